@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tessera {
+
+/// The prime field F with p = 2^64 - 2^32 + 1 ("Goldilocks"). Values are kept canonical (< p), so equality is
+/// bit equality and serialisation needs no reduction.
+class F {
+ public:
+  static constexpr std::uint64_t modulus = 0xFFFFFFFF00000001ULL;
+  /// p - 1 = 2^32 * (2^32 - 1): the largest power of two dividing the order of the multiplicative group.
+  static constexpr unsigned two_adicity = 32;
+
+  constexpr F() = default;
+  /// Requires value < p.
+  static constexpr F from_canonical(std::uint64_t value) {
+    F f;
+    f.value_ = value;
+    return f;
+  }
+  /// Any unsigned value, reduced mod p.
+  static constexpr F from_unsigned(std::uint64_t value) {
+    return from_canonical(value >= modulus ? value - modulus : value);
+  }
+  /// A signed integer z as z mod p. Requires |z| < p, which every int64 satisfies.
+  static constexpr F from_signed(std::int64_t value) {
+    return value >= 0 ? from_canonical(static_cast<std::uint64_t>(value))
+                      : from_canonical(modulus - (0 - static_cast<std::uint64_t>(value)));
+  }
+  /// value mod p for a 128-bit value: 2^64 = 2^32 - 1 and 2^96 = -1 (mod p).
+  static constexpr F reduce128(unsigned __int128 value) {
+    const auto low = static_cast<std::uint64_t>(value);
+    const auto high = static_cast<std::uint64_t>(value >> 64);
+    const std::uint64_t high_high = high >> 32;
+    const std::uint64_t high_low = high & epsilon;
+    std::uint64_t t0 = low - high_high;
+    if (low < high_high) {
+      t0 -= epsilon;  // the borrow stands for 2^64 = epsilon (mod p)
+    }
+    const std::uint64_t t1 = high_low * epsilon;
+    std::uint64_t result = t0 + t1;
+    if (result < t1) {
+      result += epsilon;
+    }
+    return from_unsigned(result);
+  }
+
+  [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
+
+  friend constexpr F operator+(F a, F b) {
+    const std::uint64_t sum = a.value_ + b.value_;
+    const bool carry = sum < a.value_;
+    return from_canonical(carry || sum >= modulus ? sum - modulus : sum);
+  }
+  friend constexpr F operator-(F a, F b) {
+    const std::uint64_t difference = a.value_ - b.value_;
+    return from_canonical(a.value_ < b.value_ ? difference + modulus : difference);
+  }
+  friend constexpr F operator*(F a, F b) {
+    return reduce128(static_cast<unsigned __int128>(a.value_) * b.value_);
+  }
+  constexpr F operator-() const { return F{} - *this; }
+  constexpr F& operator+=(F other) { return *this = *this + other; }
+  constexpr F& operator-=(F other) { return *this = *this - other; }
+  constexpr F& operator*=(F other) { return *this = *this * other; }
+  friend constexpr bool operator==(F, F) = default;
+
+  [[nodiscard]] constexpr F power(std::uint64_t exponent) const {
+    F result = from_canonical(1);
+    F base = *this;
+    for (; exponent != 0; exponent >>= 1) {
+      if ((exponent & 1) != 0) {
+        result *= base;
+      }
+      base *= base;
+    }
+    return result;
+  }
+  /// 1/x; 0 for x = 0 (callers that divide by received values check for zero first).
+  [[nodiscard]] constexpr F inverse() const { return power(modulus - 2); }
+
+  static constexpr F zero() { return {}; }
+  static constexpr F one() { return from_canonical(1); }
+  /// A primitive 2^log_order-th root of unity, log_order <= 32. 7 generates the multiplicative group.
+  static constexpr F root_of_unity(unsigned log_order) {
+    return from_canonical(7).power((modulus - 1) >> log_order);
+  }
+
+ private:
+  static constexpr std::uint64_t epsilon = 0xFFFFFFFFULL;  // 2^64 mod p
+  std::uint64_t value_ = 0;
+};
+
+static_assert(sizeof(F) == 8);
+
+}  // namespace tessera

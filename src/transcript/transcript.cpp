@@ -1,0 +1,231 @@
+#include <tessera/transcript/transcript.hpp>
+
+#include <openssl/evp.h>
+
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+namespace tessera {
+namespace {
+
+enum class Domain : std::uint8_t { absorb = 1, challenge = 2, output = 3, work = 4 };
+
+void append_length(std::vector<std::uint8_t>& buffer, std::uint64_t length) {
+  for (int i = 0; i < 8; ++i) {
+    buffer.push_back(static_cast<std::uint8_t>(length >> (8 * i)));
+  }
+}
+
+std::vector<std::uint8_t> begin_message(Domain domain, const Digest& state) {
+  std::vector<std::uint8_t> message;
+  message.reserve(256);
+  message.push_back(static_cast<std::uint8_t>(domain));
+  message.insert(message.end(), state.begin(), state.end());
+  return message;
+}
+
+void append_name(std::vector<std::uint8_t>& message, const std::string& path, std::string_view label) {
+  append_length(message, path.size() + 1 + label.size());
+  message.insert(message.end(), path.begin(), path.end());
+  message.push_back(':');
+  message.insert(message.end(), label.begin(), label.end());
+}
+
+std::uint64_t read_u64(const std::uint8_t* bytes) {
+  std::uint64_t value = 0;
+  for (int i = 7; i >= 0; --i) {
+    value = value << 8 | bytes[i];
+  }
+  return value;
+}
+
+F reduce_half(const std::uint8_t* bytes) {
+  return F::reduce128(static_cast<unsigned __int128>(read_u64(bytes + 8)) << 64 | read_u64(bytes));
+}
+
+}  // namespace
+
+Digest blake2s(std::span<const std::uint8_t> message) {
+  Digest digest;
+  unsigned length = 0;
+  static const EVP_MD* const algorithm = EVP_blake2s256();
+  if (EVP_Digest(message.data(), message.size(), digest.data(), &length, algorithm, nullptr) != 1 ||
+      length != digest.size()) {
+    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
+  }
+  return digest;
+}
+
+Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
+    : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
+  transcript.path_.append("/").append(name);
+}
+
+Transcript::Scope::~Scope() {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  transcript_.timings_[transcript_.path_] += elapsed.count();
+  transcript_.path_.resize(parent_length_);
+}
+
+void Transcript::absorb(std::string_view label, std::span<const std::uint8_t> data) {
+  std::vector<std::uint8_t> message = begin_message(Domain::absorb, state_);
+  append_name(message, path_, label);
+  append_length(message, data.size());
+  message.insert(message.end(), data.begin(), data.end());
+  state_ = blake2s(message);
+}
+
+Digest Transcript::squeeze(std::string_view label) {
+  std::vector<std::uint8_t> message = begin_message(Domain::challenge, state_);
+  append_name(message, path_, label);
+  state_ = blake2s(message);
+  return blake2s(begin_message(Domain::output, state_));
+}
+
+E Transcript::challenge(std::string_view label) {
+  const Digest output = squeeze(label);
+  return {reduce_half(output.data()), reduce_half(output.data() + 16)};
+}
+
+std::vector<E> Transcript::challenges(std::string_view label, std::size_t count) {
+  std::vector<E> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back(challenge(label));
+  }
+  return result;
+}
+
+std::vector<std::size_t> Transcript::positions(std::string_view label, std::size_t count, unsigned log_size) {
+  assert(log_size <= 32);
+  std::vector<std::size_t> result;
+  result.reserve(count);
+  const std::uint64_t mask = (std::uint64_t{1} << log_size) - 1;
+  while (result.size() < count) {
+    const Digest output = squeeze(label);
+    for (std::size_t i = 0; i < 4 && result.size() < count; ++i) {
+      result.push_back(read_u64(output.data() + 8 * i) & mask);
+    }
+  }
+  return result;
+}
+
+unsigned Transcript::work_of(std::uint64_t nonce) const {
+  std::vector<std::uint8_t> message = begin_message(Domain::work, state_);
+  append_length(message, nonce);
+  const Digest digest = blake2s(message);
+  unsigned bits = 0;
+  for (const std::uint8_t byte : digest) {
+    bits += static_cast<unsigned>(std::countl_zero(byte));
+    if (byte != 0) {
+      break;
+    }
+  }
+  return bits;
+}
+
+std::vector<std::uint8_t> encode(std::span<const F> values) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(values.size() * 8);
+  for (const F value : values) {
+    append_length(bytes, value.value());
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> encode(std::span<const E> values) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(values.size() * 16);
+  for (const E& value : values) {
+    append_length(bytes, value.c0.value());
+    append_length(bytes, value.c1.value());
+  }
+  return bytes;
+}
+
+void ProverTranscript::append(std::string_view label, std::span<const std::uint8_t> bytes) {
+  absorb(label, bytes);
+  payload_.insert(payload_.end(), bytes.begin(), bytes.end());
+}
+
+void ProverTranscript::send(std::string_view label, std::span<const E> values) { append(label, encode(values)); }
+
+void ProverTranscript::send(std::string_view label, std::span<const F> values) { append(label, encode(values)); }
+
+void ProverTranscript::send(std::string_view label, const Digest& digest) { append(label, digest); }
+
+void ProverTranscript::send(std::string_view label, std::span<const Digest> digests) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(digests.size() * sizeof(Digest));
+  for (const Digest& digest : digests) {
+    bytes.insert(bytes.end(), digest.begin(), digest.end());
+  }
+  append(label, bytes);
+}
+
+void ProverTranscript::grind(std::string_view label, unsigned bits) {
+  std::uint64_t nonce = 0;
+  while (work_of(nonce) < bits) {
+    ++nonce;
+  }
+  std::vector<std::uint8_t> bytes;
+  append_length(bytes, nonce);
+  append(label, bytes);
+}
+
+std::span<const std::uint8_t> VerifierTranscript::take(std::string_view label, std::size_t bytes) {
+  check(rest_.size() >= bytes, "proof ends inside message " + std::string(label));
+  const std::span<const std::uint8_t> data = rest_.first(bytes);
+  rest_ = rest_.subspan(bytes);
+  return data;
+}
+
+std::vector<F> VerifierTranscript::receive_base(std::string_view label, std::size_t count) {
+  const std::span<const std::uint8_t> data = take(label, count * 8);
+  std::vector<F> values;
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t value = read_u64(data.data() + 8 * i);
+    check(value < F::modulus, "field element not below p in message " + std::string(label));
+    values.push_back(F::from_canonical(value));
+  }
+  absorb(label, data);
+  return values;
+}
+
+std::vector<E> VerifierTranscript::receive(std::string_view label, std::size_t count) {
+  const std::vector<F> flat = receive_base(label, 2 * count);
+  std::vector<E> values;
+  values.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values.emplace_back(flat[2 * i], flat[2 * i + 1]);
+  }
+  return values;
+}
+
+std::vector<Digest> VerifierTranscript::receive_digests(std::string_view label, std::size_t count) {
+  const std::span<const std::uint8_t> data = take(label, count * sizeof(Digest));
+  std::vector<Digest> digests(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(digests[i].data(), data.data() + i * sizeof(Digest), sizeof(Digest));
+  }
+  absorb(label, data);
+  return digests;
+}
+
+Digest VerifierTranscript::receive_digest(std::string_view label) { return receive_digests(label, 1).front(); }
+
+void VerifierTranscript::check_work(std::string_view label, unsigned bits) {
+  const std::span<const std::uint8_t> data = take(label, 8);
+  check(work_of(read_u64(data.data())) >= bits, "not enough work in message " + std::string(label));
+  absorb(label, data);
+}
+
+void VerifierTranscript::check(bool ok, std::string_view why) const {
+  if (!ok) {
+    throw Rejected(path(), std::string(why));
+  }
+}
+
+}  // namespace tessera
