@@ -25,8 +25,13 @@ std::uint64_t integer_sqrt(std::uint64_t value) {
 
 IntegerConstants IntegerConstants::of(const ModelShape& shape, double layer_norm_epsilon) {
   const auto d = static_cast<double>(shape.n_embd);
+  return of(shape, std::max<std::int64_t>(1, std::llround(d * layer_norm_epsilon * 0x1p24)));
+}
+
+IntegerConstants IntegerConstants::of(const ModelShape& shape, std::int64_t epsilon) {
+  const auto d = static_cast<double>(shape.n_embd);
   IntegerConstants constants;
-  constants.epsilon = std::max<std::int64_t>(1, std::llround(d * layer_norm_epsilon * 0x1p24));
+  constants.epsilon = epsilon;
   constants.norm_numerator = std::llround(std::sqrt(d) * 0x1p16) << 14;
   constants.kappa = ceil_log2(shape.n_positions) + 1;
   constants.residual_bits = std::min(27U, (62 - ceil_log2(shape.n_embd)) / 2 + 1);

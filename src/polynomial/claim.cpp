@@ -4,11 +4,15 @@
 
 namespace tessera {
 
-Factor Factor::ones(unsigned bits) { return of(std::vector<E>(std::size_t{1} << bits, E::one())); }
+Factor Factor::ones(unsigned bits) {
+  return {{E(two_to_the(bits))}, Point(bits, E(F::from_canonical(2).inverse()))};
+}
 
 Factor Factor::one_hot(unsigned bits, std::size_t index) {
-  Factor factor = of(std::vector<E>(std::size_t{1} << bits));
-  factor.head[index] = E::one();
+  Factor factor{{E::one()}, Point(bits)};
+  for (unsigned i = 0; i < bits; ++i) {
+    factor.tail[i] = E::from_unsigned((index >> (bits - 1 - i)) & 1);
+  }
   return factor;
 }
 

@@ -58,6 +58,8 @@ struct IntegerConstants {
   unsigned residual_bits = 0;      // w_x = min(27, floor((62 - ceil(log2 d))/2) + 1), signed width of x and mu
   unsigned inverse_bits = 0;       // bits of floor(C*2^14/floor(sqrt(eps')))
   static IntegerConstants of(const ModelShape& shape, double layer_norm_epsilon);
+  /// The same from the integer eps' of a verifying key.
+  static IntegerConstants of(const ModelShape& shape, std::int64_t epsilon);
 };
 
 inline constexpr std::int64_t softmax_infinity = (1 << 16) + (1 << 15);  // INF, added to d above the diagonal

@@ -60,6 +60,7 @@ struct Trace {
   Sharded<std::uint16_t> mlp_remainder;
   Sharded<std::int16_t> gelu;              // g (B,N,T)
   Sharded<std::uint16_t> mlp_out_remainder;  // (B,F,T) of x_out - x_mid
+  Sharded<std::int64_t> logits;              // L (V,G), row g of position n0 + g - 1, zero for g >= G
 };
 
 }  // namespace tessera

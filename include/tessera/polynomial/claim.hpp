@@ -12,9 +12,9 @@ struct Factor {
 
   static Factor at(Point point) { return {{E::one()}, std::move(point)}; }
   static Factor of(std::vector<E> vector) { return {std::move(vector), {}}; }
-  /// Sum over the whole dimension: weight one everywhere (2^bits entries).
+  /// Sum over the whole dimension: weight one everywhere, as 2^bits * beta((1/2, .., 1/2), .).
   static Factor ones(unsigned bits);
-  /// Weight one at `index`.
+  /// Weight one at `index`: the boolean point.
   static Factor one_hot(unsigned bits, std::size_t index);
 
   [[nodiscard]] unsigned bits() const;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace tessera {
+
+/// Wrong files or arguments; the message names file, field, expected and found.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace tessera

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+
+#include <tessera/commitment/opening.hpp>
+#include <tessera/cluster/communicator.hpp>
+#include <tessera/protocol/plan.hpp>
+
+namespace tessera {
+
+struct ParameterTensors;
+
+/// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
+struct Verdict {
+  bool accepted = false;
+  std::string scope;
+  std::string reason;
+  std::map<std::string, double> timings;  // seconds by scope
+};
+
+/// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
+Digest statement_seed(const VerifyingKey& key, const Statement& statement);
+
+/// Checks that the payload proves the statement under the key. Never throws for anything that a prover supplies; throws
+/// InputError for a statement that the key's model cannot have. Serial.
+Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
+
+/// Soundness of every round for this shape: sum-checks, look-ups, batching, opening.
+SoundnessReport soundness_report(const VerifyingKey& key, const Statement& statement);
+
+/// A proof and what it cost.
+struct Proof {
+  std::vector<std::uint8_t> payload;
+  std::map<std::string, double> timings;  // seconds by scope
+};
+
+/// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
+/// Throws InputError if the shape's soundness is below required_soundness_bits.
+Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
+                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm);
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+#include <tessera/layers/head_padding.hpp>
+
+#include <bit>
+
+namespace tessera {
+
+Factor padded_to_feature(const ModelShape& model, unsigned feature_bits, const Point& head_place) {
+  const std::size_t m = model.head_size();
+  if (std::has_single_bit(m)) {
+    return Factor::at(head_place);
+  }
+  const std::vector<E> table = eq_table(head_place);
+  std::vector<E> weight(std::size_t{1} << feature_bits);
+  for (std::size_t x = 0; x < model.n_embd; ++x) {
+    weight[x] = table[(x / m << ceil_log2(m)) + x % m];
+  }
+  return Factor::of(std::move(weight));
+}
+
+Factor feature_to_padded(const ModelShape& model, unsigned padded_bits, const Point& feature) {
+  const std::size_t m = model.head_size();
+  if (std::has_single_bit(m)) {
+    return Factor::at(feature);
+  }
+  const std::vector<E> table = eq_table(feature);
+  std::vector<E> weight(std::size_t{1} << padded_bits);
+  for (std::size_t x = 0; x < model.n_embd; ++x) {
+    weight[(x / m << ceil_log2(m)) + x % m] = table[x];
+  }
+  return Factor::of(std::move(weight));
+}
+
+}  // namespace tessera

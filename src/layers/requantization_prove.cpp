@@ -1,0 +1,12 @@
+#include <tessera/layers/requantization.hpp>
+#include <tessera/layers/prover_context.hpp>
+
+namespace tessera {
+
+void prove_requantization(ProverContext& context, const Range& remainder, const TensorPoint& at) {
+  for (const TensorId piece : remainder.committed) {
+    context.committed(remainder.name, piece, weight_at(at));
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,60 @@
+#include <tessera/layers/attention.hpp>
+#include <tessera/layers/embedding.hpp>
+#include <tessera/layers/layer_norm.hpp>
+#include <tessera/layers/logits.hpp>
+#include <tessera/layers/mlp.hpp>
+#include <tessera/layers/qkv.hpp>
+#include <tessera/protocol/protocol.hpp>
+#include <tessera/protocol/witness.hpp>
+
+namespace tessera {
+
+Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
+                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm) {
+  const Plan plan = Plan::of(key, statement);
+  ProverTranscript transcript(statement_seed(key, statement));
+  const auto in_scope = [&](std::string_view name, const auto& body) {
+    const auto scope = transcript.scope(name);
+    return body();
+  };
+  const std::unique_ptr<Witness> witness =
+      in_scope("witness", [&] { return std::make_unique<Witness>(plan, statement, trace, parameters, comm); });
+  const std::unique_ptr<CodewordStore> witness_codeword = in_scope(
+      "commitment", [&] { return commit_oracle(plan.witness_layout, plan.witness_oracle, witness->tensors, comm); });
+  transcript.send("witness", witness_codeword->root());
+  const LookupValues lookup(plan, in_scope("lookup", [&] {
+    return prove_lookup(transcript, plan.lookup, witness->columns, witness->multiplicities, comm);
+  }));
+  ClaimLedger ledger;
+  lookup.add_claims(ledger);
+  ProverContext context{plan, statement, transcript, lookup, ledger, *witness, comm};
+
+  {
+    const auto scope = transcript.scope("final");
+    prove_layer_norm(context, {&plan.lnf, plan.x_end, gammaf, betaf}, witness->uf, prove_logits(context));
+  }
+  {
+    const auto scope = transcript.scope("feed_forward");
+    prove_layer_norm(context, {&plan.ln2, plan.x_mid, gamma2, beta2}, witness->u2, {prove_mlp(context)});
+  }
+  {
+    const auto scope = transcript.scope("self_attention");
+    const WeightedClaim y = prove_output_projection(context);
+    const AttentionClaims qkv = prove_attention(context, {y});
+    prove_layer_norm(context, {&plan.ln1, plan.x_in, gamma1, beta1}, witness->u1, {prove_qkv(context, qkv)});
+  }
+  prove_embedding(context);
+
+  {
+    const auto scope = transcript.scope("opening");
+    const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
+                             CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_codeword->root()}};
+    const std::array witnesses{OracleWitness{witness->parameters, &parameter_codeword},
+                               OracleWitness{witness->tensors, witness_codeword.get()}};
+    const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
+    prove_opening(transcript, oracles, witnesses, claims, comm);
+  }
+  return {transcript.payload(), transcript.timings()};
+}
+
+}  // namespace tessera

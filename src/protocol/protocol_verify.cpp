@@ -1,0 +1,88 @@
+#include <tessera/layers/attention.hpp>
+#include <tessera/layers/embedding.hpp>
+#include <tessera/layers/layer_norm.hpp>
+#include <tessera/layers/logits.hpp>
+#include <tessera/layers/mlp.hpp>
+#include <tessera/layers/qkv.hpp>
+#include <tessera/protocol/protocol.hpp>
+
+#include <cstring>
+
+namespace tessera {
+namespace {
+
+void verify_layers(const Plan& plan, const Statement& statement, const Digest& parameter_root,
+                   const OracleParameters& parameter_oracle, VerifierTranscript& transcript) {
+  const Digest witness_root = transcript.receive_digest("witness");
+  const LookupValues lookup(plan, [&] {
+    const auto scope = transcript.scope("lookup");
+    return verify_lookup(transcript, plan.lookup);
+  }());
+  ClaimLedger ledger;
+  lookup.add_claims(ledger);
+  VerifierContext context{plan, statement, transcript, lookup, ledger};
+
+  {
+    const auto scope = transcript.scope("final");
+    verify_layer_norm(context, {&plan.lnf, plan.x_end, gammaf, betaf}, verify_logits(context));
+  }
+  {
+    const auto scope = transcript.scope("feed_forward");
+    verify_layer_norm(context, {&plan.ln2, plan.x_mid, gamma2, beta2}, {verify_mlp(context)});
+  }
+  {
+    const auto scope = transcript.scope("self_attention");
+    const WeightedClaim y = verify_output_projection(context);
+    const AttentionClaims qkv = verify_attention(context, {y});
+    verify_layer_norm(context, {&plan.ln1, plan.x_in, gamma1, beta1}, {verify_qkv(context, qkv)});
+  }
+  verify_embedding(context);
+
+  const auto scope = transcript.scope("opening");
+  const std::array oracles{CommittedOracle{plan.parameter_layout, parameter_oracle, parameter_root},
+                           CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_root}};
+  const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
+  verify_opening(transcript, oracles, claims);
+}
+
+}  // namespace
+
+Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
+  std::vector<std::uint8_t> message;
+  const auto append = [&](std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) {
+      message.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+  };
+  for (const char c : std::string_view("tessera")) {
+    message.push_back(static_cast<std::uint8_t>(c));
+  }
+  append(format_version, 4);
+  const Digest key_digest = key.digest();
+  message.insert(message.end(), key_digest.begin(), key_digest.end());
+  for (const auto* ids : {&statement.prompt, &statement.generated}) {
+    append(ids->size(), 8);
+    for (const std::uint32_t id : *ids) {
+      append(id, 4);
+    }
+  }
+  return blake2s(message);
+}
+
+Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
+  const Plan plan = Plan::of(key, statement);
+  Verdict verdict;
+  VerifierTranscript transcript(statement_seed(key, statement), payload);
+  try {
+    verify_layers(plan, statement, key.parameter_root, key.parameter_oracle, transcript);
+    transcript.finish();
+    verdict.accepted = true;
+  } catch (const Rejected& rejected) {
+    verdict.scope = rejected.scope();
+    verdict.reason = rejected.what();
+  }
+  verdict.timings = transcript.timings();
+  return verdict;
+}
+
+}  // namespace tessera
