@@ -1,0 +1,12 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace tessera {
+
+/// Wrong files or arguments: the message names file, field, expected and found.
+class InputError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace tessera
