@@ -1,9 +1,7 @@
-#include <tessera/model/shape.hpp>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-
+#include <tessera/model/shape.hpp>
 #include <tessera/model/trace.hpp>
 
 namespace tessera {

@@ -4,9 +4,8 @@
 
 namespace tessera {
 
-/// Wrong files or arguments; the message names file, field, expected and found.
+/// Wrong files or arguments: the message names file, field, expected and found.
 class InputError : public std::runtime_error {
- public:
   using std::runtime_error::runtime_error;
 };
 

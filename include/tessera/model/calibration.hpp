@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tessera/model/float_model.hpp>
+#include <tessera/model/model.hpp>
+#include <vector>
+
+namespace tessera {
+
+/// Tokens of the default calibration text: sampled from the model itself, deterministic (see SamplingOptions).
+std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text);
+
+/// Largest activations over windows of n_positions tokens of `tokens` (stride n_positions/2, so that contexts begin at
+/// various tokens) and over beginnings of the text, from nothing to a whole context, followed by filler tokens up to
+/// n_positions rounded up to a power of two, as provers pad them. Throws InputError for an empty text.
+Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
+                      const Progress& progress = nullptr);
+
+/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, lowered where a shift of
+/// the integer transformer needs it; see check_exponents. Throws InputError if there are none.
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration);
+
+/// Conditions of the integer transformer on exponents: residual = 12, score <= 12, gelu <= mlp, 1 <= S <= 16 for every
+/// matrix product, 1 <= S <= 32 for layer norms, 0 <= b for biases. Throws InputError naming the first that fails.
+void check_exponents(const Exponents& exponents);
+
+}  // namespace tessera

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+#include <tessera/archive/errors.hpp>
+#include <tessera/model/calibration.hpp>
+#include <tessera/model/quantization.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t sampled_sequences = 8;
+constexpr std::size_t sampled_length =
+    256;                              // sampling costs a pass over the weights a step: keep it short in long contexts
+constexpr int largest_exponent = 24;  // of values that are tiny or zero
+
+/// Largest a <= cap with maximum*2^a <= 32767.
+int fitting_exponent(double maximum, int cap) {
+  if (maximum == 0) {
+    return cap;
+  }
+  int exponent = 0;
+  std::frexp(maximum, &exponent);  // maximum = f*2^exponent, 1/2 <= f < 1
+  const int a = 15 - exponent;
+  return std::min(cap, std::ldexp(maximum, a) <= 32767.0 ? a : a - 1);
+}
+
+void require(const char* name, int value, int least, int most) {
+  if (value < least || value > most) {
+    throw InputError(std::string("exponents: ") + name + ": expected " + std::to_string(least) + ".." +
+                     std::to_string(most) + ", found " + std::to_string(value));
+  }
+}
+
+/// How many tokens of text come before the filler.
+std::set<std::size_t> text_lengths(std::size_t positions) {
+  std::set<std::size_t> lengths = {0, 1, 2, 3, positions * 3 / 4, positions - 1, positions};
+  for (std::size_t length = 4; length < positions; length *= 2) {
+    lengths.insert(length + 1);  // one more than a power of two has the most filler
+  }
+  return lengths;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text) {
+  const std::size_t length = std::min(sampled_length, model.shape().n_positions);
+  std::vector<std::uint32_t> tokens;
+  for (const auto& sequence : sample_sequences(model, end_of_text, sampled_sequences, length)) {
+    tokens.insert(tokens.end(), sequence.begin(), sequence.end());
+  }
+  return tokens;
+}
+
+Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
+                      const Progress& progress) {
+  if (tokens.empty()) {
+    throw InputError("calibration text: expected at least one token, found none");
+  }
+  const ModelShape& shape = model.shape();
+  const std::size_t padded = std::bit_ceil(shape.n_positions);
+  const std::size_t window = std::min(shape.n_positions, tokens.size());
+  const std::size_t stride = std::max<std::size_t>(1, window / 2);
+  ActivationRanges ranges;
+  const auto run = [&](std::span<const std::uint32_t> sequence) {
+    KeyValueCache cache(shape, sequence.size());
+    static_cast<void>(model.extend({&cache, 1}, sequence, &ranges));
+  };
+  for (std::size_t end = window; end <= tokens.size(); end += stride) {
+    run(tokens.subspan(end - window, window));
+    if (progress) {
+      progress(end, tokens.size());
+    }
+  }
+  run(tokens.last(window));
+  std::size_t begin = 0;
+  for (const std::size_t length : text_lengths(shape.n_positions)) {
+    const std::size_t taken = std::min(length, tokens.size());
+    std::vector<std::uint32_t> sequence(padded, filler);
+    begin = begin + taken > tokens.size() ? 0 : begin;
+    std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(begin), taken, sequence.begin());
+    begin += taken;
+    run(sequence);
+  }
+  return Calibration{ranges.maxima(), 2.0};
+}
+
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration) {
+  const std::map<std::string, double> weights = parameter_maxima(model);
+  const auto activation = [&](const char* kind, int cap = largest_exponent) {
+    return fitting_exponent(calibration.maxima.at(kind) * calibration.margin, cap);
+  };
+  const auto weight = [&](const char* name) { return fitting_exponent(weights.at(name), largest_exponent); };
+  Exponents x;
+  x.u1 = activation("u1");
+  x.u2 = activation("u2");
+  x.uf = activation("uf");
+  // Outputs give way where even the finest weights would make a shift below 1.
+  x.q = std::min(activation("q"), weight("wq") + x.u1 - 1);
+  x.k = std::min(activation("k"), weight("wk") + x.u1 - 1);
+  x.v = std::min({activation("v"), activation("y"), weight("wv") + x.u1 - 1});
+  x.mlp = std::min(activation("mlp"), weight("w1") + x.u2 - 1);
+  x.gelu = std::min(activation("gelu"), x.mlp);
+  x.score = activation("score", 12);
+  while (x.shift_score() > 16) {
+    --(x.q >= x.k ? x.q : x.k);
+  }
+  x.score = std::min(x.score, x.q + x.k - 1);
+  // Weights give way where a shift would be above 16.
+  x.wq = std::min(weight("wq"), 16 + x.q - x.u1);
+  x.wk = std::min(weight("wk"), 16 + x.k - x.u1);
+  x.wv = std::min(weight("wv"), 16 + x.v - x.u1);
+  x.wo = std::min(weight("wo"), 16 + x.residual - x.v);
+  x.w1 = std::min(weight("w1"), 16 + x.mlp - x.u2);
+  x.w2 = std::min(weight("w2"), 16 + x.residual - x.gelu);
+  x.bq = std::min(weight("bq"), x.wq + x.u1);
+  x.bk = std::min(weight("bk"), x.wk + x.u1);
+  x.bv = std::min(weight("bv"), x.wv + x.u1);
+  x.bo = std::min(weight("bo"), x.wo + x.v);
+  x.b1 = std::min(weight("b1"), x.w1 + x.u2);
+  x.b2 = std::min(weight("b2"), x.w2 + x.gelu);
+  const auto norm = [&](const char* gamma, const char* beta, int u, int& a_gamma, int& a_beta) {
+    a_gamma = std::min(weight(gamma), 32 - Exponents::normalized + u);
+    a_beta = std::min(weight(beta), Exponents::normalized + a_gamma);
+  };
+  norm("gamma1", "beta1", x.u1, x.gamma1, x.beta1);
+  norm("gamma2", "beta2", x.u2, x.gamma2, x.beta2);
+  norm("gammaf", "betaf", x.uf, x.gammaf, x.betaf);
+  check_exponents(x);
+  return x;
+}
+
+void check_exponents(const Exponents& x) {
+  for_each_exponent(x, [](std::string_view name, int value) { require(std::string(name).c_str(), value, -64, 64); });
+  require("residual", x.residual, 12, 12);
+  require("score", x.score, -64, 12);
+  require("gelu", x.gelu, -64, x.mlp);
+  require("shift of q", x.shift_q(), 1, 16);
+  require("shift of k", x.shift_k(), 1, 16);
+  require("shift of v", x.shift_v(), 1, 16);
+  require("shift of scores", x.shift_score(), 1, 16);
+  require("shift of the attention update", x.shift_o(), 1, 16);
+  require("shift of mlp", x.shift_1(), 1, 16);
+  require("shift of the MLP update", x.shift_2(), 1, 16);
+  constexpr int most = 62;  // of left shifts; check_bounds judges the product with the bias
+  require("left shift of bq", x.bias_q(), 0, most);
+  require("left shift of bk", x.bias_k(), 0, most);
+  require("left shift of bv", x.bias_v(), 0, most);
+  require("left shift of bo", x.bias_o(), 0, most);
+  require("left shift of b1", x.bias_1(), 0, most);
+  require("left shift of b2", x.bias_2(), 0, most);
+  require("shift of u1", x.shift_norm(x.gamma1, x.u1), 1, 32);
+  require("shift of u2", x.shift_norm(x.gamma2, x.u2), 1, 32);
+  require("shift of uf", x.shift_norm(x.gammaf, x.uf), 1, 32);
+  require("left shift of beta1", x.bias_norm(x.gamma1, x.beta1), 0, most);
+  require("left shift of beta2", x.bias_norm(x.gamma2, x.beta2), 0, most);
+  require("left shift of betaf", x.bias_norm(x.gammaf, x.betaf), 0, most);
+}
+
+}  // namespace tessera

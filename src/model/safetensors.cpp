@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <tessera/archive/errors.hpp>
+#include <tessera/model/safetensors.hpp>
+
+#include "json_file.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint64_t header_limit = 100'000'000;  // the format's own limit
+
+/// Bytes of one element, 0 for an unknown dtype.
+std::uint64_t width_of(const std::string& dtype) {
+  static const std::map<std::string, std::uint64_t> widths = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"I16", 2}, {"U16", 2}, {"F16", 2}, {"BF16", 2},
+      {"I32", 4},  {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}};
+  const auto found = widths.find(dtype);
+  return found == widths.end() ? 0 : found->second;
+}
+
+float from_half(std::uint16_t bits) {
+  const unsigned exponent = (bits >> 10U) & 31U;
+  const auto mantissa = static_cast<float>(bits & 1023U);
+  float magnitude = 0;
+  if (exponent == 31) {
+    magnitude = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(mantissa, -24);
+  } else {
+    magnitude = std::ldexp(mantissa + 1024.0F, static_cast<int>(exponent) - 25);
+  }
+  return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
+}
+
+std::uint64_t non_negative(const nlohmann::json& value, const std::string& what) {
+  if (!value.is_number_unsigned()) {
+    throw InputError(what + ": expected a non-negative integer, found " + value.dump().substr(0, 40));
+  }
+  return value.get<std::uint64_t>();
+}
+
+/// One header entry against the number of data bytes; offsets are still relative to the data.
+TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std::uint64_t data_length) {
+  if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
+      !json.contains("data_offsets")) {
+    throw InputError(what + ": expected exactly the fields dtype, shape, data_offsets");
+  }
+  const auto& offsets = json["data_offsets"];
+  if (!json["dtype"].is_string() || !json["shape"].is_array() || !offsets.is_array() || offsets.size() != 2) {
+    throw InputError(what + ": expected a string dtype, a list shape and two data_offsets");
+  }
+  TensorEntry entry;
+  entry.dtype = json["dtype"].get<std::string>();
+  const std::uint64_t width = width_of(entry.dtype);
+  if (width == 0) {
+    throw InputError(what + ".dtype: expected F32, F16 or BF16, found " + printable(entry.dtype));
+  }
+  const std::uint64_t begin = non_negative(offsets[0], what + ".data_offsets");
+  const std::uint64_t end = non_negative(offsets[1], what + ".data_offsets");
+  if (begin > end || end > data_length) {
+    throw InputError(what + ".data_offsets: expected a range inside the file's " + std::to_string(data_length) +
+                     " bytes of data, found [" + std::to_string(begin) + ", " + std::to_string(end) + "]");
+  }
+  entry.offset = begin;
+  entry.length = end - begin;
+  entry.count = 1;
+  for (const auto& value : json["shape"]) {
+    const std::uint64_t extent = non_negative(value, what + ".shape");
+    if (extent == 0 || extent > data_length || entry.count > data_length / extent) {
+      throw InputError(what + ".shape: expected positive extents that fit the file, found " +
+                       json["shape"].dump().substr(0, 80));
+    }
+    entry.extents.push_back(extent);
+    entry.count *= extent;
+  }
+  if (entry.count * width != entry.length) {
+    throw InputError(what + ": expected " + std::to_string(entry.count * width) + " bytes for dtype and shape, found " +
+                     std::to_string(entry.length));
+  }
+  return entry;
+}
+
+/// The data is one run of tensors: no two overlap, no byte is left over.
+void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::string& file,
+                  std::uint64_t data_length) {
+  std::vector<std::pair<std::uint64_t, std::string>> order;
+  for (const auto& [name, entry] : tensors) {
+    order.emplace_back(entry.offset, name);
+  }
+  std::sort(order.begin(), order.end());
+  std::uint64_t next = 0;
+  for (const auto& [offset, name] : order) {
+    if (offset != next) {
+      throw InputError(file + ": tensor " + printable(name) +
+                       (offset < next ? " overlaps the one before it" : " leaves a gap") + ": expected data offset " +
+                       std::to_string(next) + ", found " + std::to_string(offset));
+    }
+    next = offset + tensors.at(name).length;
+  }
+  if (next != data_length) {
+    throw InputError(file + ": expected the file to end after " + std::to_string(next) + " bytes of data, found " +
+                     std::to_string(data_length));
+  }
+}
+
+}  // namespace
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  stream_.open(path, std::ios::binary);
+  if (error || !stream_) {
+    throw InputError(name() + ": cannot be read" + (error ? ": " + error.message() : std::string()));
+  }
+  std::array<unsigned char, 8> prefix{};
+  if (size < prefix.size() || !stream_.read(reinterpret_cast<char*>(prefix.data()), prefix.size())) {
+    throw InputError(name() + ": expected at least 8 bytes, found " + std::to_string(size));
+  }
+  std::uint64_t header_length = 0;
+  for (std::size_t i = prefix.size(); i-- > 0;) {
+    header_length = header_length << 8U | prefix[i];
+  }
+  if (header_length > header_limit || header_length > size - prefix.size()) {
+    throw InputError(name() + ": header length: expected at most " +
+                     std::to_string(std::min(header_limit, size - prefix.size())) + ", found " +
+                     std::to_string(header_length));
+  }
+  std::string header(header_length, '\0');
+  if (!stream_.read(header.data(), static_cast<std::streamsize>(header_length))) {
+    throw InputError(name() + ": header cannot be read");
+  }
+  const std::uint64_t data_begin = prefix.size() + header_length;
+  const nlohmann::json root = parse_json_object(header, name() + ": header");
+  for (const auto& [key, value] : root.items()) {
+    if (key != "__metadata__") {
+      tensors_.emplace(key, parse_entry(value, name() + ": tensor " + printable(key), size - data_begin));
+    }
+  }
+  check_tiling(tensors_, name(), size - data_begin);
+  for (auto& [key, entry] : tensors_) {
+    entry.offset += data_begin;
+  }
+}
+
+std::vector<float> SafetensorsFile::read(const std::string& tensor) {
+  static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
+  const TensorEntry& entry = tensors_.at(tensor);
+  const bool single = entry.dtype == "F32";
+  const bool half = entry.dtype == "F16";
+  if (!single && !half && entry.dtype != "BF16") {
+    throw InputError(name() + ": tensor " + tensor + ".dtype: expected F32, F16 or BF16, found " + entry.dtype);
+  }
+  std::vector<float> values(entry.count);
+  std::vector<std::uint16_t> halves(single ? 0 : entry.count);
+  stream_.clear();
+  stream_.seekg(static_cast<std::streamoff>(entry.offset));
+  char* target = single ? reinterpret_cast<char*>(values.data()) : reinterpret_cast<char*>(halves.data());
+  if (!stream_.read(target, static_cast<std::streamsize>(entry.length))) {
+    throw InputError(name() + ": tensor " + tensor + ": cannot be read");
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (half) {
+      values[i] = from_half(halves[i]);
+    } else if (!single) {
+      values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(halves[i]) << 16U);
+    }
+    if (!std::isfinite(values[i])) {
+      throw InputError(name() + ": tensor " + tensor + "[" + std::to_string(i) + "]: expected a finite number, found " +
+                       (std::isnan(values[i]) ? "NaN" : "infinity"));
+    }
+  }
+  return values;
+}
+
+}  // namespace tessera

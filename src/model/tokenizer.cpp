@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <tessera/archive/errors.hpp>
+#include <tessera/model/tokenizer.hpp>
+#include <tuple>
+
+#include "byte_symbols.hpp"
+#include "json_file.hpp"
+#include "pre_tokenizer.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+std::uint64_t pair_key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32U | right; }
+
+/// One token of a word in a doubly linked list; id is `none` once it was merged into its left neighbour.
+struct Node {
+  std::uint32_t id, previous, next;
+};
+
+/// A pair that could be merged when it was found; stale if an id has changed since.
+struct Candidate {
+  std::uint32_t rank, position, left, right, result;
+  bool operator>(const Candidate& other) const {
+    return std::tie(rank, position) > std::tie(other.rank, other.position);
+  }
+};
+
+}  // namespace
+
+Tokenizer::Tokenizer(TokenizerData data)
+    : data_(std::move(data)), pre_tokenizer_(std::make_unique<PreTokenizer>()), byte_tokens_(256, none) {
+  if (data_.vocabulary.size() >= none || data_.end_of_text >= data_.vocabulary.size()) {
+    throw InputError("vocabulary: expected the id of <|endoftext|> below " + std::to_string(data_.vocabulary.size()) +
+                     ", found " + std::to_string(data_.end_of_text));
+  }
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < data_.vocabulary.size(); ++id) {
+    const std::string& token = data_.vocabulary[id];
+    if (token.empty() || !ids.emplace(token, id).second) {
+      throw InputError("vocabulary: token " + std::to_string(id) + ": expected a byte string of its own");
+    }
+    if (token.size() == 1) {
+      byte_tokens_[static_cast<unsigned char>(token[0])] = id;
+    }
+  }
+  for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
+    if (byte_tokens_[byte] == none) {
+      throw InputError("vocabulary: token of the single byte " + std::to_string(byte) + " is missing");
+    }
+  }
+  for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
+    const std::string& line = data_.merges[rank];
+    const std::string what = "merges.txt: merge " + std::to_string(rank) + " " + printable(line);
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos) {
+      throw InputError(what + ": expected two tokens separated by one space");
+    }
+    const auto left = bytes_of_symbols(std::string_view(line).substr(0, space));
+    const auto right = bytes_of_symbols(std::string_view(line).substr(space + 1));
+    if (!left || !right || !ids.contains(*left) || !ids.contains(*right) || !ids.contains(*left + *right)) {
+      throw InputError(what + ": expected two tokens of the vocabulary whose concatenation is a token too");
+    }
+    if (!merges_.emplace(pair_key(ids[*left], ids[*right]), Merge{rank, ids[*left + *right]}).second) {
+      throw InputError(what + ": found twice");
+    }
+  }
+}
+
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+
+std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
+  const std::string_view special = data_.vocabulary[data_.end_of_text];
+  std::vector<std::uint32_t> ids;
+  while (true) {
+    const std::size_t found = text.find(special);
+    encode_text(text.substr(0, found), ids);
+    if (found == std::string_view::npos) {
+      return ids;
+    }
+    ids.push_back(data_.end_of_text);
+    text.remove_prefix(found + special.size());
+  }
+}
+
+void Tokenizer::encode_text(std::string_view text, std::vector<std::uint32_t>& ids) const {
+  while (!text.empty()) {
+    std::size_t good = 0;
+    while (const std::size_t length = utf8_length(text.substr(good))) {
+      good += length;
+    }
+    for (const std::string_view word : pre_tokenizer_->words(text.substr(0, good))) {
+      encode_word(word, ids);
+    }
+    std::size_t bad = good;
+    while (bad < text.size() && utf8_length(text.substr(bad)) == 0) {
+      ++bad;
+    }
+    encode_word(text.substr(good, bad - good), ids);
+    text.remove_prefix(bad);
+  }
+}
+
+// Merges as GPT-2 does: the pair of lowest rank first, all its occurrences from left to right, then look again. Pairs
+// that a round creates join the queue after the round.
+void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const {
+  if (word.size() >= none) {
+    throw InputError("text: expected words below 2^32 bytes, found " + std::to_string(word.size()));
+  }
+  const auto count = static_cast<std::uint32_t>(word.size());
+  std::vector<Node> nodes(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    nodes[i] = {byte_tokens_[static_cast<unsigned char>(word[i])], i == 0 ? none : i - 1,
+                i + 1 == count ? none : i + 1};
+  }
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+  const auto consider = [&](std::uint32_t position) {
+    if (position == none || nodes[position].next == none) {
+      return;
+    }
+    const std::uint32_t left = nodes[position].id;
+    const std::uint32_t right = nodes[nodes[position].next].id;
+    const auto merge = merges_.find(pair_key(left, right));
+    if (merge != merges_.end()) {
+      queue.push({merge->second.rank, position, left, right, merge->second.result});
+    }
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    consider(i);
+  }
+  std::vector<std::uint32_t> merged;
+  while (!queue.empty()) {
+    const std::uint32_t rank = queue.top().rank;
+    merged.clear();
+    while (!queue.empty() && queue.top().rank == rank) {
+      const Candidate candidate = queue.top();
+      queue.pop();
+      Node& left = nodes[candidate.position];
+      if (left.id != candidate.left || left.next == none || nodes[left.next].id != candidate.right) {
+        continue;
+      }
+      Node& right = nodes[left.next];
+      left.id = candidate.result;
+      right.id = none;
+      left.next = right.next;
+      if (left.next != none) {
+        nodes[left.next].previous = candidate.position;
+      }
+      merged.push_back(candidate.position);
+    }
+    for (const std::uint32_t position : merged) {
+      consider(nodes[position].previous);
+      consider(position);
+    }
+  }
+  for (std::uint32_t i = count == 0 ? none : 0; i != none; i = nodes[i].next) {
+    ids.push_back(nodes[i].id);
+  }
+}
+
+std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const {
+  std::string bytes;
+  for (const std::uint32_t id : ids) {
+    if (id >= data_.vocabulary.size()) {
+      throw InputError("token id: expected below " + std::to_string(data_.vocabulary.size()) + ", found " +
+                       std::to_string(id));
+    }
+    bytes += data_.vocabulary[id];
+  }
+  return bytes;
+}
+
+}  // namespace tessera

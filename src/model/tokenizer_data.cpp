@@ -1,0 +1,71 @@
+#include <tessera/archive/errors.hpp>
+#include <tessera/model/tokenizer.hpp>
+
+#include "byte_symbols.hpp"
+#include "json_file.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint64_t file_limit = 64U << 20U;
+constexpr const char* end_of_text_symbol = "<|endoftext|>";
+
+/// Lines without the version comment at the top and without a final empty line.
+std::vector<std::string> merge_lines(const std::filesystem::path& path) {
+  const std::string text = read_file(path, file_limit);
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') {
+      line.pop_back();
+    }
+    if (!(begin == 0 && line.starts_with("#version"))) {
+      lines.push_back(std::move(line));
+    }
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+TokenizerData load_tokenizer(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "vocab.json";
+  const nlohmann::json root = parse_json_object(read_file(path, file_limit), path.string());
+  TokenizerData data;
+  data.vocabulary.resize(root.size());
+  std::vector<bool> seen(root.size(), false);
+  for (const auto& [symbols, value] : root.items()) {
+    const std::string what = path.string() + ": token " + printable(symbols);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= root.size()) {
+      throw InputError(what + ": expected an id below " + std::to_string(root.size()) + ", found " +
+                       value.dump().substr(0, 40));
+    }
+    const auto id = value.get<std::size_t>();
+    if (seen[id]) {
+      throw InputError(what + ": expected distinct ids 0.." + std::to_string(root.size() - 1) + ", found " +
+                       std::to_string(id) + " twice");
+    }
+    const std::optional<std::string> bytes = bytes_of_symbols(symbols);
+    if (!bytes || bytes->empty()) {
+      throw InputError(what + ": expected one or more symbols of GPT-2's byte alphabet");
+    }
+    seen[id] = true;
+    data.vocabulary[id] = *bytes;
+  }
+  if (!root.contains(end_of_text_symbol)) {
+    throw InputError(path.string() + ": token " + end_of_text_symbol + " is missing");
+  }
+  data.end_of_text = root[end_of_text_symbol].get<std::uint32_t>();
+  data.merges = merge_lines(folder / "merges.txt");
+  try {
+    const Tokenizer checked(data);
+  } catch (const InputError& error) {
+    throw InputError(folder.string() + ": " + error.what());
+  }
+  return data;
+}
+
+}  // namespace tessera

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <tessera/archive/errors.hpp>
+#include <tessera/model/calibration.hpp>
+#include <tessera/model/checkpoint.hpp>
+#include <tessera/model/import.hpp>
+#include <tessera/model/quantization.hpp>
+#include <tessera/model/tokenizer.hpp>
+
+#include "model_files.hpp"
+
+namespace tessera {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+class Import : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    for (const char* name : {"gutenberg-2m", "odd-40k"}) {
+      imported_.emplace(name, import_model(model_folder(name)));
+    }
+  }
+  static void TearDownTestSuite() { imported_.clear(); }
+  [[nodiscard]] const ImportedModel& imported() const { return imported_.at(GetParam()); }
+
+  /// Largest activations of a text, by kind.
+  [[nodiscard]] std::map<std::string, double> maxima_of(const Ids& tokens) const {
+    const FloatTransformer transformer(imported().float_model);
+    const std::size_t window = transformer.shape().n_positions;
+    ActivationRanges ranges;
+    for (std::size_t begin = 0; begin < tokens.size(); begin += window) {
+      const std::size_t length = std::min(window, tokens.size() - begin);
+      KeyValueCache cache(transformer.shape(), length);
+      static_cast<void>(transformer.extend({&cache, 1}, std::span(tokens).subspan(begin, length), &ranges));
+    }
+    return ranges.maxima();
+  }
+
+  void expect_in_range(const Ids& tokens, const std::string& what) const {
+    const Exponents& x = imported().model.exponents;
+    const std::map<std::string, int> exponents = {{"u1", x.u1},       {"u2", x.u2},   {"uf", x.uf},    {"q", x.q},
+                                                  {"k", x.k},         {"v", x.v},     {"y", x.v},      {"mlp", x.mlp},
+                                                  {"score", x.score}, {"gelu", x.gelu}};
+    const auto found = maxima_of(tokens);
+    for (const auto& [kind, exponent] : exponents) {
+      EXPECT_LE(std::ldexp(found.at(kind), exponent), 32000.0) << kind << " of " << what;
+    }
+  }
+
+  static std::map<std::string, ImportedModel> imported_;
+};
+
+std::map<std::string, ImportedModel> Import::imported_;
+
+TEST_P(Import, is_quick_and_repeatable) {
+  const auto start = std::chrono::steady_clock::now();
+  const ImportedModel again = import_model(model_folder(GetParam()));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  RecordProperty("import_seconds", std::to_string(seconds.count()));
+  EXPECT_EQ(again.model.exponents, imported().model.exponents);
+  EXPECT_EQ(again.model.parameters, imported().model.parameters);
+}
+
+TEST_P(Import, sizes_follow_the_shape) {
+  std::size_t tensors = 0;
+  for_each_parameter(imported().model.shape, imported().model.parameters,
+                     [&](std::string_view name, const ParameterExtents& extents, const std::vector<std::int16_t>& values) {
+                       EXPECT_EQ(values.size(), extents.count()) << name;
+                       ++tensors;
+                     });
+  EXPECT_EQ(tensors, 20U);
+}
+
+TEST_P(Import, given_exponents_need_no_calibration) {
+  ImportOptions options;
+  options.exponents = imported().model.exponents;
+  const ImportedModel again = import_model(model_folder(GetParam()), options);
+  EXPECT_EQ(again.model.parameters, imported().model.parameters);
+  EXPECT_TRUE(again.model.calibration.maxima.empty());
+  options.exponents->w1 += 20;
+  expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "shift of mlp: expected 1..16");
+  options.exponents = imported().model.exponents;
+  options.exponents->bo += 8;
+  expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "bo");
+}
+
+TEST_P(Import, parameters_are_the_rounded_weights) {
+  const Parameters& integers = imported().model.parameters;
+  const FloatParameters& floats = imported().float_model.parameters;
+  const Exponents& x = imported().model.exponents;
+  const double root = std::sqrt(static_cast<double>(imported().model.shape.head_size()));
+  for (std::size_t i = 0; i < integers.wq.size(); ++i) {
+    ASSERT_LE(std::abs(integers.wq[i] - std::ldexp(static_cast<double>(floats.wq[i]) / root, x.wq)), 0.5);
+  }
+  for (std::size_t i = 0; i < integers.embedding.size(); ++i) {
+    ASSERT_LE(std::abs(integers.embedding[i] - std::ldexp(static_cast<double>(floats.embedding[i]), 12)), 0.5);
+  }
+}
+
+TEST_P(Import, texts_and_prompts_stay_inside_the_calibrated_ranges) {
+  const Tokenizer tokenizer(imported().model.tokenizer);
+  expect_in_range(tokenizer.encode(file_bytes(model_folder(GetParam()) / "sample.txt")), "sample.txt");
+  for (const auto& prompt : reference(GetParam())["prompts"]) {
+    Ids ids = prompt["ids"].get<Ids>();
+    const auto greedy = prompt["greedy_ids"].get<Ids>();
+    ids.insert(ids.end(), greedy.begin(), greedy.end());
+    expect_in_range(ids, prompt["text"].get<std::string>());
+  }
+  for (const auto& example : reference(GetParam())["tokenizer_cases"]) {
+    expect_in_range(example["ids"].get<Ids>(), example["text"].get<std::string>());
+  }
+}
+
+TEST_P(Import, evaluation_text_stays_inside_the_calibrated_ranges) {
+  if (!std::filesystem::exists(evaluation_text(GetParam()))) {
+    GTEST_SKIP() << "the evaluation text is not here: " << evaluation_text(GetParam());
+  }
+  expect_in_range(Tokenizer(imported().model.tokenizer).encode(file_bytes(evaluation_text(GetParam()))), "eval.txt");
+}
+
+TEST_P(Import, calibration_text_replaces_the_sample) {
+  ImportOptions options;
+  options.calibration_text = "The old man looked at the sea.";
+  const ImportedModel other = import_model(model_folder(GetParam()), options);
+  EXPECT_LT(other.model.calibration.maxima.at("u1"), 2 * imported().model.calibration.maxima.at("u1"));
+  options.calibration_text = "";
+  expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "calibration text");
+}
+
+TEST_P(Import, print_numbers) {
+  for (const auto& [kind, maximum] : imported().model.calibration.maxima) {
+    std::printf("%s %.4f\n", kind.c_str(), maximum);
+  }
+  for_each_exponent(imported().model.exponents, [](std::string_view n, int v) { std::printf("%s=%d ", n.data(), v); });
+  std::puts("");
+  const Tokenizer tokenizer(imported().model.tokenizer);
+  for (const auto& [kind, maximum] : maxima_of(tokenizer.encode(file_bytes(evaluation_text(GetParam()))))) {
+    std::printf("eval %s %.4f\n", kind.c_str(), maximum);
+  }
+  const Model& m = imported().model;
+  for (const Bound& b : derived_bounds(m.shape, IntegerConstants::of(m.shape, m.layer_norm_epsilon), m.exponents, m.parameters)) {
+    std::printf("%s 2^%.2f <= 2^%.2f\n", b.name.c_str(), std::log2(b.value), std::log2(b.limit));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Import, testing::Values("gutenberg-2m", "odd-40k"), model_test_name);
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// configs/<model>: half-precision weights, tokenizer, sample.txt, reference.json.
+std::filesystem::path model_folder(const std::string& model);
+/// The folder beside the project with single-precision weights and eval.txt; may be absent.
+std::filesystem::path full_model_folder(const std::string& model);
+std::filesystem::path evaluation_text(const std::string& model);
+nlohmann::json reference(const std::string& model);
+
+std::string file_bytes(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& bytes);
+std::string sha256_hex(const std::string& bytes);
+
+/// A fresh folder that goes away with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Expects an InputError of one line whose message contains `part`.
+void expect_input_error(const std::function<void()>& action, const std::string& part);
+
+inline std::string model_test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  name[name.find('-')] = '_';
+  return name;
+}
+
+}  // namespace tessera
