@@ -79,7 +79,8 @@ class ThreadCommunicator final : public Communicator {
 
   std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
     std::vector<std::byte> all;
-    exchange(mine, [&](int, std::span<const std::byte> theirs) { all.insert(all.end(), theirs.begin(), theirs.end()); });
+    exchange(mine,
+             [&](int, std::span<const std::byte> theirs) { all.insert(all.end(), theirs.begin(), theirs.end()); });
     return all;
   }
 
@@ -105,7 +106,8 @@ class ThreadCommunicator final : public Communicator {
   }
 
  private:
-  /// Shows `mine` to every rank and reads what each rank shows, in rank order. Nobody's data changes before all have read.
+  /// Shows `mine` to every rank and reads what each rank shows, in rank order. Nobody's data changes before all have
+  /// read.
   template <class T, class Read>
   void exchange(const T& mine, const Read& read) {
     group_.published(rank_) = &mine;

@@ -41,8 +41,8 @@ void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const Pr
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     std::array<std::int64_t, ProductInput::narrow> products{};
     for (std::size_t column = 0; column < input.columns(); ++column) {
-      products[column] = dot_split(weights.data() + row * in, input.high().data() + column * in,
-                                   input.low().data() + column * in, in);
+      products[column] =
+          dot_split(weights.data() + row * in, input.high().data() + column * in, input.low().data() + column * in, in);
     }
     consume(row, {products.data(), input.columns()});
   }

@@ -38,15 +38,15 @@ class ProductInput {
  private:
   std::size_t rows_;
   std::size_t columns_;
-  std::vector<double> real_;             // (rows, columns), wide inputs
+  std::vector<double> real_;              // (rows, columns), wide inputs
   std::vector<std::int16_t> high_, low_;  // (columns, rows), narrow inputs
 };
 
 /// Receives row `row` of a product: one exact integer a column. Called from several threads at once.
 using ProductRow = std::function<void(std::size_t row, std::span<const std::int64_t> products)>;
 
-/// Rows `rows` of W*X for W (out, X.rows()) int16, row-major. Exact: partial sums are at most X.rows()*2^30, which must be
-/// below 2^53. `consume` must not throw.
+/// Rows `rows` of W*X for W (out, X.rows()) int16, row-major. Exact: partial sums are at most X.rows()*2^30, which must
+/// be below 2^53. `consume` must not throw.
 void multiply(std::span<const std::int16_t> weights, Range rows, const ProductInput& input, const ProductRow& consume);
 
 /// sum_i a_i*b_i of int16 with b = 256*high + low; exact for any length below 2^31.
