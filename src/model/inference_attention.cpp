@@ -64,7 +64,8 @@ std::vector<std::int16_t> IntegerTransformer::attention(std::size_t block, const
   }
   const std::size_t m = model_.shape.head_size();
   std::vector<std::int16_t> y(heads_.size() * m * batch.size);
-#pragma omp parallel
+  const std::size_t steps = heads_.size() * m * batch.size * (batch.first + batch.size);
+#pragma omp parallel if (steps > parallel_work)
   {
     AttentionBuffers buffers;
 #pragma omp for schedule(dynamic)

@@ -100,7 +100,7 @@ void IntegerTransformer::layer_norm(const Norm& norm, Batch& batch) {
   }
   // every rank needs all of u; computing it is cheaper than gathering it
   batch.u.resize(batch.x.size());
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (batch.x.size() > parallel_work)
   for (std::size_t f = 0; f < model_.shape.n_embd; ++f) {
     const std::int64_t gain = norm.gamma[f];
     const std::int64_t bias = std::int64_t{norm.beta[f]} << norm.bias_shift;
@@ -156,7 +156,7 @@ std::vector<std::int16_t> IntegerTransformer::mlp(std::size_t block, const Batch
                       p.b1.data() + block * shape.n_inner, e.shift_1(), e.bias_1()};
   project(linear, input, {inner_, rows.data(), batch.size, inner_, trace_.mlp, trace_.mlp_remainder}, block,
           batch.first);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (rows.size() > parallel_work)
   for (std::size_t row = inner_.first; row < inner_.last; ++row) {
     std::int16_t* values = rows.data() + (row - inner_.first) * batch.size;
     for (std::size_t t = 0; t < batch.size; ++t) {

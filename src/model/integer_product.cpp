@@ -37,7 +37,7 @@ TESSERA_CLONES void round_exact(const double* from, std::int64_t* to, std::size_
 void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const ProductInput& input,
                      const ProductRow& consume) {
   const std::size_t in = input.rows();
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (rows.size() * in * input.columns() > parallel_work)
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     std::array<std::int64_t, ProductInput::narrow> products{};
     for (std::size_t column = 0; column < input.columns(); ++column) {
@@ -112,7 +112,7 @@ void multiply(std::span<const std::int16_t> weights, Range rows, const ProductIn
   const std::size_t share = rows.size() / static_cast<std::size_t>(omp_get_max_threads()) + 1;
   const std::size_t panel = std::clamp<std::size_t>(share, 16, 192);
   const std::size_t panels = (rows.size() + panel - 1) / panel;
-#pragma omp parallel
+#pragma omp parallel if (rows.size() * in * columns > parallel_work)
   {
     std::vector<double> left(panel * in);
     std::vector<double> product(panel * columns);

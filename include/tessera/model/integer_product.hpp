@@ -17,6 +17,9 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+/// Elementary steps below which a loop is not worth waking other threads.
+inline constexpr std::size_t parallel_work = std::size_t{1} << 17;
+
 /// Asks BLAS for one thread a call, once per process: the callers run it from OpenMP threads. Nothing happens if the
 /// library is not OpenBLAS.
 void use_single_threaded_blas();
