@@ -62,4 +62,8 @@ ActivationShapes ActivationShapes::of(const ModelShape& shape, std::size_t padde
   return shapes;
 }
 
+Shape ActivationShapes::logits(const ModelShape& shape, std::size_t generated) {
+  return Shape({Dimension::tiled(shape.n_vocab), Dimension::whole(generated)});
+}
+
 }  // namespace tessera

@@ -20,6 +20,8 @@ struct ActivationShapes {
   Shape scores;          // (B, H, Q, K), causal
   Shape block_inner;     // (B, N, T)
   static ActivationShapes of(const ModelShape& shape, std::size_t padded_tokens);
+  /// (V, G): vocabulary tiled, generated positions in one chunk.
+  static Shape logits(const ModelShape& shape, std::size_t generated);
 };
 
 template <class T>
@@ -60,7 +62,22 @@ struct Trace {
   Sharded<std::uint16_t> mlp_remainder;
   Sharded<std::int16_t> gelu;              // g (B,N,T)
   Sharded<std::uint16_t> mlp_out_remainder;  // (B,F,T) of x_out - x_mid
-  Sharded<std::int64_t> logits;              // L (V,G), row g of position n0 + g - 1, zero for g >= G
+  Sharded<std::int64_t> logits;              // (V,G); column g belongs to position prompt_length + g - 1
+
+  /// A trace without tokens: shapes for `padded_tokens` = s_hat, ownership of `rank` among `ranks`. Values are 0 and
+  /// remainders 2^(S-1), which is what the identities give in padding and above the diagonal.
+  static Trace allocate(const ModelShape& shape, const Exponents& exponents, std::size_t padded_tokens,
+                        std::size_t generated, int rank, int ranks);
 };
+
+/// First value of row `index` of dimension `ChunkedTensor::shape().dimensions()[n-2]` in a tensor whose dimensions are
+/// (outer..., rows, columns in one chunk); `outer` is the flat number of the outer indices. The row must be held here.
+template <class T>
+T* trace_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t index) {
+  const std::vector<Dimension>& dimensions = tensor.shape().dimensions();
+  const Dimension& rows = dimensions[dimensions.size() - 2];
+  const std::size_t chunk = outer * rows.chunk_count() + (index >> rows.log_chunk);
+  return tensor.chunk(chunk).data() + ((index & (rows.chunk() - 1)) << dimensions.back().log_chunk);
+}
 
 }  // namespace tessera

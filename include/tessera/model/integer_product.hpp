@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace tessera {
+
+/// A range of rows, features, heads: first .. last - 1.
+struct Range {
+  std::size_t first = 0;
+  std::size_t last = 0;
+  [[nodiscard]] std::size_t size() const { return last - first; }
+  [[nodiscard]] bool contains(std::size_t index) const { return first <= index && index < last; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// Elementary steps below which a loop is not worth waking other threads.
+inline constexpr std::size_t parallel_work = std::size_t{1} << 17;
+
+/// Asks BLAS for one thread a call, once per process: the callers run it from OpenMP threads. Nothing happens if the
+/// library is not OpenBLAS.
+void use_single_threaded_blas();
+
+/// The right factor X (rows, columns) of integer products, prepared once and used for several weight matrices.
+class ProductInput {
+ public:
+  /// `values` row-major; up to this many columns take the int16 kernel, more go to BLAS in float64.
+  static constexpr std::size_t narrow = 3;
+  ProductInput(std::span<const std::int16_t> values, std::size_t rows, std::size_t columns);
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+  [[nodiscard]] const std::vector<double>& real() const { return real_; }
+  /// X = 256*high + low by column, each column contiguous, 0 <= low < 256.
+  [[nodiscard]] const std::vector<std::int16_t>& high() const { return high_; }
+  [[nodiscard]] const std::vector<std::int16_t>& low() const { return low_; }
+
+ private:
+  std::size_t rows_;
+  std::size_t columns_;
+  std::vector<double> real_;              // (rows, columns), wide inputs
+  std::vector<std::int16_t> high_, low_;  // (columns, rows), narrow inputs
+};
+
+/// Receives row `row` of a product: one exact integer a column. Called from several threads at once.
+using ProductRow = std::function<void(std::size_t row, std::span<const std::int64_t> products)>;
+
+/// Rows `rows` of W*X for W (out, X.rows()) int16, row-major. Exact: partial sums are at most X.rows()*2^30, which must
+/// be below 2^53. `consume` must not throw.
+void multiply(std::span<const std::int16_t> weights, Range rows, const ProductInput& input, const ProductRow& consume);
+
+/// sum_i a_i*b_i of int16 with b = 256*high + low; exact for any length below 2^31.
+std::int64_t dot_split(const std::int16_t* a, const std::int16_t* high, const std::int16_t* low, std::size_t size);
+
+/// Row-major float64 product C (m, n) = op(A) * op(B) over k, leading dimensions as stored; a thin layer over BLAS.
+enum class Transpose : std::uint8_t { none, left, right };
+struct MatrixView {
+  const double* values;
+  std::size_t stride;  // between rows as stored
+};
+void multiply_real(Transpose transpose, std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+                   std::span<double> c);
+
+}  // namespace tessera

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera {
+
+/// The soft-max table: 2^16 rows d -> 2^kappa * round(2^15 * exp(-d * 2^-score_exponent)) + [d = 0]. Rows 2^16 .. 2^17
+/// - 1 (positions above the diagonal) are 0 and not stored. Rounding of the real values, ties up; the same on every
+/// machine. Throws std::invalid_argument unless 0 <= score_exponent <= 12 (so that the last row is 0) and 1 <= kappa
+/// <= 13.
+std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa);
+
+/// The activation table: 2^16 rows z + 2^15 -> round(2^gelu_exponent * gelu(z * 2^-mlp_exponent)), tanh form
+/// gelu(x) = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))). Rounding of the real values, ties up; the same on every
+/// machine. Throws std::invalid_argument unless 0 <= gelu_exponent <= mlp_exponent <= 15.
+std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent);
+
+}  // namespace tessera
