@@ -1,7 +1,6 @@
-#include <tessera/lookup/fraction_tree.hpp>
-
 #include <algorithm>
 #include <cstring>
+#include <tessera/lookup/fraction_tree.hpp>
 
 namespace tessera {
 namespace {

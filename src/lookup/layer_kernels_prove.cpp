@@ -14,9 +14,7 @@ void store_element(std::uint64_t (*rows)[lanes], std::size_t lane, E value) {
   rows[1][lane] = value.c1.value();
 }
 
-E load_weight(const WeightBlock* blocks, std::size_t i) {
-  return load_element(blocks[i / lanes].row, i % lanes);
-}
+E load_weight(const WeightBlock* blocks, std::size_t i) { return load_element(blocks[i / lanes].row, i % lanes); }
 
 E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
 

@@ -1,5 +1,4 @@
 #include <tessera/lookup/layer_rounds.hpp>
-
 #include <tessera/polynomial/multilinear.hpp>
 
 namespace tessera {
@@ -12,18 +11,18 @@ constexpr unsigned least_kernel_bits = 4;
 
 E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
 
-std::vector<E> segment_weights(const LayerContext& layer, const SegmentClass& segments, unsigned log_length) {
+std::vector<E> segment_weights(const LayerContext& layer, const SegmentClass& segments, std::size_t outer) {
   std::vector<E> weights;
   for (const Segment& segment : segments.segments) {
-    weights.push_back(layer.eq(layer.at.size() - log_length, segment.place));
+    weights.push_back(layer.eq(outer, segment.place));
   }
   return weights;
 }
 
 }  // namespace
 
-SegmentRounds::SegmentRounds(const LayerContext& layer, std::vector<E> weights, unsigned log_length)
-    : layer_(layer), weights_(std::move(weights)), outer_(layer.at.size() - log_length), log_length_(log_length) {
+SegmentRounds::SegmentRounds(const LayerContext& layer, std::vector<E> weights, std::size_t outer, unsigned log_length)
+    : layer_(layer), weights_(std::move(weights)), outer_(outer), log_length_(log_length) {
   for (const E& weight : weights_) {
     total_weight_ += weight;
   }
@@ -65,8 +64,9 @@ namespace {
 
 class NodeRounds final : public SegmentRounds {
  public:
-  NodeRounds(const LayerContext& layer, std::vector<E> weights, BlockBuffer<ChildrenBlock> nodes, unsigned log_length)
-      : SegmentRounds(layer, std::move(weights), log_length), nodes_(std::move(nodes)) {}
+  NodeRounds(const LayerContext& layer, std::vector<E> weights, BlockBuffer<ChildrenBlock> nodes, std::size_t outer,
+             unsigned log_length)
+      : SegmentRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)) {}
 
   RoundSums first() override {
     ChildrenBlock* nodes = nodes_.blocks.get();
@@ -89,11 +89,10 @@ class NodeRounds final : public SegmentRounds {
     BlockBuffer<ChildrenBlock> bound = allocate_nodes(weights_.size() << log_length_);
     RoundSums sums;
     if (log_length_ >= least_kernel_bits) {
-      sums = without_tau(
-          sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-            const std::size_t block = ((segment << log_length_) + 2 * pair) / block_lanes;
-            return bind_round(nodes_.blocks.get() + 2 * block, bound.blocks.get() + block, eq, challenge, 2 * pairs);
-          }));
+      sums = without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+        const std::size_t block = ((segment << log_length_) + 2 * pair) / block_lanes;
+        return bind_round(nodes_.blocks.get() + 2 * block, bound.blocks.get() + block, eq, challenge, 2 * pairs);
+      }));
       nodes_ = std::move(bound);
       return sums;
     }
@@ -142,14 +141,7 @@ class NodeRounds final : public SegmentRounds {
 class LeafRounds final : public SegmentRounds {
  public:
   LeafRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments)
-      : SegmentRounds(layer, segment_weights(layer, segments, segments.log_leaves - 1), segments.log_leaves - 1),
-        segments_(segments),
-        shift_(layer.tau.inverse()) {
-    for (const Segment& segment : segments.segments) {
-      codes_.push_back(input.code(input.structure.columns[segment.source].table));
-      codes_.back().shift += shift_;
-    }
-  }
+      : LeafRounds(layer, input, segments, layer.at.size() + 1 - segments.log_leaves) {}
 
   RoundSums first() override {
     return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
@@ -185,6 +177,16 @@ class LeafRounds final : public SegmentRounds {
   [[nodiscard]] Children node(std::size_t segment) const override { return short_->node(segment); }
 
  private:
+  LeafRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments, std::size_t outer)
+      : SegmentRounds(layer, segment_weights(layer, segments, outer), outer, segments.log_leaves - 1),
+        segments_(segments),
+        shift_(layer.tau.inverse()) {
+    for (const Segment& segment : segments.segments) {
+      codes_.push_back(input.code(input.structure.columns[segment.source].table));
+      codes_.back().shift += shift_;
+    }
+  }
+
   [[nodiscard]] const std::int32_t* b_of(std::size_t segment, std::size_t leaf) const {
     const std::int32_t* b = segments_.b_of(segment);
     return b == nullptr ? nullptr : b + leaf;
@@ -204,7 +206,7 @@ class LeafRounds final : public SegmentRounds {
       store_children(nodes.blocks.get(), x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
     }
     denominators_ = {};
-    short_ = std::make_unique<NodeRounds>(layer_, weights_, std::move(nodes), log_length_);
+    short_ = std::make_unique<NodeRounds>(layer_, weights_, std::move(nodes), outer_, log_length_);
     return short_->short_sums();
   }
 
@@ -219,7 +221,8 @@ class LeafRounds final : public SegmentRounds {
 
 std::unique_ptr<SegmentRounds> node_rounds(const LayerContext& layer, const SegmentClass& segments,
                                            BlockBuffer<ChildrenBlock> nodes, unsigned log_length) {
-  return std::make_unique<NodeRounds>(layer, segment_weights(layer, segments, log_length), std::move(nodes),
+  const std::size_t outer = layer.at.size() - log_length;
+  return std::make_unique<NodeRounds>(layer, segment_weights(layer, segments, outer), std::move(nodes), outer,
                                       log_length);
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <stdexcept>
-
 #include <tessera/lookup/layer_rounds.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
 

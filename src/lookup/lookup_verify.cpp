@@ -1,5 +1,4 @@
 #include <algorithm>
-
 #include <tessera/lookup/lookup.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
 

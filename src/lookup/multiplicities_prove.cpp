@@ -1,8 +1,7 @@
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <stdexcept>
-
 #include <tessera/lookup/fraction_tree.hpp>
 
 namespace tessera {

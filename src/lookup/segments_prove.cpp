@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <tuple>
-
 #include <tessera/lookup/fraction_tree.hpp>
+#include <tuple>
 
 namespace tessera {
 namespace {
@@ -44,7 +43,7 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   for (std::size_t c = 0; c < structure.columns.size(); ++c) {
     const Shape& shape = structure.columns[c].shape;
     const unsigned bits = shape.inner_bits();
-    const LeafKind kind = bits < least_integer_bits                      ? LeafKind::fractions
+    const LeafKind kind = bits < least_integer_bits                     ? LeafKind::fractions
                           : input.has_pairs(structure.columns[c].table) ? LeafKind::pairs
                                                                         : LeafKind::integers;
     SegmentClass& segments = class_of(kind, bits);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
 #include <tessera/lookup/lookup.hpp>
 
 namespace tessera {
@@ -55,7 +54,8 @@ std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure) {
     entries.push_back({"/lookup/layer", "tau and merge, 1/|E| each, all layers", field_bits - std::log2(2 * layers)});
   }
   if (rounds > 0) {
-    entries.push_back({"/lookup/layer", "sum-check rounds, 3/|E| each, all layers", field_bits - std::log2(3 * rounds)});
+    entries.push_back(
+        {"/lookup/layer", "sum-check rounds, 3/|E| each, all layers", field_bits - std::log2(3 * rounds)});
   }
   return entries;
 }

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <random>
-
 #include <tessera/lookup/lookup.hpp>
 
 #include "thread_ranks.hpp"

@@ -3,9 +3,8 @@
 #include <barrier>
 #include <functional>
 #include <mutex>
-#include <thread>
-
 #include <tessera/cluster/communicator.hpp>
+#include <thread>
 
 namespace tessera::test {
 

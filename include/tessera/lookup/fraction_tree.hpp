@@ -73,8 +73,8 @@ std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communica
 void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes);
 
 /// Layer j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
-/// `nodes` (segment after segment; empty at the leaves of integer columns); all other nodes are in `sparse`, which is the
-/// same on every rank.
+/// `nodes` (segment after segment; empty at the leaves of integer columns); all other nodes are in `sparse`, which is
+/// the same on every rank.
 struct TreeLayer {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
   std::vector<SparseNode> sparse;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-
 #include <tessera/field/extension.hpp>
 
 namespace tessera {
@@ -68,8 +67,8 @@ struct LeafCode {
   E lambda;
 };
 
-// The kernels below work on runs of `count` outputs, a multiple of 8; inputs and outputs of different runs are disjoint.
-// "Pair" i is nodes 2i and 2i+1 of the input: h(X) is g on the line through them.
+// The kernels below work on runs of `count` outputs, a multiple of 8; inputs and outputs of different runs are
+// disjoint. "Pair" i is nodes 2i and 2i+1 of the input: h(X) is g on the line through them.
 
 /// out[x] = the children 2x, 2x+1 of node x, each the sum of its own children in `in` (2*count nodes).
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count);
@@ -90,7 +89,8 @@ void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCod
 RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
                            const WeightBlock* weights, std::size_t count);
 
-/// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves); sums weight*h over the pairs of `out`.
+/// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves); sums weight*h over the pairs of
+/// `out`.
 RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, DenominatorsBlock* out,
                           const WeightBlock* weights, E challenge, std::size_t count);
 

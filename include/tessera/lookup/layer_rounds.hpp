@@ -38,7 +38,7 @@ class SegmentRounds {
   [[nodiscard]] virtual Children node(std::size_t segment) const = 0;
 
  protected:
-  SegmentRounds(const LayerContext& layer, std::vector<E> weights, unsigned log_length);
+  SegmentRounds(const LayerContext& layer, std::vector<E> weights, std::size_t outer, unsigned log_length);
   /// sum of weights times kernel(segment, first pair, pairs, eq weights): runs of pairs of all segments.
   template <class Kernel>
   RoundSums sum_runs(const Kernel& kernel) const;
@@ -59,7 +59,8 @@ std::unique_ptr<SegmentRounds> node_rounds(const LayerContext& layer, const Segm
 std::unique_ptr<SegmentRounds> leaf_rounds(const LayerContext& layer, const LookupInput& input,
                                            const SegmentClass& segments);
 
-/// The sparse list's part, the same on every rank: sums of beta*(g - tau) over pairs of `variables` remaining variables.
+/// The sparse list's part, the same on every rank: sums of beta*(g - tau) over pairs of `variables` remaining
+/// variables.
 RoundSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables);
 std::vector<SparseNode> bind_sparse(std::span<const SparseNode> nodes, E challenge);
 

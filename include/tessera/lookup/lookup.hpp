@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-
 #include <tessera/cluster/communicator.hpp>
 #include <tessera/commitment/soundness.hpp>
 #include <tessera/polynomial/chunked_tensor.hpp>
@@ -9,8 +8,8 @@
 
 namespace tessera {
 
-/// A look-up table: rows (a, b) with a = 0 .. 2^log_size - 1 the row number and b = values[a], |b| < 2^31 (range tables: no b).
-/// Leaves of table `id` (its number in the structure, from 1) are alpha - (a + lambda*b + lambda^2*id).
+/// A look-up table: rows (a, b) with a = 0 .. 2^log_size - 1 the row number and b = values[a], |b| < 2^31 (range
+/// tables: no b). Leaves of table `id` (its number in the structure, from 1) are alpha - (a + lambda*b + lambda^2*id).
 struct LookupTable {
   std::string name;
   unsigned log_size = 0;
@@ -27,8 +26,8 @@ struct LookupColumn {
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
 ///
 /// Leaves: the columns (numerator 1) and one column per table (numerator -multiplicity), each in an aligned slot of
-/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then tables
-/// in order; absent chunks and unused slots are the neutral fraction 0/1.
+/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then
+/// tables in order; absent chunks and unused slots are the neutral fraction 0/1.
 struct LookupStructure {
   std::vector<LookupTable> tables;
   std::vector<LookupColumn> columns;
@@ -46,8 +45,8 @@ struct LookupStructure {
   [[nodiscard]] unsigned grinding_bits() const;
 };
 
-/// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point is
-/// the last `columns[c].shape.bits()` coordinates of `point`.
+/// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point
+/// is the last `columns[c].shape.bits()` coordinates of `point`.
 struct LookupClaims {
   Point point;                  // log_leaves coordinates, most significant first
   std::vector<E> a;             // per column
@@ -85,7 +84,8 @@ struct LookupColumnData {
 /// Occurrences of every table row over all columns and ranks (the same on every rank): multiplicity[table][row].
 /// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before.
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
-                                                            std::span<const LookupColumnData> columns, Communicator& comm);
+                                                            std::span<const LookupColumnData> columns,
+                                                            Communicator& comm);
 
 /// Prover's side of verify_lookup; collective.
 LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,
