@@ -1,15 +1,15 @@
 #pragma once
 
 #include <functional>
-
 #include <tessera/cluster/communicator.hpp>
+#include <tessera/commitment/soundness.hpp>
 #include <tessera/polynomial/chunked_tensor.hpp>
 #include <tessera/transcript/transcript.hpp>
 
 namespace tessera {
 
-/// A look-up table: rows (a, b) with a = 0 .. 2^log_size - 1 the row number and b = values[a] (range tables: no b).
-/// Leaves of table `id` (its number in the structure, from 1) are alpha - (a + lambda*b + lambda^2*id).
+/// A look-up table: rows (a, b) with a = 0 .. 2^log_size - 1 the row number and b = values[a], |b| < 2^31 (range
+/// tables: no b). Leaves of table `id` (its number in the structure, from 1) are alpha - (a + lambda*b + lambda^2*id).
 struct LookupTable {
   std::string name;
   unsigned log_size = 0;
@@ -26,8 +26,8 @@ struct LookupColumn {
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
 ///
 /// Leaves: the columns (numerator 1) and one column per table (numerator -multiplicity), each in an aligned slot of
-/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then tables
-/// in order; absent chunks and unused slots are the neutral fraction 0/1.
+/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then
+/// tables in order; absent chunks and unused slots are the neutral fraction 0/1.
 struct LookupStructure {
   std::vector<LookupTable> tables;
   std::vector<LookupColumn> columns;
@@ -45,8 +45,8 @@ struct LookupStructure {
   [[nodiscard]] unsigned grinding_bits() const;
 };
 
-/// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point is
-/// the last `columns[c].shape.bits()` coordinates of `point`.
+/// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point
+/// is the last `columns[c].shape.bits()` coordinates of `point`.
 struct LookupClaims {
   Point point;                  // log_leaves coordinates, most significant first
   std::vector<E> a;             // per column
@@ -59,15 +59,20 @@ struct LookupClaims {
 /// LogUp-GKR: sum over the leaves of numerator/denominator is zero, denominators non-zero.
 ///
 ///   | # | from | message                                                                        |
-///   | 0 | P    | work (grinding), then V: alpha, lambda                                         |
-///   | 1 | P    | root: q (numerator is 0); V checks q != 0                                       |
-///   | 2 | P    | per layer: values p0,p1,q0,q1 of the two children at the layer's point; V: merge |
-///   | 3 | P/V  | per layer: eq sum-check of p0*q1 + p1*q0 + tau*q0*q1 (tau drawn before it)        |
-///   | 4 | P    | leaf layer: a (and b where the table has one) of every column, multiplicities   |
-/// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding.
+///   | 0 | P    | work (grinding), then V: alpha, lambda                                           |
+///   | 1 | P    | root: q (numerator is 0); V checks q != 0                                        |
+///   | 2 | P/V  | per layer: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1                |
+///   | 3 | P    | per layer: values p0,p1,q0,q1 of the two children at the layer's point; V: merge |
+///   | 4 | P    | leaves: per column a (and b where its table has one), then the multiplicities    |
+/// A node's children differ in the last variable of the lower layer, so a chunk pairs its inner bits first.
+/// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding; see lookup_soundness.
 LookupClaims verify_lookup(VerifierTranscript& transcript, const LookupStructure& structure);
 
-/// Fills a and b (each 2^inner_bits values; b only for tables with values) of a chunk held by this rank.
+/// The errors of one instance: fractions (grinding included), all sum-check rounds, all tau and merging challenges.
+std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure);
+
+/// Fills a and b (each 2^inner_bits values; b only for tables with values, else empty) of a chunk held by this rank.
+/// Called from several threads at once.
 using LookupReader = std::function<void(std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t> b)>;
 
 /// The prover's data of one column.
@@ -77,9 +82,10 @@ struct LookupColumnData {
 };
 
 /// Occurrences of every table row over all columns and ranks (the same on every rank): multiplicity[table][row].
-/// Asserts that a < 2^log_size and that b matches the table: the trace is checked before.
+/// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before.
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
-                                                            std::span<const LookupColumnData> columns, Communicator& comm);
+                                                            std::span<const LookupColumnData> columns,
+                                                            Communicator& comm);
 
 /// Prover's side of verify_lookup; collective.
 LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,

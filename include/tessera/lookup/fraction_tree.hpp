@@ -1,0 +1,100 @@
+#pragma once
+
+#include <tessera/lookup/layer_kernels.hpp>
+#include <tessera/lookup/lookup.hpp>
+
+namespace tessera {
+
+/// What the prover's leaves are made of.
+struct LookupInput {
+  const LookupStructure& structure;
+  std::span<const LookupColumnData> columns;
+  const std::vector<std::vector<std::int64_t>>& multiplicities;
+  E alpha;
+  E lambda;
+
+  [[nodiscard]] bool has_pairs(std::size_t table) const { return !structure.tables[table].values.empty(); }
+  [[nodiscard]] LeafCode code(std::size_t table) const {
+    return {alpha - lambda * lambda * E::from_unsigned(table + 1), lambda};
+  }
+};
+
+/// An aligned run of leaves that are all present: a chunk of a column or a piece of a table.
+struct Segment {
+  bool is_table = false;
+  std::size_t source = 0;  // column or table
+  std::size_t part = 0;    // chunk of the column, piece of the table
+  std::size_t place = 0;   // first leaf / 2^log_leaves
+};
+
+enum class LeafKind : std::uint8_t {
+  integers,   ///< columns of range tables: numerator 1, denominator from a
+  pairs,      ///< columns of tables with values: from a and b
+  fractions,  ///< numerator and denominator stored: table rows and short chunks
+};
+
+/// This rank's segments of one kind and length. Every rank has the same list of classes, some of them empty.
+struct SegmentClass {
+  LeafKind kind = LeafKind::fractions;
+  unsigned log_leaves = 0;
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> a;  // integers and pairs: segment after segment
+  std::vector<std::int32_t> b;   // pairs
+
+  [[nodiscard]] const std::uint32_t* a_of(std::size_t segment) const { return a.data() + (segment << log_leaves); }
+  [[nodiscard]] const std::int32_t* b_of(std::size_t segment) const {
+    return kind == LeafKind::pairs ? b.data() + (segment << log_leaves) : nullptr;
+  }
+};
+
+/// Shorter chunks are stored as fractions: the integer kernels work on blocks.
+inline constexpr unsigned least_integer_bits = 6;
+
+/// Who works on a chunk: its owner; chunks of a replicated column are dealt out.
+int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks);
+
+/// The classes with this rank's segments, columns read.
+std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
+
+/// A node with its index in its layer; nodes that are not listed are neutral.
+struct SparseFraction {
+  std::uint64_t index = 0;
+  Fraction value;
+};
+struct SparseNode {
+  std::uint64_t index = 0;
+  Children children;
+};
+
+/// Every rank's nodes, by index, everywhere.
+std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communicator& comm);
+
+/// Merges nodes whose segments have shrunk to one node into the list.
+void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes);
+
+/// Layer j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
+/// `nodes` (segment after segment; empty at the leaves of integer columns); all other nodes are in `sparse`, which is
+/// the same on every rank.
+struct TreeLayer {
+  std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
+  std::vector<SparseNode> sparse;
+};
+
+/// All fractions, summed pairwise from the leaves to the root; collective.
+class FractionTree {
+ public:
+  FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm);
+  [[nodiscard]] const Fraction& root() const { return root_; }
+  [[nodiscard]] unsigned log_leaves() const { return static_cast<unsigned>(layers_.size()); }
+  /// Hands layer j over; its memory is the caller's.
+  [[nodiscard]] TreeLayer take_layer(unsigned j) { return std::move(layers_[j]); }
+
+ private:
+  std::vector<TreeLayer> layers_;
+  Fraction root_;
+};
+
+/// Blocks for `nodes` nodes, a multiple of two blocks, the last two zero-filled.
+BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);
+
+}  // namespace tessera

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <cstring>
+#include <tessera/lookup/fraction_tree.hpp>
+
+namespace tessera {
+namespace {
+
+/// Nodes that one thread computes at a time.
+constexpr std::size_t run_nodes = 1024;
+
+/// Numerators and denominators of a segment of kind `fractions`.
+std::vector<Fraction> leaf_fractions(const LookupInput& input, const Segment& segment, unsigned log_leaves) {
+  const std::size_t size = std::size_t{1} << log_leaves;
+  std::vector<Fraction> leaves(size);
+  if (segment.is_table) {
+    const LookupTable& table = input.structure.tables[segment.source];
+    const LeafCode code = input.code(segment.source);
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t row = (segment.part << log_leaves) + i;
+      const E value = table.values.empty() ? E::zero() : code.lambda * F::from_signed(table.values[row]);
+      leaves[i] = {-E::from_signed(input.multiplicities[segment.source][row]),
+                   code.shift - F::from_unsigned(row) - value};
+    }
+    return leaves;
+  }
+  const std::size_t table = input.structure.columns[segment.source].table;
+  const LeafCode code = input.code(table);
+  std::vector<std::uint32_t> a(size);
+  std::vector<std::int32_t> b(input.has_pairs(table) ? size : 0);
+  input.columns[segment.source].read(segment.part, a, b);
+  for (std::size_t i = 0; i < size; ++i) {
+    const E value = b.empty() ? E::zero() : code.lambda * F::from_signed(b[i]);
+    leaves[i] = {E::one(), code.shift - F::from_unsigned(a[i]) - value};
+  }
+  return leaves;
+}
+
+/// The lowest layer's nodes of a class of kind `fractions` with at least two leaves a segment.
+BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentClass& segments) {
+  const std::size_t length = std::size_t{1} << (segments.log_leaves - 1);
+  BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
+  // segments shorter than a block share it, but each writes its own lanes
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+    const std::vector<Fraction> leaves = leaf_fractions(input, segments.segments[i], segments.log_leaves);
+    for (std::size_t x = 0; x < length; ++x) {
+      const Fraction& even = leaves[2 * x];
+      const Fraction& odd = leaves[2 * x + 1];
+      store_children(nodes.blocks.get(), i * length + x, {even.p, odd.p, even.q, odd.q});
+    }
+  }
+  return nodes;
+}
+
+/// The layer above the leaves of an integer class.
+BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const SegmentClass& segments) {
+  const std::size_t length = std::size_t{1} << (segments.log_leaves - 2);
+  const std::size_t run = std::min(length, run_nodes);
+  BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
+  const std::size_t runs = length / run;
+#pragma omp parallel for schedule(static)
+  for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
+    const std::size_t i = unit / runs;
+    const std::size_t first = (unit % runs) * run;
+    const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
+    const std::int32_t* b = segments.b_of(i);
+    combine_leaves(segments.a_of(i) + 4 * first, b == nullptr ? nullptr : b + 4 * first, code,
+                   nodes.blocks.get() + (i * length + first) / block_lanes, run);
+  }
+  return nodes;
+}
+
+BlockBuffer<ChildrenBlock> combine_layer(const BlockBuffer<ChildrenBlock>& below, std::size_t nodes) {
+  BlockBuffer<ChildrenBlock> result = allocate_nodes(nodes);
+  const std::size_t padded = (nodes + block_lanes - 1) / block_lanes * block_lanes;
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < padded; first += run_nodes) {
+    combine_children(below.blocks.get() + 2 * first / block_lanes, result.blocks.get() + first / block_lanes,
+                     std::min(run_nodes, padded - first));
+  }
+  return result;
+}
+
+std::vector<SparseNode> pair_up(std::span<const SparseFraction> fractions) {
+  std::vector<SparseNode> nodes;
+  for (const SparseFraction& fraction : fractions) {
+    if (nodes.empty() || nodes.back().index != fraction.index / 2) {
+      nodes.push_back({fraction.index / 2, {}});
+    }
+    Children& children = nodes.back().children;
+    (fraction.index % 2 == 0 ? children.p0 : children.p1) = fraction.value.p;
+    (fraction.index % 2 == 0 ? children.q0 : children.q1) = fraction.value.q;
+  }
+  return nodes;
+}
+
+/// Leaves that are segments of their own (chunks of one value), by index.
+std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::vector<SegmentClass>& classes,
+                                          Communicator& comm) {
+  std::vector<SparseFraction> leaves;
+  for (const SegmentClass& segments : classes) {
+    if (segments.log_leaves == 0) {
+      for (const Segment& segment : segments.segments) {
+        leaves.push_back({segment.place, leaf_fractions(input, segment, 0).front()});
+      }
+    }
+  }
+  leaves = comm.all_gather<SparseFraction>(leaves);
+  std::ranges::sort(leaves, {}, &SparseFraction::index);
+  return leaves;
+}
+
+}  // namespace
+
+BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
+  const std::size_t blocks = (nodes + 2 * block_lanes - 1) / (2 * block_lanes) * 2;
+  BlockBuffer<ChildrenBlock> buffer(blocks);
+  if (blocks > 0) {
+    std::memset(buffer.blocks.get() + blocks - 2, 0, 2 * sizeof(ChildrenBlock));
+  }
+  return buffer;
+}
+
+FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm)
+    : layers_(input.structure.slots().log_leaves) {
+  const unsigned leaf_layer = log_leaves();
+  std::vector<SparseFraction> fractions = single_leaves(input, classes, comm);
+  for (unsigned j = leaf_layer; j-- > 0;) {
+    TreeLayer& layer = layers_[j];
+    layer.nodes.resize(classes.size());
+    layer.sparse = pair_up(fractions);
+    const unsigned height = leaf_layer - j;
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      const SegmentClass& segments = classes[k];
+      if (segments.log_leaves < height || (height == 1 && segments.kind != LeafKind::fractions)) {
+        continue;
+      }
+      const std::size_t count = segments.segments.size();
+      layer.nodes[k] = height == 1 ? pair_leaves(input, segments)
+                       : height == 2 && segments.kind != LeafKind::fractions
+                           ? combine_columns(input, segments)
+                           : combine_layer(layers_[j + 1].nodes[k], count << (segments.log_leaves - height));
+      if (segments.log_leaves == height) {
+        std::vector<SparseNode> nodes;
+        for (std::size_t i = 0; i < count; ++i) {
+          nodes.push_back({segments.segments[i].place, load_children(layer.nodes[k].blocks.get(), i)});
+        }
+        insert_nodes(layer.sparse, gather_nodes(nodes, comm));
+        layer.nodes[k] = {};
+      }
+    }
+    fractions.clear();
+    for (const SparseNode& node : layer.sparse) {
+      fractions.push_back({node.index, node.children.combine()});
+    }
+  }
+  root_ = fractions.empty() ? Fraction{} : fractions.front().value;
+}
+
+}  // namespace tessera

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <stdexcept>
+#include <tessera/lookup/layer_rounds.hpp>
+#include <tessera/sumcheck/sumcheck.hpp>
+
+namespace tessera {
+namespace {
+
+struct LayerEnd {
+  Point point;
+  Children children;
+};
+
+/// The parts of one layer's sum-check: segments of this rank, and the sparse nodes that all ranks share.
+class LayerParts {
+ public:
+  LayerParts(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
+             const LayerContext& layer, Communicator& comm)
+      : classes_(classes), layer_(layer), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(layer.at.size());
+      if (height == 1 && classes[k].kind != LeafKind::fractions) {
+        parts_[k] = leaf_rounds(layer, input, classes[k]);
+      } else if (classes[k].log_leaves > height) {
+        parts_[k] = node_rounds(layer, classes[k], std::move(nodes.nodes[k]), classes[k].log_leaves - height);
+      }
+    }
+  }
+
+  RoundSums first() {
+    return reduced([](SegmentRounds& part) { return part.first(); }, layer_.at.size());
+  }
+
+  /// Binds a variable; the next round's sums if `variables` are left.
+  RoundSums bind(E challenge, std::size_t variables) {
+    sparse_ = bind_sparse(sparse_, challenge);
+    return reduced([&](SegmentRounds& part) { return part.bind(challenge); }, variables);
+  }
+
+  /// The only node, all variables bound.
+  [[nodiscard]] Children end() const { return sparse_.empty() ? Children{} : sparse_.front().children; }
+
+ private:
+  template <class Step>
+  RoundSums reduced(const Step& step, std::size_t variables) {
+    RoundSums sums;
+    bool any = false;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      if (parts_[k] == nullptr) {
+        continue;
+      }
+      any = true;
+      const RoundSums part = step(*parts_[k]);
+      sums.at_zero += part.at_zero;
+      sums.leading += part.leading;
+      if (parts_[k]->log_length() == 0) {
+        leave(k);
+      }
+    }
+    if (any) {
+      E both[2] = {sums.at_zero, sums.leading};
+      comm_.all_reduce_sum(std::span<E>(both));
+      sums = {both[0], both[1]};
+    }
+    if (variables > 0) {
+      const RoundSums sparse = sparse_sums(sparse_, layer_, variables);
+      sums.at_zero += sparse.at_zero;
+      sums.leading += sparse.leading;
+    }
+    return sums;
+  }
+
+  /// Segments of one node join the sparse list.
+  void leave(std::size_t k) {
+    std::vector<SparseNode> nodes;
+    for (std::size_t i = 0; i < classes_[k].segments.size(); ++i) {
+      nodes.push_back({classes_[k].segments[i].place, parts_[k]->node(i)});
+    }
+    insert_nodes(sparse_, gather_nodes(nodes, comm_));
+    parts_[k] = nullptr;
+  }
+
+  const std::vector<SegmentClass>& classes_;
+  const LayerContext& layer_;
+  Communicator& comm_;
+  std::vector<SparseNode> sparse_;
+  std::vector<std::unique_ptr<SegmentRounds>> parts_;
+};
+
+/// Sum-check of claim = sum_x beta(at, x)*g(x), g as in LayerContext.
+LayerEnd prove_layer(ProverTranscript& transcript, LayerParts& parts, const LayerContext& layer, E claim) {
+  const std::size_t variables = layer.at.size();
+  LayerEnd end{Point(variables), {}};
+  RoundSums sums = variables > 0 ? parts.first() : RoundSums{};
+  for (std::size_t i = variables; i-- > 0;) {
+    // claim = (1-a)*h(0) + a*h(1) = h_0 + a*(h_1 + h_2); beta sums to 1, so g's share of tau is tau
+    const E at_zero = sums.at_zero + layer.tau;
+    const E round[2] = {(claim - at_zero) * layer.at[i].inverse() - sums.leading, sums.leading};
+    transcript.send("round", round);
+    const E challenge = transcript.challenge("bind");
+    claim = round_value(claim, layer.at[i], round, challenge);
+    end.point[i] = challenge;
+    sums = parts.bind(challenge, i);
+  }
+  end.children = parts.end();
+  return end;
+}
+
+/// The multilinear extensions of all columns and multiplicities at the point; every rank sums its segments.
+LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator& comm) {
+  const std::size_t columns = input.structure.columns.size();
+  std::vector<E> values(2 * columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    const Shape& shape = input.structure.columns[c].shape;
+    const std::span<const E> at = std::span(point).last(shape.bits());
+    const std::vector<E> inner = eq_table(at.last(shape.inner_bits()));
+    const bool pair = input.has_pairs(input.structure.columns[c].table);
+    E a_sum;
+    E b_sum;
+#pragma omp parallel
+    {
+      std::vector<std::uint32_t> a(shape.chunk_size());
+      std::vector<std::int32_t> b(pair ? shape.chunk_size() : 0);
+#pragma omp for schedule(dynamic)
+      for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+        if (chunk_owner(input.columns[c], shape, chunk, comm.size()) != comm.rank()) {
+          continue;
+        }
+        input.columns[c].read(chunk, a, b);
+        const E outer = eq_index(at.first(shape.outer_bits()), shape.outer_index(chunk));
+        const E a_part = outer * dot_unsigned(inner.data(), a.data(), a.size());
+        const E b_part = outer * dot_signed(inner.data(), b.data(), b.size());
+#pragma omp critical(tessera_lookup_claims)
+        {
+          a_sum += a_part;
+          b_sum += b_part;
+        }
+      }
+    }
+    values[2 * c] = a_sum;
+    values[2 * c + 1] = b_sum;
+  }
+  comm.all_reduce_sum(std::span(values));
+  LookupClaims claims{std::move(point), {}, {}, {}};
+  for (std::size_t c = 0; c < columns; ++c) {
+    claims.a.push_back(values[2 * c]);
+    claims.b.push_back(values[2 * c + 1]);
+  }
+  for (std::size_t t = 0; t < input.structure.tables.size(); ++t) {
+    const std::vector<E> eq = eq_table(std::span(claims.point).last(input.structure.tables[t].log_size));
+    E sum;
+    for (std::size_t row = 0; row < eq.size(); ++row) {
+      sum += eq[row] * F::from_signed(input.multiplicities[t][row]);
+    }
+    claims.multiplicity.push_back(sum);
+  }
+  return claims;
+}
+
+void check_input(const LookupStructure& structure, std::span<const LookupColumnData> columns,
+                 const std::vector<std::vector<std::int64_t>>& multiplicities) {
+  bool ok = columns.size() == structure.columns.size() && multiplicities.size() == structure.tables.size();
+  for (std::size_t t = 0; ok && t < structure.tables.size(); ++t) {
+    ok = multiplicities[t].size() == std::size_t{1} << structure.tables[t].log_size;
+  }
+  if (!ok) {
+    throw std::logic_error("prove_lookup: columns or multiplicities do not fit the structure");
+  }
+}
+
+}  // namespace
+
+LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,
+                          std::span<const LookupColumnData> columns,
+                          const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm) {
+  check_input(structure, columns, multiplicities);
+  const Transcript::Scope scope = transcript.scope("lookup");
+  // 0
+  transcript.grind("work", structure.grinding_bits());
+  const E alpha = transcript.challenge("alpha");
+  const E lambda = transcript.challenge("lambda");
+  // 1
+  const LookupInput input{structure, columns, multiplicities, alpha, lambda};
+  const std::vector<SegmentClass> classes = make_segments(input, comm);
+  FractionTree tree(input, classes, comm);
+  E p;
+  E q = tree.root().q;
+  transcript.send("root", q);
+  Point point;
+  for (unsigned j = 0; j < tree.log_leaves(); ++j) {
+    const Transcript::Scope layer_scope = transcript.scope("layer");
+    // 2
+    const E tau = transcript.challenge("tau");
+    const PrefixEq eq(point);
+    const LayerContext layer{point, tau, eq};
+    LayerParts parts(input, classes, tree.take_layer(j), layer, comm);
+    LayerEnd end = prove_layer(transcript, parts, layer, p + tau * q);
+    // 3
+    const Children& child = end.children;
+    const E children[4] = {child.p0, child.p1, child.q0, child.q1};
+    transcript.send("children", children);
+    const E merge = transcript.challenge("merge");
+    p = child.p0 + merge * (child.p1 - child.p0);
+    q = child.q0 + merge * (child.q1 - child.q0);
+    point = std::move(end.point);
+    point.push_back(merge);
+  }
+  // 4
+  LookupClaims claims = evaluate_claims(input, std::move(point), comm);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const E values[2] = {claims.a[c], claims.b[c]};
+    transcript.send("column", std::span(values, input.has_pairs(structure.columns[c].table) ? 2 : 1));
+  }
+  transcript.send("multiplicities", claims.multiplicity);
+  return claims;
+}
+
+}  // namespace tessera

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tessera/lookup/fraction_tree.hpp>
+#include <tuple>
+
+namespace tessera {
+namespace {
+
+using ClassKey = std::tuple<LeafKind, unsigned>;
+
+void read_columns(SegmentClass& segments, const LookupInput& input) {
+  const std::size_t size = std::size_t{1} << segments.log_leaves;
+  segments.a.resize(segments.segments.size() * size);
+  segments.b.resize(segments.kind == LeafKind::pairs ? segments.a.size() : 0);
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+    const Segment& segment = segments.segments[i];
+    const std::span<std::uint32_t> a(segments.a.data() + i * size, size);
+    const std::span<std::int32_t> b(segments.b.data() + (segments.b.empty() ? 0 : i * size),
+                                    segments.b.empty() ? 0 : size);
+    input.columns[segment.source].read(segment.part, a, b);
+  }
+}
+
+}  // namespace
+
+int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks) {
+  return data.ownership.dimension == Ownership::replicated ? contiguous_owner(chunk, shape.chunk_count(), ranks)
+                                                           : data.ownership.owner(shape, chunk, ranks);
+}
+
+std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm) {
+  const LookupStructure& structure = input.structure;
+  const LookupStructure::Slots slots = structure.slots();
+  std::map<ClassKey, SegmentClass> classes;
+  const auto class_of = [&](LeafKind kind, unsigned log_leaves) -> SegmentClass& {
+    SegmentClass& result = classes[{kind, log_leaves}];
+    result.kind = kind;
+    result.log_leaves = log_leaves;
+    return result;
+  };
+  for (std::size_t c = 0; c < structure.columns.size(); ++c) {
+    const Shape& shape = structure.columns[c].shape;
+    const unsigned bits = shape.inner_bits();
+    const LeafKind kind = bits < least_integer_bits                     ? LeafKind::fractions
+                          : input.has_pairs(structure.columns[c].table) ? LeafKind::pairs
+                                                                        : LeafKind::integers;
+    SegmentClass& segments = class_of(kind, bits);
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      if (chunk_owner(input.columns[c], shape, chunk, comm.size()) == comm.rank()) {
+        segments.segments.push_back({false, c, chunk, (slots.column[c] >> bits) + shape.outer_index(chunk)});
+      }
+    }
+  }
+  for (std::size_t t = 0; t < structure.tables.size(); ++t) {
+    const unsigned log_size = structure.tables[t].log_size;
+    const unsigned log_pieces = std::min(log_size, ceil_log2(static_cast<std::size_t>(comm.size())));
+    const unsigned bits = log_size - log_pieces;
+    SegmentClass& segments = class_of(LeafKind::fractions, bits);
+    for (std::size_t piece = 0; piece < std::size_t{1} << log_pieces; ++piece) {
+      if (contiguous_owner(piece, std::size_t{1} << log_pieces, comm.size()) == comm.rank()) {
+        segments.segments.push_back({true, t, piece, (slots.table[t] >> bits) + piece});
+      }
+    }
+  }
+  std::vector<SegmentClass> result;
+  for (auto& [key, segments] : classes) {
+    if (segments.kind != LeafKind::fractions) {
+      read_columns(segments, input);
+    }
+    result.push_back(std::move(segments));
+  }
+  return result;
+}
+
+std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communicator& comm) {
+  return comm.all_gather(mine);
+}
+
+void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes) {
+  sparse.insert(sparse.end(), nodes.begin(), nodes.end());
+  std::ranges::sort(sparse, {}, &SparseNode::index);
+}
+
+}  // namespace tessera

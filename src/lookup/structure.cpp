@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tessera/lookup/lookup.hpp>
+
+namespace tessera {
+
+LookupStructure::Slots LookupStructure::slots() const {
+  std::vector<unsigned> bits;
+  for (const LookupColumn& c : columns) {
+    bits.push_back(c.shape.bits());
+  }
+  for (const LookupTable& t : tables) {
+    bits.push_back(t.log_size);
+  }
+  std::vector<std::size_t> order(bits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return bits[i] > bits[j]; });
+
+  // sizes descend, so every slot begins at a multiple of its size
+  std::vector<std::size_t> first(bits.size());
+  std::size_t end = 0;
+  for (const std::size_t i : order) {
+    first[i] = end;
+    end += std::size_t{1} << bits[i];
+  }
+  const auto split = first.begin() + static_cast<std::ptrdiff_t>(columns.size());
+  return {{first.begin(), split}, {split, first.end()}, ceil_log2(end)};
+}
+
+std::size_t LookupStructure::present_leaves() const {
+  std::size_t leaves = 0;
+  for (const LookupColumn& c : columns) {
+    leaves += c.shape.chunk_count() << c.shape.inner_bits();
+  }
+  for (const LookupTable& t : tables) {
+    leaves += std::size_t{1} << t.log_size;
+  }
+  return leaves;
+}
+
+unsigned LookupStructure::grinding_bits() const {
+  const unsigned free_bits = 128 - 2 - slots().log_leaves;  // floor(128 - log2(4*2^log_leaves))
+  return std::max(8U, 101U - std::min(101U, free_bits));
+}
+
+std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure) {
+  const double field_bits = 2 * std::log2(static_cast<double>(F::modulus));
+  const double layers = structure.slots().log_leaves;
+  const double rounds = layers * (layers - 1) / 2;
+  std::vector<SoundnessEntry> entries{
+      {"/lookup", "sum of fractions, 4*N/|E| and grinding", field_bits - 2 - layers + structure.grinding_bits()}};
+  if (layers > 0) {
+    entries.push_back({"/lookup/layer", "tau and merge, 1/|E| each, all layers", field_bits - std::log2(2 * layers)});
+  }
+  if (rounds > 0) {
+    entries.push_back(
+        {"/lookup/layer", "sum-check rounds, 3/|E| each, all layers", field_bits - std::log2(3 * rounds)});
+  }
+  return entries;
+}
+
+}  // namespace tessera
