@@ -5,6 +5,8 @@
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/limits.hpp>
 
+#include "naming.hpp"
+
 namespace tessera {
 namespace {
 
@@ -77,17 +79,6 @@ double read_positive(const ReadFile& file, const std::string& name) {
     file.fail(name, "a finite number that is not negative", std::to_string(value));
   }
   return value;
-}
-
-/// Adds the file's name to errors of checks that do not know it.
-template <class Body>
-auto naming(const std::filesystem::path& path, Body&& body) {
-  try {
-    return body();
-  } catch (const InputError& error) {
-    const std::string what = error.what();
-    throw InputError(what.starts_with(path.string()) ? what : path.string() + ": " + what);
-  }
 }
 
 }  // namespace
