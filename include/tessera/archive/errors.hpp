@@ -9,4 +9,9 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The job cannot be finished although its input is fine: full disk, file-size limit, lost rank.
+class JobError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace tessera

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/model/trace.hpp>
+
+namespace tessera {
+
+inline constexpr std::string_view trace_format = "tessera trace";
+
+/// What a trace shard belongs to; a resumed run must find all of it equal.
+struct TraceHeader {
+  Digest model{};  // digest of the model file
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  std::uint64_t prompt_length = 0;
+  std::uint64_t generated = 0;
+  std::vector<std::uint32_t> tokens;  // prompt, generated, filler
+  friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
+};
+
+/// Writes one rank's tensors: header fields at the root and, for each tensor, tensors/<name>/
+/// {lengths,log_chunks,presence,ownership} (its shape), chunks (numbers of those held) and values (chunks, values).
+Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header,
+                    const std::map<std::string, IntegerTensor>& tensors);
+
+/// Reads tensors back by name.
+class TraceFile {
+ public:
+  explicit TraceFile(const std::filesystem::path& path);
+  [[nodiscard]] const TraceHeader& header() const { return header_; }
+  /// A tensor with exactly this element type; throws InputError.
+  template <class T>
+  [[nodiscard]] ChunkedTensor<T> read(const std::string& name) const;
+
+ private:
+  ReadFile file_;
+  TraceHeader header_;
+};
+
+/// A whole trace shard.
+Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace);
+/// Throws InputError unless the file belongs to this model, rank and number of ranks.
+Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks);
+
+}  // namespace tessera

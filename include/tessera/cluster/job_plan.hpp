@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+/// What all ranks of a proving job must agree on; rank 0 resolves it and broadcasts it.
+struct JobPlan {
+  std::vector<std::uint32_t> prompt;  // token ids
+  std::uint32_t generate = 0;         // tokens to generate
+  std::string model;                  // file names as given
+  std::string commitment;
+  std::string out;
+  std::string scratch;        // directory for trace shards; empty: keep the trace in memory
+  std::string configuration;  // all options as resolved, a JSON object
+  friend bool operator==(const JobPlan&, const JobPlan&) = default;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    archive & prompt & generate & model & commitment & out & scratch & configuration;
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,52 @@
+#include <tessera/archive/key_file.hpp>
+
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/model/model.hpp>
+#include <tessera/protocol/limits.hpp>
+
+#include "naming.hpp"
+
+namespace tessera {
+namespace {
+
+/// Tables and numbers are below 1 MiB; the rest is vocabulary and its lengths.
+constexpr std::uint64_t max_key_bytes = max_vocabulary_bytes + max_vocabulary * 4 + (1 << 20);
+
+}  // namespace
+
+Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
+  const std::vector<std::uint8_t> bytes = key.encode();
+  (void)VerifyingKey::decode(bytes);  // a key that nobody could read is refused here
+  WriteFile file(path, key_format);
+  file.write("key", bytes);
+  const Digest digest = blake2s(bytes);
+  file.write("information/key_digest", std::span<const std::uint8_t>(digest), {digest.size()});
+  file.write("information/parameter_root", std::span<const std::uint8_t>(key.parameter_root), {digest.size()});
+  file.write_scalar<std::uint32_t>("information/parameter_oracle/log_rows", key.parameter_oracle.log_rows);
+  file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
+                                   key.parameter_oracle.log_inverse_rate);
+  file.write_scalar<std::uint64_t>("information/shape/n_layer", key.shape.n_layer);
+  file.write_scalar<std::uint64_t>("information/shape/n_embd", key.shape.n_embd);
+  file.write_scalar<std::uint64_t>("information/shape/n_head", key.shape.n_head);
+  file.write_scalar<std::uint64_t>("information/shape/n_inner", key.shape.n_inner);
+  file.write_scalar<std::uint64_t>("information/shape/n_vocab", key.shape.n_vocab);
+  file.write_scalar<std::uint64_t>("information/shape/n_positions", key.shape.n_positions);
+  file.write_scalar<std::int64_t>("information/epsilon", key.epsilon);
+  for_each_exponent(key.exponents, [&](std::string_view name, std::int32_t value) {
+    file.write_scalar("information/exponents/" + std::string(name), value);
+  });
+  file.write("information/exp_table", key.exp_table);
+  file.write("information/gelu_table", key.gelu_table);
+  file.write_strings("information/vocabulary", key.vocabulary);
+  file.write_scalar<std::uint32_t>("information/filler", key.filler);
+  return file.commit();
+}
+
+VerifyingKey load_key(const std::filesystem::path& path) {
+  return naming(path, [&] {
+    const ReadFile file(path, key_format, 4 * max_key_bytes);
+    return VerifyingKey::decode(file.read_list<std::uint8_t>("key", max_key_bytes));
+  });
+}
+
+}  // namespace tessera

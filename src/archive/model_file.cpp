@@ -1,0 +1,155 @@
+#include <tessera/archive/model_file.hpp>
+
+#include <cmath>
+
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/protocol/limits.hpp>
+
+#include "naming.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::uint64_t max_merges = 2 * max_vocabulary;
+constexpr std::size_t max_maxima = 1024;
+
+template <class S, class Visitor>
+void for_each_size(S& shape, Visitor&& visit) {
+  visit("shape/n_layer", shape.n_layer);
+  visit("shape/n_embd", shape.n_embd);
+  visit("shape/n_head", shape.n_head);
+  visit("shape/n_inner", shape.n_inner);
+  visit("shape/n_vocab", shape.n_vocab);
+  visit("shape/n_positions", shape.n_positions);
+}
+
+/// Dimensions without those of length 1 that for_each_parameter adds: a tensor per block keeps its block dimension.
+Extents file_extents(const ParameterExtents& extents, bool per_block) {
+  Extents result;
+  if (per_block) {
+    result.push_back(extents.blocks);
+  }
+  result.push_back(extents.rows);
+  if (extents.columns > 1) {
+    result.push_back(extents.columns);
+  }
+  return result;
+}
+
+bool is_per_block(std::string_view name) {
+  return name != "embedding" && name != "position" && name != "gammaf" && name != "betaf";
+}
+
+template <class T>
+void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
+                      const BasicParameters<T>& parameters) {
+  for_each_parameter(shape, parameters,
+                     [&](std::string_view name, const ParameterExtents& extents, const std::vector<T>& tensor) {
+                       file.write(group + std::string(name), std::span<const T>(tensor),
+                                  file_extents(extents, is_per_block(name)));
+                     });
+}
+
+template <class T>
+BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
+  BasicParameters<T> parameters;
+  for_each_parameter(shape, parameters,
+                     [&](std::string_view name, const ParameterExtents& extents, std::vector<T>& tensor) {
+                       tensor = file.read<T>(group + std::string(name), file_extents(extents, is_per_block(name)));
+                     });
+  return parameters;
+}
+
+/// Shape and epsilon, in the supported ranges.
+FloatModel read_head(const ReadFile& file) {
+  FloatModel model;
+  for_each_size(model.shape, [&](const char* name, std::size_t& size) { size = file.read_scalar<std::uint64_t>(name); });
+  model.layer_norm_epsilon = file.read_scalar<double>("layer_norm_epsilon");
+  check_shape(model.shape);
+  if (!(model.layer_norm_epsilon >= 0 && model.layer_norm_epsilon <= 1)) {
+    file.fail("layer_norm_epsilon", "0 to 1", std::to_string(model.layer_norm_epsilon));
+  }
+  check_epsilon(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon).epsilon);
+  return model;
+}
+
+double read_positive(const ReadFile& file, const std::string& name) {
+  const double value = file.read_scalar<double>(name);
+  if (!std::isfinite(value) || value < 0) {
+    file.fail(name, "a finite number that is not negative", std::to_string(value));
+  }
+  return value;
+}
+
+}  // namespace
+
+Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original) {
+  WriteFile file(path, model_format);
+  for_each_size(model.shape, [&](const char* name, std::size_t size) { file.write_scalar<std::uint64_t>(name, size); });
+  file.write_scalar("layer_norm_epsilon", model.layer_norm_epsilon);
+  for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t value) {
+    file.write_scalar("exponents/" + std::string(name), value);
+  });
+  file.write_scalar("calibration/margin", model.calibration.margin);
+  for (const auto& [name, value] : model.calibration.maxima) {
+    file.write_scalar("calibration/maxima/" + name, value);
+  }
+  write_parameters(file, "parameters/", model.shape, model.parameters);
+  file.write_strings("tokenizer/vocabulary", model.tokenizer.vocabulary);
+  file.write_strings("tokenizer/merges", model.tokenizer.merges);
+  file.write_scalar("tokenizer/end_of_text", model.tokenizer.end_of_text);
+  if (original != nullptr) {
+    write_parameters(file, "float/", model.shape, *original);
+  }
+  return file.commit();
+}
+
+Model load_model(const std::filesystem::path& path) {
+  return naming(path, [&] {
+    const ReadFile file(path, model_format);
+    const FloatModel head = read_head(file);
+    Model model;
+    model.shape = head.shape;
+    model.layer_norm_epsilon = head.layer_norm_epsilon;
+    for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t& value) {
+      value = file.read_scalar<std::int32_t>("exponents/" + std::string(name));
+    });
+    check_exponents(model.exponents);
+    model.calibration.margin = read_positive(file, "calibration/margin");
+    const std::vector<std::string> kinds = file.names_in("calibration/maxima");
+    if (kinds.size() > max_maxima) {
+      file.fail("calibration/maxima", "at most " + std::to_string(max_maxima), std::to_string(kinds.size()));
+    }
+    for (const std::string& kind : kinds) {
+      model.calibration.maxima[kind] = read_positive(file, "calibration/maxima/" + kind);
+    }
+    model.parameters = read_parameters<std::int16_t>(file, "parameters/", model.shape);
+    model.tokenizer.vocabulary =
+        file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
+    if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
+      file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",
+                std::to_string(model.tokenizer.vocabulary.size()));
+    }
+    model.tokenizer.merges = file.read_strings("tokenizer/merges", max_merges, max_vocabulary_bytes);
+    model.tokenizer.end_of_text = file.read_scalar<std::uint32_t>("tokenizer/end_of_text");
+    if (model.tokenizer.end_of_text >= model.shape.n_vocab) {
+      file.fail("tokenizer/end_of_text", "below " + std::to_string(model.shape.n_vocab),
+                std::to_string(model.tokenizer.end_of_text));
+    }
+    return model;
+  });
+}
+
+std::optional<FloatModel> load_float_model(const std::filesystem::path& path) {
+  return naming(path, [&]() -> std::optional<FloatModel> {
+    const ReadFile file(path, model_format);
+    if (!file.contains("float/embedding")) {
+      return std::nullopt;
+    }
+    FloatModel model = read_head(file);
+    model.parameters = read_parameters<float>(file, "float/", model.shape);
+    return model;
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,83 @@
+#include <tessera/archive/proof_file.hpp>
+
+#include <algorithm>
+
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/protocol/limits.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr std::uint64_t max_information = std::uint64_t{1} << 22;  // bytes of any one informational dataset
+constexpr std::uint64_t max_scopes = 1 << 14;
+constexpr std::uint64_t max_file_bytes = 2 * max_payload_bytes;
+
+/// `count` numbers beside a list of the same length.
+std::vector<double> read_beside(const ReadFile& file, const std::string& name, std::size_t count) {
+  return file.read<double>(name, {count});
+}
+
+}  // namespace
+
+Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) {
+  std::vector<std::string> scopes, reasons, timed;
+  std::vector<double> bits, seconds;
+  for (const SoundnessEntry& entry : proof.soundness.entries) {
+    scopes.push_back(entry.scope);
+    reasons.push_back(entry.reason);
+    bits.push_back(entry.bits);
+  }
+  for (const ScopeTiming& timing : proof.timings) {
+    timed.push_back(timing.scope);
+    seconds.push_back(timing.seconds);
+  }
+  WriteFile file(path, proof_format);
+  file.write("payload", proof.payload);
+  file.write("statement/prompt", proof.statement.prompt);
+  file.write("statement/generated", proof.statement.generated);
+  file.write("key_digest", std::span<const std::uint8_t>(proof.key_digest), {proof.key_digest.size()});
+  file.write("information/text", std::vector<std::uint8_t>(proof.text.begin(), proof.text.end()));
+  file.write_text("information/configuration", proof.configuration);
+  file.write_texts("information/soundness/scope", scopes);
+  file.write_texts("information/soundness/reason", reasons);
+  file.write("information/soundness/bits", bits);
+  file.write_texts("information/timings/scope", timed);
+  file.write("information/timings/seconds", seconds);
+  file.write_scalar("information/machine/ranks", proof.machine.ranks);
+  file.write_scalar("information/machine/threads", proof.machine.threads);
+  file.write_scalar("information/machine/peak_memory", proof.machine.peak_memory);
+  return file.commit();
+}
+
+ProofArchive load_proof(const std::filesystem::path& path) {
+  const ReadFile file(path, proof_format, max_file_bytes);
+  ProofArchive proof;
+  proof.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
+  proof.statement.prompt = file.read_list<std::uint32_t>("statement/prompt", max_positions);
+  proof.statement.generated = file.read_list<std::uint32_t>("statement/generated", max_positions);
+  std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
+  const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
+  proof.text.assign(text.begin(), text.end());
+  proof.configuration = file.read_text("information/configuration", max_information);
+  std::vector<std::string> scopes = file.read_texts("information/soundness/scope", max_scopes, max_information);
+  std::vector<std::string> reasons = file.read_texts("information/soundness/reason", max_scopes, max_information);
+  const std::vector<double> bits = read_beside(file, "information/soundness/bits", scopes.size());
+  if (reasons.size() != scopes.size()) {
+    file.fail("information/soundness/reason", std::to_string(scopes.size()) + " entries",
+              std::to_string(reasons.size()));
+  }
+  for (std::size_t i = 0; i < scopes.size(); ++i) {
+    proof.soundness.entries.push_back({std::move(scopes[i]), std::move(reasons[i]), bits[i]});
+  }
+  std::vector<std::string> timed = file.read_texts("information/timings/scope", max_scopes, max_information);
+  const std::vector<double> seconds = read_beside(file, "information/timings/seconds", timed.size());
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    proof.timings.push_back({std::move(timed[i]), seconds[i]});
+  }
+  proof.machine.ranks = file.read_scalar<std::uint32_t>("information/machine/ranks");
+  proof.machine.threads = file.read_scalar<std::uint32_t>("information/machine/threads");
+  proof.machine.peak_memory = file.read_scalar<std::uint64_t>("information/machine/peak_memory");
+  return proof;
+}
+
+}  // namespace tessera

@@ -1,0 +1,183 @@
+#include <tessera/cluster/mpi_communicator.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tessera {
+namespace {
+
+/// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
+constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
+
+/// Sum in E: exact, so the order in which MPI combines does not matter.
+void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
+  const auto* const from = static_cast<const E*>(in);
+  auto* const into = static_cast<E*>(in_out);
+  for (int i = 0; i < *length; ++i) {
+    into[i] += from[i];
+  }
+}
+
+/// Calls piece(offset, count) for stretches of at most `limit` of `total`.
+template <class Body>
+void for_each_piece(std::size_t total, std::size_t limit, Body&& piece) {
+  for (std::size_t offset = 0; offset < total; offset += limit) {
+    piece(offset, static_cast<int>(std::min(limit, total - offset)));
+  }
+}
+
+}  // namespace
+
+struct MpiCommunicator::State {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Datatype extension = MPI_DATATYPE_NULL;
+  MPI_Op extension_sum = MPI_OP_NULL;
+  int rank = 0;
+  int size = 1;
+  std::size_t piece_bytes = default_piece_bytes;
+
+  template <class T>
+  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
+    for_each_piece(values.size(), std::max<std::size_t>(1, piece_bytes / sizeof(T)), [&](std::size_t offset, int count) {
+      MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
+    });
+  }
+  [[nodiscard]] std::vector<std::uint64_t> gather_lengths(std::size_t mine) const {
+    const std::uint64_t length = mine;
+    std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
+    MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
+    return lengths;
+  }
+  void broadcast(std::span<std::byte> bytes, int root) const {
+    for_each_piece(bytes.size(), piece_bytes, [&](std::size_t offset, int count) {
+      MPI_Bcast(bytes.data() + offset, count, MPI_BYTE, root, comm);
+    });
+  }
+};
+
+MpiCommunicator::MpiCommunicator() : state_(std::make_unique<State>()) {
+  // an own context: libraries that use MPI_COMM_WORLD cannot meet our messages
+  MPI_Comm_dup(MPI_COMM_WORLD, &state_->comm);
+  MPI_Comm_rank(state_->comm, &state_->rank);
+  MPI_Comm_size(state_->comm, &state_->size);
+  MPI_Type_contiguous(2, MPI_UINT64_T, &state_->extension);
+  MPI_Type_commit(&state_->extension);
+  MPI_Op_create(add_extension, 1, &state_->extension_sum);
+}
+
+MpiCommunicator::~MpiCommunicator() {
+  MPI_Op_free(&state_->extension_sum);
+  MPI_Type_free(&state_->extension);
+  MPI_Comm_free(&state_->comm);
+}
+
+int MpiCommunicator::rank() const { return state_->rank; }
+int MpiCommunicator::size() const { return state_->size; }
+void MpiCommunicator::barrier() { MPI_Barrier(state_->comm); }
+void MpiCommunicator::set_piece_bytes(std::size_t bytes) { state_->piece_bytes = bytes; }
+
+void MpiCommunicator::all_reduce_sum(std::span<E> values) {
+  state_->all_reduce(values, state_->extension, state_->extension_sum);
+}
+
+void MpiCommunicator::all_reduce_sum(std::span<std::int64_t> values) {
+  // unsigned: wraps by definition
+  state_->all_reduce(values, MPI_UINT64_T, MPI_SUM);
+}
+
+void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) { state_->all_reduce(values, MPI_INT64_T, MPI_MAX); }
+
+std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
+  const std::vector<std::uint64_t> lengths = state_->gather_lengths(mine.size());
+  std::vector<std::size_t> begins;
+  std::size_t total = 0;
+  for (const std::uint64_t length : lengths) {
+    begins.push_back(total);
+    total += length;
+  }
+  std::vector<std::byte> all(total);
+  if (total <= state_->piece_bytes) {
+    const std::vector<int> counts(lengths.begin(), lengths.end());
+    const std::vector<int> displacements(begins.begin(), begins.end());
+    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(), displacements.data(),
+                   MPI_BYTE, state_->comm);
+    return all;
+  }
+  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(begins[static_cast<std::size_t>(state_->rank)]));
+  for (std::size_t from = 0; from < lengths.size(); ++from) {
+    state_->broadcast(std::span(all).subspan(begins[from], lengths[from]), static_cast<int>(from));
+  }
+  return all;
+}
+
+std::vector<std::vector<std::byte>> MpiCommunicator::all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) {
+  constexpr int tag = 1;
+  const auto ranks = static_cast<std::size_t>(state_->size);
+  std::vector<std::uint64_t> send_lengths, lengths(ranks);
+  for (const std::vector<std::byte>& bytes : send) {
+    send_lengths.push_back(bytes.size());
+  }
+  send_lengths.resize(ranks);
+  MPI_Alltoall(send_lengths.data(), 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, state_->comm);
+  std::vector<std::vector<std::byte>> received(ranks);
+  std::vector<MPI_Request> requests;
+  const auto me = static_cast<std::size_t>(state_->rank);
+  for (std::size_t step = 1; step < ranks; ++step) {
+    const std::size_t from = (me + ranks - step) % ranks;
+    received[from].resize(lengths[from]);
+    for_each_piece(lengths[from], state_->piece_bytes, [&](std::size_t offset, int count) {
+      MPI_Irecv(received[from].data() + offset, count, MPI_BYTE, static_cast<int>(from), tag, state_->comm,
+                &requests.emplace_back());
+    });
+  }
+  for (std::size_t step = 1; step < ranks; ++step) {  // every rank starts with another receiver
+    const std::size_t to = (me + step) % ranks;
+    for_each_piece(send_lengths[to], state_->piece_bytes, [&](std::size_t offset, int count) {
+      MPI_Isend(send[to].data() + offset, count, MPI_BYTE, static_cast<int>(to), tag, state_->comm,
+                &requests.emplace_back());
+    });
+  }
+  if (me < send.size()) {
+    received[me] = send[me];
+  }
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return received;
+}
+
+void MpiCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
+  std::uint64_t length = bytes.size();
+  MPI_Bcast(&length, 1, MPI_UINT64_T, root, state_->comm);
+  bytes.resize(length);
+  state_->broadcast(bytes, root);
+}
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  if (provided < MPI_THREAD_FUNNELED) {
+    std::fputs("this MPI does not allow threads beside the communicating one\n", stderr);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+  }
+  world_ = std::make_unique<MpiCommunicator>();
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &ranks_on_node_);
+  MPI_Comm_free(&node);
+}
+
+MpiSession::~MpiSession() {
+  world_.reset();
+  MPI_Finalize();
+}
+
+void MpiSession::abort(int exit_code) {
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);  // MPI_Abort does not return, but does not say so
+}
+
+}  // namespace tessera
