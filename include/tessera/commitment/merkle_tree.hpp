@@ -1,0 +1,14 @@
+#pragma once
+
+#include <tessera/commitment/merkle.hpp>
+
+namespace tessera {
+
+/// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other; length is a positive multiple
+/// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
+void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
+
+/// All levels above (and with) these leaves: levels[0] = leaves, levels.back() = {root}.
+std::vector<std::vector<Digest>> merkle_levels(std::vector<Digest> leaves);
+
+}  // namespace tessera

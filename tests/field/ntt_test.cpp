@@ -1,0 +1,61 @@
+#include <tessera/field/ntt.hpp>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace tessera {
+namespace {
+
+/// Reed-Solomon by definition: values of `columns` coefficient vectors at all powers of omega.
+std::vector<F> naive(const std::vector<F>& coefficients, unsigned log_length, std::size_t lanes) {
+  std::vector<F> values(lanes << log_length);
+  const F root = F::root_of_unity(log_length);
+  for (std::size_t x = 0; x >> log_length == 0; ++x) {
+    const F point = root.power(x);
+    F power = F::one();
+    for (std::size_t i = 0; i * lanes < coefficients.size(); ++i, power *= point) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        values[x * lanes + lane] += coefficients[i * lanes + lane] * power;
+      }
+    }
+  }
+  return values;
+}
+
+void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
+  std::mt19937_64 random(log_length * 100 + lanes);
+  std::vector<F> coefficients(lanes << (log_length - log_padding));
+  for (F& value : coefficients) {
+    const std::uint64_t drawn = random();
+    value = drawn % 5 == 0 ? F::from_signed(-1) : F::from_unsigned(drawn);
+  }
+  std::vector<F> data(lanes << log_length, F::from_canonical(77));
+  for (std::size_t i = 0; i < coefficients.size() / lanes; ++i) {
+    const std::size_t slot = bit_reverse(i, log_length);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      data[slot * lanes + lane] = coefficients[i * lanes + lane];
+    }
+  }
+  ntt(data, log_length, lanes, log_padding);
+  ASSERT_EQ(data, naive(coefficients, log_length, lanes)) << log_length << " " << lanes << " " << log_padding;
+}
+
+TEST(Ntt, AgreesWithTheDefinition) {
+  for (const std::size_t lanes : {1U, 2U, 7U, 16U, 33U}) {
+    for (unsigned log_length = 0; log_length <= 6; ++log_length) {
+      for (unsigned log_padding = 0; log_padding <= log_length && log_padding <= 4; ++log_padding) {
+        compare(log_length, lanes, log_padding);
+      }
+    }
+  }
+}
+
+TEST(Ntt, SeveralPassesAgreeWithTheDefinition) {
+  compare(11, 128, 1);
+  compare(10, 1024, 3);  // passes of 5 layers
+  compare(13, 9, 9);
+}
+
+}  // namespace
+}  // namespace tessera
