@@ -2,17 +2,17 @@
 
 namespace tessera {
 
-std::vector<const Range*> all_ranges(const Plan& plan) {
-  std::vector<const Range*> ranges{&plan.x_in_range, &plan.x_mid_range, &plan.x_end_range};
+std::vector<const RangeCheck*> all_ranges(const Plan& plan) {
+  std::vector<const RangeCheck*> ranges{&plan.x_in_range, &plan.x_mid_range, &plan.x_end_range};
   for (const LayerNormPlan* norm : {&plan.ln1, &plan.ln2, &plan.lnf}) {
-    for (const Range* range :
+    for (const RangeCheck* range :
          {&norm->mu_range, &norm->mean_remainder, &norm->mean_complement, &norm->sigma_range, &norm->root_remainder,
           &norm->root_complement, &norm->inverse_range, &norm->inverse_remainder, &norm->inverse_complement, &norm->u,
           &norm->u_remainder}) {
       ranges.push_back(range);
     }
   }
-  for (const Range* range :
+  for (const RangeCheck* range :
        {&plan.q, &plan.k, &plan.v, &plan.q_remainder, &plan.k_remainder, &plan.v_remainder, &plan.score_remainder,
         &plan.row_max_range, &plan.row_inverse_range, &plan.division_remainder, &plan.division_complement,
         &plan.quotient_range, &plan.count_range, &plan.y, &plan.y_remainder, &plan.o_remainder, &plan.mlp_remainder,
@@ -22,7 +22,7 @@ std::vector<const Range*> all_ranges(const Plan& plan) {
   return ranges;
 }
 
-E LookupValues::value(const Range& range) const {
+E LookupValues::value(const RangeCheck& range) const {
   E value;
   for (std::size_t i = range.pieces(); i-- > 0;) {
     value = value * two_to_the(16) + claims_.a[range.columns[i]];
@@ -30,17 +30,17 @@ E LookupValues::value(const Range& range) const {
   return value - presence_at(range.shape, point(range.shape)) * F::from_signed(range.offset);
 }
 
-void LookupValues::add_pieces(ClaimLedger& ledger, const Range& range) const {
+void LookupValues::add_pieces(ClaimLedger& ledger, const RangeCheck& range) const {
   for (std::size_t i = 0; i < range.committed.size(); ++i) {
     ledger.witness.push_back({range.committed[i], weight_at(point(range.shape)), claims_.a[range.columns[i]]});
   }
 }
 
 void LookupValues::add_claims(ClaimLedger& ledger) const {
-  for (const Range* range : all_ranges(plan_)) {
+  for (const RangeCheck* range : all_ranges(plan_)) {
     add_pieces(ledger, *range);
   }
-  const auto committed_value = [&](TensorId tensor, const Range& range) {
+  const auto committed_value = [&](TensorId tensor, const RangeCheck& range) {
     ledger.witness.push_back({tensor, weight_at(point(range.shape)), value(range)});
   };
   committed_value(plan_.x_in, plan_.x_in_range);

@@ -25,7 +25,7 @@ WeightedClaim prove_qkv(ProverContext& context, const AttentionClaims& claims) {
   const std::array tensors{context.witness.q, context.witness.k, context.witness.v};
   const ReducedClaims reduced = prove_claim_reduction(context, shape, tensors, inputs);
   const TensorPoint& at = reduced.point;
-  const auto product = [&](const Range& remainder, std::string_view label, ParameterId bias) {
+  const auto product = [&](const RangeCheck& remainder, std::string_view label, ParameterId bias) {
     prove_requantization(context, remainder, at);
     context.parameter(label, bias, weight_at({at[0], at[1]}));
   };

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-void prove_requantization(ProverContext& context, const Range& remainder, const TensorPoint& at) {
+void prove_requantization(ProverContext& context, const RangeCheck& remainder, const TensorPoint& at) {
   for (const TensorId piece : remainder.committed) {
     context.committed(remainder.name, piece, weight_at(at));
   }

@@ -6,7 +6,7 @@ E requantized(const Shape& shape, const TensorPoint& at, E value, E remainder, u
   return value * two_to_the(shift) + remainder - presence_at(shape, at) * two_to_the(shift - 1);
 }
 
-E verify_requantization(VerifierContext& context, const Range& remainder, const TensorPoint& at, E value) {
+E verify_requantization(VerifierContext& context, const RangeCheck& remainder, const TensorPoint& at, E value) {
   E sum;
   for (std::size_t i = 0; i < remainder.committed.size(); ++i) {
     const E piece = context.committed(remainder.name, remainder.committed[i], weight_at(at));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <tessera/protocol/limits.hpp>
 #include <tessera/archive/errors.hpp>
 #include <tessera/model/calibration.hpp>
 #include <tessera/model/quantization.hpp>

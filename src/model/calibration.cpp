@@ -4,6 +4,7 @@
 #include <set>
 #include <tessera/archive/errors.hpp>
 #include <tessera/model/calibration.hpp>
+#include <tessera/protocol/limits.hpp>
 #include <tessera/model/quantization.hpp>
 
 namespace tessera {
@@ -23,13 +24,6 @@ int fitting_exponent(double maximum, int cap) {
   std::frexp(maximum, &exponent);  // maximum = f*2^exponent, 1/2 <= f < 1
   const int a = 15 - exponent;
   return std::min(cap, std::ldexp(maximum, a) <= 32767.0 ? a : a - 1);
-}
-
-void require(const char* name, int value, int least, int most) {
-  if (value < least || value > most) {
-    throw InputError(std::string("exponents: ") + name + ": expected " + std::to_string(least) + ".." +
-                     std::to_string(most) + ", found " + std::to_string(value));
-  }
 }
 
 /// How many tokens of text come before the filler.
@@ -128,33 +122,6 @@ Exponents choose_exponents(const FloatModel& model, const Calibration& calibrati
   norm("gammaf", "betaf", x.uf, x.gammaf, x.betaf);
   check_exponents(x);
   return x;
-}
-
-void check_exponents(const Exponents& x) {
-  for_each_exponent(x, [](std::string_view name, int value) { require(std::string(name).c_str(), value, -64, 64); });
-  require("residual", x.residual, 12, 12);
-  require("score", x.score, -64, 12);
-  require("gelu", x.gelu, -64, x.mlp);
-  require("shift of q", x.shift_q(), 1, 16);
-  require("shift of k", x.shift_k(), 1, 16);
-  require("shift of v", x.shift_v(), 1, 16);
-  require("shift of scores", x.shift_score(), 1, 16);
-  require("shift of the attention update", x.shift_o(), 1, 16);
-  require("shift of mlp", x.shift_1(), 1, 16);
-  require("shift of the MLP update", x.shift_2(), 1, 16);
-  constexpr int most = 62;  // of left shifts; check_bounds judges the product with the bias
-  require("left shift of bq", x.bias_q(), 0, most);
-  require("left shift of bk", x.bias_k(), 0, most);
-  require("left shift of bv", x.bias_v(), 0, most);
-  require("left shift of bo", x.bias_o(), 0, most);
-  require("left shift of b1", x.bias_1(), 0, most);
-  require("left shift of b2", x.bias_2(), 0, most);
-  require("shift of u1", x.shift_norm(x.gamma1, x.u1), 1, 32);
-  require("shift of u2", x.shift_norm(x.gamma2, x.u2), 1, 32);
-  require("shift of uf", x.shift_norm(x.gammaf, x.uf), 1, 32);
-  require("left shift of beta1", x.bias_norm(x.gamma1, x.beta1), 0, most);
-  require("left shift of beta2", x.bias_norm(x.gamma2, x.beta2), 0, most);
-  require("left shift of betaf", x.bias_norm(x.gammaf, x.betaf), 0, most);
 }
 
 }  // namespace tessera

@@ -1,3 +1,4 @@
+#include <tessera/protocol/limits.hpp>
 #include <tessera/archive/errors.hpp>
 #include <tessera/model/calibration.hpp>
 #include <tessera/model/checkpoint.hpp>

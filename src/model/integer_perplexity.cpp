@@ -50,8 +50,6 @@ double negative_log_likelihood(const IntegerTransformer& transformer, std::span<
 
 }  // namespace
 
-double Perplexity::value() const { return std::exp(log_likelihood / static_cast<double>(predicted)); }
-
 Perplexity integer_perplexity(const IntegerModel& model, std::span<const std::uint32_t> ids, Communicator& comm,
                               const Progress& progress) {
   const std::size_t context = std::min(model.shape.n_positions, ids.size());
@@ -64,7 +62,7 @@ Perplexity integer_perplexity(const IntegerModel& model, std::span<const std::ui
     transformer.append(window);
     for (std::size_t first = 0; first + 1 < window.size(); first += scored_at_once) {
       const Range tokens{first, std::min(first + scored_at_once, window.size() - 1)};
-      perplexity.log_likelihood += negative_log_likelihood(transformer, window, tokens, scale, comm);
+      perplexity.total_nll += negative_log_likelihood(transformer, window, tokens, scale, comm);
       perplexity.predicted += tokens.size();
     }
     if (progress) {

@@ -23,12 +23,12 @@ class Builder {
   }
 
   /// A value (or virtual tensor): all pieces but the top one are committed.
-  Range value(const std::string& name, const Shape& shape, unsigned width, bool is_signed = false) {
+  RangeCheck value(const std::string& name, const Shape& shape, unsigned width, bool is_signed = false) {
     return range(name, shape, width, is_signed ? std::int64_t{1} << (width - 1) : 0, false);
   }
 
   /// A remainder of rshift: it is the sum of its committed pieces.
-  Range remainder(const std::string& name, const Shape& shape, int shift) {
+  RangeCheck remainder(const std::string& name, const Shape& shape, int shift) {
     return range(name, shape, static_cast<unsigned>(shift), 0, true);
   }
 
@@ -65,8 +65,8 @@ class Builder {
     return plan_.lookup.columns.size() - 1;
   }
 
-  Range range(const std::string& name, const Shape& shape, unsigned width, std::int64_t offset, bool commit_top) {
-    Range range{name, shape, width, offset, {}, {}};
+  RangeCheck range(const std::string& name, const Shape& shape, unsigned width, std::int64_t offset, bool commit_top) {
+    RangeCheck range{name, shape, width, offset, {}, {}};
     const unsigned pieces = (width + piece_bits - 1) / piece_bits;
     for (unsigned i = 0; i < pieces; ++i) {
       const bool top = i + 1 == pieces;

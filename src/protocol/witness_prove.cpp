@@ -11,7 +11,7 @@ class WitnessBuilder {
   }
 
   /// A range-checked tensor whose values `fill` gives for the chunks held under `ownership`.
-  void range(const Range& range, const Ownership& ownership, const Witness::Filler& fill) {
+  void range(const RangeCheck& range, const Ownership& ownership, const Witness::Filler& fill) {
     for (std::size_t i = 0; i < range.committed.size(); ++i) {
       auto& piece = witness_.pieces_.emplace_back(range.shape, ownership, comm_.rank(), comm_.size());
       const std::vector<std::size_t>& held = piece.held();
@@ -45,7 +45,7 @@ class WitnessBuilder {
   }
 
   template <class T>
-  void range(const Range& r, const ChunkedTensor<T>& tensor) {
+  void range(const RangeCheck& r, const ChunkedTensor<T>& tensor) {
     range(r, tensor.ownership(), values_of(tensor));
   }
 

@@ -173,9 +173,9 @@ TEST(Inference, perplexity_equals_a_plain_computation) {
   SelfCommunicator self;
   const Perplexity perplexity = integer_perplexity(integers, tokens, self);
   EXPECT_EQ(perplexity.predicted, tokens.size() - 3);
-  EXPECT_NEAR(perplexity.log_likelihood, expected, 1e-9 * expected);
+  EXPECT_NEAR(perplexity.total_nll, expected, 1e-9 * expected);
   run_ranks(3, [&](Communicator& comm) {
-    EXPECT_NEAR(integer_perplexity(integers, tokens, comm).log_likelihood, expected, 1e-9 * expected);
+    EXPECT_NEAR(integer_perplexity(integers, tokens, comm).total_nll, expected, 1e-9 * expected);
   });
 }
 

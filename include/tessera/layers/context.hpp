@@ -39,7 +39,7 @@ class LookupValues {
     return to_tensor_point(shape, claims_.column_point(shape));
   }
   /// The value of a range-checked tensor at its look-up point: sum_i 2^(16*i)*piece_i - offset*Pres.
-  [[nodiscard]] E value(const Range& range) const;
+  [[nodiscard]] E value(const RangeCheck& range) const;
   [[nodiscard]] E input(const PairLookup& pair) const { return claims_.a[pair.column]; }
   [[nodiscard]] E output(const PairLookup& pair) const { return claims_.b[pair.column]; }
   /// Claims on all committed pieces, table outputs and multiplicities at the look-up point, and on the committed values
@@ -47,13 +47,13 @@ class LookupValues {
   void add_claims(ClaimLedger& ledger) const;
 
  private:
-  void add_pieces(ClaimLedger& ledger, const Range& range) const;
+  void add_pieces(ClaimLedger& ledger, const RangeCheck& range) const;
   const Plan& plan_;
   LookupClaims claims_;
 };
 
 /// All ranges of the plan, in declaration order.
-std::vector<const Range*> all_ranges(const Plan& plan);
+std::vector<const RangeCheck*> all_ranges(const Plan& plan);
 
 /// The verifier's side while it walks through the layers.
 struct VerifierContext {

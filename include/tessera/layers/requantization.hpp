@@ -12,7 +12,7 @@ namespace tessera {
 E requantized(const Shape& shape, const TensorPoint& at, E value, E remainder, unsigned shift);
 
 /// Receives rem's pieces at `at` and returns A(at).
-E verify_requantization(VerifierContext& context, const Range& remainder, const TensorPoint& at, E value);
-void prove_requantization(ProverContext& context, const Range& remainder, const TensorPoint& at);
+E verify_requantization(VerifierContext& context, const RangeCheck& remainder, const TensorPoint& at, E value);
+void prove_requantization(ProverContext& context, const RangeCheck& remainder, const TensorPoint& at);
 
 }  // namespace tessera

@@ -21,8 +21,4 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
 /// the integer transformer needs it; see check_exponents. Throws InputError if there are none.
 Exponents choose_exponents(const FloatModel& model, const Calibration& calibration);
 
-/// Conditions of the integer transformer on exponents: residual = 12, score <= 12, gelu <= mlp, 1 <= S <= 16 for every
-/// matrix product, 1 <= S <= 32 for layer norms, 0 <= b for biases. Throws InputError naming the first that fails.
-void check_exponents(const Exponents& exponents);
-
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <tessera/model/model.hpp>
+#include <tessera/model/perplexity.hpp>
 #include <vector>
 
 namespace tessera {
@@ -68,19 +69,6 @@ class FloatTransformer {
   std::vector<double> embedding_, position_, gammaf_, betaf_;
   std::vector<Block> blocks_;
 };
-
-/// Negative log-likelihood of predicted tokens.
-struct Perplexity {
-  double total_nll = 0;       // nats
-  std::size_t predicted = 0;  // tokens
-  /// Adds one prediction: -log softmax(logits)[target].
-  void add(std::span<const double> logits, std::uint32_t target);
-  [[nodiscard]] double mean() const;   // nats per token
-  [[nodiscard]] double value() const;  // exp(mean)
-};
-
-/// Called with (tokens done, tokens in all).
-using Progress = std::function<void(std::size_t, std::size_t)>;
 
 /// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,
 /// shorter window counts. Throws InputError if there is nothing to predict.

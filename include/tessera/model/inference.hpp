@@ -9,6 +9,7 @@
 #include <tessera/cluster/communicator.hpp>
 #include <tessera/model/integer_product.hpp>
 #include <tessera/model/model.hpp>
+#include <tessera/model/perplexity.hpp>
 #include <tessera/model/range_guard.hpp>
 #include <tessera/model/trace.hpp>
 
@@ -25,9 +26,6 @@ struct IntegerModel {
   /// Throws std::invalid_argument naming the field if a shift, a bias shift or a parameter's length is out of range.
   explicit IntegerModel(const Model& model);
 };
-
-/// Units of work done and to do: one per token and block. Called on every rank.
-using Progress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Whether a run records a Trace.
 enum class Record : std::uint8_t { nothing, trace };
@@ -148,13 +146,6 @@ Trace run_inference(const IntegerModel& model, std::span<const std::uint32_t> pr
 Trace run_one_pass(const IntegerModel& model, std::span<const std::uint32_t> prompt,
                    std::span<const std::uint32_t> generated, std::uint32_t filler, Communicator& comm,
                    const Progress& progress = {});
-
-/// Sum of negative log-likelihoods (nats) of `predicted` tokens.
-struct Perplexity {
-  double log_likelihood = 0;  // negative, summed
-  std::size_t predicted = 0;
-  [[nodiscard]] double value() const;
-};
 
 /// Perplexity of the integer model: windows of n_positions tokens without overlap, token 0 of each not scored; logits
 /// are exact, the soft-max over them is in float64.

@@ -33,7 +33,7 @@ std::vector<Shape> parameter_shapes(const ModelShape& shape);
 /// A range-checked tensor: value + offset*Pres = sum_i 2^(16*i) * piece_i, every piece a column of the look-up in a range
 /// table, the top one at its exact remaining width. For remainders all pieces are committed; otherwise the top piece is
 /// virtual (a function of value and lower pieces), so pieces and value cannot drift apart.
-struct Range {
+struct RangeCheck {
   std::string name;
   Shape shape;
   unsigned width = 0;                 // bits of value + offset
@@ -56,13 +56,13 @@ struct LayerNormPlan {
   Shape activation;  // (B,F,T) or (F,T)
   Shape token;       // (B,T) or (T)
   TensorId mu = 0, sigma = 0, inverse = 0;
-  Range mu_range;                               // w_x, signed
-  Range mean_remainder, mean_complement;        // rho_mu, d-1-rho_mu
-  Range sigma_range;                            // 31
-  Range root_remainder, root_complement;        // V-sigma^2, 2*sigma-(V-sigma^2): 32 each
-  Range inverse_range;                          // I
-  Range inverse_remainder, inverse_complement;  // rho_I, sigma-1-rho_I: 31 each
-  Range u, u_remainder;
+  RangeCheck mu_range;                               // w_x, signed
+  RangeCheck mean_remainder, mean_complement;        // rho_mu, d-1-rho_mu
+  RangeCheck sigma_range;                            // 31
+  RangeCheck root_remainder, root_complement;        // V-sigma^2, 2*sigma-(V-sigma^2): 32 each
+  RangeCheck inverse_range;                          // I
+  RangeCheck inverse_remainder, inverse_complement;  // rho_I, sigma-1-rho_I: 31 each
+  RangeCheck u, u_remainder;
   int shift = 0;       // of u's rshift
   int bias_shift = 0;  // beta*2^b
 };
@@ -85,18 +85,18 @@ struct Plan {
 
   LayerNormPlan ln1, ln2, lnf;
   TensorId x_in = 0, x_mid = 0, x_end = 0;
-  Range x_in_range, x_mid_range, x_end_range;
-  Range q, k, v, q_remainder, k_remainder, v_remainder;
+  RangeCheck x_in_range, x_mid_range, x_end_range;
+  RangeCheck q, k, v, q_remainder, k_remainder, v_remainder;
   PairLookup exponential;  // (d, e) over scores
-  Range score_remainder;
+  RangeCheck score_remainder;
   TensorId row_max = 0, row_inverse = 0, row_sum_quotient = 0;  // M, R, A' over (B,H,T)
-  Range row_max_range, row_inverse_range, division_remainder, division_complement;  // M, R, rho_R, D-1-rho_R
-  Range quotient_range, count_range;                                                // A', T-1
-  Range y, y_remainder;
-  Range o_remainder, mlp_remainder, mlp_out_remainder;
+  RangeCheck row_max_range, row_inverse_range, division_remainder, division_complement;  // M, R, rho_R, D-1-rho_R
+  RangeCheck quotient_range, count_range;                                                // A', T-1
+  RangeCheck y, y_remainder;
+  RangeCheck o_remainder, mlp_remainder, mlp_out_remainder;
   PairLookup gelu;  // (z, g) over (B,N,T)
   TensorId token_logit = 0;  // L_tok (G)
-  Range logit_difference;    // (V, G), 48 bits
+  RangeCheck logit_difference;    // (V, G), 48 bits
   std::vector<TensorId> multiplicities;  // per table
 
   std::vector<Shape> witness_shapes;       // by TensorId
