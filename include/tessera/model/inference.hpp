@@ -32,7 +32,7 @@ enum class Record : std::uint8_t { nothing, trace };
 
 /// The integer transformer of one token sequence, sharded: a rank computes its heads, features and vocabulary rows, and
 /// activations are gathered between layers. Tokens come in batches of any size; the integers do not depend on how the
-/// sequence is cut into batches, on the capacity or on the number of ranks. All member functions are collective.
+/// sequence is cut into batches, on the capacity or on the number of ranks. append() and select() are collective.
 class IntegerTransformer {
  public:
   /// `capacity` tokens; with a trace, the power of two s_hat, and `generated` columns of logits.
