@@ -191,9 +191,9 @@ class WitnessBuilder {
     }
     comm_.all_reduce_sum(std::span(chosen.values()));
     witness_.tensors[plan_.token_logit] = &chosen;
-    const auto difference = [&trace, &chosen, &statement, this, rows, vocabulary](std::size_t chunk,
-                                                                                 std::span<std::int64_t> values) {
-      const std::size_t first = plan_.logits.coordinate(chunk, 0) << vocabulary.log_chunk;
+    const auto difference = [&trace, &chosen, &statement, shape = plan_.logits, rows, vocabulary](
+                                std::size_t chunk, std::span<std::int64_t> values) {
+      const std::size_t first = shape.coordinate(chunk, 0) << vocabulary.log_chunk;
       const auto logit = trace.logits.chunk(chunk);
       for (std::size_t x = 0; x < values.size(); ++x) {
         const std::size_t token = first + x / rows;
