@@ -102,13 +102,17 @@ TEST_P(Import, parameters_are_the_rounded_weights) {
 TEST_P(Import, texts_and_prompts_stay_inside_the_calibrated_ranges) {
   const Tokenizer tokenizer(imported().model.tokenizer);
   expect_in_range(tokenizer.encode(file_bytes(model_folder(GetParam()) / "sample.txt")), "sample.txt");
-  for (const auto& prompt : reference(GetParam())["prompts"]) {
+  const nlohmann::json expected = reference(GetParam());
+  for (const auto& prompt : expected["prompts"]) {
     Ids ids = prompt["ids"].get<Ids>();
     const auto greedy = prompt["greedy_ids"].get<Ids>();
     ids.insert(ids.end(), greedy.begin(), greedy.end());
     expect_in_range(ids, prompt["text"].get<std::string>());
   }
-  for (const auto& example : reference(GetParam())["tokenizer_cases"]) {
+  for (const auto& example : expected["tokenizer_cases"]) {
+    if (example["ids"].empty()) {
+      continue;
+    }
     expect_in_range(example["ids"].get<Ids>(), example["text"].get<std::string>());
   }
 }
