@@ -1,78 +1,16 @@
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <map>
 #include <tessera/archive/errors.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/safetensors.hpp>
 
-#include "model_files.hpp"
+#include "checkpoint_fixture.hpp"
 
 namespace tessera {
 namespace {
 
 using nlohmann::json;
 
-/// A checkpoint folder with the header and the data of odd-40k (half precision) that a test may spoil.
-class Checkpoint : public testing::Test {
- protected:
-  Checkpoint() {
-    config_ = json::parse(file_bytes(model_folder("odd-40k") / "config.json"));
-    const std::string bytes = file_bytes(model_folder("odd-40k") / "model_f16.safetensors");
-    std::uint64_t length = 0;
-    std::memcpy(&length, bytes.data(), sizeof length);
-    header_ = json::parse(bytes.substr(8, length));
-    data_ = bytes.substr(8 + length);
-  }
-
-  static std::string file_of(const std::string& header, const std::string& data) {
-    const std::uint64_t length = header.size();
-    std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
-    return bytes + header + data;
-  }
-  void write_raw(const std::string& bytes) const {
-    write_file(folder_.path() / "config.json", config_.dump());
-    write_file(folder_.path() / "model.safetensors", bytes);
-  }
-  FloatModel load() const {
-    write_raw(file_of(header_.dump(), data_));
-    return load_checkpoint(folder_.path());
-  }
-  void expect_refused(const std::string& part) const {
-    expect_input_error([&] { static_cast<void>(load()); }, part);
-  }
-  void expect_raw_refused(const std::string& bytes, const std::string& part) const {
-    write_raw(bytes);
-    expect_input_error([&] { static_cast<void>(load_checkpoint(folder_.path())); }, part);
-  }
-  /// Adds a tensor at the end of the data.
-  void append(const std::string& name, const std::string& dtype, const json& shape, const std::string& bytes) {
-    header_[name] = {{"dtype", dtype}, {"shape", shape}, {"data_offsets", {data_.size(), data_.size() + bytes.size()}}};
-    data_ += bytes;
-  }
-  /// Rewrites all tensors with another dtype through `convert`, from their values.
-  template <class Convert>
-  void convert_all(const std::string& dtype, std::size_t width, Convert convert) {
-    SafetensorsFile file(model_folder("odd-40k") / "model_f16.safetensors");
-    header_ = json::object();
-    data_.clear();
-    for (const auto& [name, entry] : file.tensors()) {
-      std::string bytes;
-      for (const float value : file.read(name)) {
-        const auto bits = convert(value);
-        bytes.append(reinterpret_cast<const char*>(&bits), width);
-      }
-      append(name, dtype, entry.extents, bytes);
-    }
-  }
-
-  TemporaryFolder folder_;
-  json config_, header_;
-  std::string data_;
-};
+class Checkpoint : public CheckpointFixture {};
 
 TEST_F(Checkpoint, is_transposed_and_cut_into_queries_keys_values) {
   const FloatModel model = load();
@@ -106,31 +44,6 @@ TEST_F(Checkpoint, single_and_bfloat_agree_with_half) {
   }
 }
 
-TEST_F(Checkpoint, every_half_value_is_read_exactly) {
-  std::string bytes;
-  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
-    const bool finite = (bits & 0x7C00U) != 0x7C00U;
-    const auto value = static_cast<std::uint16_t>(finite ? bits : 0);
-    bytes.append(reinterpret_cast<const char*>(&value), 2);
-  }
-  data_.clear();
-  header_ = json::object();
-  append("x", "F16", {65536}, bytes);
-  write_raw(file_of(header_.dump(), data_));
-  SafetensorsFile file(folder_.path() / "model.safetensors");
-  const std::vector<float> values = file.read("x");
-  EXPECT_EQ(values[0x3C00], 1.0F);
-  EXPECT_EQ(values[0xC000], -2.0F);
-  EXPECT_EQ(values[0x0001], 0x1p-24F);
-  EXPECT_EQ(values[0x03FF], 1023 * 0x1p-24F);
-  EXPECT_EQ(values[0x0400], 0x1p-14F);
-  EXPECT_EQ(values[0x7BFF], 65504.0F);
-  for (std::size_t i = 1; i < 0x7C00; ++i) {
-    ASSERT_LT(values[i - 1], values[i]);
-    ASSERT_EQ(values[i + 0x8000], -values[i]);
-  }
-}
-
 TEST_F(Checkpoint, prefix_masks_and_tied_head_are_accepted) {
   const FloatModel plain = load();
   json prefixed = json::object();
@@ -156,62 +69,6 @@ TEST_F(Checkpoint, the_only_weights_file_is_found) {
   std::filesystem::copy(folder_.path() / "other.safetensors", folder_.path() / "more.safetensors");
   expect_input_error([&] { load_checkpoint(folder_.path()); }, "found 2");
   expect_input_error([&] { load_checkpoint(folder_.path() / "nowhere"); }, "expected a folder");
-}
-
-TEST_F(Checkpoint, truncated_at_any_place) {
-  const std::string bytes = file_of(header_.dump(), data_);
-  for (std::size_t length = 0; length < bytes.size(); length += 1 + length / 7) {
-    expect_raw_refused(bytes.substr(0, length), "model.safetensors");
-  }
-  expect_raw_refused(bytes.substr(0, bytes.size() - 1), "data_offsets");
-  expect_raw_refused(bytes + '\0', "expected the file to end");
-}
-
-TEST_F(Checkpoint, hostile_header_length) {
-  std::string bytes = file_of(header_.dump(), data_);
-  for (const std::uint64_t length : {std::uint64_t{1} << 40U, std::numeric_limits<std::uint64_t>::max(),
-                                     static_cast<std::uint64_t>(bytes.size() - 7)}) {
-    std::memcpy(bytes.data(), &length, sizeof length);
-    expect_raw_refused(bytes, "header length");
-  }
-}
-
-TEST_F(Checkpoint, header_that_is_not_an_object) {
-  expect_raw_refused(file_of("[1, 2]", data_), "JSON object");
-  expect_raw_refused(file_of("{\"a\": ", data_), "not valid JSON");
-  expect_raw_refused(file_of(std::string(100000, '['), data_), "JSON");
-  expect_raw_refused(file_of("{\"a\": 1, \"a\": 2}", data_), "duplicate key");
-  expect_raw_refused(file_of("{\"a\\nb\": 1}", data_), "\"a\\nb\"");
-}
-
-TEST_F(Checkpoint, overlapping_offsets) {
-  const std::size_t begin = header_["ln_f.weight"]["data_offsets"][0];
-  const std::size_t end = header_["ln_f.weight"]["data_offsets"][1];
-  header_["ln_f.weight"]["data_offsets"] = {begin - 2, end - 2};
-  expect_refused("overlaps");
-  header_["ln_f.weight"]["data_offsets"] = header_["ln_f.bias"]["data_offsets"];
-  expect_refused("overlaps");
-}
-
-TEST_F(Checkpoint, a_gap_in_the_data) {
-  header_.erase("ln_f.weight");
-  expect_refused("leaves a gap");
-}
-
-TEST_F(Checkpoint, offsets_outside_the_file) {
-  for (const json& offsets : {json{0, std::uint64_t{1} << 62U}, json{100, 10}, json{-4, 68}, json{0.5, 72.5},
-                              json{"0", "72"}, json{1, 2, 3}}) {
-    header_["ln_f.weight"]["data_offsets"] = offsets;
-    expect_refused("ln_f.weight");
-  }
-}
-
-TEST_F(Checkpoint, extents_whose_product_wraps) {
-  const std::uint64_t large = std::uint64_t{1} << 32U;
-  for (const json& shape : {json{large, large, 36}, json{0}, json{-36}, json{36, "1"}, json(36)}) {
-    header_["ln_f.weight"]["shape"] = shape;
-    expect_refused("ln_f.weight");
-  }
 }
 
 TEST_F(Checkpoint, missing_extra_and_misshaped_tensors) {
@@ -293,23 +150,6 @@ TEST_F(Checkpoint, configuration_that_disagrees_with_the_tensors) {
   config_["n_layer"] = 2;
   config_["vocab_size"] = 301;
   expect_refused("wte.weight.shape: expected [301, 36], found [300, 36]");
-}
-
-TEST_F(Checkpoint, random_bytes_never_crash) {
-  const std::string good = file_of(header_.dump(), data_);
-  std::uint64_t state = 1;
-  for (int round = 0; round < 500; ++round) {
-    std::string bytes = good;
-    for (int change = 0; change < 3; ++change) {
-      state = state * 6364136223846793005U + 1442695040888963407U;
-      bytes[(state >> 33U) % (header_.dump().size() + 8)] = static_cast<char>(state >> 56U);
-    }
-    write_raw(bytes);
-    try {
-      static_cast<void>(load_checkpoint(folder_.path()));
-    } catch (const InputError&) {
-    }
-  }
 }
 
 }  // namespace

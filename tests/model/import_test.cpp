@@ -99,6 +99,32 @@ TEST_P(Import, parameters_are_the_rounded_weights) {
   }
 }
 
+TEST_P(Import, rounding_the_parameters_keeps_the_perplexity) {
+  const Model& model = imported().model;
+  std::map<std::string, int> exponents = {{"embedding", 12}, {"position", 12}};
+  for_each_exponent(model.exponents, [&](std::string_view name, int value) { exponents[std::string(name)] = value; });
+  std::map<std::string, std::vector<float>> values;
+  for_each_parameter(model.shape, model.parameters,
+                     [&](std::string_view name, const ParameterExtents&, const std::vector<std::int16_t>& integers) {
+                       const bool folded = name == "wq" || name == "bq";
+                       const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
+                       for (const std::int16_t value : integers) {
+                         const double real = root * std::ldexp(value, -exponents.at(std::string(name)));
+                         values[std::string(name)].push_back(static_cast<float>(real));
+                       }
+                     });
+  FloatModel rounded{model.shape, model.layer_norm_epsilon, {}};
+  for_each_parameter(model.shape, rounded.parameters,
+                     [&](std::string_view name, const ParameterExtents&, std::vector<float>& target) {
+                       target = values.at(std::string(name));
+                     });
+  const Ids ids = Tokenizer(model.tokenizer).encode(file_bytes(model_folder(GetParam()) / "sample.txt"));
+  const double expected = perplexity(FloatTransformer(imported().float_model), ids).value();
+  const double found = perplexity(FloatTransformer(rounded), ids).value();
+  RecordProperty("ratio", std::to_string(found / expected));
+  EXPECT_NEAR(found / expected, 1.0, 5e-4);
+}
+
 TEST_P(Import, texts_and_prompts_stay_inside_the_calibrated_ranges) {
   const Tokenizer tokenizer(imported().model.tokenizer);
   expect_in_range(tokenizer.encode(file_bytes(model_folder(GetParam()) / "sample.txt")), "sample.txt");
