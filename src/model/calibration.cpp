@@ -27,10 +27,11 @@ int fitting_exponent(double maximum, int cap) {
 }
 
 /// How many tokens of text come before the filler.
-std::set<std::size_t> text_lengths(std::size_t positions) {
-  std::set<std::size_t> lengths = {0, 1, 2, 3, positions * 3 / 4, positions - 1, positions};
-  for (std::size_t length = 4; length < positions; length *= 2) {
-    lengths.insert(length + 1);  // one more than a power of two has the most filler
+std::set<std::size_t> text_lengths(std::size_t positions, std::size_t padded) {
+  // One more than a power of two has the most filler.
+  std::set<std::size_t> lengths = {0, 1, 3, padded / 8 + 1, padded / 4 + 1, padded / 2 + 1, positions * 3 / 4};
+  if (padded > positions) {
+    lengths.insert(positions);
   }
   return lengths;
 }
@@ -54,7 +55,7 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
   const ModelShape& shape = model.shape();
   const std::size_t padded = std::bit_ceil(shape.n_positions);
   const std::size_t window = std::min(shape.n_positions, tokens.size());
-  const std::size_t stride = std::max<std::size_t>(1, window / 2);
+  const std::size_t stride = std::max<std::size_t>(1, window * 3 / 4);
   ActivationRanges ranges;
   const auto run = [&](std::span<const std::uint32_t> sequence) {
     KeyValueCache cache(shape, sequence.size());
@@ -68,8 +69,8 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
   }
   run(tokens.last(window));
   std::size_t begin = 0;
-  for (const std::size_t length : text_lengths(shape.n_positions)) {
-    const std::size_t taken = std::min(length, tokens.size());
+  for (const std::size_t length : text_lengths(shape.n_positions, padded)) {
+    const std::size_t taken = std::min({length, tokens.size(), shape.n_positions});
     std::vector<std::uint32_t> sequence(padded, filler);
     begin = begin + taken > tokens.size() ? 0 : begin;
     std::copy_n(tokens.begin() + static_cast<std::ptrdiff_t>(begin), taken, sequence.begin());

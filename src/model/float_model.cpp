@@ -62,7 +62,6 @@ std::vector<double> layer_norm(std::span<const double> x, const std::vector<doub
 std::vector<double> gelu(const std::vector<double>& z) {
   const double root = std::sqrt(2.0 / std::acos(-1.0));
   std::vector<double> g(z.size());
-#pragma omp parallel for schedule(static) if (z.size() > 4096)
   for (std::size_t i = 0; i < z.size(); ++i) {
     g[i] = 0.5 * z[i] * (1.0 + std::tanh(root * (z[i] + 0.044715 * z[i] * z[i] * z[i])));
   }

@@ -11,7 +11,7 @@ namespace tessera {
 /// Tokens of the default calibration text: sampled from the model itself, deterministic (see SamplingOptions).
 std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text);
 
-/// Largest activations over windows of n_positions tokens of `tokens` (stride n_positions/2, so that contexts begin at
+/// Largest activations over windows of n_positions tokens of `tokens` (stride 3/4 of it, so that contexts begin at
 /// various tokens) and over beginnings of the text, from nothing to a whole context, followed by filler tokens up to
 /// n_positions rounded up to a power of two, as provers pad them. Throws InputError for an empty text.
 Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,

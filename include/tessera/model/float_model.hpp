@@ -33,7 +33,7 @@ struct KeyValueCache {
 };
 
 /// The transformer in float64 (weights widened from float32), matrix products through BLAS. Immutable; the number of
-/// BLAS and OpenMP threads is the caller's affair. Positions from n_positions on have a zero position row, as in the
+/// BLAS threads is the caller's affair. Positions from n_positions on have a zero position row, as in the
 /// integer transformer, where filler tokens may lie there.
 class FloatTransformer {
  public:
