@@ -1,5 +1,13 @@
 #include <tessera/lookup/layer_kernels.hpp>
 
+// scalar, AVX2 and AVX-512 are enough
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE <tessera/lookup/leaf_kernels-inl.hpp>
+#include <hwy/foreach_target.h>
+
+#include <tessera/lookup/leaf_kernels-inl.hpp>
+
 namespace tessera {
 namespace {
 
@@ -14,27 +22,48 @@ void store_element(std::uint64_t (*rows)[lanes], std::size_t lane, E value) {
   rows[1][lane] = value.c1.value();
 }
 
-E load_weight(const WeightBlock* blocks, std::size_t i) { return load_element(blocks[i / lanes].row, i % lanes); }
-
-E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
-
-E denominator(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, std::size_t leaf) {
-  const E q = code.shift - F::from_canonical(a[leaf]);
-  return b == nullptr ? q : q - code.lambda * F::from_signed(b[leaf]);
-}
-
-void add(RoundSums& sums, E weight, const Denominators& low, const Denominators& high) {
-  sums.at_zero += weight * (low.q0 * low.q1);
-  sums.leading += weight * ((high.q0 - low.q0) * (high.q1 - low.q1));
-}
-
-/// p1 holds s.
-void add(RoundSums& sums, E weight, const Children& low, const Children& high) {
-  sums.at_zero += weight * (low.q0 * low.p1 + low.p0 * low.q1);
-  sums.leading += weight * ((high.q0 - low.q0) * (high.p1 - low.p1) + (high.p0 - low.p0) * (high.q1 - low.q1));
-}
-
 }  // namespace
+
+HWY_EXPORT(combine_children_kernel);
+HWY_EXPORT(first_round_kernel);
+HWY_EXPORT(bind_round_kernel);
+HWY_EXPORT(denominators_bind_round_kernel);
+HWY_EXPORT(combine_leaves_kernel);
+HWY_EXPORT(leaf_first_round_kernel);
+HWY_EXPORT(leaf_bind_round_kernel);
+
+void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(combine_children_kernel)(in, out, count);
+}
+
+RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(first_round_kernel)(nodes, weights, tau, count);
+}
+
+RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                     std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(bind_round_kernel)(in, out, weights, challenge, count);
+}
+
+RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
+                                  E challenge, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(denominators_bind_round_kernel)(in, out, weights, challenge, count);
+}
+
+void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, ChildrenBlock* out,
+                    std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(combine_leaves_kernel)(a, b, code, out, count);
+}
+
+RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
+                           const WeightBlock* weights, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(leaf_first_round_kernel)(a, b, code, weights, count);
+}
+
+RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, DenominatorsBlock* out,
+                          const WeightBlock* weights, E challenge, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(leaf_bind_round_kernel)(a, b, code, out, weights, challenge, count);
+}
 
 Children load_children(const ChildrenBlock* blocks, std::size_t node) {
   const auto* rows = blocks[node / lanes].row;
@@ -61,110 +90,6 @@ void store_weight(WeightBlock* blocks, std::size_t index, E value) {
   auto* rows = blocks[index / lanes].row;
   store_element(rows, index % lanes, value);
   rows[2][index % lanes] = (value.c1 * F::from_canonical(E::non_residue)).value();
-}
-
-void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
-  for (std::size_t x = 0; x < count; ++x) {
-    const Fraction even = load_children(in, 2 * x).combine();
-    const Fraction odd = load_children(in, 2 * x + 1).combine();
-    store_children(out, x, {even.p, odd.p, even.q, odd.q});
-  }
-}
-
-RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
-  RoundSums sums;
-  for (std::size_t i = 0; i < count; ++i) {
-    Children low = load_children(nodes, 2 * i);
-    Children high = load_children(nodes, 2 * i + 1);
-    low.p1 += tau * low.q1;
-    high.p1 += tau * high.q1;
-    store_children(nodes, 2 * i, low);
-    store_children(nodes, 2 * i + 1, high);
-    add(sums, load_weight(weights, i), low, high);
-  }
-  return sums;
-}
-
-RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
-                     std::size_t count) {
-  RoundSums sums;
-  Children even;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Children low = load_children(in, 2 * i);
-    const Children high = load_children(in, 2 * i + 1);
-    const Children bound{on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge),
-                         on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)};
-    store_children(out, i, bound);
-    if (i % 2 == 0) {
-      even = bound;
-    } else {
-      add(sums, load_weight(weights, i / 2), even, bound);
-    }
-  }
-  return sums;
-}
-
-void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, ChildrenBlock* out,
-                    std::size_t count) {
-  for (std::size_t x = 0; x < count; ++x) {
-    E q[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-      q[i] = denominator(a, b, code, 4 * x + i);
-    }
-    store_children(out, x, {q[0] + q[1], q[2] + q[3], q[0] * q[1], q[2] * q[3]});
-  }
-}
-
-RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                           const WeightBlock* weights, std::size_t count) {
-  RoundSums sums;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto node = [&](std::size_t x) {
-      return Denominators{denominator(a, b, code, 2 * x), denominator(a, b, code, 2 * x + 1)};
-    };
-    add(sums, load_weight(weights, i), node(2 * i), node(2 * i + 1));
-  }
-  return sums;
-}
-
-namespace {
-
-/// Stores what `bound_node(i)` gives for i < count and sums weight*h over pairs of them.
-template <class BoundNode>
-RoundSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, std::size_t count,
-                            const BoundNode& bound_node) {
-  RoundSums sums;
-  Denominators even;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Denominators bound = bound_node(i);
-    store_element(out[i / lanes].row, i % lanes, bound.q0);
-    store_element(out[i / lanes].row + 2, i % lanes, bound.q1);
-    if (i % 2 == 0) {
-      even = bound;
-    } else {
-      add(sums, load_weight(weights, i / 2), even, bound);
-    }
-  }
-  return sums;
-}
-
-}  // namespace
-
-RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, DenominatorsBlock* out,
-                          const WeightBlock* weights, E challenge, std::size_t count) {
-  return bind_denominators(out, weights, count, [&](std::size_t i) {
-    const auto q = [&](std::size_t leaf) { return denominator(a, b, code, 4 * i + leaf); };
-    return Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)};
-  });
-}
-
-RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
-                                  E challenge, std::size_t count) {
-  return bind_denominators(out, weights, count, [&](std::size_t i) {
-    const Denominators low = load_denominators(in, 2 * i);
-    const Denominators high = load_denominators(in, 2 * i + 1);
-    return Denominators{on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)};
-  });
 }
 
 E dot_unsigned(const E* weights, const std::uint32_t* values, std::size_t count) {

@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <cstring>
+#include <tessera/lookup/fraction_tree.hpp>
+#include <tessera/lookup/scalar_kernels.hpp>
+
+#include "instance.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// Runs the kernels with one instruction set at a time.
+struct Kernels : testing::TestWithParam<std::int64_t> {
+  void SetUp() override {
+    hwy::SetSupportedTargetsForTest(0);
+    if ((hwy::SupportedTargets() & GetParam()) == 0) {
+      GTEST_SKIP() << "not on this machine";
+    }
+    hwy::SetSupportedTargetsForTest(GetParam());
+    hwy::GetChosenTarget().DeInit();
+  }
+  void TearDown() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().DeInit();
+  }
+
+  /// Random elements, edges of the field among them.
+  std::uint64_t element() {
+    const std::uint64_t edges[] = {0, 1, 0xFFFFFFFFULL, 0x100000000ULL, F::modulus - 1, F::modulus - 0x100000000ULL};
+    return random() % 3 == 0 ? edges[random() % 6] : random() % F::modulus;
+  }
+  E extension() { return {F::from_canonical(element()), F::from_canonical(element())}; }
+  template <class Block>
+  std::vector<Block> random_blocks(std::size_t count) {
+    std::vector<Block> blocks(count);
+    for (Block& block : blocks) {
+      for (auto& row : block.row) {
+        for (std::uint64_t& value : row) {
+          value = element();
+        }
+      }
+    }
+    return blocks;
+  }
+  std::vector<WeightBlock> random_weights(std::size_t count) {
+    std::vector<WeightBlock> weights(count);
+    for (std::size_t i = 0; i < count * block_lanes; ++i) {
+      store_weight(weights.data(), i, extension());
+    }
+    return weights;
+  }
+
+  template <class Block>
+  static void expect_same(const std::vector<Block>& a, const std::vector<Block>& b) {
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(Block)), 0);
+  }
+  static void expect_same(const RoundSums& a, const RoundSums& b) {
+    EXPECT_EQ(a.at_zero, b.at_zero);
+    EXPECT_EQ(a.leading, b.leading);
+  }
+
+  std::mt19937_64 random{11};
+};
+
+TEST_P(Kernels, NodesAgreeWithScalarCode) {
+  for (int round = 0; round < 200; ++round) {
+    auto in = random_blocks<ChildrenBlock>(4);
+    const auto weights = random_weights(2);
+    const E challenge = extension();
+    std::vector<ChildrenBlock> out(2);
+    std::vector<ChildrenBlock> expected(2);
+    combine_children(in.data(), out.data(), 16);
+    scalar::combine_children(in.data(), expected.data(), 16);
+    expect_same(out, expected);
+    expect_same(bind_round(in.data(), out.data(), weights.data(), challenge, 16),
+                scalar::bind_round(in.data(), expected.data(), weights.data(), challenge, 16));
+    expect_same(out, expected);
+    auto copy = in;
+    expect_same(first_round(in.data(), weights.data(), challenge, 16),
+                scalar::first_round(copy.data(), weights.data(), challenge, 16));
+    expect_same(in, copy);
+    const auto denominators = random_blocks<DenominatorsBlock>(4);
+    std::vector<DenominatorsBlock> bound(2);
+    std::vector<DenominatorsBlock> expected_bound(2);
+    expect_same(
+        denominators_bind_round(denominators.data(), bound.data(), weights.data(), challenge, 16),
+        scalar::denominators_bind_round(denominators.data(), expected_bound.data(), weights.data(), challenge, 16));
+    expect_same(bound, expected_bound);
+  }
+}
+
+TEST_P(Kernels, LeavesAgreeWithScalarCode) {
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::uint32_t> a(64);
+    std::vector<std::int32_t> b(64);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<std::uint32_t>(random() >> (round % 2 == 0 ? 33 : 48));
+      b[i] = static_cast<std::int32_t>(random());
+    }
+    b[3] = INT32_MIN;
+    b[4] = INT32_MAX;
+    a[0] = 0;
+    a[2] = 0x7FFFFFFF;
+    const auto weights = random_weights(2);
+    const E challenge = extension();
+    const LeafCode code{extension(), extension()};
+    for (const std::int32_t* second :
+         {static_cast<const std::int32_t*>(nullptr), static_cast<const std::int32_t*>(b.data())}) {
+      std::vector<ChildrenBlock> out(2);
+      std::vector<ChildrenBlock> expected(2);
+      combine_leaves(a.data(), second, code, out.data(), 16);
+      scalar::combine_leaves(a.data(), second, code, expected.data(), 16);
+      expect_same(out, expected);
+      expect_same(leaf_first_round(a.data(), second, code, weights.data(), 16),
+                  scalar::leaf_first_round(a.data(), second, code, weights.data(), 16));
+      std::vector<DenominatorsBlock> bound(2);
+      std::vector<DenominatorsBlock> expected_bound(2);
+      expect_same(
+          leaf_bind_round(a.data(), second, code, bound.data(), weights.data(), challenge, 16),
+          scalar::leaf_bind_round(a.data(), second, code, expected_bound.data(), weights.data(), challenge, 16));
+      expect_same(bound, expected_bound);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3));
+
+TEST(FractionTree, RootIsTheRationalSum) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    Instance instance = mixed_instance(seed);
+    const auto columns = instance.data();
+    auto multiplicities = instance.multiplicities();
+    multiplicities[0][1] += seed;  // so that the sum is not always zero
+    const E alpha{F::from_canonical(123456789), F::from_canonical(987654321)};
+    const E lambda{F::from_canonical(1111), F::from_canonical(2222)};
+    E expected;
+    const auto leaf = [&](std::size_t table, std::int64_t a, std::int64_t b) {
+      return alpha - E::from_signed(a) - lambda * E::from_signed(b) - lambda * lambda * E::from_unsigned(table + 1);
+    };
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      for (std::size_t i = 0; i < instance.a[c].size(); ++i) {
+        const std::int64_t b = instance.b[c].empty() ? 0 : instance.b[c][i];
+        expected += leaf(instance.structure.columns[c].table, instance.a[c][i], b).inverse();
+      }
+    }
+    for (std::size_t t = 0; t < multiplicities.size(); ++t) {
+      const auto& values = instance.structure.tables[t].values;
+      for (std::size_t row = 0; row < multiplicities[t].size(); ++row) {
+        expected -= E::from_signed(multiplicities[t][row]) *
+                    leaf(t, static_cast<std::int64_t>(row), values.empty() ? 0 : values[row]).inverse();
+      }
+    }
+    SelfCommunicator self;
+    const LookupInput input{instance.structure, columns, multiplicities, alpha, lambda};
+    const std::vector<SegmentClass> classes = make_segments(input, self);
+    const FractionTree tree(input, classes, self);
+    EXPECT_EQ(tree.root().p, expected * tree.root().q);
+    EXPECT_NE(tree.root().q, E::zero());
+    EXPECT_EQ(expected == E::zero(), seed == 0);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
