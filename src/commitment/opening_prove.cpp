@@ -116,7 +116,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
       next = std::make_unique<MemoryCodewordStore>(encode_vector(vector.a, word.log_rows, word.log_inverse_rate), self);
       transcript.send("root", next->root());  // step 3
     }
-    transcript.grind("work", schedule.grinding_bits);  // step 4
+    transcript.grind("work", schedule.grinding_bits, find_nonce);  // step 4
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
     const std::vector<OpenedColumns> opened = send_openings(transcript, words, stores);  // step 5
     if (last) {
