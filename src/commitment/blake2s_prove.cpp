@@ -1,8 +1,10 @@
 #include <tessera/commitment/merkle_tree.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <stdexcept>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "commitment/blake2s_prove.cpp"
@@ -102,6 +104,33 @@ void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t co
   }
 }
 
+/// First 32 bits (big endian) of the hash of a message of `bytes` <= 64 bytes in each lane, where the lane's 64-bit nonce
+/// starts at byte 33: after one byte and a digest.
+void hash_nonces(const std::uint32_t* block, std::uint64_t first_nonce, std::size_t bytes, std::uint32_t* leading) {
+  const D32 d;
+  HWY_ALIGN std::uint32_t words[3][hn::MaxLanes(D32())];
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    const std::uint64_t nonce = first_nonce + lane;
+    words[0][lane] = block[8] | static_cast<std::uint32_t>(nonce << 8);
+    words[1][lane] = static_cast<std::uint32_t>(nonce >> 24);
+    words[2][lane] = static_cast<std::uint32_t>(nonce >> 56);
+  }
+  V32 h[8];
+  V32 m[16];
+  for (int i = 0; i < 8; ++i) {
+    h[i] = hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
+    m[i] = hn::Set(d, block[i]);
+  }
+  for (int i = 8; i < 16; ++i) {
+    m[i] = i < 11 ? hn::Load(d, words[i - 8]) : hn::Zero(d);
+  }
+  compress(h, m, bytes, true);
+  hn::Store(h[0], d, words[0]);
+  for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+    leading[lane] = __builtin_bswap32(words[0][lane]);
+  }
+}
+
 std::size_t hash_lane_count() { return hn::Lanes(D32()); }
 
 }  // namespace tessera::HWY_NAMESPACE
@@ -110,6 +139,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera {
 HWY_EXPORT(hash_lanes);
+HWY_EXPORT(hash_nonces);
 HWY_EXPORT(hash_lane_count);
 
 static_assert(std::endian::native == std::endian::little, "field elements and message words are hashed as stored");
@@ -121,6 +151,36 @@ void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, st
 #pragma omp parallel for schedule(static) if (digests.size() >= 256)
   for (std::size_t first = 0; first < digests.size(); first += lanes) {
     hash(messages.data() + first * length, length, std::min(lanes, digests.size() - first), digests.data() + first);
+  }
+}
+
+std::uint64_t find_nonce(const Digest& state, unsigned bits) {
+  if (bits > 32) {
+    throw std::invalid_argument("find_nonce: at most 32 bits of work");
+  }
+  constexpr std::size_t message_bytes = 1 + sizeof(Digest) + sizeof(std::uint64_t);
+  constexpr std::uint64_t batch = 1 << 14;
+  std::array<std::uint8_t, 64> message{4};
+  std::ranges::copy(state, message.begin() + 1);
+  std::array<std::uint32_t, 16> block;
+  std::memcpy(block.data(), message.data(), message.size());
+  const auto hash = HWY_DYNAMIC_DISPATCH(hash_nonces);
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(hash_lane_count)();
+  for (std::uint64_t start = 0;; start += batch) {
+    std::uint64_t least = UINT64_MAX;
+#pragma omp parallel for schedule(static) reduction(min : least)
+    for (std::uint64_t first = start; first < start + batch; first += lanes) {
+      std::array<std::uint32_t, 64> leading;
+      hash(block.data(), first, message_bytes, leading.data());
+      for (std::size_t lane = lanes; lane-- > 0;) {
+        if (static_cast<unsigned>(std::countl_zero(leading[lane])) >= bits) {
+          least = std::min(least, first + lane);
+        }
+      }
+    }
+    if (least != UINT64_MAX) {
+      return least;
+    }
   }
 }
 

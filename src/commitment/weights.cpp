@@ -13,7 +13,7 @@ void require_claim_fits(const OracleLayout& layout, const Claim& claim) {
   };
   require(claim.tensor < layout.tensors().size(), "no such tensor in the oracle");
   const auto& dimensions = layout.tensors()[claim.tensor].dimensions();
-  require(claim.weight.size() == dimensions.size(), "one factor a dimension is expected");
+  require(!dimensions.empty() && claim.weight.size() == dimensions.size(), "one factor a dimension is expected");
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     const Factor& factor = claim.weight[d];
     require(!factor.head.empty() && (factor.head.size() & (factor.head.size() - 1)) == 0,

@@ -169,6 +169,14 @@ void ProverTranscript::grind(std::string_view label, unsigned bits) {
   while (work_of(nonce) < bits) {
     ++nonce;
   }
+  send_nonce(label, nonce);
+}
+
+void ProverTranscript::grind(std::string_view label, unsigned bits, NonceSearch search) {
+  send_nonce(label, search(state(), bits));
+}
+
+void ProverTranscript::send_nonce(std::string_view label, std::uint64_t nonce) {
   std::vector<std::uint8_t> bytes;
   append_length(bytes, nonce);
   append(label, bytes);

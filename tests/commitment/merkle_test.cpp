@@ -38,6 +38,17 @@ TEST(Blake2s, ManyLanesAgreeWithTheLibrary) {
   }
 }
 
+TEST(Grinding, FindsTheNonceOfThePlainSearch) {
+  for (std::uint8_t i = 0; i < 8; ++i) {
+    ProverTranscript plain(Digest{i});
+    ProverTranscript fast(Digest{i});
+    plain.grind("work", i * 2U);
+    fast.grind("work", i * 2U, find_nonce);
+    EXPECT_EQ(plain.payload(), fast.payload());
+    EXPECT_EQ(plain.challenge("next"), fast.challenge("next"));
+  }
+}
+
 class Multiproof : public testing::Test {
  protected:
   static constexpr unsigned log_leaves = 7;

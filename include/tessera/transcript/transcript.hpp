@@ -66,6 +66,7 @@ class Transcript {
   Digest squeeze(std::string_view label);
   /// Leading zero bits of H(0x04 || state || nonce) for a proof-of-work nonce.
   [[nodiscard]] unsigned work_of(std::uint64_t nonce) const;
+  [[nodiscard]] const Digest& state() const { return state_; }
 
  private:
   std::string path_;
@@ -84,10 +85,15 @@ class ProverTranscript : public Transcript {
   void send(std::string_view label, std::span<const Digest> digests);
   /// Finds the least nonce with `bits` of work, sends it (8 bytes).
   void grind(std::string_view label, unsigned bits);
+  /// The least nonce with `bits` of work at a transcript state.
+  using NonceSearch = std::uint64_t (*)(const Digest& state, unsigned bits);
+  /// As above with a faster search (find_nonce): the same nonce.
+  void grind(std::string_view label, unsigned bits, NonceSearch search);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
 
  private:
   void append(std::string_view label, std::span<const std::uint8_t> bytes);
+  void send_nonce(std::string_view label, std::uint64_t nonce);
   std::vector<std::uint8_t> payload_;
 };
 

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include <tessera/commitment/bound_claims.hpp>
+#include <tessera/commitment/codeword.hpp>
+#include <tessera/commitment/opening.hpp>
+#include <tessera/commitment/product_sumcheck.hpp>
+#include <tessera/commitment/row_claims.hpp>
+#include <tessera/commitment/vector_weights.hpp>
+#include <tessera/commitment/weights.hpp>
+
+namespace tessera {
+namespace {
+
+using OracleClaims = std::span<const std::vector<Claim>>;
+
+/// For each oracle, the tables of sum_terms sum_lo (gamma^i * F(lo)) * beta(row_point, lo).
+std::vector<std::vector<ProductTables>> row_tables(const OpeningSchedule& schedule,
+                                                   std::span<const CommittedOracle> oracles,
+                                                   std::span<const OracleWitness> witnesses, OracleClaims claims,
+                                                   E gamma, Communicator& comm) {
+  std::vector<WeightTerm> terms;
+  std::vector<E> coefficients;
+  std::vector<unsigned> log_rows;
+  E power = E::one();
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    log_rows.push_back(schedule.oracles[j].log_rows);
+    for (const Claim& claim : claims[j]) {
+      const Shape& shape = oracles[j].layout.tensors()[claim.tensor];
+      for (WeightTerm& term : weight_terms(shape, claim, j, log_rows[j])) {
+        terms.push_back(std::move(term));
+        coefficients.push_back(power);
+      }
+      power *= gamma;
+    }
+  }
+  std::vector<std::vector<E>> combined = combine_rows(terms, witnesses, log_rows, comm);
+  std::vector<std::vector<ProductTables>> tables(oracles.size());
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    for (E& value : combined[i]) {
+      value *= coefficients[i];
+    }
+    tables[terms[i].oracle].push_back({std::move(combined[i]), eq_table(terms[i].row_point)});
+  }
+  return tables;
+}
+
+/// Sends the columns and the multi-proof of each word at positions drawn here.
+std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
+                                         std::span<CodewordStore* const> stores) {
+  std::vector<OpenedColumns> opened;
+  for (const CommittedWord& word : words) {
+    opened.push_back(
+        {distinct_positions(transcript.positions("positions", word.positions, word.log_domain())), {}});
+  }
+  for (std::size_t j = 0; j < words.size(); ++j) {
+    opened[j].values = stores[j]->columns(opened[j].positions);
+    transcript.send("columns", std::span<const F>(opened[j].values));
+    std::vector<Digest> siblings;
+    const auto indices = multiproof_siblings(opened[j].positions, words[j].log_domain());
+    for (unsigned level = 0; level < indices.size(); ++level) {
+      const std::vector<Digest> nodes = stores[j]->nodes(level, indices[level]);
+      siblings.insert(siblings.end(), nodes.begin(), nodes.end());
+    }
+    transcript.send("siblings", siblings);
+  }
+  return opened;
+}
+
+}  // namespace
+
+void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                   std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
+                   Communicator& comm) {
+  const Transcript::Scope scope = transcript.scope("opening");
+  const OpeningSchedule schedule = opening_schedule(oracles);
+  const E gamma = transcript.challenge("batch claims");  // step 1
+  const std::vector<E> targets = batch_values(oracles, claims, gamma);
+
+  E claim;
+  BoundVariables bound(schedule.row_variables);
+  {  // step 2
+    std::vector<std::vector<ProductTables>> waiting = row_tables(schedule, oracles, witnesses, claims, gamma, comm);
+    std::vector<ProductTables> active;
+    for (unsigned round = 0; round < schedule.row_variables; ++round) {
+      for (std::size_t j = 0; j < oracles.size(); ++j) {
+        if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
+          claim += targets[j];
+          std::ranges::move(waiting[j], std::back_inserter(active));
+        }
+      }
+      bound.push(prove_product_round(transcript, active, claim));
+    }
+  }
+
+  ProductTables vector{std::vector<E>(std::size_t{1} << schedule.log_vector),
+                       claim_weights(schedule, oracles, claims, gamma, bound)};
+  std::vector<CodewordStore*> stores;
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    const CommittedWord& word = schedule.oracles[j];
+    bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
+              std::span(vector.a).subspan(word.offset, std::size_t{1} << word.log_columns));
+    stores.push_back(witnesses[j].codeword);
+  }
+  comm.all_reduce_sum(vector.a);
+
+  // From here on every rank computes the same, from the vector alone.
+  SelfCommunicator self;
+  std::unique_ptr<MemoryCodewordStore> current;
+  for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
+    const bool last = round == schedule.vectors.size();
+    std::unique_ptr<MemoryCodewordStore> next;
+    if (last) {
+      transcript.send("clear", vector.a);  // step 8
+    } else {
+      const CommittedWord& word = schedule.vectors[round];
+      next = std::make_unique<MemoryCodewordStore>(encode_vector(vector.a, word.log_rows, word.log_inverse_rate), self);
+      transcript.send("root", next->root());  // step 3
+    }
+    transcript.grind("work", schedule.grinding_bits, find_nonce);  // step 4
+    const std::span<const CommittedWord> words = schedule.opened_in_round(round);
+    const std::vector<OpenedColumns> opened = send_openings(transcript, words, stores);  // step 5
+    if (last) {
+      break;
+    }
+    std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
+    claim += assign_coefficients(added, transcript.challenge("batch columns"));  // step 6
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.b);
+    }
+    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {  // step 7
+      bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));
+    }
+    current = std::move(next);
+    stores = {current.get()};
+  }
+  for (unsigned i = 0; i < schedule.log_clear; ++i) {  // step 10
+    bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));
+  }
+}
+
+}  // namespace tessera
