@@ -158,12 +158,12 @@ std::vector<Shape> parameter_shapes(const ModelShape& model) {
 
 OracleParameters witness_oracle_parameters(unsigned log_size) {
   // few rows keep opened columns short while the first bound vector stays small
-  const unsigned rows = std::clamp(log_size, 16U, 21U) - 15;
+  const unsigned rows = std::clamp(log_size, 19U, 21U) - 15;
   return {rows, 2};
 }
 
 OracleParameters parameter_oracle_parameters(unsigned log_size) {
-  const unsigned rows = std::clamp(log_size, 16U, 22U) - 15;
+  const unsigned rows = std::clamp(log_size, 19U, 22U) - 15;
   return {rows, 1};
 }
 
