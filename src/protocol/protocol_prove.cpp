@@ -1,3 +1,4 @@
+#include <tessera/archive/errors.hpp>
 #include <tessera/layers/attention.hpp>
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/layer_norm.hpp>
@@ -12,36 +13,49 @@ namespace tessera {
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm) {
   const Plan plan = Plan::of(key, statement);
+  const double bits = soundness_report(plan, key).round_by_round_bits();
+  if (bits < required_soundness_bits) {
+    throw InputError("soundness: expected at least " + std::to_string(required_soundness_bits) +
+                     " bits in every round, found " + std::to_string(bits) + " for this shape");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Witness witness(plan, statement, trace, parameters, comm);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm);
+  proof.timings["/witness"] = elapsed.count();
+  return proof;
+}
+
+Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
+                    CodewordStore& parameter_codeword, Communicator& comm) {
   ProverTranscript transcript(statement_seed(key, statement));
   const auto in_scope = [&](std::string_view name, const auto& body) {
     const auto scope = transcript.scope(name);
     return body();
   };
-  const std::unique_ptr<Witness> witness =
-      in_scope("witness", [&] { return std::make_unique<Witness>(plan, statement, trace, parameters, comm); });
   const std::unique_ptr<CodewordStore> witness_codeword = in_scope(
-      "commitment", [&] { return commit_oracle(plan.witness_layout, plan.witness_oracle, witness->tensors, comm); });
+      "commitment", [&] { return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm); });
   transcript.send("witness", witness_codeword->root());
   const LookupValues lookup(plan, in_scope("lookup", [&] {
-    return prove_lookup(transcript, plan.lookup, witness->columns, witness->multiplicities, comm);
+    return prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm);
   }));
   ClaimLedger ledger;
   lookup.add_claims(ledger);
-  ProverContext context{plan, statement, transcript, lookup, ledger, *witness, comm};
+  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm};
 
   {
     const auto scope = transcript.scope("final");
-    prove_layer_norm(context, {&plan.lnf, plan.x_end, gammaf, betaf}, witness->uf, prove_logits(context));
+    prove_layer_norm(context, {&plan.lnf, plan.x_end, gammaf, betaf}, witness.uf, prove_logits(context));
   }
   {
     const auto scope = transcript.scope("feed_forward");
-    prove_layer_norm(context, {&plan.ln2, plan.x_mid, gamma2, beta2}, witness->u2, {prove_mlp(context)});
+    prove_layer_norm(context, {&plan.ln2, plan.x_mid, gamma2, beta2}, witness.u2, {prove_mlp(context)});
   }
   {
     const auto scope = transcript.scope("self_attention");
     const WeightedClaim y = prove_output_projection(context);
     const AttentionClaims qkv = prove_attention(context, {y});
-    prove_layer_norm(context, {&plan.ln1, plan.x_in, gamma1, beta1}, witness->u1, {prove_qkv(context, qkv)});
+    prove_layer_norm(context, {&plan.ln1, plan.x_in, gamma1, beta1}, witness.u1, {prove_qkv(context, qkv)});
   }
   prove_embedding(context);
 
@@ -49,8 +63,8 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
     const auto scope = transcript.scope("opening");
     const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
                              CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_codeword->root()}};
-    const std::array witnesses{OracleWitness{witness->parameters, &parameter_codeword},
-                               OracleWitness{witness->tensors, witness_codeword.get()}};
+    const std::array witnesses{OracleWitness{witness.parameters, &parameter_codeword},
+                               OracleWitness{witness.tensors, witness_codeword.get()}};
     const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
     prove_opening(transcript, oracles, witnesses, claims, comm);
   }

@@ -70,7 +70,11 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
 }
 
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
-  const Plan plan = Plan::of(key, statement);
+  return verify_inference(Plan::of(key, statement), key, statement, payload);
+}
+
+Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statement& statement,
+                         std::span<const std::uint8_t> payload) {
   Verdict verdict;
   VerifierTranscript transcript(statement_seed(key, statement), payload);
   try {

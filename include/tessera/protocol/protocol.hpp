@@ -9,6 +9,7 @@
 namespace tessera {
 
 struct ParameterTensors;
+struct Witness;
 
 /// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
 struct Verdict {
@@ -25,8 +26,12 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 /// InputError for a statement that the key's model cannot have. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
+/// The same with a plan at hand (normally Plan::of(key, statement)).
+Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statement& statement,
+                         std::span<const std::uint8_t> payload);
+
 /// Soundness of every round for this shape: sum-checks, look-ups, batching, opening.
-SoundnessReport soundness_report(const VerifyingKey& key, const Statement& statement);
+SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key);
 
 /// A proof and what it cost.
 struct Proof {
@@ -35,8 +40,13 @@ struct Proof {
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
-/// Throws InputError if the shape's soundness is below required_soundness_bits.
+/// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
+/// shape's soundness is below required_soundness_bits.
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm);
+
+/// Commits to a witness and proves it: the second half of prove_inference.
+Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
+                    CodewordStore& parameter_codeword, Communicator& comm);
 
 }  // namespace tessera
