@@ -62,6 +62,9 @@ SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key) {
     report.entries.push_back(entry);
   }
   for (const LayerSumcheck& sumcheck : layer_sumchecks(plan)) {
+    if (sumcheck.rounds == 0) {
+      continue;
+    }
     add(sumcheck.scope, std::to_string(sumcheck.rounds) + " sum-check rounds, each " + std::to_string(sumcheck.degree) + "/|E|",
         static_cast<double>(sumcheck.rounds * sumcheck.degree));
   }
