@@ -1,3 +1,4 @@
+#include <new>
 #include <tessera/lookup/layer_kernels.hpp>
 
 // scalar, AVX2 and AVX-512 are enough
@@ -23,6 +24,15 @@ void store_element(std::uint64_t (*rows)[lanes], std::size_t lane, E value) {
 }
 
 }  // namespace
+
+void* allocate_storage(std::size_t bytes) {
+  constexpr std::size_t alignment = alignof(ChildrenBlock);
+  void* storage = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);  // never 0 bytes
+  if (storage == nullptr) {
+    throw std::bad_alloc();
+  }
+  return storage;
+}
 
 HWY_EXPORT(combine_children_kernel);
 HWY_EXPORT(first_round_kernel);

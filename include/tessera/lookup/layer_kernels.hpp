@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <memory>
 #include <tessera/field/extension.hpp>
 
@@ -41,13 +42,23 @@ struct alignas(64) WeightBlock {
   std::uint64_t row[3][block_lanes];
 };
 
+/// Storage for at least `bytes` bytes, aligned to 64, uninitialised; for std::free.
+void* allocate_storage(std::size_t bytes);
+
 /// Uninitialised blocks (writing them once is the first touch).
 template <class Block>
-struct BlockBuffer {
-  std::unique_ptr<Block[]> blocks;
+class BlockBuffer {
+ public:
   BlockBuffer() = default;
-  explicit BlockBuffer(std::size_t count) : blocks(std::make_unique_for_overwrite<Block[]>(count)) {}
-  [[nodiscard]] bool empty() const { return blocks == nullptr; }
+  explicit BlockBuffer(std::size_t count) : blocks_(static_cast<Block*>(allocate_storage(count * sizeof(Block)))) {}
+  [[nodiscard]] bool empty() const { return blocks_ == nullptr; }
+  [[nodiscard]] Block* data() const { return blocks_.get(); }
+
+ private:
+  struct Free {
+    void operator()(Block* blocks) const { std::free(blocks); }
+  };
+  std::unique_ptr<Block, Free> blocks_;
 };
 
 Children load_children(const ChildrenBlock* blocks, std::size_t node);
