@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <tessera/field/extension.hpp>
 
@@ -42,21 +41,24 @@ struct alignas(64) WeightBlock {
   std::uint64_t row[3][block_lanes];
 };
 
-/// Storage for at least `bytes` bytes, aligned to 64, uninitialised; for std::free.
+/// Uninitialised storage, aligned to 64, on huge pages where it is large.
 void* allocate_storage(std::size_t bytes);
+void free_storage(void* storage, std::size_t bytes);
 
 /// Uninitialised blocks (writing them once is the first touch).
 template <class Block>
 class BlockBuffer {
  public:
   BlockBuffer() = default;
-  explicit BlockBuffer(std::size_t count) : blocks_(static_cast<Block*>(allocate_storage(count * sizeof(Block)))) {}
+  explicit BlockBuffer(std::size_t count)
+      : blocks_(static_cast<Block*>(allocate_storage(count * sizeof(Block))), Free{count * sizeof(Block)}) {}
   [[nodiscard]] bool empty() const { return blocks_ == nullptr; }
   [[nodiscard]] Block* data() const { return blocks_.get(); }
 
  private:
   struct Free {
-    void operator()(Block* blocks) const { std::free(blocks); }
+    std::size_t bytes = 0;
+    void operator()(Block* blocks) const { free_storage(blocks, bytes); }
   };
   std::unique_ptr<Block, Free> blocks_;
 };
