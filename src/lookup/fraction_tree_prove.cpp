@@ -46,7 +46,7 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
     for (std::size_t x = 0; x < length; ++x) {
       const Fraction& even = leaves[2 * x];
       const Fraction& odd = leaves[2 * x + 1];
-      store_children(nodes.blocks.get(), i * length + x, {even.p, odd.p, even.q, odd.q});
+      store_children(nodes.data(), i * length + x, {even.p, odd.p, even.q, odd.q});
     }
   }
   return nodes;
@@ -65,7 +65,7 @@ BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const Segme
     const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
     const std::int32_t* b = segments.b_of(i);
     combine_leaves(segments.a_of(i) + 4 * first, b == nullptr ? nullptr : b + 4 * first, code,
-                   nodes.blocks.get() + (i * length + first) / block_lanes, run);
+                   nodes.data() + (i * length + first) / block_lanes, run);
   }
   return nodes;
 }
@@ -75,7 +75,7 @@ BlockBuffer<ChildrenBlock> combine_layer(const BlockBuffer<ChildrenBlock>& below
   const std::size_t padded = (nodes + block_lanes - 1) / block_lanes * block_lanes;
 #pragma omp parallel for schedule(static)
   for (std::size_t first = 0; first < padded; first += run_nodes) {
-    combine_children(below.blocks.get() + 2 * first / block_lanes, result.blocks.get() + first / block_lanes,
+    combine_children(below.data() + 2 * first / block_lanes, result.data() + first / block_lanes,
                      std::min(run_nodes, padded - first));
   }
   return result;
@@ -116,7 +116,7 @@ BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
   const std::size_t blocks = (nodes + 2 * block_lanes - 1) / (2 * block_lanes) * 2;
   BlockBuffer<ChildrenBlock> buffer(blocks);
   if (blocks > 0) {
-    std::memset(buffer.blocks.get() + blocks - 2, 0, 2 * sizeof(ChildrenBlock));
+    std::memset(buffer.data() + blocks - 2, 0, 2 * sizeof(ChildrenBlock));
   }
   return buffer;
 }
@@ -143,7 +143,7 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
       if (segments.log_leaves == height) {
         std::vector<SparseNode> nodes;
         for (std::size_t i = 0; i < count; ++i) {
-          nodes.push_back({segments.segments[i].place, load_children(layer.nodes[k].blocks.get(), i)});
+          nodes.push_back({segments.segments[i].place, load_children(layer.nodes[k].data(), i)});
         }
         insert_nodes(layer.sparse, gather_nodes(nodes, comm));
         layer.nodes[k] = {};

@@ -1,5 +1,6 @@
 #include <tessera/lookup/layer_rounds.hpp>
 #include <tessera/polynomial/multilinear.hpp>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -69,7 +70,7 @@ class NodeRounds final : public SegmentRounds {
       : SegmentRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)) {}
 
   RoundSums first() override {
-    ChildrenBlock* nodes = nodes_.blocks.get();
+    ChildrenBlock* nodes = nodes_.data();
     if (log_length_ >= least_kernel_bits) {
       return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
         const std::size_t node = (segment << log_length_) + 2 * pair;
@@ -86,29 +87,31 @@ class NodeRounds final : public SegmentRounds {
 
   RoundSums bind(E challenge) override {
     --log_length_;
-    BlockBuffer<ChildrenBlock> bound = allocate_nodes(weights_.size() << log_length_);
+    // the two buffers take turns: fresh pages cost more than the arithmetic saves
+    BlockBuffer<ChildrenBlock> bound =
+        spare_.empty() ? allocate_nodes(weights_.size() << log_length_) : std::move(spare_);
     RoundSums sums;
     if (log_length_ >= least_kernel_bits) {
       sums = without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
         const std::size_t block = ((segment << log_length_) + 2 * pair) / block_lanes;
-        return bind_round(nodes_.blocks.get() + 2 * block, bound.blocks.get() + block, eq, challenge, 2 * pairs);
+        return bind_round(nodes_.data() + 2 * block, bound.data() + block, eq, challenge, 2 * pairs);
       }));
-      nodes_ = std::move(bound);
+      spare_ = std::exchange(nodes_, std::move(bound));
       return sums;
     }
     for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
-      const Children low = load_children(nodes_.blocks.get(), 2 * x);
-      const Children high = load_children(nodes_.blocks.get(), 2 * x + 1);
-      store_children(bound.blocks.get(), x,
+      const Children low = load_children(nodes_.data(), 2 * x);
+      const Children high = load_children(nodes_.data(), 2 * x + 1);
+      store_children(bound.data(), x,
                      {on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge),
                       on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)});
     }
-    nodes_ = std::move(bound);
+    spare_ = std::exchange(nodes_, std::move(bound));
     return log_length_ == 0 ? sums : short_sums();
   }
 
   [[nodiscard]] Children node(std::size_t segment) const override {
-    Children children = load_children(nodes_.blocks.get(), segment);
+    Children children = load_children(nodes_.data(), segment);
     children.p1 -= layer_.tau * children.q1;
     return children;
   }
@@ -118,8 +121,8 @@ class NodeRounds final : public SegmentRounds {
     const std::vector<E> eq = eq_table(pair_point());
     RoundSums sums;
     for (std::size_t i = 0; i < weights_.size() * eq.size(); ++i) {
-      const Children low = load_children(nodes_.blocks.get(), 2 * i);
-      const Children high = load_children(nodes_.blocks.get(), 2 * i + 1);
+      const Children low = load_children(nodes_.data(), 2 * i);
+      const Children high = load_children(nodes_.data(), 2 * i + 1);
       const E weight = weights_[i / eq.size()] * eq[i % eq.size()];
       sums.at_zero += weight * (low.q0 * low.p1 + low.p0 * low.q1);
       sums.leading += weight * ((high.q0 - low.q0) * (high.p1 - low.p1) + (high.p0 - low.p0) * (high.q1 - low.q1));
@@ -134,6 +137,7 @@ class NodeRounds final : public SegmentRounds {
   }
 
   BlockBuffer<ChildrenBlock> nodes_;
+  BlockBuffer<ChildrenBlock> spare_;
 };
 
 /// Numerators are 1 as long as nodes lie inside a segment, so g = q0 + q1 + tau*q0*q1 = tau*(q0 + k)*(q1 + k) - k with
@@ -166,9 +170,9 @@ class LeafRounds final : public SegmentRounds {
           const std::size_t block = ((segment << log_length_) + node) / block_lanes;
           return denominators_.empty()
                      ? leaf_bind_round(segments_.a_of(segment) + 4 * node, b_of(segment, 4 * node), codes_[segment],
-                                       bound.blocks.get() + block, eq, challenge, 2 * pairs)
-                     : denominators_bind_round(denominators_.blocks.get() + 2 * block, bound.blocks.get() + block, eq,
-                                               challenge, 2 * pairs);
+                                       bound.data() + block, eq, challenge, 2 * pairs)
+                     : denominators_bind_round(denominators_.data() + 2 * block, bound.data() + block, eq, challenge,
+                                               2 * pairs);
         });
     denominators_ = std::move(bound);
     return scaled(sums);
@@ -199,11 +203,11 @@ class LeafRounds final : public SegmentRounds {
   RoundSums bind_to_nodes(E challenge) {
     BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
     for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
-      const Denominators low = load_denominators(denominators_.blocks.get(), 2 * x);
-      const Denominators high = load_denominators(denominators_.blocks.get(), 2 * x + 1);
+      const Denominators low = load_denominators(denominators_.data(), 2 * x);
+      const Denominators high = load_denominators(denominators_.data(), 2 * x + 1);
       const E q0 = on_line(low.q0, high.q0, challenge) - shift_;
       const E q1 = on_line(low.q1, high.q1, challenge) - shift_;
-      store_children(nodes.blocks.get(), x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
+      store_children(nodes.data(), x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
     }
     denominators_ = {};
     short_ = std::make_unique<NodeRounds>(layer_, weights_, std::move(nodes), outer_, log_length_);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <tessera/lookup/layer_rounds.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
@@ -106,14 +107,32 @@ LayerEnd prove_layer(ProverTranscript& transcript, LayerParts& parts, const Laye
   return end;
 }
 
+E evaluate_integers(std::span<const std::int64_t> values, std::span<const E> point) {
+  const std::vector<E> high = eq_table(point.first(point.size() / 2));
+  const std::vector<E> low = eq_table(point.subspan(point.size() / 2));
+  E sum;
+  for (std::size_t i = 0; i < high.size(); ++i) {
+    E row;
+    for (std::size_t x = 0; x < low.size(); ++x) {
+      row += low[x] * F::from_signed(values[i * low.size() + x]);
+    }
+    sum += high[i] * row;
+  }
+  return sum;
+}
+
 /// The multilinear extensions of all columns and multiplicities at the point; every rank sums its segments.
 LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator& comm) {
   const std::size_t columns = input.structure.columns.size();
   std::vector<E> values(2 * columns);
+  std::map<unsigned, std::vector<E>> inner_tables;  // by inner bits
   for (std::size_t c = 0; c < columns; ++c) {
     const Shape& shape = input.structure.columns[c].shape;
     const std::span<const E> at = std::span(point).last(shape.bits());
-    const std::vector<E> inner = eq_table(at.last(shape.inner_bits()));
+    std::vector<E>& inner = inner_tables[shape.inner_bits()];
+    if (inner.empty()) {
+      inner = eq_table(at.last(shape.inner_bits()));
+    }
     const bool pair = input.has_pairs(input.structure.columns[c].table);
     E a_sum;
     E b_sum;
@@ -147,12 +166,8 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
     claims.b.push_back(values[2 * c + 1]);
   }
   for (std::size_t t = 0; t < input.structure.tables.size(); ++t) {
-    const std::vector<E> eq = eq_table(std::span(claims.point).last(input.structure.tables[t].log_size));
-    E sum;
-    for (std::size_t row = 0; row < eq.size(); ++row) {
-      sum += eq[row] * F::from_signed(input.multiplicities[t][row]);
-    }
-    claims.multiplicity.push_back(sum);
+    const std::span<const E> at = std::span(claims.point).last(input.structure.tables[t].log_size);
+    claims.multiplicity.push_back(evaluate_integers(input.multiplicities[t], at));
   }
   return claims;
 }

@@ -11,14 +11,14 @@ using ClassKey = std::tuple<LeafKind, unsigned>;
 
 void read_columns(SegmentClass& segments, const LookupInput& input) {
   const std::size_t size = std::size_t{1} << segments.log_leaves;
-  segments.a.resize(segments.segments.size() * size);
-  segments.b.resize(segments.kind == LeafKind::pairs ? segments.a.size() : 0);
+  const bool pairs = segments.kind == LeafKind::pairs;
+  segments.a = BlockBuffer<std::uint32_t>(segments.segments.size() * size);
+  segments.b = BlockBuffer<std::int32_t>(pairs ? segments.segments.size() * size : 0);
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < segments.segments.size(); ++i) {
     const Segment& segment = segments.segments[i];
     const std::span<std::uint32_t> a(segments.a.data() + i * size, size);
-    const std::span<std::int32_t> b(segments.b.data() + (segments.b.empty() ? 0 : i * size),
-                                    segments.b.empty() ? 0 : size);
+    const std::span<std::int32_t> b(segments.b.data() + (pairs ? i * size : 0), pairs ? size : 0);
     input.columns[segment.source].read(segment.part, a, b);
   }
 }

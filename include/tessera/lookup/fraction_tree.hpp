@@ -38,8 +38,8 @@ struct SegmentClass {
   LeafKind kind = LeafKind::fractions;
   unsigned log_leaves = 0;
   std::vector<Segment> segments;
-  std::vector<std::uint32_t> a;  // integers and pairs: segment after segment
-  std::vector<std::int32_t> b;   // pairs
+  BlockBuffer<std::uint32_t> a;  // integers and pairs: segment after segment
+  BlockBuffer<std::int32_t> b;   // pairs
 
   [[nodiscard]] const std::uint32_t* a_of(std::size_t segment) const { return a.data() + (segment << log_leaves); }
   [[nodiscard]] const std::int32_t* b_of(std::size_t segment) const {

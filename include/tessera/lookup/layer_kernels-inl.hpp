@@ -21,8 +21,9 @@ struct VChildren {
 struct VDenominators {
   VE q0, q1;
 };
+/// Sums of products, not reduced.
 struct VSums {
-  VE at_zero, leading;
+  WideE at_zero, leading;
 };
 
 /// An element at rows r, r+1 of consecutive nodes.
@@ -60,10 +61,12 @@ HWY_INLINE VPair load_pair(const Block* blocks, std::size_t r, std::size_t pair)
 }
 
 HWY_INLINE VSums zero_sums() {
-  const VE zero = broadcast(E::zero());
-  return {zero, zero};
+  const Wide zero{constant(0), constant(0)};
+  return {{zero, zero}, {zero, zero}};
 }
-HWY_INLINE RoundSums finish(const VSums& sums) { return {sum_lanes(sums.at_zero), sum_lanes(sums.leading)}; }
+HWY_INLINE RoundSums finish(const VSums& sums) {
+  return {sum_lanes(reduce(sums.at_zero)), sum_lanes(reduce(sums.leading))};
+}
 
 /// g = q0*s + p0*q1 (p1 holds s) at the low node and in the differences.
 HWY_INLINE VE relation(const VChildren& c) {
@@ -72,14 +75,14 @@ HWY_INLINE VE relation(const VChildren& c) {
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VChildren& low, const VChildren& high) {
   const VChildren difference{subtract(high.p0, low.p0), subtract(high.p1, low.p1), subtract(high.q0, low.q0),
                              subtract(high.q1, low.q1)};
-  sums.at_zero = add(sums.at_zero, multiply(relation(low), weight));
-  sums.leading = add(sums.leading, multiply(relation(difference), weight));
+  sums.at_zero = add_product(sums.at_zero, relation(low), weight);
+  sums.leading = add_product(sums.leading, relation(difference), weight);
 }
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low, const VDenominators& high) {
   const VE value = multiply(low.q0, factor(low.q1));
   const VE leading = multiply(subtract(high.q0, low.q0), factor(subtract(high.q1, low.q1)));
-  sums.at_zero = add(sums.at_zero, multiply(value, weight));
-  sums.leading = add(sums.leading, multiply(leading, weight));
+  sums.at_zero = add_product(sums.at_zero, value, weight);
+  sums.leading = add_product(sums.leading, leading, weight);
 }
 
 HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {

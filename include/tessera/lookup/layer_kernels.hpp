@@ -41,13 +41,26 @@ struct alignas(64) WeightBlock {
   std::uint64_t row[3][block_lanes];
 };
 
+/// Uninitialised storage, aligned to 64, on huge pages where it is large.
+void* allocate_storage(std::size_t bytes);
+void free_storage(void* storage, std::size_t bytes);
+
 /// Uninitialised blocks (writing them once is the first touch).
 template <class Block>
-struct BlockBuffer {
-  std::unique_ptr<Block[]> blocks;
+class BlockBuffer {
+ public:
   BlockBuffer() = default;
-  explicit BlockBuffer(std::size_t count) : blocks(std::make_unique_for_overwrite<Block[]>(count)) {}
-  [[nodiscard]] bool empty() const { return blocks == nullptr; }
+  explicit BlockBuffer(std::size_t count)
+      : blocks_(static_cast<Block*>(allocate_storage(count * sizeof(Block))), Free{count * sizeof(Block)}) {}
+  [[nodiscard]] bool empty() const { return blocks_ == nullptr; }
+  [[nodiscard]] Block* data() const { return blocks_.get(); }
+
+ private:
+  struct Free {
+    std::size_t bytes = 0;
+    void operator()(Block* blocks) const { free_storage(blocks, bytes); }
+  };
+  std::unique_ptr<Block, Free> blocks_;
 };
 
 Children load_children(const ChildrenBlock* blocks, std::size_t node);
