@@ -1,8 +1,8 @@
-#include <tessera/commitment/merkle_tree.hpp>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string_view>
+#include <tessera/commitment/merkle_tree.hpp>
 
 namespace tessera {
 namespace {

@@ -1,8 +1,8 @@
-#include <tessera/field/integer_products.hpp>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
+#include <tessera/field/integer_products.hpp>
 #include <vector>
 
 namespace tessera {

@@ -1,7 +1,7 @@
-#include <tessera/field/ntt.hpp>
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tessera/field/ntt.hpp>
 #include <vector>
 
 namespace tessera {
