@@ -1,10 +1,9 @@
-#include <tessera/commitment/merkle_tree.hpp>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
 #include <stdexcept>
+#include <tessera/commitment/merkle_tree.hpp>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "commitment/blake2s_prove.cpp"
@@ -104,8 +103,8 @@ void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t co
   }
 }
 
-/// First 32 bits (big endian) of the hash of a message of `bytes` <= 64 bytes in each lane, where the lane's 64-bit nonce
-/// starts at byte 33: after one byte and a digest.
+/// First 32 bits (big endian) of the hash of a message of `bytes` <= 64 bytes in each lane, where the lane's 64-bit
+/// nonce starts at byte 33: after one byte and a digest.
 void hash_nonces(const std::uint32_t* block, std::uint64_t first_nonce, std::size_t bytes, std::uint32_t* leading) {
   const D32 d;
   HWY_ALIGN std::uint32_t words[3][hn::MaxLanes(D32())];

@@ -1,7 +1,5 @@
-#include <tessera/commitment/bound_claims.hpp>
-
 #include <stdexcept>
-
+#include <tessera/commitment/bound_claims.hpp>
 #include <tessera/commitment/weights.hpp>
 
 namespace tessera {
@@ -15,7 +13,9 @@ Point BoundVariables::row_point(unsigned log_rows) const {
   return {challenges_.rbegin() + end, challenges_.rbegin() + end + log_rows};
 }
 
-Point BoundVariables::vector_point(std::size_t skip) const { return latest(challenges_.size() - row_variables_ - skip); }
+Point BoundVariables::vector_point(std::size_t skip) const {
+  return latest(challenges_.size() - row_variables_ - skip);
+}
 
 Point BoundVariables::oracle_point(const OpeningSchedule& schedule, std::size_t j) const {
   const CommittedWord& word = schedule.oracles[j];

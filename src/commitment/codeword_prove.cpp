@@ -1,10 +1,8 @@
-#include <tessera/commitment/codeword.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
-
+#include <tessera/commitment/codeword.hpp>
 #include <tessera/field/ntt.hpp>
 
 namespace tessera {
@@ -87,20 +85,19 @@ void place_rows(const OracleLayout& layout, unsigned log_rows, unsigned log_doma
           using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
           for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
             const auto source = static_cast<std::size_t>(owner_of(*tensor, chunk, ranks));
-            for_columns_of_chunk(
-                tensor->shape().chunk_size(), layout.offset(t, chunk), log_rows, rows,
-                [&](std::size_t column, std::size_t, std::size_t count) {
-                  F* row = data.data() + bit_reverse(column, log_domain) * rows.size();
-                  if (read[source] + count * sizeof(T) > received[source].size()) {
-                    throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
-                  }
-                  for (std::size_t i = 0; i < count; ++i) {
-                    T value;
-                    std::memcpy(&value, received[source].data() + read[source], sizeof(T));
-                    row[i] = to_field(value);
-                    read[source] += sizeof(T);
-                  }
-                });
+            for_columns_of_chunk(tensor->shape().chunk_size(), layout.offset(t, chunk), log_rows, rows,
+                                 [&](std::size_t column, std::size_t, std::size_t count) {
+                                   F* row = data.data() + bit_reverse(column, log_domain) * rows.size();
+                                   if (read[source] + count * sizeof(T) > received[source].size()) {
+                                     throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
+                                   }
+                                   for (std::size_t i = 0; i < count; ++i) {
+                                     T value;
+                                     std::memcpy(&value, received[source].data() + read[source], sizeof(T));
+                                     row[i] = to_field(value);
+                                     read[source] += sizeof(T);
+                                   }
+                                 });
           }
         },
         tensors[t]);
@@ -207,12 +204,12 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     place_rows(layout, log_rows, log_domain, tensors, rows, comm.all_to_all_bytes(send), data);
   }
   ntt(data, log_domain, rows.size(), parameters.log_inverse_rate);
-  Codeword codeword{std::size_t{1} << log_rows, log_domain,
+  Codeword codeword{std::size_t{1} << log_rows,
+                    log_domain,
                     first_column_of_rank(log_domain, comm.rank(), comm.size()),
                     comm.size() == 1 ? std::move(data) : exchange_columns(std::move(data), log_rows, log_domain, comm),
                     {}};
-  codeword.levels = merkle_levels(
-      comm.all_gather<Digest>(hash_columns(codeword.columns, codeword.leaf_values)));
+  codeword.levels = merkle_levels(comm.all_gather<Digest>(hash_columns(codeword.columns, codeword.leaf_values)));
   return codeword;
 }
 

@@ -1,8 +1,7 @@
-#include <tessera/commitment/merkle.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <tessera/commitment/merkle.hpp>
 
 namespace tessera {
 

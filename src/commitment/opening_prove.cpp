@@ -1,5 +1,4 @@
 #include <algorithm>
-
 #include <tessera/commitment/bound_claims.hpp>
 #include <tessera/commitment/codeword.hpp>
 #include <tessera/commitment/opening.hpp>
@@ -49,8 +48,7 @@ std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span
                                          std::span<CodewordStore* const> stores) {
   std::vector<OpenedColumns> opened;
   for (const CommittedWord& word : words) {
-    opened.push_back(
-        {distinct_positions(transcript.positions("positions", word.positions, word.log_domain())), {}});
+    opened.push_back({distinct_positions(transcript.positions("positions", word.positions, word.log_domain())), {}});
   }
   for (std::size_t j = 0; j < words.size(); ++j) {
     opened[j].values = stores[j]->columns(opened[j].positions);

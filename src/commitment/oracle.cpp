@@ -1,6 +1,5 @@
-#include <tessera/commitment/oracle.hpp>
-
 #include <algorithm>
+#include <tessera/commitment/oracle.hpp>
 
 namespace tessera {
 namespace {

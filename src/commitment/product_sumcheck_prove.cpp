@@ -1,7 +1,5 @@
-#include <tessera/commitment/product_sumcheck.hpp>
-
 #include <array>
-
+#include <tessera/commitment/product_sumcheck.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
 
 namespace tessera {

@@ -1,8 +1,6 @@
-#include <tessera/commitment/row_claims.hpp>
-
 #include <algorithm>
 #include <optional>
-
+#include <tessera/commitment/row_claims.hpp>
 #include <tessera/commitment/weights.hpp>
 #include <tessera/field/integer_products.hpp>
 
@@ -118,28 +116,30 @@ std::vector<WeightTerm> weight_terms(const Shape& shape, const Claim& claim, std
   return terms;
 }
 
-std::vector<E> column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk) {
-  std::vector<E> weights{E::one()};
+ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk) {
+  ColumnWeights result{E::one(), {E::one()}};
   for (std::size_t d = 0; d < high.size(); ++d) {
     const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
     const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
     if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
       return {};
     }
-    if (weights.size() == 1 && weights[0] == E::one()) {
-      weights.assign(part.begin(), part.end());
-      continue;
-    }
-    std::vector<E> product;
-    product.reserve(weights.size() * size);
-    for (const E& outer : weights) {
-      for (const E& entry : part) {
-        product.push_back(outer * entry);
+    if (size == 1) {
+      result.scale *= part[0];
+    } else if (result.weights.size() == 1) {
+      result.weights.assign(part.begin(), part.end());
+    } else {
+      std::vector<E> product;
+      product.reserve(result.weights.size() * size);
+      for (const E& outer : result.weights) {
+        for (const E& entry : part) {
+          product.push_back(outer * entry);
+        }
       }
+      result.weights = std::move(product);
     }
-    weights = std::move(product);
   }
-  return weights;
+  return result;
 }
 
 std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
@@ -158,12 +158,15 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
       const WeightTerm& term = terms[work[w].term];
       std::visit(
           [&](const auto* tensor) {
-            const std::vector<E> weights = column_weights(tensor->shape(), term.high, work[w].chunk);
+            const ColumnWeights weights = column_weights(tensor->shape(), term.high, work[w].chunk);
+            if (weights.weights.empty()) {
+              return;
+            }
             const auto values = tensor->chunk(work[w].chunk);
-            const ChunkColumns columns = columns_of(values.size(), log_rows[term.oracle]);
-            if (!weights.empty()) {
-              combine_integer_rows(std::span<const E>(weights), values,
-                                   std::span(mine).subspan(start[work[w].term], columns.rows));
+            std::vector<E> chunk_sums(columns_of(values.size(), log_rows[term.oracle]).rows);
+            combine_integer_rows(std::span<const E>(weights.weights), values, std::span(chunk_sums));
+            for (std::size_t i = 0; i < chunk_sums.size(); ++i) {
+              mine[start[work[w].term] + i] += weights.scale * chunk_sums[i];
             }
           },
           witnesses[term.oracle].tensors[term.tensor]);

@@ -1,16 +1,15 @@
-#include <tessera/commitment/schedule.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-
 #include <tessera/commitment/opening.hpp>
+#include <tessera/commitment/schedule.hpp>
 
 namespace tessera {
 namespace {
 
-/// Rates fall so that the code's domain shrinks; a first vector above 2^18 starts at 1/4 to spare the prover's encoding.
+/// Rates fall so that the code's domain shrinks; a first vector above 2^18 starts at 1/4 to spare the prover's
+/// encoding.
 constexpr unsigned large_vector = 18;
 
 double field_bits() { return 2 * std::log2(static_cast<double>(F::modulus)); }

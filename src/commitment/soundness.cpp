@@ -1,8 +1,7 @@
-#include <tessera/commitment/soundness.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tessera/commitment/soundness.hpp>
 
 namespace tessera {
 

@@ -1,8 +1,6 @@
-#include <tessera/commitment/vector_weights.hpp>
-
 #include <algorithm>
-
 #include <tessera/commitment/row_claims.hpp>
+#include <tessera/commitment/vector_weights.hpp>
 #include <tessera/commitment/weights.hpp>
 #include <tessera/field/ntt.hpp>
 
@@ -22,15 +20,16 @@ std::vector<E> claim_weights(const OpeningSchedule& schedule, std::span<const Co
       for (std::size_t d = 0; d < claim.weight.size(); ++d) {
         high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
       }
+      const E coefficient = power * chunk_point.padding;
       for (E& entry : high[0]) {
-        entry *= power * chunk_point.padding;
+        entry *= coefficient;
       }
 #pragma omp parallel for schedule(static) if (shape.chunk_count() > 1)
       for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
         const std::size_t column = oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows;
-        const std::vector<E> columns = column_weights(shape, high, chunk);
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          weights[word.offset + column + i] += columns[i];
+        const ColumnWeights columns = column_weights(shape, high, chunk);
+        for (std::size_t i = 0; i < columns.weights.size(); ++i) {
+          weights[word.offset + column + i] += columns.scale * columns.weights[i];
         }
       }
       power *= gamma;

@@ -1,7 +1,6 @@
-#include <tessera/commitment/weights.hpp>
-
 #include <algorithm>
 #include <stdexcept>
+#include <tessera/commitment/weights.hpp>
 
 namespace tessera {
 

@@ -1,10 +1,9 @@
-#include <tessera/field/integer_products.hpp>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <tessera/field/integer_products.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -14,8 +13,8 @@
 
 #include "field/goldilocks-inl.hpp"
 
-// Integers of any width are read as unsigned 16-bit pieces (little endian), four to a 64-bit lane; elements of E as four
-// 32-bit limbs. Products of a piece and a limb stay below 2^48, so 2^15 of them fit a lane without reduction.
+// Integers of any width are read as unsigned 16-bit pieces (little endian), four to a 64-bit lane; elements of E as
+// four 32-bit limbs. Products of a piece and a limb stay below 2^48, so 2^15 of them fit a lane without reduction.
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -131,10 +130,10 @@ struct Pieces {
   static constexpr std::size_t per_value = sizeof(T) / 2;
   static constexpr std::size_t per_word = 4;
   /// Flips the sign bits in a word: a signed value plus 2^(bits-1) is unsigned.
-  static constexpr std::uint64_t flip = !std::is_signed_v<T>  ? 0
-                                        : sizeof(T) == 2      ? 0x8000800080008000ULL
-                                        : sizeof(T) == 4      ? 0x8000000080000000ULL
-                                                              : 0x8000000000000000ULL;
+  static constexpr std::uint64_t flip = !std::is_signed_v<T> ? 0
+                                        : sizeof(T) == 2     ? 0x8000800080008000ULL
+                                        : sizeof(T) == 4     ? 0x8000000080000000ULL
+                                                             : 0x8000000000000000ULL;
   /// What the flip added.
   static F offset() { return std::is_signed_v<T> ? two_to_the(8 * sizeof(T) - 1) : F::zero(); }
 };
@@ -198,7 +197,8 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
       split(weights[r], group + r % rows_together * row_words + lane, lanes);
     }
   }
-  const auto combine = broadcast ? HWY_DYNAMIC_DISPATCH(combine_rows_broadcast) : HWY_DYNAMIC_DISPATCH(combine_rows_lanes);
+  const auto combine =
+      broadcast ? HWY_DYNAMIC_DISPATCH(combine_rows_broadcast) : HWY_DYNAMIC_DISPATCH(combine_rows_lanes);
   const E offset = total(weights) * Pieces<T>::offset();
   for (E& sum : sums) {
     sum -= offset;

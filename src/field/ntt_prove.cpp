@@ -1,8 +1,7 @@
-#include <tessera/field/ntt.hpp>
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <tessera/field/ntt.hpp>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE

@@ -1,8 +1,10 @@
-#include <tessera/commitment/merkle_tree.hpp>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string_view>
+#include <tessera/commitment/merkle_tree.hpp>
+
+#include "../field/instruction_sets.hpp"
 
 namespace tessera {
 namespace {
@@ -21,7 +23,7 @@ TEST(Blake2s, Rfc7693Vector) {
   EXPECT_EQ(hex(blake2s(abc)), "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982");
 }
 
-TEST(Blake2s, ManyLanesAgreeWithTheLibrary) {
+void compare_with_the_library() {
   std::mt19937_64 random(3);
   for (const std::size_t length : {64U, 128U, 256U, 1024U}) {
     for (const std::size_t count : {1U, 3U, 16U, 17U, 300U}) {
@@ -38,6 +40,13 @@ TEST(Blake2s, ManyLanesAgreeWithTheLibrary) {
   }
 }
 
+TEST(Blake2s, ManyLanesAgreeWithTheLibraryOnEveryInstructionSet) {
+  testing::with_each_instruction_set([](const char* name) {
+    SCOPED_TRACE(name);
+    compare_with_the_library();
+  });
+}
+
 TEST(Grinding, FindsTheNonceOfThePlainSearch) {
   for (std::uint8_t i = 0; i < 8; ++i) {
     ProverTranscript plain(Digest{i});
@@ -49,7 +58,7 @@ TEST(Grinding, FindsTheNonceOfThePlainSearch) {
   }
 }
 
-class Multiproof : public testing::Test {
+class Multiproof : public ::testing::Test {
  protected:
   static constexpr unsigned log_leaves = 7;
   Multiproof() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <random>
-
 #include <tessera/commitment/codeword.hpp>
 #include <tessera/commitment/opening.hpp>
 

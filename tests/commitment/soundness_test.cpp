@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <stdexcept>
-
 #include <tessera/commitment/opening.hpp>
 #include <tessera/commitment/schedule.hpp>
 
@@ -60,7 +59,8 @@ TEST(Soundness, LargerOracleLiesFirstAndTiesKeepTheOrder) {
 }
 
 TEST(Soundness, ParametersOutsideTheRangeAreRefused) {
-  for (const OracleParameters wrong : {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0}, OracleParameters{4, 22}}) {
+  for (const OracleParameters wrong :
+       {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0}, OracleParameters{4, 22}}) {
     const std::vector<CommittedOracle> oracles{oracle_of(20, wrong)};
     EXPECT_THROW(opening_schedule(oracles), std::invalid_argument);
   }

@@ -2,10 +2,9 @@
 
 #include <barrier>
 #include <functional>
+#include <tessera/cluster/communicator.hpp>
 #include <thread>
 #include <vector>
-
-#include <tessera/cluster/communicator.hpp>
 
 namespace tessera::testing {
 

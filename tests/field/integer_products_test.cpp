@@ -1,9 +1,11 @@
-#include <tessera/field/integer_products.hpp>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
+#include <tessera/field/integer_products.hpp>
 #include <vector>
+
+#include "instruction_sets.hpp"
 
 namespace tessera {
 namespace {
@@ -13,8 +15,8 @@ class IntegerProducts : public ::testing::Test {};
 using Types = ::testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(IntegerProducts, Types);
 
-TYPED_TEST(IntegerProducts, AgreeWithPlainArithmetic) {
-  using T = TypeParam;
+template <class T>
+void compare_with_plain_arithmetic() {
   std::mt19937_64 random(5);
   const auto element = [&] {
     const std::uint64_t drawn = random();
@@ -54,6 +56,13 @@ TYPED_TEST(IntegerProducts, AgreeWithPlainArithmetic) {
       ASSERT_EQ(dots, expected_dots) << width << " " << rows;
     }
   }
+}
+
+TYPED_TEST(IntegerProducts, AgreeWithPlainArithmeticOnEveryInstructionSet) {
+  testing::with_each_instruction_set([](const char* name) {
+    SCOPED_TRACE(name);
+    compare_with_plain_arithmetic<TypeParam>();
+  });
 }
 
 TEST(IntegerProductsExtremes, ManyRowsOfTheLargestValuesDoNotOverflow) {

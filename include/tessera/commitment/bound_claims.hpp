@@ -6,8 +6,8 @@
 namespace tessera {
 
 /// The challenges that bound variables so far, in the order of binding: first the row variables (lowest bit of the
-/// oracle with most rows first), then the variables of v_0, lowest first. An oracle with k_j rows bits uses the last k_j
-/// row challenges, so that all oracles' rows are used up at the same time.
+/// oracle with most rows first), then the variables of v_0, lowest first. An oracle with k_j rows bits uses the last
+/// k_j row challenges, so that all oracles' rows are used up at the same time.
 class BoundVariables {
  public:
   explicit BoundVariables(unsigned row_variables) : row_variables_(row_variables) {}

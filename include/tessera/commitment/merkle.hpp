@@ -11,8 +11,8 @@ namespace tessera {
 /// bytes), and depth and leaf size come from the schedule, so a digest's level is never the prover's choice. Whole
 /// 64-byte blocks keep the multi-lane kernel free of tails.
 ///
-/// A multi-proof for sorted distinct positions: level by level from the leaves, ascending, the sibling of each known node
-/// whose sibling is not known itself.
+/// A multi-proof for sorted distinct positions: level by level from the leaves, ascending, the sibling of each known
+/// node whose sibling is not known itself.
 Digest hash_leaf(std::span<const F> values);
 Digest hash_node(const Digest& left, const Digest& right);
 

@@ -8,7 +8,8 @@ namespace tessera {
 /// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
 
-/// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in parallel.
+/// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in
+/// parallel.
 std::uint64_t find_nonce(const Digest& state, unsigned bits);
 
 /// All levels above (and with) these leaves: levels[0] = leaves, levels.back() = {root}.

@@ -17,9 +17,13 @@ struct WeightTerm {
 /// not itself a product there is expanded (a one-hot or constant head is a product).
 std::vector<WeightTerm> weight_terms(const Shape& shape, const Claim& claim, std::size_t oracle, unsigned log_rows);
 
-/// The weights of one chunk on its columns of the matrix: the outer product of the dimensions' tables there. Empty if
-/// all are zero.
-std::vector<E> column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk);
+/// The weights of one chunk on its columns of the matrix, scale * weights[column]: the outer product of the dimensions'
+/// tables there. The scale collects the dimensions with one entry. No weights: all are zero.
+struct ColumnWeights {
+  E scale = E::one();
+  std::vector<E> weights;
+};
+ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk);
 
 /// For every term F(lo) = sum_hi w(hi) * f(hi, lo): 2^log_rows values each. One integer pass a term; each rank passes
 /// over the chunks it owns. Collective.

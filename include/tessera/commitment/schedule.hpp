@@ -1,9 +1,8 @@
 #pragma once
 
 #include <span>
-#include <vector>
-
 #include <tessera/commitment/oracle.hpp>
+#include <vector>
 
 namespace tessera {
 
@@ -26,8 +25,8 @@ struct CommittedWord {
 
 /// Every number of the opening protocol that is not in the oracles' parameters: a pure function of those.
 ///
-/// Word lists by round: round 0 opens the oracles, round i >= 1 opens vectors[i-1]. Round i's messages bind v_i, which is
-/// committed as vectors[i], or sent in clear in the last round.
+/// Word lists by round: round 0 opens the oracles, round i >= 1 opens vectors[i-1]. Round i's messages bind v_i, which
+/// is committed as vectors[i], or sent in clear in the last round. (See opening.hpp for the protocol.)
 struct OpeningSchedule {
   static constexpr unsigned folding = 4;            ///< variables bound in each round after the first
   static constexpr unsigned max_log_clear = 9;      ///< a vector of at most 2^9 values is sent in clear

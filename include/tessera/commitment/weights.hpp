@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-
 #include <tessera/commitment/oracle.hpp>
 
 namespace tessera {

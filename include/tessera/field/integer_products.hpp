@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-
 #include <tessera/field/extension.hpp>
 
 namespace tessera {

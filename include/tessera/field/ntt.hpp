@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-
 #include <tessera/field/extension.hpp>
 
 namespace tessera {
