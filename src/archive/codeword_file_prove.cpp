@@ -187,19 +187,45 @@ void save_codeword_top(const fs::path& directory, const CodewordGeometry& geomet
   file.commit();
 }
 
-void save_codeword(const fs::path& directory, const Codeword& codeword) {
-  const CodewordGeometry& geometry = codeword.geometry;
-  const std::size_t values = geometry.shard_columns() << geometry.log_rows;
-  for (std::size_t shard = 0; shard < geometry.shards(); ++shard) {
-    std::vector<std::vector<Digest>> part;
-    for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
-      const std::size_t count = geometry.shard_columns() >> level;
-      const auto first = codeword.levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
-      part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
+                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t end_column = first_column + (columns.size() >> geometry.log_rows);
+  for (std::size_t wave = 0; wave < geometry.shards(); wave += ranks) {  // each rank gets one shard: bounded memory
+    std::vector<std::vector<std::byte>> send(ranks);
+    for (std::size_t shard = wave; shard < std::min(wave + ranks, geometry.shards()); ++shard) {
+      const std::size_t first = std::max(first_column, shard * geometry.shard_columns());
+      const std::size_t end = std::min(end_column, (shard + 1) * geometry.shard_columns());
+      if (first < end) {
+        const auto bytes = std::as_bytes(
+            columns.subspan((first - first_column) << geometry.log_rows, (end - first) << geometry.log_rows));
+        send[shard - wave].assign(bytes.begin(), bytes.end());
+      }
     }
-    save_codeword_shard(directory, geometry, shard, std::span(codeword.columns).subspan(shard * values, values), part);
+    std::vector<F> mine;
+    for (const std::vector<std::byte>& bytes : comm.all_to_all_bytes(send)) {  // by rank, hence by column
+      const std::size_t before = mine.size();
+      mine.resize(before + bytes.size() / sizeof(F));
+      if (!bytes.empty()) {
+        std::memcpy(static_cast<void*>(mine.data() + before), bytes.data(), bytes.size());
+      }
+    }
+    const std::size_t shard = wave + static_cast<std::size_t>(comm.rank());
+    if (shard < geometry.shards()) {
+      std::vector<std::vector<Digest>> part;
+      for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
+        const std::size_t count = geometry.shard_columns() >> level;
+        const auto first = levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
+        part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+      }
+      save_codeword_shard(directory, geometry, shard, mine, part);
+    }
   }
-  save_codeword_top(directory, geometry, std::span(codeword.levels).subspan(geometry.log_shard_columns()));
+  comm.barrier();
+  if (comm.rank() == 0) {
+    save_codeword_top(directory, geometry, levels.subspan(geometry.log_shard_columns()));
+  }
+  comm.barrier();
 }
 
 std::unique_ptr<CodewordStore> open_codeword(const fs::path& directory, Communicator& comm) {

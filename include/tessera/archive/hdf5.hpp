@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -96,6 +97,7 @@ class WriteFile {
  private:
   void write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
                    std::span<const std::byte> bytes);
+  void create_groups(const std::string& name);
   void reserve(std::uint64_t bytes);
   [[noreturn]] void fail(const std::string& what);
   void discard() noexcept;
@@ -106,6 +108,7 @@ class WriteFile {
   int descriptor_ = -1;     // for space reservation and fsync
   std::uint64_t reserved_ = 0;
   std::map<std::string, DatasetInfo> datasets_;
+  std::set<std::string> groups_;
 };
 
 /// Reads a file of ours that may come from anyone. Everything that it declares is checked before it is used: nothing is
