@@ -1,10 +1,8 @@
-#include <tessera/archive/codeword_file.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
-
+#include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/limits.hpp>
 
@@ -40,7 +38,8 @@ CodewordGeometry read_geometry(const ReadFile& file) {
   geometry.log_rows = file.read_scalar<std::uint32_t>("log_rows");
   geometry.log_columns = file.read_scalar<std::uint32_t>("log_columns");
   if (geometry.log_rows > max_log_rows || geometry.log_columns > F::two_adicity) {
-    file.fail("log_rows, log_columns", "at most " + std::to_string(max_log_rows) + ", " + std::to_string(F::two_adicity),
+    file.fail("log_rows, log_columns",
+              "at most " + std::to_string(max_log_rows) + ", " + std::to_string(F::two_adicity),
               std::to_string(geometry.log_rows) + ", " + std::to_string(geometry.log_columns));
   }
   return geometry;
@@ -69,9 +68,8 @@ class CodewordFiles final : public CodewordStore {
       std::vector<std::byte> all;
       for (const std::size_t position : positions) {
         const ReadFile& file = shard(position >> geometry_.log_shard_columns());
-        const std::vector<std::uint64_t> column =
-            file.read_rows<std::uint64_t>("columns", {geometry_.shard_columns(), rows},
-                                          position & (geometry_.shard_columns() - 1), 1);
+        const std::vector<std::uint64_t> column = file.read_rows<std::uint64_t>(
+            "columns", {geometry_.shard_columns(), rows}, position & (geometry_.shard_columns() - 1), 1);
         if (!std::ranges::all_of(column, [](std::uint64_t value) { return value < F::modulus; })) {
           file.fail("columns", "values below p", "a larger one in column " + std::to_string(position));
         }
@@ -112,8 +110,8 @@ class CodewordFiles final : public CodewordStore {
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
   static void append_nodes(std::vector<std::byte>& bytes, const ReadFile& file, unsigned level, unsigned top,
                            std::size_t index) {
-    const std::vector<std::uint8_t> node = file.read_rows<std::uint8_t>(
-        level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index, 1);
+    const std::vector<std::uint8_t> node =
+        file.read_rows<std::uint8_t>(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index, 1);
     const std::span<const std::byte> raw = std::as_bytes(std::span(node));
     bytes.insert(bytes.end(), raw.begin(), raw.end());
   }

@@ -1,11 +1,12 @@
 #include "command.hpp"
 
+#include <toml++/toml.h>
+
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <tessera/archive/errors.hpp>
-#include <toml++/toml.h>
 
 namespace tessera::cli {
 namespace {

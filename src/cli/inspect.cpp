@@ -102,7 +102,8 @@ void run(const Options& options, Context& context) {
   } else if (file.format() == trace_format) {
     const TraceFile trace(options.file);
     const TraceHeader& header = trace.header();
-    std::printf("rank          %u of %u\ntokens        %zu, prompt %" PRIu64 ", generated %" PRIu64 "\nmodel         %s\n",
+    std::printf("rank          %u of %u\ntokens        %zu, prompt %" PRIu64 ", generated %" PRIu64
+                "\nmodel         %s\n",
                 header.rank, header.ranks, header.tokens.size(), header.prompt_length, header.generated,
                 to_hex(header.model).c_str());
   } else if (file.format() == codeword_format || file.format() == shard_format) {

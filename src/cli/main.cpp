@@ -24,7 +24,8 @@ int default_threads(int ranks_on_node) {
 }
 
 void add_common(CLI::App& app, CommonOptions& common) {
-  app.add_option("--threads", common.threads, "threads of each rank (default: the machine's cores, shared by its ranks)")
+  app.add_option("--threads", common.threads,
+                 "threads of each rank (default: the machine's cores, shared by its ranks)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--log", common.log, "file for progress lines (default: standard error)");
   app.add_flag("--quiet", common.quiet, "no progress lines");

@@ -22,7 +22,9 @@ VerifyingKey commit_model(const Model& /*model*/, const std::filesystem::path& /
   not_wired("commit_model");
 }
 
-std::vector<std::uint32_t> encode_text(const Model& /*model*/, const std::string& /*text*/) { not_wired("encode_text"); }
+std::vector<std::uint32_t> encode_text(const Model& /*model*/, const std::string& /*text*/) {
+  not_wired("encode_text");
+}
 
 ProofArchive prove_model(const Model& /*model*/, const VerifyingKey& /*key*/, CodewordStore& /*parameters*/,
                          const JobPlan& /*plan*/, Communicator& /*comm*/, Progress& /*progress*/) {

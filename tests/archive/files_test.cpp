@@ -6,7 +6,6 @@
 #include <tessera/archive/model_file.hpp>
 #include <tessera/archive/proof_file.hpp>
 #include <tessera/archive/trace_file.hpp>
-
 #include <thread>
 
 #include "samples.hpp"
@@ -72,7 +71,8 @@ TEST(Hdf5, NamesFileFieldExpectedAndFound) {
   EXPECT_THAT(message([&] { (void)file.read<std::uint16_t>("values", {3}); }),
               HasSubstr("values: expected uint16, found uint32"));
   EXPECT_THAT(message([&] { (void)file.read_list<std::uint32_t>("values", 2); }), HasSubstr("at most 2 entries"));
-  EXPECT_THAT(message([&] { (void)file.read_list<std::uint32_t>("other", 2); }), HasSubstr("other: expected a dataset"));
+  EXPECT_THAT(message([&] { (void)file.read_list<std::uint32_t>("other", 2); }),
+              HasSubstr("other: expected a dataset"));
   EXPECT_THAT(message([&] { const ReadFile wrong(directory / "a.h5", "tessera model"); }),
               HasSubstr("format: expected tessera model, found tessera test"));
   EXPECT_THAT(message([&] { const ReadFile big(directory / "a.h5", "tessera test", 10); }),

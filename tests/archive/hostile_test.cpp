@@ -127,10 +127,9 @@ TEST(HostileFile, WrongDigestIsRefused) {
 TEST(HostileFile, LinksAreRefused) {
   EXPECT_THAT(error_of([](hid_t file) { H5Lcreate_soft("/elsewhere", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
               HasSubstr("payload: expected a hard link, found a soft link"));
-  EXPECT_THAT(error_of([](hid_t file) {
-                H5Lcreate_external("/etc/passwd", "/x", file, "payload", H5P_DEFAULT, H5P_DEFAULT);
-              }),
-              HasSubstr("payload: expected a hard link, found an external link"));
+  EXPECT_THAT(
+      error_of([](hid_t file) { H5Lcreate_external("/etc/passwd", "/x", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
+      HasSubstr("payload: expected a hard link, found an external link"));
   EXPECT_THAT(error_of([](hid_t file) {
                 const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
                 H5Lcreate_hard(file, "/", group, "cycle", H5P_DEFAULT, H5P_DEFAULT);
@@ -180,8 +179,11 @@ TEST(HostileFile, HugeAndUnwrittenExtentsAreRefused) {
                 add_dataset(file, {.extents = {hsize_t{1} << 30, hsize_t{1} << 20, hsize_t{1} << 10}});
               }),
               HasSubstr("payload: expected data inside the file's"));
-  EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {}); }), HasSubstr("payload: expected data inside the file's"));
-  EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {.extents = {1, 1, 1, 1, 1}}); }),
+  EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {}); }),
+              HasSubstr("payload: expected data inside the file's"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                add_dataset(file, {.extents = {1, 1, 1, 1, 1}});
+              }),
               HasSubstr("payload: expected at most 4 dimensions"));
 }
 

@@ -47,7 +47,8 @@ TEST_P(Collectives, IntegerSumWrapsAndMaximum) {
   std::iota(maxima.begin(), maxima.end(), -5 - comm().rank());
   comm().all_reduce_sum(std::span(sums));
   comm().all_reduce_max(std::span(maxima));
-  const auto wrapped = static_cast<std::int64_t>(static_cast<std::uint64_t>(INT64_MAX) * static_cast<unsigned>(ranks()));
+  const auto wrapped =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(INT64_MAX) * static_cast<unsigned>(ranks()));
   EXPECT_EQ(sums, std::vector<std::int64_t>(9, wrapped));
   EXPECT_EQ(maxima.front(), -5);
   EXPECT_EQ(maxima.back(), 3);
