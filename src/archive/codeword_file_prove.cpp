@@ -1,10 +1,8 @@
-#include <tessera/archive/codeword_file.hpp>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
-
+#include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/limits.hpp>
 
@@ -40,7 +38,8 @@ CodewordGeometry read_geometry(const ReadFile& file) {
   geometry.log_rows = file.read_scalar<std::uint32_t>("log_rows");
   geometry.log_columns = file.read_scalar<std::uint32_t>("log_columns");
   if (geometry.log_rows > max_log_rows || geometry.log_columns > F::two_adicity) {
-    file.fail("log_rows, log_columns", "at most " + std::to_string(max_log_rows) + ", " + std::to_string(F::two_adicity),
+    file.fail("log_rows, log_columns",
+              "at most " + std::to_string(max_log_rows) + ", " + std::to_string(F::two_adicity),
               std::to_string(geometry.log_rows) + ", " + std::to_string(geometry.log_columns));
   }
   return geometry;
@@ -69,9 +68,8 @@ class CodewordFiles final : public CodewordStore {
       std::vector<std::byte> all;
       for (const std::size_t position : positions) {
         const ReadFile& file = shard(position >> geometry_.log_shard_columns());
-        const std::vector<std::uint64_t> column =
-            file.read_rows<std::uint64_t>("columns", {geometry_.shard_columns(), rows},
-                                          position & (geometry_.shard_columns() - 1), 1);
+        const std::vector<std::uint64_t> column = file.read_rows<std::uint64_t>(
+            "columns", {geometry_.shard_columns(), rows}, position & (geometry_.shard_columns() - 1), 1);
         if (!std::ranges::all_of(column, [](std::uint64_t value) { return value < F::modulus; })) {
           file.fail("columns", "values below p", "a larger one in column " + std::to_string(position));
         }
@@ -112,8 +110,8 @@ class CodewordFiles final : public CodewordStore {
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
   static void append_nodes(std::vector<std::byte>& bytes, const ReadFile& file, unsigned level, unsigned top,
                            std::size_t index) {
-    const std::vector<std::uint8_t> node = file.read_rows<std::uint8_t>(
-        level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index, 1);
+    const std::vector<std::uint8_t> node =
+        file.read_rows<std::uint8_t>(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index, 1);
     const std::span<const std::byte> raw = std::as_bytes(std::span(node));
     bytes.insert(bytes.end(), raw.begin(), raw.end());
   }
@@ -187,19 +185,45 @@ void save_codeword_top(const fs::path& directory, const CodewordGeometry& geomet
   file.commit();
 }
 
-void save_codeword(const fs::path& directory, const Codeword& codeword) {
-  const CodewordGeometry& geometry = codeword.geometry;
-  const std::size_t values = geometry.shard_columns() << geometry.log_rows;
-  for (std::size_t shard = 0; shard < geometry.shards(); ++shard) {
-    std::vector<std::vector<Digest>> part;
-    for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
-      const std::size_t count = geometry.shard_columns() >> level;
-      const auto first = codeword.levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
-      part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
+                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t end_column = first_column + (columns.size() >> geometry.log_rows);
+  for (std::size_t wave = 0; wave < geometry.shards(); wave += ranks) {  // each rank gets one shard: bounded memory
+    std::vector<std::vector<std::byte>> send(ranks);
+    for (std::size_t shard = wave; shard < std::min(wave + ranks, geometry.shards()); ++shard) {
+      const std::size_t first = std::max(first_column, shard * geometry.shard_columns());
+      const std::size_t end = std::min(end_column, (shard + 1) * geometry.shard_columns());
+      if (first < end) {
+        const auto bytes = std::as_bytes(
+            columns.subspan((first - first_column) << geometry.log_rows, (end - first) << geometry.log_rows));
+        send[shard - wave].assign(bytes.begin(), bytes.end());
+      }
     }
-    save_codeword_shard(directory, geometry, shard, std::span(codeword.columns).subspan(shard * values, values), part);
+    std::vector<F> mine;
+    for (const std::vector<std::byte>& bytes : comm.all_to_all_bytes(send)) {  // by rank, hence by column
+      const std::size_t before = mine.size();
+      mine.resize(before + bytes.size() / sizeof(F));
+      if (!bytes.empty()) {
+        std::memcpy(static_cast<void*>(mine.data() + before), bytes.data(), bytes.size());
+      }
+    }
+    const std::size_t shard = wave + static_cast<std::size_t>(comm.rank());
+    if (shard < geometry.shards()) {
+      std::vector<std::vector<Digest>> part;
+      for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
+        const std::size_t count = geometry.shard_columns() >> level;
+        const auto first = levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
+        part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+      }
+      save_codeword_shard(directory, geometry, shard, mine, part);
+    }
   }
-  save_codeword_top(directory, geometry, std::span(codeword.levels).subspan(geometry.log_shard_columns()));
+  comm.barrier();
+  if (comm.rank() == 0) {
+    save_codeword_top(directory, geometry, levels.subspan(geometry.log_shard_columns()));
+  }
+  comm.barrier();
 }
 
 std::unique_ptr<CodewordStore> open_codeword(const fs::path& directory, Communicator& comm) {

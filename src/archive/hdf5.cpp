@@ -54,8 +54,8 @@ void append_text(std::vector<std::uint8_t>& message, const std::string& text) {
 
 hid_t number_type(const std::string& name) {
   static const std::map<std::string, hid_t> types = {
-      {"uint8", H5T_STD_U8LE},   {"int16", H5T_STD_I16LE},  {"uint16", H5T_STD_U16LE},
-      {"int32", H5T_STD_I32LE},  {"uint32", H5T_STD_U32LE}, {"int64", H5T_STD_I64LE},
+      {"uint8", H5T_STD_U8LE},   {"int16", H5T_STD_I16LE},    {"uint16", H5T_STD_U16LE},
+      {"int32", H5T_STD_I32LE},  {"uint32", H5T_STD_U32LE},   {"int64", H5T_STD_I64LE},
       {"uint64", H5T_STD_U64LE}, {"float32", H5T_IEEE_F32LE}, {"float64", H5T_IEEE_F64LE}};
   const auto found = types.find(name);
   return found == types.end() ? H5I_INVALID_HID : found->second;
@@ -96,7 +96,8 @@ hid_t make_space(const Extents& extents) {
   return H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr);
 }
 
-Digest file_digest(const std::string& format, std::uint32_t version, const std::map<std::string, DatasetInfo>& datasets) {
+Digest file_digest(const std::string& format, std::uint32_t version,
+                   const std::map<std::string, DatasetInfo>& datasets) {
   static constexpr std::string_view domain = "tessera file\n";
   std::vector<std::uint8_t> message(domain.begin(), domain.end());
   append_text(message, format);

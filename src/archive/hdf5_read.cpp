@@ -1,5 +1,4 @@
 #include <algorithm>
-
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/key.hpp>
 
@@ -42,14 +41,16 @@ herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info, v
 }
 
 std::string link_kind(H5L_type_t type) {
-  return type == H5L_TYPE_SOFT ? "a soft link" : type == H5L_TYPE_EXTERNAL ? "an external link" : "another kind of link";
+  return type == H5L_TYPE_SOFT       ? "a soft link"
+         : type == H5L_TYPE_EXTERNAL ? "an external link"
+                                     : "another kind of link";
 }
 
 /// Our name of an element type; empty if it is none of ours.
 ElementType known_type(hid_t type) {
   if (H5Tget_class(type) == H5T_STRING) {
-    const bool ours = H5Tis_variable_str(type) == 0 && H5Tget_cset(type) == H5T_CSET_UTF8 &&
-                      H5Tget_strpad(type) == H5T_STR_NULLPAD;
+    const bool ours =
+        H5Tis_variable_str(type) == 0 && H5Tget_cset(type) == H5T_CSET_UTF8 && H5Tget_strpad(type) == H5T_STR_NULLPAD;
     return ours ? ElementType::text(H5Tget_size(type)) : ElementType{};
   }
   for (const ElementType& candidate :
@@ -77,8 +78,7 @@ bool read_attribute(hid_t object, const char* name, const ElementType& type, con
   const Handle space(H5Aget_space(attribute.get()), H5Sclose);
   const Handle wanted(hdf5::make_type(type), H5Tclose);
   const Handle wanted_space(hdf5::make_space(extents), H5Sclose);
-  return found && space && known_type(found.get()) == type &&
-         H5Sextent_equal(space.get(), wanted_space.get()) > 0 &&
+  return found && space && known_type(found.get()) == type && H5Sextent_equal(space.get(), wanted_space.get()) > 0 &&
          H5Aread(attribute.get(), wanted.get(), data) >= 0;
 }
 
@@ -99,7 +99,9 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     throw InputError(path.string() + ": expected a file, found " +
-                     (error ? error.message() : fs::exists(path) ? "something else" : "nothing"));
+                     (error              ? error.message()
+                      : fs::exists(path) ? "something else"
+                                         : "nothing"));
   }
   file_bytes_ = fs::file_size(path);
   if (file_bytes_ > max_bytes) {

@@ -6,10 +6,9 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <utility>
-
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/key.hpp>
+#include <utility>
 
 #include "hdf5_handle.hpp"
 
@@ -36,13 +35,15 @@ fs::path real_target(const fs::path& target) {
 
 bool is_valid_name(const std::string& name) {
   const bool characters = std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '/';
   });
   return characters && !name.empty() && name.size() < 200 && name.front() != '/' && name.back() != '/' &&
          name.find("//") == std::string::npos;
 }
 
-bool write_attribute(hid_t object, const char* name, const ElementType& type, const Extents& extents, const void* data) {
+bool write_attribute(hid_t object, const char* name, const ElementType& type, const Extents& extents,
+                     const void* data) {
   const Handle element(hdf5::make_type(type), H5Tclose);
   const Handle space(hdf5::make_space(extents), H5Sclose);
   const Handle attribute(H5Acreate2(object, name, element.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
@@ -78,8 +79,7 @@ WriteFile::WriteFile(fs::path target, std::string_view format) : target_(real_ta
     H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
     file_ = H5Fcreate(temporary_.c_str(), H5F_ACC_TRUNC, creation.get(), access.get());
     const std::uint32_t version = format_version;
-    if (file_ < 0 ||
-        !write_attribute(file_, "format", ElementType::text(format_.size()), {}, format_.data()) ||
+    if (file_ < 0 || !write_attribute(file_, "format", ElementType::text(format_.size()), {}, format_.data()) ||
         !write_attribute(file_, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
       fail("cannot be created");
     }
@@ -135,6 +135,21 @@ void WriteFile::reserve(std::uint64_t bytes) {
   reserved_ = end + slack;  // other reasons: a file system without reservation
 }
 
+/// The groups above a dataset, without times (those that the library creates by itself have them).
+void WriteFile::create_groups(const std::string& name) {
+  for (std::size_t end = name.find('/'); end != std::string::npos; end = name.find('/', end + 1)) {
+    const std::string group = name.substr(0, end);
+    if (!groups_.insert(group).second) {
+      continue;
+    }
+    const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    H5Pset_obj_track_times(creation.get(), false);
+    if (!Handle(H5Gcreate2(file_, group.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose)) {
+      fail(group + " cannot be created");
+    }
+  }
+}
+
 void WriteFile::write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
                             std::span<const std::byte> bytes) {
   DatasetInfo info{name, type, extents, {}};
@@ -146,15 +161,13 @@ void WriteFile::write_bytes(const std::string& name, const ElementType& type, co
   const Handle element(hdf5::make_type(type), H5Tclose);
   const Handle space(hdf5::make_space(extents), H5Sclose);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  const Handle linking(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
   H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
-  H5Pset_create_intermediate_group(linking.get(), 1);
+  create_groups(name);
   const Handle dataset(
-      H5Dcreate2(file_, name.c_str(), element.get(), space.get(), linking.get(), creation.get(), H5P_DEFAULT), H5Dclose);
+      H5Dcreate2(file_, name.c_str(), element.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Dclose);
   if (!dataset || !write_digest(dataset.get(), info.digest) ||
-      (!bytes.empty() &&
-       H5Dwrite(dataset.get(), element.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
+      (!bytes.empty() && H5Dwrite(dataset.get(), element.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
     fail(name + " cannot be written");
   }
   datasets_.emplace(name, std::move(info));

@@ -1,6 +1,5 @@
-#include <tessera/archive/key_file.hpp>
-
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/key_file.hpp>
 #include <tessera/model/model.hpp>
 #include <tessera/protocol/limits.hpp>
 

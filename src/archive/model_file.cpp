@@ -1,8 +1,6 @@
-#include <tessera/archive/model_file.hpp>
-
 #include <cmath>
-
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/model_file.hpp>
 #include <tessera/protocol/limits.hpp>
 
 #include "naming.hpp"
@@ -43,11 +41,10 @@ bool is_per_block(std::string_view name) {
 template <class T>
 void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
                       const BasicParameters<T>& parameters) {
-  for_each_parameter(shape, parameters,
-                     [&](std::string_view name, const ParameterExtents& extents, const std::vector<T>& tensor) {
-                       file.write(group + std::string(name), std::span<const T>(tensor),
-                                  file_extents(extents, is_per_block(name)));
-                     });
+  for_each_parameter(
+      shape, parameters, [&](std::string_view name, const ParameterExtents& extents, const std::vector<T>& tensor) {
+        file.write(group + std::string(name), std::span<const T>(tensor), file_extents(extents, is_per_block(name)));
+      });
 }
 
 template <class T>
@@ -63,7 +60,8 @@ BasicParameters<T> read_parameters(const ReadFile& file, const std::string& grou
 /// Shape and epsilon, in the supported ranges.
 FloatModel read_head(const ReadFile& file) {
   FloatModel model;
-  for_each_size(model.shape, [&](const char* name, std::size_t& size) { size = file.read_scalar<std::uint64_t>(name); });
+  for_each_size(model.shape,
+                [&](const char* name, std::size_t& size) { size = file.read_scalar<std::uint64_t>(name); });
   model.layer_norm_epsilon = file.read_scalar<double>("layer_norm_epsilon");
   check_shape(model.shape);
   if (!(model.layer_norm_epsilon >= 0 && model.layer_norm_epsilon <= 1)) {
@@ -124,8 +122,7 @@ Model load_model(const std::filesystem::path& path) {
       model.calibration.maxima[kind] = read_positive(file, "calibration/maxima/" + kind);
     }
     model.parameters = read_parameters<std::int16_t>(file, "parameters/", model.shape);
-    model.tokenizer.vocabulary =
-        file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
+    model.tokenizer.vocabulary = file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
     if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
       file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",
                 std::to_string(model.tokenizer.vocabulary.size()));

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <string>
-
 #include <tessera/archive/errors.hpp>
 
 namespace tessera {

@@ -1,8 +1,6 @@
-#include <tessera/archive/proof_file.hpp>
-
 #include <algorithm>
-
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/proof_file.hpp>
 #include <tessera/protocol/limits.hpp>
 
 namespace tessera {

@@ -1,7 +1,5 @@
-#include <tessera/archive/trace_file.hpp>
-
 #include <algorithm>
-
+#include <tessera/archive/trace_file.hpp>
 #include <tessera/protocol/limits.hpp>
 
 namespace tessera {
@@ -164,8 +162,12 @@ template ChunkedTensor<std::int32_t> TraceFile::read(const std::string&) const;
 template ChunkedTensor<std::int64_t> TraceFile::read(const std::string&) const;
 
 Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace) {
-  const TraceHeader header{model,           static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(ranks),
-                           trace.prompt_length, trace.generated,              trace.tokens};
+  const TraceHeader header{model,
+                           static_cast<std::uint32_t>(rank),
+                           static_cast<std::uint32_t>(ranks),
+                           trace.prompt_length,
+                           trace.generated,
+                           trace.tokens};
   std::map<std::string, IntegerTensor> tensors;
   for_each_tensor(trace, [&](const std::string& name, const auto& tensor) { tensors[name] = &tensor; });
   return save_tensors(path, header, tensors);
@@ -187,9 +189,8 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, int ran
   trace.tokens = header.tokens;
   trace.prompt_length = header.prompt_length;
   trace.generated = header.generated;
-  for_each_tensor(trace, [&]<class T>(const std::string& name, ChunkedTensor<T>& tensor) {
-    tensor = file.read<T>(name);
-  });
+  for_each_tensor(trace,
+                  [&]<class T>(const std::string& name, ChunkedTensor<T>& tensor) { tensor = file.read<T>(name); });
   return trace;
 }
 

@@ -1,32 +1,131 @@
+#include <tessera/archive/codeword_file.hpp>
+#include <tessera/archive/trace_file.hpp>
+#include <tessera/commitment/codeword.hpp>
+#include <tessera/model/float_model.hpp>
+#include <tessera/model/import.hpp>
+#include <tessera/model/inference.hpp>
+#include <tessera/model/tokenizer.hpp>
+#include <tessera/protocol/protocol.hpp>
+#include <tessera/protocol/setup.hpp>
+#include <tessera/protocol/witness.hpp>
+
 #include "pipeline.hpp"
 
 namespace tessera::cli {
 namespace {
 
-[[noreturn]] void not_wired(const char* what) { throw std::logic_error(std::string(what) + ": not wired"); }
+auto updates(Progress& progress) {
+  return [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
+}
+
+std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm) {
+  return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
+}
+
+/// The trace of an earlier run of the same job, if every rank has its part of it.
+std::optional<Trace> stored_trace(const VerifyingKey& key, const JobPlan& plan, Communicator& comm) {
+  std::optional<Trace> trace;
+  std::int64_t missing = 0;
+  try {
+    trace = load_trace(trace_path(plan.scratch, comm), key.digest(), comm.rank(), comm.size());
+    const bool same_prompt = trace->tokens.size() >= plan.prompt.size() &&
+                             std::equal(plan.prompt.begin(), plan.prompt.end(), trace->tokens.begin());
+    missing = same_prompt && trace->prompt_length == plan.prompt.size() && trace->generated == plan.generate ? 0 : 1;
+  } catch (const InputError&) {
+    missing = 1;  // none, or another job's: it is made anew
+  }
+  comm.all_reduce_max(std::span(&missing, 1));
+  return missing == 0 ? std::move(trace) : std::nullopt;
+}
+
+Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
+                 Progress& progress) {
+  if (!plan.scratch.empty()) {
+    std::filesystem::create_directories(plan.scratch);
+    if (std::optional<Trace> trace = stored_trace(key, plan, comm)) {
+      progress.note("inference taken from " + plan.scratch);
+      return std::move(*trace);
+    }
+  }
+  progress.begin("inference");
+  Trace trace = run_inference(IntegerModel(model), plan.prompt, plan.generate, key.filler, comm, updates(progress));
+  if (!plan.scratch.empty()) {
+    progress.begin("writing trace");
+    save_trace(trace_path(plan.scratch, comm), key.digest(), comm.rank(), comm.size(), trace);
+    comm.barrier();
+  }
+  return trace;
+}
 
 }  // namespace
 
-Imported import_model(const std::filesystem::path& /*checkpoint*/, const std::optional<std::string>& /*text*/,
-                      const std::optional<Exponents>& /*exponents*/, Progress& /*progress*/) {
-  not_wired("import_model");
+Imported import_model(const std::filesystem::path& checkpoint, const std::optional<std::string>& text,
+                      const std::optional<Exponents>& exponents, Progress& progress) {
+  progress.begin(exponents ? "reading checkpoint" : "calibrating");
+  ImportedModel imported = tessera::import_model(checkpoint, {text, exponents, updates(progress)});
+  return {std::move(imported.model), std::move(imported.float_model.parameters)};
 }
 
-Evaluation evaluate_model(const Model& /*model*/, const FloatModel* /*original*/, const std::string& /*text*/,
-                          Communicator& /*comm*/, Progress& /*progress*/) {
-  not_wired("evaluate_model");
+Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,
+                          Progress& progress) {
+  const std::vector<std::uint32_t> tokens = encode_text(model, text);
+  if (tokens.size() < 2) {
+    throw InputError("--text: expected at least two tokens, found " + std::to_string(tokens.size()));
+  }
+  Evaluation result;
+  result.windows = (tokens.size() + model.shape.n_positions - 1) / model.shape.n_positions;
+  progress.begin("integer model");
+  const Perplexity integer = integer_perplexity(IntegerModel(model), tokens, comm, updates(progress));
+  result.tokens = integer.predicted;
+  result.integer_perplexity = integer.value();
+  if (original != nullptr && comm.rank() == 0) {
+    progress.begin("float model");
+    result.float_perplexity = perplexity(FloatTransformer(*original), tokens, updates(progress)).value();
+  }
+  return result;
 }
 
-VerifyingKey commit_model(const Model& /*model*/, const std::filesystem::path& /*directory*/, Communicator& /*comm*/,
-                          Progress& /*progress*/) {
-  not_wired("commit_model");
+VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
+                          Progress& progress) {
+  progress.begin("encoding parameters");
+  VerifyingKey key = make_verifying_key(model);
+  const OracleLayout layout(parameter_shapes(model.shape));
+  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, parameters.views(), comm);
+  key.parameter_root = codeword.levels.back().front();
+  progress.begin("writing commitment");
+  save_codeword(directory, {key.parameter_oracle.log_rows, codeword.log_columns}, codeword.first_column,
+                codeword.columns, codeword.levels, comm);
+  return key;
 }
 
-std::vector<std::uint32_t> encode_text(const Model& /*model*/, const std::string& /*text*/) { not_wired("encode_text"); }
+std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text) {
+  return Tokenizer(model.tokenizer).encode(text);
+}
 
-ProofArchive prove_model(const Model& /*model*/, const VerifyingKey& /*key*/, CodewordStore& /*parameters*/,
-                         const JobPlan& /*plan*/, Communicator& /*comm*/, Progress& /*progress*/) {
-  not_wired("prove_model");
+ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+                         Communicator& comm, Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&start] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const Trace trace = make_trace(model, key, plan, comm, progress);
+  const double inference = seconds();
+  ProofArchive archive;
+  archive.statement.prompt = plan.prompt;
+  const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(plan.prompt.size());
+  archive.statement.generated.assign(first, first + plan.generate);
+  progress.begin("proving");
+  const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm);
+  archive.payload = std::move(proof.payload);
+  archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
+  archive.timings.push_back({"/inference", inference});
+  for (const auto& [scope, time] : proof.timings) {
+    archive.timings.push_back({scope, time});
+  }
+  archive.timings.push_back({"/", seconds()});
+  return archive;
 }
 
 }  // namespace tessera::cli

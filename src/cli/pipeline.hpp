@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-
 #include <tessera/archive/proof_file.hpp>
 #include <tessera/cluster/job_plan.hpp>
 #include <tessera/commitment/opening.hpp>
@@ -11,7 +10,8 @@
 #include "progress.hpp"
 
 /// \file
-/// What the subcommands ask of the libraries: each function is one stage of the way from a checkpoint to an accepted proof.
+/// What the subcommands ask of the libraries: each function is one stage of the way from a checkpoint to an accepted
+/// proof.
 
 namespace tessera::cli {
 

@@ -1,11 +1,10 @@
-#include <tessera/cluster/mpi_communicator.hpp>
-
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tessera/cluster/mpi_communicator.hpp>
 
 namespace tessera {
 namespace {
@@ -42,9 +41,10 @@ struct MpiCommunicator::State {
 
   template <class T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
-    for_each_piece(values.size(), std::max<std::size_t>(1, piece_bytes / sizeof(T)), [&](std::size_t offset, int count) {
-      MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
-    });
+    for_each_piece(values.size(), std::max<std::size_t>(1, piece_bytes / sizeof(T)),
+                   [&](std::size_t offset, int count) {
+                     MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
+                   });
   }
   [[nodiscard]] std::vector<std::uint64_t> gather_lengths(std::size_t mine) const {
     const std::uint64_t length = mine;
@@ -89,7 +89,9 @@ void MpiCommunicator::all_reduce_sum(std::span<std::int64_t> values) {
   state_->all_reduce(values, MPI_UINT64_T, MPI_SUM);
 }
 
-void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) { state_->all_reduce(values, MPI_INT64_T, MPI_MAX); }
+void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
+  state_->all_reduce(values, MPI_INT64_T, MPI_MAX);
+}
 
 std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
   const std::vector<std::uint64_t> lengths = state_->gather_lengths(mine.size());
@@ -103,8 +105,8 @@ std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::by
   if (total <= state_->piece_bytes) {
     const std::vector<int> counts(lengths.begin(), lengths.end());
     const std::vector<int> displacements(begins.begin(), begins.end());
-    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(), displacements.data(),
-                   MPI_BYTE, state_->comm);
+    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
+                   displacements.data(), MPI_BYTE, state_->comm);
     return all;
   }
   std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(begins[static_cast<std::size_t>(state_->rank)]));

@@ -1,12 +1,10 @@
-#include <tessera/protocol/key.hpp>
-
 #include <algorithm>
-#include <type_traits>
-#include <utility>
-
 #include <tessera/archive/errors.hpp>
 #include <tessera/model/model.hpp>
+#include <tessera/protocol/key.hpp>
 #include <tessera/protocol/limits.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -35,12 +33,15 @@ class Encoder {
       bytes.insert(bytes.end(), value.begin(), value.end());
     }
   }
-  void digest(std::string_view /*field*/, const Digest& value) { bytes.insert(bytes.end(), value.begin(), value.end()); }
+  void digest(std::string_view /*field*/, const Digest& value) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+  }
 
   std::vector<std::uint8_t> bytes;
 };
 
-/// Takes little-endian fields; lists must have exactly the expected length, so no allocation follows an unchecked number.
+/// Takes little-endian fields; lists must have exactly the expected length, so no allocation follows an unchecked
+/// number.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
@@ -129,8 +130,8 @@ void tail_fields(Archive& a, Key& key) {
   a.digest("parameter_root", key.parameter_root);
 }
 
-/// What the soft-max certificate needs of EXP: the first entry alone is odd modulo 2^kappa (it counts the maxima), entries
-/// fall from 1 to 0 and never exceed their widths.
+/// What the soft-max certificate needs of EXP: the first entry alone is odd modulo 2^kappa (it counts the maxima),
+/// entries fall from 1 to 0 and never exceed their widths.
 void check_exp_table(const VerifyingKey& key) {
   const unsigned kappa = ceil_log2(key.shape.n_positions) + 1;
   std::int32_t before = std::int32_t{1} << (kappa + 15);
@@ -140,8 +141,9 @@ void check_exp_table(const VerifyingKey& key) {
   for (std::size_t d = 1; d < key.exp_table.size(); ++d) {
     const std::int32_t entry = key.exp_table[d];
     if (entry < 0 || entry > before || entry % (std::int32_t{1} << kappa) != 0) {
-      Decoder::fail("exp_table", "a multiple of 2^" + std::to_string(kappa) + " not above " + std::to_string(before) +
-                                     " at " + std::to_string(d),
+      Decoder::fail("exp_table",
+                    "a multiple of 2^" + std::to_string(kappa) + " not above " + std::to_string(before) + " at " +
+                        std::to_string(d),
                     std::to_string(entry));
     }
     before = entry;

@@ -1,10 +1,8 @@
-#include <tessera/protocol/limits.hpp>
-
 #include <cmath>
 #include <string>
-
 #include <tessera/archive/errors.hpp>
 #include <tessera/model/model.hpp>
+#include <tessera/protocol/limits.hpp>
 
 namespace tessera {
 namespace {
@@ -39,9 +37,8 @@ void check_shape(const ModelShape& shape) {
 }
 
 void check_exponents(const Exponents& e) {
-  for_each_exponent(e, [](std::string_view name, std::int32_t value) {
-    check_range(name, value, -max_exponent, max_exponent);
-  });
+  for_each_exponent(
+      e, [](std::string_view name, std::int32_t value) { check_range(name, value, -max_exponent, max_exponent); });
   check_range("residual", e.residual, Exponents{}.residual, Exponents{}.residual);
   check_range("score", e.score, -max_exponent, max_score_exponent);
   check_range("gelu", e.gelu, -max_exponent, e.mlp);
@@ -73,8 +70,8 @@ void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
   auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(epsilon)));
   root -= root * root > epsilon ? 1 : 0;
   if (root << 31 <= numerator) {
-    throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) +
-                     ", found " + std::to_string(epsilon));
+    throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) + ", found " +
+                     std::to_string(epsilon));
   }
 }
 

@@ -1,3 +1,4 @@
+#include <tessera/archive/errors.hpp>
 #include <tessera/layers/attention.hpp>
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/layer_norm.hpp>
@@ -70,12 +71,21 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
 }
 
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
-  return verify_inference(Plan::of(key, statement), key, statement, payload);
+  try {
+    return verify_inference(Plan::of(key, statement), key, statement, payload);
+  } catch (const InputError& error) {
+    return {false, "/statement", error.what(), {}};
+  }
 }
 
 Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload) {
   Verdict verdict;
+  if (soundness_report(plan, key).round_by_round_bits() < required_soundness_bits) {
+    verdict.scope = "/soundness";
+    verdict.reason = "this shape has less than the required soundness";
+    return verdict;
+  }
   VerifierTranscript transcript(statement_seed(key, statement), payload);
   try {
     verify_layers(plan, statement, key.parameter_root, key.parameter_oracle, transcript);

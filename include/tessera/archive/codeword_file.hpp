@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-
 #include <tessera/commitment/opening.hpp>
 
 namespace tessera {
@@ -23,27 +22,23 @@ struct CodewordGeometry {
   friend bool operator==(const CodewordGeometry&, const CodewordGeometry&) = default;
 };
 
-/// A whole codeword, or one shard of it, in memory: columns leaf after leaf, digest levels from the leaves up.
-struct Codeword {
-  CodewordGeometry geometry;
-  std::vector<F> columns;
-  std::vector<std::vector<Digest>> levels;
-};
-
 /// Writes codeword-<shard>.h5: `columns` (shard columns, rows) uint64, tree/level-<nn> (nodes, 32) uint8 for the levels
-/// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. Any rank may write any shard; `levels` may have more.
+/// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. Any rank may write any shard; `levels` may have
+/// more.
 void save_codeword_shard(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t shard,
                          std::span<const F> columns, std::span<const std::vector<Digest>> levels);
-/// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root) and the geometry. Last, so
-/// that its presence says that all shards are there.
+/// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root) and the geometry. Last,
+/// so that its presence says that all shards are there.
 void save_codeword_top(const std::filesystem::path& directory, const CodewordGeometry& geometry,
                        std::span<const std::vector<Digest>> levels);
-/// All shards and the top.
-void save_codeword(const std::filesystem::path& directory, const Codeword& codeword);
+/// Writes all files of a codeword that lies across the ranks: this rank has the columns from `first_column` on
+/// (contiguous ranges in rank order) and all levels of the tree. Ranks write in turn whole shards. Collective.
+void save_codeword(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
+                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm);
 
 /// A committed codeword on disk. Rank 0 reads what is asked and broadcasts it; nothing else is read. Columns are not
-/// checked against the files' digests (that would read everything): the prover checks every opened column's path against
-/// the root, and `tessera inspect --check` reads all.
+/// checked against the files' digests (that would read everything): the prover checks every opened column's path
+/// against the root, and `tessera inspect --check` reads all.
 std::unique_ptr<CodewordStore> open_codeword(const std::filesystem::path& directory, Communicator& comm);
 
 }  // namespace tessera

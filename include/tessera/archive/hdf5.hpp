@@ -5,17 +5,17 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
 #include <tessera/archive/errors.hpp>
 #include <tessera/transcript/transcript.hpp>
+#include <vector>
 
 /// \file
-/// Our files are HDF5 (serial library, format of version 1.10) of one strict kind, so that h5py users can read them and a
-/// hostile file can do nothing:
+/// Our files are HDF5 (serial library, format of version 1.10) of one strict kind, so that h5py users can read them and
+/// a hostile file can do nothing:
 ///   - groups and datasets under hard links only, every object linked once;
 ///   - datasets of fixed-width little-endian numbers or fixed-length UTF-8 strings, contiguous in the file itself:
 ///     no chunks, filters, external or virtual storage;
@@ -32,8 +32,8 @@ using Extents = std::vector<std::uint64_t>;
 
 template <class T>
 concept Number = std::same_as<T, std::uint8_t> || std::same_as<T, std::int16_t> || std::same_as<T, std::uint16_t> ||
-                 std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> ||
-                 std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
+    std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
 
 /// An element type: h5py's name of it ("int16", "float32") or "string" with a width in bytes.
 struct ElementType {
@@ -90,12 +90,14 @@ class WriteFile {
   /// Arbitrary byte strings: name/bytes (concatenated) and name/lengths.
   void write_strings(const std::string& name, std::span<const std::string> strings);
 
-  /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's digest.
+  /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's
+  /// digest.
   Digest commit();
 
  private:
   void write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
                    std::span<const std::byte> bytes);
+  void create_groups(const std::string& name);
   void reserve(std::uint64_t bytes);
   [[noreturn]] void fail(const std::string& what);
   void discard() noexcept;
@@ -106,6 +108,7 @@ class WriteFile {
   int descriptor_ = -1;     // for space reservation and fsync
   std::uint64_t reserved_ = 0;
   std::map<std::string, DatasetInfo> datasets_;
+  std::set<std::string> groups_;
 };
 
 /// Reads a file of ours that may come from anyone. Everything that it declares is checked before it is used: nothing is
@@ -114,7 +117,8 @@ class ReadFile {
  public:
   static constexpr std::uint64_t any_size = std::numeric_limits<std::uint64_t>::max();
   /// Opens and checks structure and root digest. An empty `format` accepts any of our files.
-  explicit ReadFile(const std::filesystem::path& path, std::string_view format = {}, std::uint64_t max_bytes = any_size);
+  explicit ReadFile(const std::filesystem::path& path, std::string_view format = {},
+                    std::uint64_t max_bytes = any_size);
   ~ReadFile();
   ReadFile(const ReadFile&) = delete;
   ReadFile& operator=(const ReadFile&) = delete;

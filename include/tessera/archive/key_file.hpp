@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-
 #include <tessera/protocol/key.hpp>
 
 namespace tessera {

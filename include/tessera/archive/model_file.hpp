@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-
 #include <tessera/model/model.hpp>
 #include <tessera/transcript/transcript.hpp>
 

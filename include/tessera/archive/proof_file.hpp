@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-
 #include <tessera/commitment/soundness.hpp>
 #include <tessera/protocol/key.hpp>
 
@@ -19,8 +18,8 @@ struct ScopeTiming {
 /// What the proof was computed on. Never touches the payload.
 struct MachineInfo {
   std::uint32_t ranks = 1;
-  std::uint32_t threads = 1;                // of each rank
-  std::uint64_t peak_memory = 0;            // bytes, of the largest rank
+  std::uint32_t threads = 1;      // of each rank
+  std::uint64_t peak_memory = 0;  // bytes, of the largest rank
   friend bool operator==(const MachineInfo&, const MachineInfo&) = default;
 };
 

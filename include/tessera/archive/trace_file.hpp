@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <map>
-
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/model/trace.hpp>
 

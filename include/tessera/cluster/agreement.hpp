@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-
 #include <tessera/archive/errors.hpp>
 #include <tessera/cluster/communicator.hpp>
 #include <tessera/transcript/transcript.hpp>

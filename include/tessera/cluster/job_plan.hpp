@@ -19,7 +19,7 @@ struct JobPlan {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive & prompt & generate & model & commitment & out & scratch & configuration;
+    archive& prompt& generate& model& commitment& out& scratch& configuration;
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-
 #include <tessera/cluster/communicator.hpp>
 
 namespace tessera {

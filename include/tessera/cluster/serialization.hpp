@@ -5,7 +5,6 @@
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/vector.hpp>
 #include <sstream>
-
 #include <tessera/cluster/communicator.hpp>
 
 namespace tessera {

@@ -4,19 +4,19 @@
 
 namespace tessera {
 
-// What this version supports. Keys and model files are checked against it where they are read, so that later code can rely
-// on it; the integer bounds behind the numbers are in the README of src/.
+// What this version supports. Keys and model files are checked against it where they are read, so that later code can
+// rely on it; the integer bounds behind the numbers are in the README of src/.
 
 inline constexpr std::size_t max_layers = 1024;
 inline constexpr std::size_t max_embedding = std::size_t{1} << 14;
 inline constexpr std::size_t max_inner = std::size_t{1} << 16;
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
 inline constexpr std::size_t max_positions = 4096;
-inline constexpr std::int32_t max_exponent = 64;           // absolute value
-inline constexpr int max_matmul_shift = 16;                // remainders of matrix products are one 16-bit piece
-inline constexpr int max_norm_shift = 32;                  // two pieces
-inline constexpr int max_bias_shift = 46;                  // |bias*2^b| < 2^61
-inline constexpr std::int32_t max_score_exponent = 12;     // EXP reaches 0 before the table's edge
+inline constexpr std::int32_t max_exponent = 64;        // absolute value
+inline constexpr int max_matmul_shift = 16;             // remainders of matrix products are one 16-bit piece
+inline constexpr int max_norm_shift = 32;               // two pieces
+inline constexpr int max_bias_shift = 46;               // |bias*2^b| < 2^61
+inline constexpr std::int32_t max_score_exponent = 12;  // EXP reaches 0 before the table's edge
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 40;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned max_log_rows = 7;

@@ -1,0 +1,23 @@
+# Sourced by the other jobs. Installs what a Debian 12 machine lacks; does nothing if all is there.
+
+packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf5-dev libboost-serialization-dev
+  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
+  libopenblas-dev libssl-dev libpcre2-dev)
+
+# install_packages PACKAGE...
+install_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local root=()
+  [ "$(id -u)" -eq 0 ] || root=(sudo)
+  echo "== installing ${missing[*]}"
+  "${root[@]}" apt-get update -q
+  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+# Open MPI as root, more ranks than cores, threads not starved, no epilogue after an error.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_orte_execute_quiet=1

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Everything that guards main: packages, formatting, release build and all tests, sanitizer build and its tests.
+# Usage: jobs/test.sh [--tidy] [--quick]     --tidy: clang-tidy too; --quick: no sanitizer build
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source jobs/packages.sh
+tidy=0 quick=0
+for argument in "$@"; do
+  case $argument in
+    --tidy) tidy=1 ;;
+    --quick) quick=1 ;;
+    *) echo "usage: jobs/test.sh [--tidy] [--quick]" >&2; exit 2 ;;
+  esac
+done
+step() { printf '\n== %s\n' "$*"; }
+
+install_packages "${packages[@]}" clang-format clang-tidy python3-h5py
+jobs=$(nproc)
+
+step "clang-format"
+git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs -r clang-format --dry-run --Werror
+echo "formatted"
+
+step "release build"
+cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON
+cmake --build build-test -j "$jobs"
+
+if [ $tidy -eq 1 ]; then
+  step "clang-tidy"
+  git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
+fi
+
+if [ $quick -eq 0 ]; then
+  step "address and undefined-behaviour sanitizers: build and tests"
+  cmake -S . -B build-sanitize -G Ninja -DCMAKE_BUILD_TYPE=None -DTESSERA_SANITIZE=ON -DTESSERA_TESTS=ON
+  cmake --build build-sanitize -j "$jobs"
+  # tests labelled "slow" are for the release build
+  ctest --test-dir build-sanitize --output-on-failure -j "$jobs" -LE slow
+fi
+
+step "all tests, release build"
+ctest --test-dir build-test --output-on-failure -j "$jobs"

@@ -1,0 +1,45 @@
+#include <iostream>
+#include <memory>
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/model_file.hpp>
+#include <tessera/cluster/agreement.hpp>
+
+#include "command.hpp"
+#include "pipeline.hpp"
+#include "staged_directory.hpp"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+  std::string model, out;
+};
+
+void run(const Options& options, Context& context) {
+  const Model model = load_model(options.model);
+  require_agreement(context.comm, options.model, ReadFile(options.model).digest());
+  StagedDirectory directory(options.out, context.comm);
+  const VerifyingKey key = commit_model(model, directory.path(), context.comm, context.progress);
+  if (context.comm.rank() == 0) {
+    save_key(directory.path() / "verifying.key", key);
+  }
+  directory.commit("verifying.key");
+  context.progress.finish();
+  if (context.comm.rank() == 0) {
+    std::cout << "parameter root  " << to_hex(key.parameter_root) << "\nkey digest      " << to_hex(key.digest())
+              << '\n';
+  }
+}
+
+}  // namespace
+
+Command add_commit(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const app = program.add_subcommand("commit", "Commit to a model's parameters and write the verifying key");
+  app->add_option("--model", options->model, "model file")->required();
+  app->add_option("--out", options->out, "directory for the commitment and verifying.key")->required();
+  return {app, [options](Context& context) { run(*options, context); }};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,127 @@
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <tessera/archive/codeword_file.hpp>
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/model_file.hpp>
+#include <tessera/cluster/agreement.hpp>
+#include <tessera/cluster/serialization.hpp>
+
+#include "command.hpp"
+#include "exit_code.hpp"
+#include "pipeline.hpp"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+  std::string model, commitment, prompt, out, scratch;
+  std::vector<std::uint32_t> tokens;
+  std::uint32_t generate = 0;
+};
+
+/// Rank 0 resolves the prompt; all ranks get the same plan.
+JobPlan make_plan(const Options& options, const Model& model, Context& context) {
+  JobPlan plan;
+  if (context.comm.rank() == 0) {
+    plan.prompt = options.tokens.empty() ? encode_text(model, options.prompt) : options.tokens;
+    plan.generate = options.generate;
+    plan.model = options.model;
+    plan.commitment = options.commitment;
+    plan.out = options.out;
+    plan.scratch = options.scratch;
+    plan.configuration = context.configuration;
+  }
+  broadcast_object(context.comm, plan);
+  if (plan.prompt.empty()) {
+    throw InputError("--prompt: expected at least one token, found none");
+  }
+  for (const std::uint32_t id : plan.prompt) {
+    if (id >= model.shape.n_vocab) {
+      throw InputError("--tokens: expected ids below " + std::to_string(model.shape.n_vocab) + ", found " +
+                       std::to_string(id));
+    }
+  }
+  const std::size_t total = plan.prompt.size() + plan.generate;
+  if (total > model.shape.n_positions) {
+    throw InputError("--prompt and --generate: expected at most " + std::to_string(model.shape.n_positions) +
+                     " tokens together, found " + std::to_string(total));
+  }
+  return plan;
+}
+
+std::string decode(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    text += key.vocabulary.at(id);
+  }
+  return text;
+}
+
+/// Peak memory in bytes of the rank that needed most.
+std::uint64_t peak_memory(Communicator& comm) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::int64_t bytes = usage.ru_maxrss * 1024;
+  comm.all_reduce_max(std::span(&bytes, 1));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+void run(const Options& options, Context& context) {
+  Communicator& comm = context.comm;
+  context.progress.begin("reading model and commitment");
+  const std::filesystem::path key_path = std::filesystem::path(options.commitment) / "verifying.key";
+  const Model model = load_model(options.model);
+  const VerifyingKey key = load_key(key_path);
+  require_agreement(comm, options.model, ReadFile(options.model).digest());
+  require_agreement(comm, key_path.string(), key.digest());
+  if (key.shape != model.shape || !(key.exponents == model.exponents)) {
+    throw InputError(key_path.string() + ": expected the key of " + options.model + ", found another model's");
+  }
+  const std::unique_ptr<CodewordStore> parameters = open_codeword(options.commitment, comm);
+  if (parameters->root() != key.parameter_root) {
+    throw InputError(options.commitment + "/codeword.h5: root: expected " + to_hex(key.parameter_root) + ", found " +
+                     to_hex(parameters->root()));
+  }
+  if (comm.rank() == 0) {
+    (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
+  }
+  const JobPlan plan = make_plan(options, model, context);
+  ProofArchive proof = prove_model(model, key, *parameters, plan, comm, context.progress);
+  proof.key_digest = key.digest();
+  proof.text = decode(key, proof.statement.prompt) + decode(key, proof.statement.generated);
+  proof.configuration = plan.configuration;
+  proof.machine = {static_cast<std::uint32_t>(comm.size()), static_cast<std::uint32_t>(context.threads),
+                   peak_memory(comm)};
+  context.progress.finish();
+  if (comm.rank() == 0) {
+    save_proof(options.out, proof);
+    std::printf("%s\n\n%s: proof of %zu bytes, %zu + %zu tokens, %.1f bits round by round, %.1f all together\n",
+                printable(proof.text).c_str(), options.out.c_str(), proof.payload.size(), proof.statement.prompt.size(),
+                proof.statement.generated.size(), proof.soundness.round_by_round_bits(), proof.soundness.union_bits());
+  }
+}
+
+}  // namespace
+
+Command add_prove(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const app = program.add_subcommand("prove", "Generate text and prove that this model generated it");
+  app->add_option("--model", options->model, "model file")->required();
+  app->add_option("--commitment", options->commitment, "directory written by commit")->required();
+  CLI::Option_group* const prompt = app->add_option_group("prompt", "one of");
+  prompt->add_option("--prompt", options->prompt, "text to continue");
+  prompt->add_option("--tokens", options->tokens, "token ids to continue, separated by commas")->delimiter(',');
+  prompt->require_option(1);
+  app->add_option("--generate", options->generate, "number of tokens to generate")
+      ->required()
+      ->check(CLI::Range(1U, 4096U));
+  app->add_option("--out", options->out, "proof file to write")->required();
+  app->add_option("--scratch", options->scratch, "directory for each rank's trace (default: kept in memory)");
+  return {app, [options](Context& context) { run(*options, context); }};
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,69 @@
+#include "staged_directory.hpp"
+
+#include <unistd.h>
+
+#include <tessera/archive/errors.hpp>
+#include <tessera/cluster/serialization.hpp>
+
+namespace tessera::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path without_trailing_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+}  // namespace
+
+StagedDirectory::StagedDirectory(fs::path target, Communicator& comm)
+    : target_(without_trailing_slash(target)), comm_(comm) {
+  std::string name = target_.string() + ".partial-" + std::to_string(::getpid());
+  broadcast_object(comm_, name);
+  temporary_ = name;
+  if (comm_.rank() == 0) {
+    std::error_code error;
+    const fs::file_status status = fs::status(target_);
+    if (fs::exists(status) && (!fs::is_directory(status) || ::access(target_.c_str(), W_OK) != 0)) {
+      throw InputError(target_.string() + ": expected a writable directory, found something else");
+    }
+    fs::create_directories(temporary_, error);
+    if (error) {
+      throw InputError(target_.string() + ": cannot be written: " + error.message());
+    }
+  }
+  comm_.barrier();
+}
+
+StagedDirectory::~StagedDirectory() {
+  if (!committed_ && comm_.rank() == 0) {
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+  }
+}
+
+void StagedDirectory::commit(const std::string& last) {
+  comm_.barrier();  // every rank has written its files
+  committed_ = true;
+  if (comm_.rank() != 0) {
+    return;
+  }
+  try {
+    fs::create_directories(target_);
+    fs::remove(target_ / last);  // an older complete directory is incomplete from here on
+    for (const fs::directory_entry& entry : fs::directory_iterator(target_)) {
+      if (entry.path().filename().string().starts_with("codeword")) {
+        fs::remove(entry.path());
+      }
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(temporary_)) {
+      if (entry.path().filename() != last) {
+        fs::rename(entry.path(), target_ / entry.path().filename());
+      }
+    }
+    fs::rename(temporary_ / last, target_ / last);
+    fs::remove(temporary_);
+  } catch (const fs::filesystem_error& error) {
+    throw JobError(target_.string() + ": cannot be completed: " + error.code().message());
+  }
+}
+
+}  // namespace tessera::cli

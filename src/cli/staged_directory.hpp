@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <tessera/cluster/communicator.hpp>
+
+namespace tessera::cli {
+
+/// A directory that several ranks fill under a temporary name beside its target. commit() moves the files into place;
+/// destroyed before that, nothing is left. All calls are collective.
+class StagedDirectory {
+ public:
+  StagedDirectory(std::filesystem::path target, Communicator& comm);
+  ~StagedDirectory();
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
+  /// `last`: file moved after all others; its presence says that the directory is complete.
+  void commit(const std::string& last);
+
+ private:
+  std::filesystem::path target_, temporary_;
+  Communicator& comm_;
+  bool committed_ = false;
+};
+
+}  // namespace tessera::cli

@@ -1,0 +1,104 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/proof_file.hpp>
+
+#include "exit_code.hpp"
+#include "pipeline.hpp"
+
+namespace tessera::cli {
+namespace {
+
+struct Options {
+  std::string key, proof, expect_prompt;
+};
+
+/// "1,2,3" as ids; nothing if it is any other text.
+std::optional<std::vector<std::uint32_t>> parse_ids(const std::string& text) {
+  std::vector<std::uint32_t> ids;
+  std::uint64_t id = 0;
+  bool digits = false;
+  for (const char c : text + ",") {
+    if (c >= '0' && c <= '9') {
+      id = std::min<std::uint64_t>(10 * id + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
+      digits = true;
+    } else if (c == ',' && digits) {
+      ids.push_back(static_cast<std::uint32_t>(id));
+      id = 0;
+      digits = false;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return ids;
+}
+
+/// Ids and text. The text comes from the key's vocabulary, never from the proof file.
+void print_ids(const char* what, const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
+  std::string text;
+  std::cout << what << " (" << ids.size() << " tokens):";
+  for (const std::uint32_t id : ids) {
+    std::cout << ' ' << id;
+    text += id < key.vocabulary.size() ? key.vocabulary[id] : "<unknown token>";
+  }
+  std::cout << "\n\"" << printable(text) << "\"\n";
+}
+
+void check_prompt(const VerifyingKey& key, const std::vector<std::uint32_t>& prompt, const std::string& expected) {
+  const std::optional<std::vector<std::uint32_t>> ids = parse_ids(expected);
+  std::string text;
+  for (const std::uint32_t id : prompt) {
+    if (id >= key.vocabulary.size()) {
+      throw Rejected("/statement", "unknown token " + std::to_string(id) + " in the prompt");
+    }
+    text += key.vocabulary[id];
+  }
+  if (ids ? *ids != prompt : text != expected) {
+    throw Rejected("/statement", "the prompt is not the expected one");
+  }
+}
+
+void run(const Options& options) {
+  const VerifyingKey key = load_key(options.key);
+  const ProofArchive proof = load_proof(options.proof);
+  print_ids("prompt", key, proof.statement.prompt);
+  print_ids("generated", key, proof.statement.generated);
+  if (!options.expect_prompt.empty()) {
+    check_prompt(key, proof.statement.prompt, options.expect_prompt);
+  }
+  if (proof.key_digest != key.digest()) {
+    throw Rejected("/statement", "the proof was made for another verifying key");
+  }
+  verify_proof(key, proof.statement, proof.payload);
+  std::cout << "ACCEPTED\n";
+}
+
+}  // namespace
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+  using namespace tessera::cli;
+  ignore_write_signals();
+  Options options;
+  CLI::App program("Check a proof that a committed model generated a text.", "tessera-verify");
+  program.add_option("--key", options.key, "verifying key of the model")->required();
+  program.add_option("proof", options.proof, "proof file")->required();
+  program.add_option("--expect-prompt", options.expect_prompt,
+                     "reject unless the prompt is this text, or these token ids (digits and commas only)");
+  program.footer("Exit codes: 0 accepted, 1 rejected, 2 wrong usage or unusable file, 3 failure.");
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? done : unusable;
+  }
+  try {
+    run(options);
+    return done;
+  } catch (...) {
+    const Failure failure = describe(std::current_exception());
+    std::cout.flush();
+    (failure.code == rejected ? std::cout : std::cerr << "tessera-verify: ") << failure.message << std::endl;
+    return failure.code;
+  }
+}

@@ -1,0 +1,231 @@
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/model_file.hpp>
+#include <tessera/archive/proof_file.hpp>
+#include <tessera/archive/trace_file.hpp>
+#include <thread>
+
+#include "samples.hpp"
+#include "temporary_directory.hpp"
+
+namespace tessera::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Hdf5, RoundTripsEveryKindOfDataset) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> strings = {"", std::string("\0x", 2), "\xff"};
+  const std::vector<std::string> texts = {"one", "", "three"};
+  Digest digest;
+  {
+    WriteFile file(directory / "a.h5", "tessera test");
+    file.write<std::int16_t>("deep/er/i16", std::vector<std::int16_t>{-1, 2, -32768, 32767, 0, 1}, {2, 3});
+    file.write("f32", std::vector<float>{1.5F, -0.0F});
+    file.write("empty", std::vector<std::uint64_t>{});
+    file.write_scalar("f64", 0.1);
+    file.write_text("text", "hello");
+    file.write_text("empty_text", "");
+    file.write_texts("texts", texts);
+    file.write_texts("no_texts", {});
+    file.write_strings("strings", strings);
+    digest = file.commit();
+  }
+  const ReadFile file(directory / "a.h5", "tessera test");
+  EXPECT_EQ(file.digest(), digest);
+  EXPECT_EQ(file.read<std::int16_t>("deep/er/i16", {2, 3}), (std::vector<std::int16_t>{-1, 2, -32768, 32767, 0, 1}));
+  EXPECT_EQ(file.read_rows<std::int16_t>("deep/er/i16", {2, 3}, 1, 1), (std::vector<std::int16_t>{32767, 0, 1}));
+  EXPECT_EQ(file.read_list<float>("f32", 2), (std::vector<float>{1.5F, -0.0F}));
+  EXPECT_TRUE(file.read_list<std::uint64_t>("empty", 5).empty());
+  EXPECT_EQ(file.read_scalar<double>("f64"), 0.1);
+  EXPECT_EQ(file.read_text("text", 100), "hello");
+  EXPECT_EQ(file.read_text("empty_text", 100), "");
+  EXPECT_EQ(file.read_texts("texts", 3, 100), texts);
+  EXPECT_TRUE(file.read_texts("no_texts", 3, 100).empty());
+  EXPECT_EQ(file.read_strings("strings", 3, 100), strings);
+  file.check_all();
+  EXPECT_EQ(directory.entries(), 1U);
+}
+
+TEST(Hdf5, NamesFileFieldExpectedAndFound) {
+  const TemporaryDirectory directory;
+  {
+    WriteFile file(directory / "a.h5", "tessera test");
+    file.write("values", std::vector<std::uint32_t>{1, 2, 3});
+    file.commit();
+  }
+  const ReadFile file(directory / "a.h5");
+  const auto message = [](auto&& body) -> std::string {
+    try {
+      body();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message([&] { (void)file.read<std::uint32_t>("values", {4}); }),
+              HasSubstr("a.h5: values: expected (4), found (3)"));
+  EXPECT_THAT(message([&] { (void)file.read<std::uint16_t>("values", {3}); }),
+              HasSubstr("values: expected uint16, found uint32"));
+  EXPECT_THAT(message([&] { (void)file.read_list<std::uint32_t>("values", 2); }), HasSubstr("at most 2 entries"));
+  EXPECT_THAT(message([&] { (void)file.read_list<std::uint32_t>("other", 2); }),
+              HasSubstr("other: expected a dataset"));
+  EXPECT_THAT(message([&] { const ReadFile wrong(directory / "a.h5", "tessera model"); }),
+              HasSubstr("format: expected tessera model, found tessera test"));
+  EXPECT_THAT(message([&] { const ReadFile big(directory / "a.h5", "tessera test", 10); }),
+              HasSubstr("size: expected at most 10 bytes"));
+  EXPECT_THAT(message([&] { const ReadFile none(directory / "none.h5"); }), HasSubstr("none.h5: expected a file"));
+  EXPECT_THAT(message([&] { const ReadFile folder(directory.path()); }), HasSubstr("expected a file"));
+}
+
+TEST(Files, AreTheSameBytesForTheSameContent) {
+  const TemporaryDirectory directory;
+  const Model model = small_model();
+  for (const char* const name : {"a", "b"}) {
+    save_model(directory / (std::string(name) + ".model"), model);
+    save_key(directory / (std::string(name) + ".key"), small_key());
+    save_proof(directory / (std::string(name) + ".proof"), small_proof());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // times in a file would differ
+  }
+  for (const char* const kind : {".model", ".key", ".proof"}) {
+    EXPECT_TRUE(read_bytes(directory / ("a" + std::string(kind))) == read_bytes(directory / ("b" + std::string(kind))))
+        << kind;
+  }
+}
+
+TEST(ModelFile, RoundTrips) {
+  const TemporaryDirectory directory;
+  const Model model = small_model();
+  FloatParameters original;
+  for_each_parameter(model.shape, original,
+                     [](std::string_view, const ParameterExtents& extents, std::vector<float>& tensor) {
+                       tensor.assign(extents.count(), 0.5F);
+                     });
+  save_model(directory / "m.h5", model, &original);
+  const Model loaded = load_model(directory / "m.h5");
+  EXPECT_EQ(loaded.shape, model.shape);
+  EXPECT_EQ(loaded.layer_norm_epsilon, model.layer_norm_epsilon);
+  EXPECT_EQ(loaded.exponents, model.exponents);
+  EXPECT_EQ(loaded.parameters, model.parameters);
+  EXPECT_EQ(loaded.calibration.maxima, model.calibration.maxima);
+  EXPECT_EQ(loaded.tokenizer.vocabulary, model.tokenizer.vocabulary);
+  EXPECT_EQ(loaded.tokenizer.merges, model.tokenizer.merges);
+  EXPECT_EQ(loaded.tokenizer.end_of_text, model.tokenizer.end_of_text);
+  EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original);
+  save_model(directory / "m.h5", model);  // replaces
+  EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());
+}
+
+TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
+  const TemporaryDirectory directory;
+  const auto load_changed = [&](auto&& change) {
+    Model model = small_model();
+    change(model);
+    save_model(directory / "m.h5", model);
+    return load_model(directory / "m.h5");
+  };
+  EXPECT_NO_THROW(load_changed([](Model&) {}));
+  EXPECT_THROW(load_changed([](Model& m) { m.shape.n_head = 5; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.shape.n_head = 0; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.exponents.wq = 40; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.exponents.residual = 13; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = -1; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = std::nan(""); }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = 1e-9; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.tokenizer.end_of_text = 30; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.tokenizer.vocabulary.pop_back(); }), InputError);
+}
+
+TEST(ProofFile, RoundTrips) {
+  const TemporaryDirectory directory;
+  const ProofArchive proof = small_proof();
+  save_proof(directory / "p.h5", proof);
+  const ProofArchive loaded = load_proof(directory / "p.h5");
+  EXPECT_EQ(loaded.statement, proof.statement);
+  EXPECT_EQ(loaded.payload, proof.payload);
+  EXPECT_EQ(loaded.key_digest, proof.key_digest);
+  EXPECT_EQ(loaded.text, proof.text);
+  EXPECT_EQ(loaded.configuration, proof.configuration);
+  EXPECT_EQ(loaded.timings, proof.timings);
+  EXPECT_EQ(loaded.machine, proof.machine);
+  ASSERT_EQ(loaded.soundness.entries.size(), 2U);
+  EXPECT_EQ(loaded.soundness.entries[1].reason, "poles");
+  EXPECT_EQ(loaded.soundness.entries[1].bits, 100.25);
+}
+
+TEST(ProofFile, BoundsItsLists) {
+  const TemporaryDirectory directory;
+  ProofArchive proof = small_proof();
+  proof.statement.prompt.resize(4097);
+  save_proof(directory / "p.h5", proof);
+  EXPECT_THROW(load_proof(directory / "p.h5"), InputError);
+  proof = small_proof();
+  proof.payload.resize(max_payload_bytes + 1);
+  save_proof(directory / "p.h5", proof);
+  EXPECT_THROW(load_proof(directory / "p.h5"), InputError);
+}
+
+Trace small_trace(int rank, int ranks) {
+  const ActivationShapes shapes = ActivationShapes::of(small_shape(), 8);
+  Trace trace;
+  trace.tokens = {1, 2, 3, 4, 5, 29, 29, 29};
+  trace.prompt_length = 3;
+  trace.generated = 2;
+  const auto fill = [&]<class T>(ChunkedTensor<T>& tensor, const Shape& shape, std::size_t dimension) {
+    tensor = ChunkedTensor<T>(shape, {dimension}, rank, ranks);
+    for (std::size_t i = 0; i < tensor.values().size(); ++i) {
+      tensor.values()[i] = static_cast<T>(i * 7 + 1);
+    }
+  };
+  for (Sharded<std::int32_t>* const x : {&trace.x_in, &trace.x_mid}) {
+    fill(*x, shapes.block_feature, 1);
+  }
+  fill(trace.x_end, shapes.feature, 0);
+  for (LayerNormTrace* const norm : {&trace.ln1, &trace.ln2, &trace.lnf}) {
+    fill(norm->mu, shapes.block_token, Ownership::replicated);
+    fill(norm->sigma, shapes.block_token, Ownership::replicated);
+    fill(norm->inverse, shapes.block_token, Ownership::replicated);
+    fill(norm->u, shapes.block_feature, 1);
+    fill(norm->u_remainder, shapes.block_feature, 1);
+  }
+  fill(trace.q, shapes.block_qkv, 1), fill(trace.k, shapes.block_qkv, 1), fill(trace.v, shapes.block_qkv, 1);
+  fill(trace.q_remainder, shapes.block_qkv, 1), fill(trace.k_remainder, shapes.block_qkv, 1);
+  fill(trace.v_remainder, shapes.block_qkv, 1);
+  fill(trace.score, shapes.scores, 1), fill(trace.score_remainder, shapes.scores, 1);
+  fill(trace.row_max, shapes.block_row, 1), fill(trace.exponential, shapes.scores, 1);
+  fill(trace.row_sum, shapes.block_row, 1), fill(trace.row_inverse, shapes.block_row, 1);
+  fill(trace.value_sum, shapes.block_head, 1), fill(trace.y, shapes.block_head, 1);
+  fill(trace.y_remainder, shapes.block_head, 1), fill(trace.o_remainder, shapes.block_feature, 1);
+  fill(trace.mlp, shapes.block_inner, 1), fill(trace.mlp_remainder, shapes.block_inner, 1);
+  fill(trace.gelu, shapes.block_inner, 1), fill(trace.mlp_out_remainder, shapes.block_feature, 1);
+  return trace;
+}
+
+TEST(TraceFile, RoundTripsEveryRanksShare) {
+  const TemporaryDirectory directory;
+  const Digest model = small_key().digest();
+  for (int rank = 0; rank < 4; ++rank) {  // more ranks than heads: the last own little
+    const Trace trace = small_trace(rank, 4);
+    const auto path = directory / ("trace-" + std::to_string(rank) + ".h5");
+    save_trace(path, model, rank, 4, trace);
+    const Trace loaded = load_trace(path, model, rank, 4);
+    EXPECT_EQ(loaded.tokens, trace.tokens);
+    EXPECT_EQ(loaded.prompt_length, trace.prompt_length);
+    EXPECT_EQ(loaded.score.shape(), trace.score.shape());
+    EXPECT_EQ(loaded.score.held(), trace.score.held());
+    EXPECT_EQ(loaded.score.values(), trace.score.values());
+    EXPECT_EQ(loaded.y_remainder.values(), trace.y_remainder.values());
+    EXPECT_EQ(loaded.lnf.mu.values(), trace.lnf.mu.values());
+    EXPECT_EQ(loaded.mlp_out_remainder.values(), trace.mlp_out_remainder.values());
+  }
+  const auto path = directory / "trace-1.h5";
+  EXPECT_THROW(load_trace(path, Digest{}, 1, 4), InputError);
+  EXPECT_THROW(load_trace(path, model, 2, 4), InputError);
+  EXPECT_THROW(load_trace(path, model, 1, 3), InputError);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,308 @@
+#include <gmock/gmock.h>
+#include <hdf5.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <functional>
+#include <random>
+#include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/model_file.hpp>
+#include <tessera/archive/proof_file.hpp>
+
+#include "samples.hpp"
+#include "temporary_directory.hpp"
+
+namespace tessera::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// True if the damaged bytes are refused with an InputError; anything else than that or acceptance ends the test.
+bool refuses(const std::filesystem::path& path, const std::string& bytes) {
+  write_bytes(path, bytes);
+  try {
+    (void)load_proof(path);
+    return false;
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
+TEST(HostileFile, EveryTruncationIsRefused) {
+  const TemporaryDirectory directory;
+  save_proof(directory / "p.h5", small_proof());
+  const std::string whole = read_bytes(directory / "p.h5");
+  for (std::size_t length = 0; length < whole.size(); length += length < 600 ? 7 : 61) {
+    EXPECT_TRUE(refuses(directory / "t.h5", whole.substr(0, length))) << length;
+  }
+}
+
+TEST(HostileFile, RandomDamageIsRefusedOrChangesNothing) {
+  const TemporaryDirectory directory;
+  const ProofArchive proof = small_proof();
+  save_proof(directory / "p.h5", proof);
+  const std::string whole = read_bytes(directory / "p.h5");
+  std::mt19937_64 random(1);
+  std::size_t refused = 0;
+  constexpr std::size_t cases = 4000;
+  for (std::size_t i = 0; i < cases; ++i) {
+    std::string bytes = whole;
+    for (std::size_t flips = 1 + i % 4; flips > 0; --flips) {
+      bytes[random() % bytes.size()] ^= static_cast<char>(1U << (random() % 8));
+    }
+    if (refuses(directory / "d.h5", bytes)) {
+      ++refused;
+    } else {  // a bit that nothing uses
+      const ProofArchive read = load_proof(directory / "d.h5");
+      EXPECT_EQ(read.payload, proof.payload);
+      EXPECT_EQ(read.statement, proof.statement);
+      EXPECT_EQ(read.text, proof.text);
+    }
+  }
+  EXPECT_GT(refused, cases / 2);
+}
+
+TEST(HostileFile, TextAndBytesOfOthersAreRefused) {
+  const TemporaryDirectory directory;
+  EXPECT_TRUE(refuses(directory / "x", ""));
+  EXPECT_TRUE(refuses(directory / "x", "hello"));
+  EXPECT_TRUE(refuses(directory / "x", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5000, '\xff')));
+}
+
+/// A file like ours but for what `build` puts into it.
+std::string error_of(const std::function<void(hid_t)>& build) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "h.h5";
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const auto attribute = [file](const char* name, hid_t type, hsize_t count, const void* data) {
+    const hid_t space = count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr);
+    const hid_t id = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(id, type, data);
+    H5Aclose(id);
+  };
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, proof_format.size());
+  H5Tset_strpad(text, H5T_STR_NULLPAD);
+  H5Tset_cset(text, H5T_CSET_UTF8);
+  attribute("format", text, 0, proof_format.data());
+  attribute("format_version", H5T_STD_U32LE, 0, &format_version);
+  attribute("digest", H5T_STD_U8LE, 32, Digest{}.data());
+  build(file);
+  H5Fclose(file);
+  H5Pclose(access);
+  try {
+    const ReadFile read(path, proof_format);
+    return "accepted";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+struct DatasetOptions {
+  hid_t type = H5T_STD_U8LE;
+  std::vector<hsize_t> extents = {16};
+  std::vector<hsize_t> limits = {};
+  std::function<void(hid_t)> creation = [](hid_t) {};
+};
+
+void add_dataset(hid_t file, const DatasetOptions& options) {
+  const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+  options.creation(creation);
+  const hid_t space = H5Screate_simple(static_cast<int>(options.extents.size()), options.extents.data(),
+                                       options.limits.empty() ? nullptr : options.limits.data());
+  const hid_t id = H5Dcreate2(file, "payload", options.type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  ASSERT_GE(id, 0);
+  H5Dclose(id);
+}
+
+TEST(HostileFile, WrongDigestIsRefused) {
+  EXPECT_THAT(error_of([](hid_t) {}), HasSubstr("digest: expected 0000"));
+}
+
+TEST(HostileFile, LinksAreRefused) {
+  EXPECT_THAT(error_of([](hid_t file) { H5Lcreate_soft("/elsewhere", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
+              HasSubstr("payload: expected a hard link, found a soft link"));
+  EXPECT_THAT(
+      error_of([](hid_t file) { H5Lcreate_external("/etc/passwd", "/x", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
+      HasSubstr("payload: expected a hard link, found an external link"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+                H5Lcreate_hard(file, "/", group, "cycle", H5P_DEFAULT, H5P_DEFAULT);
+                H5Gclose(group);
+              }),
+              HasSubstr("a/cycle: expected an object linked once"));
+}
+
+TEST(HostileFile, ExternalStorageIsRefused) {
+  const std::string error = error_of([](hid_t file) {
+    add_dataset(file, {.creation = [](hid_t list) { H5Pset_external(list, "/etc/passwd", 0, 16); }});
+  });
+  EXPECT_THAT(error, HasSubstr("payload: expected data inside the file, found external storage"));
+}
+
+TEST(HostileFile, OtherLayoutsAreRefused) {
+  const auto chunked = [](hid_t list) {
+    const hsize_t chunk = 4;
+    H5Pset_chunk(list, 1, &chunk);
+  };
+  EXPECT_THAT(error_of([&](hid_t file) { add_dataset(file, {.creation = chunked}); }), HasSubstr("contiguous storage"));
+  EXPECT_THAT(error_of([&](hid_t file) {
+                add_dataset(file, {.creation = [&](hid_t list) {
+                              chunked(list);
+                              H5Pset_deflate(list, 9);
+                            }});
+              }),
+              HasSubstr("contiguous storage"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                add_dataset(file, {.creation = [](hid_t list) { H5Pset_layout(list, H5D_COMPACT); }});
+              }),
+              HasSubstr("contiguous storage"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                add_dataset(file, {.creation = [](hid_t list) {
+                              const hsize_t extent = 16;
+                              const hid_t space = H5Screate_simple(1, &extent, nullptr);
+                              H5Pset_virtual(list, space, "/etc/passwd", "x", space);
+                            }});
+              }),
+              HasSubstr("contiguous storage"));
+}
+
+TEST(HostileFile, HugeAndUnwrittenExtentsAreRefused) {
+  EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {.extents = {hsize_t{1} << 40}}); }),
+              HasSubstr("payload: expected data inside the file's"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                add_dataset(file, {.extents = {hsize_t{1} << 30, hsize_t{1} << 20, hsize_t{1} << 10}});
+              }),
+              HasSubstr("payload: expected data inside the file's"));
+  EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {}); }),
+              HasSubstr("payload: expected data inside the file's"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                add_dataset(file, {.extents = {1, 1, 1, 1, 1}});
+              }),
+              HasSubstr("payload: expected at most 4 dimensions"));
+}
+
+TEST(HostileFile, OtherElementTypesAreRefused) {
+  const auto written = [](hid_t type) {
+    return error_of([type](hid_t file) {
+      add_dataset(file, {.type = type, .creation = [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }});
+    });
+  };
+  EXPECT_THAT(written(H5T_STD_U8LE), HasSubstr("payload: expected an attribute digest"));
+  EXPECT_THAT(written(H5T_STD_U32BE), HasSubstr("another element type"));
+  EXPECT_THAT(written(H5T_STD_I8LE), HasSubstr("another element type"));
+  const hid_t list = H5Tvlen_create(H5T_STD_U8LE);
+  EXPECT_THAT(written(list), HasSubstr("another element type"));
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, H5T_VARIABLE);
+  EXPECT_THAT(written(text), HasSubstr("another element type"));
+  const hid_t compound = H5Tcreate(H5T_COMPOUND, 8);
+  H5Tinsert(compound, "a", 0, H5T_STD_U8LE);
+  EXPECT_THAT(written(compound), HasSubstr("another element type"));
+}
+
+TEST(HostileFile, ManyObjectsAndDeepGroupsAreRefused) {
+  EXPECT_THAT(error_of([](hid_t file) {
+                for (int i = 0; i < 5000; ++i) {
+                  H5Gclose(H5Gcreate2(file, std::to_string(i).c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                }
+              }),
+              HasSubstr("at most 4096 objects"));
+  EXPECT_THAT(error_of([](hid_t file) {
+                std::string path;
+                for (int i = 0; i < 20; ++i) {
+                  H5Gclose(H5Gcreate2(file, (path += "/a").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                }
+              }),
+              HasSubstr("nested groups"));
+}
+
+TEST(HostileFile, AnotherVersionIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "p.h5";
+  save_proof(path, small_proof());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t attribute = H5Aopen(file, "format_version", H5P_DEFAULT);
+  const std::uint32_t version = 77;
+  H5Awrite(attribute, H5T_STD_U32LE, &version);
+  H5Aclose(attribute);
+  H5Fclose(file);
+  try {
+    (void)load_proof(path);
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("format_version: expected 1, found 77"));
+  }
+}
+
+std::vector<std::uint8_t> megabytes(std::size_t count) { return std::vector<std::uint8_t>(count << 20, 5); }
+
+TEST(FullDisk, LeavesTheOldFileAndNothingElse) {
+  const TemporaryDirectory directory;
+  if (::mount("tmpfs", directory.path().c_str(), "tmpfs", 0, "size=4m") != 0) {
+    GTEST_SKIP() << "needs the right to mount a small tmpfs";
+  }
+  ProofArchive proof = small_proof();
+  save_proof(directory / "p.h5", proof);
+  const std::string before = read_bytes(directory / "p.h5");
+  proof.payload = megabytes(8);
+  EXPECT_THROW(save_proof(directory / "p.h5", proof), JobError);
+  EXPECT_EQ(directory.entries(), 1U);
+  EXPECT_TRUE(read_bytes(directory / "p.h5") == before);
+  write_bytes(directory / "filler", std::string(std::size_t{4} << 20, 'x'));
+  EXPECT_THROW(save_proof(directory / "q.h5", small_proof()), JobError);
+  EXPECT_EQ(directory.entries(), 2U);
+  ::umount2(directory.path().c_str(), MNT_DETACH);
+}
+
+TEST(FullDisk, FileSizeLimitIsAnErrorNotASignal) {
+  const TemporaryDirectory directory;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit limit{std::size_t{2} << 20, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  ProofArchive proof = small_proof();
+  proof.payload = megabytes(8);
+  EXPECT_THROW(save_proof(directory / "p.h5", proof), JobError);
+  setrlimit(RLIMIT_FSIZE, &old);
+  EXPECT_EQ(directory.entries(), 0U);
+}
+
+TEST(UnwritableTarget, IsNamed) {
+  const TemporaryDirectory directory;
+  const auto error = [](const std::filesystem::path& path) -> std::string {
+    try {
+      save_proof(path, small_proof());
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "written";
+  };
+  EXPECT_THAT(error(directory / "missing/p.h5"), HasSubstr("missing/p.h5: cannot be written: No such file"));
+  EXPECT_THAT(error(directory.path()), HasSubstr("expected a regular file"));
+  EXPECT_THAT(error("/dev/full"), HasSubstr("expected a regular file"));
+  EXPECT_THAT(error("/proc/p.h5"), HasSubstr("cannot be written"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST(WriteFile, AbandonedWritingLeavesNothing) {
+  const TemporaryDirectory directory;
+  {
+    WriteFile file(directory / "a.h5", "tessera test");
+    file.write("values", megabytes(3));
+  }
+  EXPECT_EQ(directory.entries(), 0U);
+  WriteFile file(directory / "a.h5", "tessera test");
+  file.write("values", megabytes(1));
+  EXPECT_THROW(file.write("values", megabytes(1)), std::logic_error);
+  EXPECT_THROW(file.write("a/../b", megabytes(1)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace tessera::test

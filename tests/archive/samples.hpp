@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cmath>
+#include <tessera/archive/proof_file.hpp>
+#include <tessera/model/model.hpp>
+
+namespace tessera::test {
+
+inline ModelShape small_shape() { return {2, 12, 3, 20, 30, 16}; }
+
+/// Exponents whose shifts are all in range.
+inline Exponents valid_exponents() {
+  Exponents e;
+  e.u1 = e.u2 = e.uf = 11;
+  e.q = e.k = e.v = 10;
+  e.score = 8;
+  e.mlp = e.gelu = 10;
+  e.wq = e.wk = e.wv = e.wo = e.w1 = e.w2 = 14;
+  e.bq = e.bk = e.bv = e.bo = e.b1 = e.b2 = 12;
+  e.gamma1 = e.gamma2 = e.gammaf = 12;
+  e.beta1 = e.beta2 = e.betaf = 12;
+  return e;
+}
+
+inline Model small_model() {
+  Model model;
+  model.shape = small_shape();
+  model.exponents = valid_exponents();
+  model.calibration.maxima = {{"q", 3.5}, {"residual", 12.25}};
+  int value = -100;
+  for_each_parameter(model.shape, model.parameters,
+                     [&](std::string_view, const ParameterExtents& extents, std::vector<std::int16_t>& tensor) {
+                       for (std::size_t i = 0; i < extents.count(); ++i) {
+                         tensor.push_back(static_cast<std::int16_t>(value = (value * 31 + 7) % 32749));
+                       }
+                     });
+  for (std::size_t i = 0; i < model.shape.n_vocab; ++i) {
+    model.tokenizer.vocabulary.push_back(std::string(i % 4, static_cast<char>(i)) + "\xff");
+  }
+  model.tokenizer.merges = {"a b", "ab c"};
+  model.tokenizer.end_of_text = 29;
+  return model;
+}
+
+inline VerifyingKey small_key() {
+  const Model model = small_model();
+  VerifyingKey key;
+  key.shape = model.shape;
+  key.epsilon = IntegerConstants::of(model.shape, 1e-5).epsilon;
+  key.exponents = model.exponents;
+  const unsigned kappa = IntegerConstants::of(model.shape, 1e-5).kappa;
+  for (int d = 0; d < 1 << 16; ++d) {
+    const double real = std::exp(-d * std::exp2(-model.exponents.score));
+    key.exp_table.push_back(static_cast<std::int32_t>(std::llround(32768 * real) << kappa) + (d == 0 ? 1 : 0));
+    key.gelu_table.push_back(static_cast<std::int16_t>(std::max(0, d - (1 << 15))));
+  }
+  key.vocabulary = model.tokenizer.vocabulary;
+  key.filler = 29;
+  for (std::size_t i = 0; i < key.parameter_root.size(); ++i) {
+    key.parameter_root[i] = static_cast<std::uint8_t>(i + 1);
+  }
+  return key;
+}
+
+inline ProofArchive small_proof() {
+  ProofArchive proof;
+  proof.statement = {{1, 2, 3}, {4, 5}};
+  for (int i = 0; i < 3000; ++i) {
+    proof.payload.push_back(static_cast<std::uint8_t>(i * i));
+  }
+  proof.key_digest.fill(7);
+  proof.text = std::string("a\0b\xff", 4);
+  proof.configuration = R"({"generate":"2"})";
+  proof.soundness.entries = {{"/opening", "queries", 101.5}, {"/lookup", "poles", 100.25}};
+  proof.timings = {{"/commit", 0.5}, {"/lookup/group", 0.25}};
+  proof.machine = {2, 3, 1234567};
+  return proof;
+}
+
+}  // namespace tessera::test

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <tessera/archive/codeword_file.hpp>
+#include <tessera/cluster/agreement.hpp>
+#include <tessera/cluster/job_plan.hpp>
+#include <tessera/cluster/serialization.hpp>
+
+#include "world.hpp"
+
+namespace tessera::test {
+namespace {
+
+std::vector<std::byte> bytes_of(int rank, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(rank) * 31);
+  }
+  return bytes;
+}
+
+class Collectives : public testing::TestWithParam<std::size_t> {
+ protected:
+  Collectives() { comm().set_piece_bytes(GetParam()); }
+  static MpiCommunicator& comm() { return world(); }
+  [[nodiscard]] static int ranks() { return comm().size(); }
+};
+
+TEST_P(Collectives, SumInTheExtensionIsExact) {
+  std::vector<E> values;
+  std::vector<E> expected(100);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const auto value = [i](int rank) {
+      return E(F::from_unsigned(F::modulus - 1 - i * static_cast<std::size_t>(rank)), F::from_unsigned(i + 5)).power(3);
+    };
+    values.push_back(value(comm().rank()));
+    for (int rank = 0; rank < ranks(); ++rank) {
+      expected[i] += value(rank);
+    }
+  }
+  comm().all_reduce_sum(std::span(values));
+  EXPECT_EQ(values, expected);
+}
+
+TEST_P(Collectives, IntegerSumWrapsAndMaximum) {
+  std::vector<std::int64_t> sums(9, INT64_MAX), maxima(9);
+  std::iota(maxima.begin(), maxima.end(), -5 - comm().rank());
+  comm().all_reduce_sum(std::span(sums));
+  comm().all_reduce_max(std::span(maxima));
+  const auto wrapped =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(INT64_MAX) * static_cast<unsigned>(ranks()));
+  EXPECT_EQ(sums, std::vector<std::int64_t>(9, wrapped));
+  EXPECT_EQ(maxima.front(), -5);
+  EXPECT_EQ(maxima.back(), 3);
+}
+
+TEST_P(Collectives, GatherOfUnequalLengths) {
+  std::vector<std::byte> expected;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const std::vector<std::byte> part = bytes_of(rank, static_cast<std::size_t>(rank) * 50);
+    expected.insert(expected.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(comm().all_gather_bytes(bytes_of(comm().rank(), static_cast<std::size_t>(comm().rank()) * 50)), expected);
+  const std::vector<std::uint32_t> mine(2, static_cast<std::uint32_t>(comm().rank()));
+  const std::vector<std::uint32_t> all = comm().all_gather(std::span<const std::uint32_t>(mine));
+  ASSERT_EQ(all.size(), 2 * static_cast<std::size_t>(ranks()));
+  EXPECT_EQ(all.back(), static_cast<std::uint32_t>(ranks() - 1));
+}
+
+TEST_P(Collectives, AllToAll) {
+  const auto length = [](int from, int to) { return static_cast<std::size_t>(from * 40 + to * 3); };
+  std::vector<std::vector<std::byte>> send;
+  for (int to = 0; to < ranks(); ++to) {
+    send.push_back(bytes_of(comm().rank() + to, length(comm().rank(), to)));
+  }
+  const std::vector<std::vector<std::byte>> received = comm().all_to_all_bytes(send);
+  ASSERT_EQ(received.size(), static_cast<std::size_t>(ranks()));
+  for (int from = 0; from < ranks(); ++from) {
+    EXPECT_EQ(received[static_cast<std::size_t>(from)], bytes_of(from + comm().rank(), length(from, comm().rank())));
+  }
+}
+
+TEST_P(Collectives, BroadcastFromEveryRank) {
+  for (int root = 0; root < ranks(); ++root) {
+    std::vector<std::byte> bytes = comm().rank() == root ? bytes_of(root, 123) : std::vector<std::byte>(500);
+    comm().broadcast_bytes(bytes, root);
+    EXPECT_EQ(bytes, bytes_of(root, 123));
+    bytes.clear();
+    comm().broadcast_bytes(bytes, root);
+    EXPECT_TRUE(bytes.empty());
+  }
+}
+
+// whole messages, and messages cut into small pieces as those beyond 2^28 bytes are
+INSTANTIATE_TEST_SUITE_P(PieceBytes, Collectives, testing::Values(std::size_t{1} << 28, 64, 17));
+
+TEST(Serialization, PlanReachesAllRanks) {
+  const JobPlan plan{{1, 2, 50256}, 32, "model.h5", "commitment/", "proof.h5", "", "{\"a\": 1}"};
+  JobPlan mine = world().rank() == 0 ? plan : JobPlan{};
+  broadcast_object(world(), mine);
+  EXPECT_EQ(mine, plan);
+}
+
+TEST(Agreement, EveryRankLearnsOfADifference) {
+  Digest digest{};
+  EXPECT_NO_THROW(require_agreement(world(), "file", digest));
+  digest[3] = static_cast<std::uint8_t>(world().rank() == world().size() - 1 ? 1 : 0);
+  if (world().size() > 1) {
+    EXPECT_THROW(require_agreement(world(), "file", digest), InputError);
+  }
+}
+
+TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
+  namespace fs = std::filesystem;
+  const CodewordGeometry geometry{1, 18};  // four shards
+  const std::size_t columns = std::size_t{1} << geometry.log_columns;
+  std::vector<F> values(columns << geometry.log_rows);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = F::from_unsigned(i * 0x9E3779B97F4A7C15ULL);
+  }
+  std::vector<std::vector<Digest>> levels;
+  for (unsigned level = 0; level <= geometry.log_columns; ++level) {
+    levels.emplace_back(columns >> level, Digest{static_cast<std::uint8_t>(level)});
+  }
+  std::string name = (fs::temp_directory_path() / ("tessera-codeword-" + std::to_string(::getpid()))).string();
+  broadcast_object(world(), name);
+  fs::create_directories(name);
+  const auto share = [&](int rank) {
+    return columns * static_cast<std::size_t>(rank) / static_cast<std::size_t>(world().size());
+  };
+  const std::size_t first = share(world().rank());
+  save_codeword(name, geometry, first, std::span(values).subspan(2 * first, 2 * (share(world().rank() + 1) - first)),
+                levels, world());
+  const std::unique_ptr<CodewordStore> store = open_codeword(name, world());
+  const std::vector<std::size_t> positions = {0, 1 << 16, columns - 1, 77777};
+  const std::vector<F> opened = store->columns(positions);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    EXPECT_EQ(opened[2 * i + 1], values[2 * positions[i] + 1]);
+  }
+  EXPECT_THROW(store->columns(std::vector<std::size_t>{0, columns}), InputError);  // on every rank, no hang
+  world().barrier();
+  if (world().rank() == 0) {
+    fs::remove_all(name);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <tessera/cluster/mpi_communicator.hpp>
+
+namespace tessera::test {
+
+/// The ranks of this test run. Every rank runs every test.
+MpiCommunicator& world();
+
+}  // namespace tessera::test
