@@ -18,8 +18,8 @@ class LayerParts {
   LayerParts(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
              const LayerContext& layer, Communicator& comm)
       : classes_(classes), layer_(layer), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
+    const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(layer.at.size());
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(layer.at.size());
       if (height == 1 && classes[k].kind != LeafKind::fractions) {
         parts_[k] = leaf_rounds(layer, input, classes[k]);
       } else if (classes[k].log_leaves > height) {

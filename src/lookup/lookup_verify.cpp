@@ -98,7 +98,8 @@ LookupClaims verify_lookup(VerifierTranscript& transcript, const LookupStructure
   E q = transcript.receive("root");
   transcript.check(q != E::zero(), "a denominator is zero");
   Point point;
-  for (unsigned layer = 0; layer < structure.slots().log_leaves; ++layer) {
+  const unsigned layers = structure.slots().log_leaves;
+  for (unsigned layer = 0; layer < layers; ++layer) {
     const Transcript::Scope layer_scope = transcript.scope("layer");
     // 2
     const E tau = transcript.challenge("tau");
