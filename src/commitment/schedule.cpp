@@ -8,9 +8,9 @@
 namespace tessera {
 namespace {
 
-/// Rates fall so that the code's domain shrinks; a first vector above 2^18 starts at 1/4 to spare the prover's
+/// Rates fall so that the code's domain shrinks; a first vector above 2^17 starts at 1/4 to spare the prover's
 /// encoding.
-constexpr unsigned large_vector = 18;
+constexpr unsigned large_vector = 17;
 
 double field_bits() { return 2 * std::log2(static_cast<double>(F::modulus)); }
 

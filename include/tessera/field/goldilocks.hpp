@@ -34,28 +34,24 @@ class F {
     const auto high = static_cast<std::uint64_t>(value >> 64);
     const std::uint64_t high_high = high >> 32;
     const std::uint64_t high_low = high & epsilon;
-    std::uint64_t t0 = low - high_high;
-    if (low < high_high) {
-      t0 -= epsilon;  // the borrow stands for 2^64 = epsilon (mod p)
-    }
-    const std::uint64_t t1 = high_low * epsilon;
-    std::uint64_t result = t0 + t1;
-    if (result < t1) {
-      result += epsilon;
-    }
-    return from_unsigned(result);
+    // Masks instead of branches: on random values every second branch would be mispredicted.
+    std::uint64_t t0 = 0;
+    const bool borrow = __builtin_sub_overflow(low, high_high, &t0);
+    t0 -= epsilon & mask(borrow);  // the borrow stands for 2^64 = epsilon (mod p)
+    std::uint64_t result = 0;
+    const bool carry = __builtin_add_overflow(t0, high_low * epsilon, &result);
+    result += epsilon & mask(carry);
+    return from_canonical(result - (modulus & mask(result >= modulus)));
   }
 
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
 
-  friend constexpr F operator+(F a, F b) {
-    const std::uint64_t sum = a.value_ + b.value_;
-    const bool carry = sum < a.value_;
-    return from_canonical(carry || sum >= modulus ? sum - modulus : sum);
-  }
+  /// a - (p - b); the intermediate is p, not canonical, for b = 0, and the result still is.
+  friend constexpr F operator+(F a, F b) { return a - from_canonical(modulus - b.value_); }
   friend constexpr F operator-(F a, F b) {
-    const std::uint64_t difference = a.value_ - b.value_;
-    return from_canonical(a.value_ < b.value_ ? difference + modulus : difference);
+    std::uint64_t difference = 0;
+    const bool borrow = __builtin_sub_overflow(a.value_, b.value_, &difference);
+    return from_canonical(difference + (modulus & mask(borrow)));
   }
   friend constexpr F operator*(F a, F b) {
     return reduce128(static_cast<unsigned __int128>(a.value_) * b.value_);
@@ -89,6 +85,7 @@ class F {
 
  private:
   static constexpr std::uint64_t epsilon = 0xFFFFFFFFULL;  // 2^64 mod p
+  static constexpr std::uint64_t mask(bool all) { return std::uint64_t{0} - static_cast<std::uint64_t>(all); }
   std::uint64_t value_ = 0;
 };
 
