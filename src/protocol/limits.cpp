@@ -66,7 +66,7 @@ void check_exponents(const Exponents& e) {
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
   check_range("epsilon", epsilon, 1, max_epsilon);
   // floor(C*2^14/floor(sqrt(eps'))) < 2^31 <=> floor(sqrt(eps'))*2^31 > C*2^14; the root is below 2^20
-  const std::int64_t numerator = IntegerConstants::of(shape, std::int64_t{0}).norm_numerator;
+  const std::int64_t numerator = IntegerConstants::of(shape, epsilon).norm_numerator;
   auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(epsilon)));
   root -= root * root > epsilon ? 1 : 0;
   if (root << 31 <= numerator) {
