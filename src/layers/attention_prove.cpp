@@ -110,10 +110,9 @@ PointClaim prove_values(ProverContext& context, const TensorPoint& at, unsigned 
   const std::vector<E> weights = eq_table(join(row[0], row[1]));
   std::vector<E> exponential = contract(context.witness.tensors[plan.exponential.output], plan.shapes.scores,
                                         {Axis{}, Axis{}, eq_table(row[2]), Axis{}}, context.comm);
-  const ProvenSumcheck sumcheck =
-      prove_dense_sumcheck(context.transcript, TripleProductRelation{},
-                           {repeat_each(weights, plan.padded_tokens), std::move(exponential),
-                            values_at_place(context, place)});
+  const ProvenSumcheck sumcheck = prove_dense_sumcheck(
+      context.transcript, TripleProductRelation{},
+      {repeat_each(weights, plan.padded_tokens), std::move(exponential), values_at_place(context, place)});
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point head(sumcheck.point.begin() + block_bits, sumcheck.point.begin() + block_bits + head_bits);
   const Point key(sumcheck.point.begin() + block_bits + head_bits, sumcheck.point.end());
@@ -122,8 +121,8 @@ PointClaim prove_values(ProverContext& context, const TensorPoint& at, unsigned 
   return {{block, join(head, place), key}, sumcheck.factors[2]};
 }
 
-/// Step 7. A is the full product q*k^T of a present tile; on the outer cube all tiles are needed, so A is recomputed from
-/// q and k at the inner point there.
+/// Step 7. A is the full product q*k^T of a present tile; on the outer cube all tiles are needed, so A is recomputed
+/// from q and k at the inner point there.
 TensorPoint prove_masking(ProverContext& context, const TensorPoint& at) {
   const auto scope = context.transcript.scope("mask");
   const Plan& plan = context.plan;
@@ -180,7 +179,8 @@ AttentionClaims prove_attention(ProverContext& context, std::vector<WeightedClai
   prove_requantization(context, plan.y_remainder, y.point);
   // 2: R does not depend on the place in the head
   const Dimension place_dimension = Dimension::whole(plan.model.head_size());
-  const Shape split({heads.dimensions()[0], Dimension::outer(plan.model.n_head), place_dimension, heads.dimensions()[2]});
+  const Shape split(
+      {heads.dimensions()[0], Dimension::outer(plan.model.n_head), place_dimension, heads.dimensions()[2]});
   const std::vector<E> inverse =
       contract(context.witness.tensors[plan.row_inverse], plan.shapes.block_row, std::vector<Axis>(3), context.comm);
   const std::vector<ChunkedFactor> factors{tensor_factor(context.witness.value_sum),
@@ -204,11 +204,11 @@ AttentionClaims prove_attention(ProverContext& context, std::vector<WeightedClai
   const auto score_scope = transcript.scope("scores");
   const auto block_bits = static_cast<unsigned>(at[0].size());
   const std::size_t places = std::size_t{1} << place_dimension.log_chunk;
-  const ProvenSumcheck sumcheck = prove_dense_sumcheck(
-      transcript, TripleProductRelation{},
-      {repeat_each(eq_table(join(product_point[0], product_point[1])), places),
-       padded_at_token(context, context.witness.q, product_point[2]),
-       padded_at_token(context, context.witness.k, product_point[3])});
+  const ProvenSumcheck sumcheck =
+      prove_dense_sumcheck(transcript, TripleProductRelation{},
+                           {repeat_each(eq_table(join(product_point[0], product_point[1])), places),
+                            padded_at_token(context, context.witness.q, product_point[2]),
+                            padded_at_token(context, context.witness.k, product_point[3])});
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
   claims.q = {{block, place, product_point[2]}, sumcheck.factors[1]};

@@ -57,9 +57,9 @@ PointClaim verify_values(VerifierContext& context, const TensorPoint& at, unsign
   const E exponential =
       context.committed("exponential", plan.exponential.output, weight_at({block, head, row[2], key}));
   const E v = transcript.receive("v");
-  transcript.check(TripleProductRelation{}(std::array{eq(row[0], block) * eq(row[1], head), exponential, v}) ==
-                       sumcheck.value,
-                   "value product does not match the sum-check");
+  transcript.check(
+      TripleProductRelation{}(std::array{eq(row[0], block) * eq(row[1], head), exponential, v}) == sumcheck.value,
+      "value product does not match the sum-check");
   return {{block, join(head, place), key}, v};
 }
 
@@ -103,14 +103,15 @@ AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedC
   // 6
   const TensorPoint at = context.lookup.point(scores);
   const unsigned tiles = scores.dimensions()[2].outer_bits();
-  const E row_max = context.committed("row_max", plan.row_max,
-                                      {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
+  const E row_max =
+      context.committed("row_max", plan.row_max, {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
   const E present_heads = less_than(at[0], plan.model.n_layer) * less_than(at[1], plan.model.n_head);
-  const E masked_in_tiles = less_or_equal(std::span(at[3]).first(tiles), std::span(at[2]).first(tiles)) -
-                            less_or_equal(at[3], at[2]);
-  const E score =
-      row_max + present_heads * masked_in_tiles * F::from_signed(softmax_infinity) - context.lookup.input(plan.exponential);
-  const E masked = requantized(scores, at, score, context.lookup.value(plan.score_remainder), plan.score_remainder.width);
+  const E masked_in_tiles =
+      less_or_equal(std::span(at[3]).first(tiles), std::span(at[2]).first(tiles)) - less_or_equal(at[3], at[2]);
+  const E score = row_max + present_heads * masked_in_tiles * F::from_signed(softmax_infinity) -
+                  context.lookup.input(plan.exponential);
+  const E masked =
+      requantized(scores, at, score, context.lookup.value(plan.score_remainder), plan.score_remainder.width);
   // 7
   TensorPoint product_point;
   E product;

@@ -106,8 +106,9 @@ ChunkedFactor weight_factor(const Shape& shape, std::vector<WeightedClaim> scale
         const Dimension& dimension = shape.dimensions()[j];
         auto& outer = bound.emplace_back();
         for (std::size_t c = 0; c < std::size_t{1} << dimension.outer_bits(); ++c) {
-          outer.push_back(evaluate(std::span<const E>(tables[i][j]).subspan(c << dimension.log_chunk, dimension.chunk()),
-                                   inner_point.subspan(at, dimension.log_chunk)));
+          outer.push_back(
+              evaluate(std::span<const E>(tables[i][j]).subspan(c << dimension.log_chunk, dimension.chunk()),
+                       inner_point.subspan(at, dimension.log_chunk)));
         }
         at += dimension.log_chunk;
       }

@@ -35,7 +35,8 @@ void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, c
   const auto scope = transcript.scope("layer_norm");
   consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
   const ReductionInput claims{std::move(consumers)};
-  const ReducedClaims reduced = prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
+  const ReducedClaims reduced =
+      prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
   prove_requantization(context, norm.u_remainder, reduced.point);
 
   const TensorPoint bias_point(reduced.point.begin(), reduced.point.end() - 1);

@@ -71,8 +71,7 @@ void verify_layer_norm(VerifierContext& context, const LayerNormTensors& tensors
   }
 
   const NormRelation relation{transcript.challenge("lambda")};
-  const E target =
-      scaled - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
+  const E target = scaled - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
   const SumcheckResult sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
   const TensorPoint end = to_tensor_point(norm.activation, sumcheck.point);
   const TensorPoint token_end = without_feature(end);

@@ -56,8 +56,7 @@ std::vector<WeightedClaim> verify_logits(VerifierContext& context) {
   for (std::size_t g = 0; g < tokens.size(); ++g) {
     weights.push_back(eq_index(row, g));
   }
-  const E chosen =
-      context.parameter("embedding", embedding, {token_rows(plan, tokens, weights), Factor::at(feature)});
+  const E chosen = context.parameter("embedding", embedding, {token_rows(plan, tokens, weights), Factor::at(feature)});
   const E selected = transcript.receive("selected");
   transcript.check(relation(std::array{eq(at[1], row), chosen, selected}) == sumcheck.value,
                    "logits of the generated tokens do not match the sum-check");

@@ -17,7 +17,8 @@ PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape
   tables[1] = std::move(input_at_token);
   for (const ParameterId weight : product.weights) {
     const Shape& shape = context.plan.parameter_layout.tensors()[weight];
-    tables.push_back(contract(context.witness.parameters[weight], shape, {Axis{}, eq_table(at[1]), Axis{}}, context.comm));
+    tables.push_back(
+        contract(context.witness.parameters[weight], shape, {Axis{}, eq_table(at[1]), Axis{}}, context.comm));
   }
   const ProvenSumcheck sumcheck = prove_dense_sumcheck(context.transcript, relation, std::move(tables));
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + product.block_bits);

@@ -13,14 +13,12 @@ WeightedClaim prove_mlp(ProverContext& context) {
   const Shape& inner = plan.shapes.block_inner;
   const unsigned block_bits = shape.dimensions()[0].bits();
   const TensorPoint at = context.lookup.point(shape);
-  context.committed("x_next", plan.x_in,
-                    {next_block(at[0], plan.model.n_layer), Factor::at(at[1]), Factor::at(at[2])});
+  context.committed("x_next", plan.x_in, {next_block(at[0], plan.model.n_layer), Factor::at(at[1]), Factor::at(at[2])});
   context.committed("x_end", plan.x_end, weight_at({at[1], at[2]}));
   context.parameter("bias_2", b2, weight_at({at[0], at[1]}));
   const IntegerTensor& gelu = context.witness.tensors[plan.gelu.output];
-  const PointClaim input =
-      prove_matrix_product(context, {{w2}, block_bits, inner.dimensions()[1].bits()}, at,
-                           contract(gelu, inner, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
+  const PointClaim input = prove_matrix_product(context, {{w2}, block_bits, inner.dimensions()[1].bits()}, at,
+                                                contract(gelu, inner, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   context.ledger.witness.push_back({plan.gelu.output, weight_at(input.point), input.value});
   const TensorPoint z_point = context.lookup.point(inner);
   context.parameter("bias_1", b1, weight_at({z_point[0], z_point[1]}));
@@ -51,8 +49,8 @@ WeightedClaim prove_output_projection(ProverContext& context) {
       }
     }
   }
-  const PointClaim claim = prove_matrix_product(
-      context, {{wo}, shape.dimensions()[0].bits(), feature_bits}, at, std::move(y));
+  const PointClaim claim =
+      prove_matrix_product(context, {{wo}, shape.dimensions()[0].bits(), feature_bits}, at, std::move(y));
   return {{Factor::at(claim.point[0]), feature_to_padded(plan.model, padded_bits, claim.point[1]),
            Factor::at(claim.point[2])},
           claim.value};

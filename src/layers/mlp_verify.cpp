@@ -22,8 +22,8 @@ WeightedClaim verify_mlp(VerifierContext& context) {
   // 1
   const TensorPoint at = context.lookup.point(plan.shapes.block_feature);
   const std::size_t last = plan.model.n_layer - 1;
-  const E next = context.committed(
-      "x_next", plan.x_in, {next_block(at[0], plan.model.n_layer), Factor::at(at[1]), Factor::at(at[2])});
+  const E next = context.committed("x_next", plan.x_in,
+                                   {next_block(at[0], plan.model.n_layer), Factor::at(at[1]), Factor::at(at[2])});
   const E end = context.committed("x_end", plan.x_end, weight_at({at[1], at[2]}));
   const E update = next + eq_index(at[0], last) * end - context.lookup.value(plan.x_mid_range);
   const E scaled = requantized(plan.shapes.block_feature, at, update, context.lookup.value(plan.mlp_out_remainder),
@@ -51,15 +51,14 @@ WeightedClaim verify_output_projection(VerifierContext& context) {
   const Shape& shape = plan.shapes.block_feature;
   const TensorPoint at = context.lookup.point(shape);
   const E update = context.lookup.value(plan.x_mid_range) - context.lookup.value(plan.x_in_range);
-  const E scaled =
-      requantized(shape, at, update, context.lookup.value(plan.o_remainder), plan.o_remainder.width);
+  const E scaled = requantized(shape, at, update, context.lookup.value(plan.o_remainder), plan.o_remainder.width);
   const E bias = context.parameter("bias", bo, weight_at({at[0], at[1]}));
   const E out = scaled - bias * two_to_the(static_cast<unsigned>(plan.exponents.bias_o()));
   const auto& dimensions = shape.dimensions();
   const PointClaim y =
       verify_matrix_product(context, {{wo}, dimensions[0].bits(), dimensions[1].bits()}, at, std::span(&out, 1));
-  return {{Factor::at(y.point[0]),
-           feature_to_padded(plan.model, plan.head_feature.dimensions()[1].bits(), y.point[1]), Factor::at(y.point[2])},
+  return {{Factor::at(y.point[0]), feature_to_padded(plan.model, plan.head_feature.dimensions()[1].bits(), y.point[1]),
+           Factor::at(y.point[2])},
           y.value};
 }
 

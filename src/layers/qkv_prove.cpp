@@ -15,11 +15,11 @@ WeightedClaim prove_qkv(ProverContext& context, const AttentionClaims& claims) {
   const unsigned feature_bits = shape.dimensions()[1].bits();
   const TensorPoint looked_up = context.lookup.point(shape);
   const auto input = [&](const PointClaim& consumer) {
-    return ReductionInput{{{weight_at(looked_up), E::zero()},
-                           {{Factor::at(consumer.point[0]),
-                             padded_to_feature(plan.model, feature_bits, consumer.point[1]),
-                             Factor::at(consumer.point[2])},
-                            E::zero()}}};
+    return ReductionInput{
+        {{weight_at(looked_up), E::zero()},
+         {{Factor::at(consumer.point[0]), padded_to_feature(plan.model, feature_bits, consumer.point[1]),
+           Factor::at(consumer.point[2])},
+          E::zero()}}};
   };
   const std::array inputs{input(claims.q), input(claims.k), input(claims.v)};
   const std::array tensors{context.witness.q, context.witness.k, context.witness.v};
@@ -34,9 +34,8 @@ WeightedClaim prove_qkv(ProverContext& context, const AttentionClaims& claims) {
   product(plan.v_remainder, "bias_v", bv);
   const Shape& features = plan.shapes.block_feature;
   const MatrixProductShape matrices{{wq, wk, wv}, shape.dimensions()[0].bits(), features.dimensions()[1].bits()};
-  const PointClaim u =
-      prove_matrix_product(context, matrices, at,
-                           contract(context.witness.u1, features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
+  const PointClaim u = prove_matrix_product(
+      context, matrices, at, contract(context.witness.u1, features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   return {weight_at(u.point), u.value};
 }
 

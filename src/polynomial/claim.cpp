@@ -4,9 +4,7 @@
 
 namespace tessera {
 
-Factor Factor::ones(unsigned bits) {
-  return {{E(two_to_the(bits))}, Point(bits, E(F::from_canonical(2).inverse()))};
-}
+Factor Factor::ones(unsigned bits) { return {{E(two_to_the(bits))}, Point(bits, E(F::from_canonical(2).inverse()))}; }
 
 Factor Factor::one_hot(unsigned bits, std::size_t index) {
   Factor factor{{E::one()}, Point(bits)};

@@ -85,8 +85,8 @@ class Builder {
   std::vector<std::pair<std::size_t, unsigned>> widths_;  // column, width of its range table
 };
 
-LayerNormPlan layer_norm_plan(Builder& builder, std::size_t number, const std::string& name, const Plan& plan, const Shape& activation,
-                              const Shape& token, int gamma, int beta, int u) {
+LayerNormPlan layer_norm_plan(Builder& builder, std::size_t number, const std::string& name, const Plan& plan,
+                              const Shape& activation, const Shape& token, int gamma, int beta, int u) {
   const unsigned mean_bits = std::max(1U, ceil_log2(plan.model.n_embd));
   LayerNormPlan norm;
   norm.number = number;
@@ -182,9 +182,9 @@ Plan Plan::of(const VerifyingKey& key, const Statement& statement) {
   plan.shapes = ActivationShapes::of(plan.model, plan.padded_tokens);
   const ActivationShapes& shapes = plan.shapes;
   const Dimension place = Dimension::whole(plan.model.head_size());
-  plan.head_feature = Shape({Dimension::outer(plan.model.n_layer),
-                             Dimension{plan.model.n_head << place.log_chunk, place.log_chunk},
-                             Dimension::whole(plan.padded_tokens)});
+  plan.head_feature =
+      Shape({Dimension::outer(plan.model.n_layer), Dimension{plan.model.n_head << place.log_chunk, place.log_chunk},
+             Dimension::whole(plan.padded_tokens)});
   const Dimension rows = Dimension::whole(plan.generated);
   plan.logits = Shape({Dimension::tiled(plan.model.n_vocab), rows});
 
@@ -206,9 +206,12 @@ Plan Plan::of(const VerifyingKey& key, const Statement& statement) {
   plan.x_mid_range = builder.value("x_mid", shapes.block_feature, residual_bits, true);
   plan.x_end = builder.commit("x_end", shapes.feature);
   plan.x_end_range = builder.value("x_end", shapes.feature, residual_bits, true);
-  plan.ln1 = layer_norm_plan(builder, 0, "layer_norm_1", plan, shapes.block_feature, shapes.block_token, e.gamma1, e.beta1, e.u1);
-  plan.ln2 = layer_norm_plan(builder, 1, "layer_norm_2", plan, shapes.block_feature, shapes.block_token, e.gamma2, e.beta2, e.u2);
-  plan.lnf = layer_norm_plan(builder, 2, "layer_norm_final", plan, shapes.feature, shapes.token, e.gammaf, e.betaf, e.uf);
+  plan.ln1 = layer_norm_plan(builder, 0, "layer_norm_1", plan, shapes.block_feature, shapes.block_token, e.gamma1,
+                             e.beta1, e.u1);
+  plan.ln2 = layer_norm_plan(builder, 1, "layer_norm_2", plan, shapes.block_feature, shapes.block_token, e.gamma2,
+                             e.beta2, e.u2);
+  plan.lnf =
+      layer_norm_plan(builder, 2, "layer_norm_final", plan, shapes.feature, shapes.token, e.gammaf, e.betaf, e.uf);
   plan.q = builder.value("q", shapes.block_qkv, 16, true);
   plan.k = builder.value("k", shapes.block_qkv, 16, true);
   plan.v = builder.value("v", shapes.block_qkv, 16, true);

@@ -29,16 +29,12 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm) {
   ProverTranscript transcript(statement_seed(key, statement));
-  const auto in_scope = [&](std::string_view name, const auto& body) {
-    const auto scope = transcript.scope(name);
-    return body();
-  };
-  const std::unique_ptr<CodewordStore> witness_codeword = in_scope(
-      "commitment", [&] { return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm); });
+  const std::unique_ptr<CodewordStore> witness_codeword = [&] {
+    const auto scope = transcript.scope("commitment");
+    return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm);
+  }();
   transcript.send("witness", witness_codeword->root());
-  const LookupValues lookup(plan, in_scope("lookup", [&] {
-    return prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm);
-  }));
+  const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
   ClaimLedger ledger;
   lookup.add_claims(ledger);
   ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm};
@@ -59,15 +55,12 @@ Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& 
   }
   prove_embedding(context);
 
-  {
-    const auto scope = transcript.scope("opening");
-    const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
-                             CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_codeword->root()}};
-    const std::array witnesses{OracleWitness{witness.parameters, &parameter_codeword},
-                               OracleWitness{witness.tensors, witness_codeword.get()}};
-    const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
-    prove_opening(transcript, oracles, witnesses, claims, comm);
-  }
+  const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
+                           CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_codeword->root()}};
+  const std::array witnesses{OracleWitness{witness.parameters, &parameter_codeword},
+                             OracleWitness{witness.tensors, witness_codeword.get()}};
+  const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
+  prove_opening(transcript, oracles, witnesses, claims, comm);
   return {transcript.payload(), transcript.timings()};
 }
 

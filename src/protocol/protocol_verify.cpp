@@ -15,10 +15,7 @@ namespace {
 void verify_layers(const Plan& plan, const Statement& statement, const Digest& parameter_root,
                    const OracleParameters& parameter_oracle, VerifierTranscript& transcript) {
   const Digest witness_root = transcript.receive_digest("witness");
-  const LookupValues lookup(plan, [&] {
-    const auto scope = transcript.scope("lookup");
-    return verify_lookup(transcript, plan.lookup);
-  }());
+  const LookupValues lookup(plan, verify_lookup(transcript, plan.lookup));
   ClaimLedger ledger;
   lookup.add_claims(ledger);
   VerifierContext context{plan, statement, transcript, lookup, ledger};
@@ -39,7 +36,6 @@ void verify_layers(const Plan& plan, const Statement& statement, const Digest& p
   }
   verify_embedding(context);
 
-  const auto scope = transcript.scope("opening");
   const std::array oracles{CommittedOracle{plan.parameter_layout, parameter_oracle, parameter_root},
                            CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_root}};
   const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};

@@ -65,7 +65,8 @@ SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key) {
     if (sumcheck.rounds == 0) {
       continue;
     }
-    add(sumcheck.scope, std::to_string(sumcheck.rounds) + " sum-check rounds, each " + std::to_string(sumcheck.degree) + "/|E|",
+    add(sumcheck.scope,
+        std::to_string(sumcheck.rounds) + " sum-check rounds, each " + std::to_string(sumcheck.degree) + "/|E|",
         static_cast<double>(sumcheck.rounds * sumcheck.degree));
   }
   add("/layers", "combination of at most 6 claims on tensors of one shape, 5/|E| each, 6 reductions", 30);

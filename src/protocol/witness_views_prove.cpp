@@ -93,7 +93,8 @@ std::vector<E> Witness::score_products_at(const Plan& plan, std::span<const E> i
   const unsigned place_bits = ceil_log2(plan.model.head_size());
   // the token dimension as (tile, inside): the same order within a chunk
   const Shape split({Dimension::outer(plan.model.n_layer), Dimension::outer(plan.model.n_head),
-                     Dimension::whole(std::size_t{1} << place_bits), Dimension::whole(tiles), Dimension::whole(tile.chunk())});
+                     Dimension::whole(std::size_t{1} << place_bits), Dimension::whole(tiles),
+                     Dimension::whole(tile.chunk())});
   const auto at = [&](const ChunkedTensor<std::int16_t>* tensor, std::span<const E> point) {
     return contract(tensor, split, {Axis{}, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
   };
@@ -127,7 +128,8 @@ std::vector<E> Witness::embedding_rows(const Plan& plan, std::span<const std::ui
     const std::size_t feature = table->shape().coordinate(chunk, 1) << dimensions[1].log_chunk;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i] >= first && tokens[i] < first + dimensions[0].chunk()) {
-        const auto row = table->chunk(chunk).subspan((tokens[i] - first) * dimensions[1].chunk(), dimensions[1].chunk());
+        const auto row =
+            table->chunk(chunk).subspan((tokens[i] - first) * dimensions[1].chunk(), dimensions[1].chunk());
         for (std::size_t f = 0; f < row.size(); ++f) {
           rows[i * features + feature + f] = E::from_signed(row[f]);
         }

@@ -55,9 +55,7 @@ TEST(Extension, MultipliesAsPolynomialsModuloXSquaredMinusSeven) {
   EXPECT_EQ((E{top, top} * E{top, top}), (E{F::from_canonical(8), F::from_canonical(2)}));
 }
 
-TEST(Extension, SevenIsANonResidue) {
-  EXPECT_EQ(F::from_canonical(7).power((F::modulus - 1) / 2), F::from_signed(-1));
-}
+TEST(Extension, SevenIsANonResidue) { EXPECT_EQ(F::from_canonical(7).power((F::modulus - 1) / 2), F::from_signed(-1)); }
 
 }  // namespace
 }  // namespace tessera

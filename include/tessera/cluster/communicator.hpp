@@ -51,7 +51,9 @@ class SelfCommunicator final : public Communicator {
   void all_reduce_sum(std::span<E> /*values*/) override {}
   void all_reduce_sum(std::span<std::int64_t> /*values*/) override {}
   void all_reduce_max(std::span<std::int64_t> /*values*/) override {}
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override { return {mine.begin(), mine.end()}; }
+  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
+    return {mine.begin(), mine.end()};
+  }
   std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
     return send;
   }

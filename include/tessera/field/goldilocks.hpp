@@ -53,9 +53,7 @@ class F {
     const bool borrow = __builtin_sub_overflow(a.value_, b.value_, &difference);
     return from_canonical(difference + (modulus & mask(borrow)));
   }
-  friend constexpr F operator*(F a, F b) {
-    return reduce128(static_cast<unsigned __int128>(a.value_) * b.value_);
-  }
+  friend constexpr F operator*(F a, F b) { return reduce128(static_cast<unsigned __int128>(a.value_) * b.value_); }
   constexpr F operator-() const { return F{} - *this; }
   constexpr F& operator+=(F other) { return *this = *this + other; }
   constexpr F& operator-=(F other) { return *this = *this - other; }
@@ -79,9 +77,7 @@ class F {
   static constexpr F zero() { return {}; }
   static constexpr F one() { return from_canonical(1); }
   /// A primitive 2^log_order-th root of unity, log_order <= 32. 7 generates the multiplicative group.
-  static constexpr F root_of_unity(unsigned log_order) {
-    return from_canonical(7).power((modulus - 1) >> log_order);
-  }
+  static constexpr F root_of_unity(unsigned log_order) { return from_canonical(7).power((modulus - 1) >> log_order); }
 
  private:
   static constexpr std::uint64_t epsilon = 0xFFFFFFFFULL;  // 2^64 mod p

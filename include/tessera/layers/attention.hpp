@@ -17,13 +17,13 @@ namespace tessera {
 ///   | 3 | P    | D(w) as a claim on e with weight one on keys; V: D(w) = 2^kappa*A'(w) + (T-1)(w) + Pres,         |
 ///   |   |      | D - 1 - rho_R against its complement                                                            |
 ///   | 4 | P/V  | eq sum-check at w of R*D = 2^46*Pres - rho_R over (B,H,T), degree 2; P: R, D at its end: claims   |
-///   | 5 | P/V  | values: O(a) = sum_{b,h,j} beta(a_b,b)*beta(a_h,h)*e(b,h,a_t,j)*v(b,h,a_m,j), degree 3; P: e: claim, v |
-///   | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p), then (Z∘A)(p) |
-///   | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c)               |
-///   | 8 | P/V  | scores: A(c) = sum_{b,x} beta(c_b,b)*beta(c_h,head(x))*q(b,x,c_q)*k(b,x,c_k), degree 3; P: q, k    |
+///   | 5 | P/V  | values: O(a) = sum_{b,h,j} beta(a_b,b)*beta(a_h,h)*e(b,h,a_t,j)*v(b,h,a_m,j), degree 3; P: e: claim,
+///   v | | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p), then
+///   (Z∘A)(p) | | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c) | | 8 |
+///   P/V  | scores: A(c) = sum_{b,x} beta(c_b,b)*beta(c_h,head(x))*q(b,x,c_q)*k(b,x,c_k), degree 3; P: q, k    |
 /// Returns the claims on padded q, k, v (dimensions B, head and place, T).
-/// D >= 1 entries with d = 0: e of a masked or smaller entry is a multiple of 2^kappa, so D mod 2^kappa counts the maxima and
-/// T-1 >= 0 says there is one; with d >= 0 everywhere M is the maximum.
+/// D >= 1 entries with d = 0: e of a masked or smaller entry is a multiple of 2^kappa, so D mod 2^kappa counts the
+/// maxima and T-1 >= 0 says there is one; with d >= 0 everywhere M is the maximum.
 struct AttentionClaims {
   PointClaim q, k, v;
 };

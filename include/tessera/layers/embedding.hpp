@@ -4,9 +4,10 @@
 
 namespace tessera {
 
-/// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else). Sources: seeds embeddings_protocol
-/// and positional_encoding. R = H*E with the public one-hot H: R(r_f, r_t) is the claim on E with weight H(r_t, .) along the
-/// vocabulary, whose sum-check is the opening's; the sub-matrix of the first s_hat positions is P at leading zeros.
+/// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else). Sources: seeds
+/// embeddings_protocol and positional_encoding. R = H*E with the public one-hot H: R(r_f, r_t) is the claim on E with
+/// weight H(r_t, .) along the vocabulary, whose sum-check is the opening's; the sub-matrix of the first s_hat positions
+/// is P at leading zeros.
 ///   | # | from | message                                                                         |
 ///   | 1 | P    | x_in(0, p_f, p_t): claim, p = look-up point of (B,F,T)                            |
 ///   | 2 | P    | P(0..0 p_t, p_f): claim; the difference is the claim on E with weight H(p_t, .)   |

@@ -7,8 +7,8 @@ namespace tessera {
 /// Layer norm over features, all blocks at once: mu = floor((S1 + floor(d/2))/d), V = S2 - 2*mu*S1 + d*mu^2 + eps',
 /// sigma = floor(sqrt(V)), I = floor(C*2^14/sigma), A = (x - mu)*I*Gamma + B*2^b, u = rshift(A, S).
 ///
-/// Statement: the claims on u (its look-up and its consumers). Points: r = where the reduction of u ends, t = the look-up
-/// point of the per-token columns.
+/// Statement: the claims on u (its look-up and its consumers). Points: r = where the reduction of u ends, t = the
+/// look-up point of the per-token columns.
 ///   | # | from | message                                                                                          |
 ///   | 1 | P/V  | reduction of the claims on u to u(r); requantization gives A(r)                                   |
 ///   | 2 | P    | B(r_b, r_f): claim; S1(t): claim on x with weight one on features; S2(t)                          |
@@ -30,8 +30,7 @@ struct LayerNormTensors {
 };
 
 /// `consumers`: claims on u besides its look-up.
-void verify_layer_norm(VerifierContext& context, const LayerNormTensors& tensors,
-                       std::vector<WeightedClaim> consumers);
+void verify_layer_norm(VerifierContext& context, const LayerNormTensors& tensors, std::vector<WeightedClaim> consumers);
 void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, const IntegerTensor& u,
                       std::vector<WeightedClaim> consumers);
 
@@ -53,9 +52,7 @@ struct NormRelation {
   E lambda;
   [[nodiscard]] std::size_t degree() const { return 4; }
   [[nodiscard]] std::size_t factors() const { return 6; }
-  E operator()(std::span<const E> v) const {
-    return v[0] * (v[1] - v[2]) * v[3] * v[4] + lambda * v[5] * v[1] * v[1];
-  }
+  E operator()(std::span<const E> v) const { return v[0] * (v[1] - v[2]) * v[3] * v[4] + lambda * v[5] * v[1] * v[1]; }
 };
 
 }  // namespace tessera

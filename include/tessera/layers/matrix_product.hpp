@@ -4,8 +4,8 @@
 
 namespace tessera {
 
-/// Stacked matrix products that share their input: Y_k(b,o,t) = sum_i W_k(b,o,i)*X(b,i,t), k = 1..n (one matrix, or Q, K
-/// and V). Source: seed qkv, equation (1), with all blocks at once.
+/// Stacked matrix products that share their input: Y_k(b,o,t) = sum_i W_k(b,o,i)*X(b,i,t), k = 1..n (one matrix, or Q,
+/// K and V). Source: seed qkv, equation (1), with all blocks at once.
 ///
 /// Statement: Y_k(r_b, r_o, r_t) = value_k. Identity:
 /// sum_k lambda^(k-1)*value_k = sum_{b,i} beta(r_b,b) * X(b,i,r_t) * sum_k lambda^(k-1)*W_k(b,r_o,i).

@@ -4,8 +4,8 @@
 
 namespace tessera {
 
-/// Residual branch and MLP: x_out - x_mid = rshift(W2*g + b2*2^b, S2), g = GELU[z], z = rshift(W1*u + b1*2^b, S1), where
-/// x_out of block b is x_in of block b+1, and x_end for the last block.
+/// Residual branch and MLP: x_out - x_mid = rshift(W2*g + b2*2^b, S2), g = GELU[z], z = rshift(W1*u + b1*2^b, S1),
+/// where x_out of block b is x_in of block b+1, and x_end for the last block.
 ///
 /// Points: p = look-up point of (B,F,T), n = of (B,N,T).
 ///   | # | from | message                                                                                    |
@@ -20,8 +20,8 @@ WeightedClaim prove_mlp(ProverContext& context);
 /// The weight along the block dimension that reads x_in one block later: head[b+1] = beta(point, b) for b < L-1.
 Factor next_block(const Point& block, std::size_t blocks);
 
-/// Output projection and its residual: x_mid - x_in = rshift(W_O*y + b_O*2^b, S), y unpadded. Returns the claim on y in the
-/// padded head layout.
+/// Output projection and its residual: x_mid - x_in = rshift(W_O*y + b_O*2^b, S), y unpadded. Returns the claim on y in
+/// the padded head layout.
 ///   | # | from | message                                                   |
 ///   | 1 | P    | b_O(p_b, p_f): claim                                       |
 ///   | 2 | P/V  | matrix product W_O; its input, through U, is the claim on y |

@@ -7,12 +7,12 @@ namespace tessera {
 
 /// Sizes of a GPT-2-architecture model.
 struct ModelShape {
-  std::size_t n_layer = 0;      // L
-  std::size_t n_embd = 0;       // d
-  std::size_t n_head = 0;       // h; d = h*m
-  std::size_t n_inner = 0;      // MLP width
-  std::size_t n_vocab = 0;      // V
-  std::size_t n_positions = 0;  // context
+  std::size_t n_layer = 0;                                                 // L
+  std::size_t n_embd = 0;                                                  // d
+  std::size_t n_head = 0;                                                  // h; d = h*m
+  std::size_t n_inner = 0;                                                 // MLP width
+  std::size_t n_vocab = 0;                                                 // V
+  std::size_t n_positions = 0;                                             // context
   [[nodiscard]] std::size_t head_size() const { return n_embd / n_head; }  // m
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
@@ -20,13 +20,13 @@ struct ModelShape {
 /// Quantization exponents: real value = integer * 2^-exponent; one per kind of tensor, the same in all blocks.
 /// Parameters are int16. Left sides of an rshift have the exponent sum of their factors.
 struct Exponents {
-  std::int32_t residual = 12;                        // E, P and the residual stream, fixed
-  std::int32_t u1 = 0, u2 = 0, uf = 0;               // layer-norm outputs: before attention, before MLP, final
-  std::int32_t q = 0, k = 0, v = 0;                  // y (attention output) has v's
-  std::int32_t score = 0;                            // z of soft-max, <= 12
-  std::int32_t mlp = 0, gelu = 0;                    // z and g of the MLP, gelu <= mlp
-  std::int32_t wq = 0, wk = 0, wv = 0, wo = 0, w1 = 0, w2 = 0;              // weights (1/sqrt(m) folded into wq, bq)
-  std::int32_t bq = 0, bk = 0, bv = 0, bo = 0, b1 = 0, b2 = 0;              // biases
+  std::int32_t residual = 12;           // E, P and the residual stream, fixed
+  std::int32_t u1 = 0, u2 = 0, uf = 0;  // layer-norm outputs: before attention, before MLP, final
+  std::int32_t q = 0, k = 0, v = 0;     // y (attention output) has v's
+  std::int32_t score = 0;               // z of soft-max, <= 12
+  std::int32_t mlp = 0, gelu = 0;       // z and g of the MLP, gelu <= mlp
+  std::int32_t wq = 0, wk = 0, wv = 0, wo = 0, w1 = 0, w2 = 0;  // weights (1/sqrt(m) folded into wq, bq)
+  std::int32_t bq = 0, bk = 0, bv = 0, bo = 0, b1 = 0, b2 = 0;  // biases
   std::int32_t gamma1 = 0, beta1 = 0, gamma2 = 0, beta2 = 0, gammaf = 0, betaf = 0;  // layer-norm parameters
   friend bool operator==(const Exponents&, const Exponents&) = default;
 
@@ -52,11 +52,11 @@ struct Exponents {
 
 /// The integer constants of section "integers of the transformer" that depend on the shape only.
 struct IntegerConstants {
-  std::int64_t epsilon = 1;        // eps' = max(1, round(d*eps*2^24)), added to V
-  std::int64_t norm_numerator = 0; // C*2^14, C = round(sqrt(d)*2^16)
-  unsigned kappa = 0;              // ceil(log2 n_positions) + 1
-  unsigned residual_bits = 0;      // w_x = min(27, floor((62 - ceil(log2 d))/2) + 1), signed width of x and mu
-  unsigned inverse_bits = 0;       // bits of floor(C*2^14/floor(sqrt(eps')))
+  std::int64_t epsilon = 1;         // eps' = max(1, round(d*eps*2^24)), added to V
+  std::int64_t norm_numerator = 0;  // C*2^14, C = round(sqrt(d)*2^16)
+  unsigned kappa = 0;               // ceil(log2 n_positions) + 1
+  unsigned residual_bits = 0;       // w_x = min(27, floor((62 - ceil(log2 d))/2) + 1), signed width of x and mu
+  unsigned inverse_bits = 0;        // bits of floor(C*2^14/floor(sqrt(eps')))
   static IntegerConstants of(const ModelShape& shape, double layer_norm_epsilon);
   /// The same from the integer eps' of a verifying key.
   static IntegerConstants of(const ModelShape& shape, std::int64_t epsilon);

@@ -6,19 +6,19 @@
 namespace tessera {
 
 /// Shapes of all activation tensors of one inference over s_hat = 2^ceil(log2 s) tokens. Dimensions: B block, F feature
-/// (n_embd, Dimension::tiled), H head, M place in a head (padded to a power of two), A = the q/k/v layout: if m is a power
-/// of two, features in chunks of m (one chunk a head), else F; N MLP feature (tiled), T token (one chunk of s_hat),
-/// Q,K query and key tiles of tau = min(s_hat, 128).
+/// (n_embd, Dimension::tiled), H head, M place in a head (padded to a power of two), A = the q/k/v layout: if m is a
+/// power of two, features in chunks of m (one chunk a head), else F; N MLP feature (tiled), T token (one chunk of
+/// s_hat), Q,K query and key tiles of tau = min(s_hat, 128).
 struct ActivationShapes {
-  Shape block_feature;   // (B, F, T)
-  Shape feature;         // (F, T)
-  Shape block_token;     // (B, T)
-  Shape token;           // (T)
-  Shape block_qkv;       // (B, A, T)
-  Shape block_head;      // (B, H, M, T)   O, y
-  Shape block_row;       // (B, H, T)      M, D, R
-  Shape scores;          // (B, H, Q, K), causal
-  Shape block_inner;     // (B, N, T)
+  Shape block_feature;  // (B, F, T)
+  Shape feature;        // (F, T)
+  Shape block_token;    // (B, T)
+  Shape token;          // (T)
+  Shape block_qkv;      // (B, A, T)
+  Shape block_head;     // (B, H, M, T)   O, y
+  Shape block_row;      // (B, H, T)      M, D, R
+  Shape scores;         // (B, H, Q, K), causal
+  Shape block_inner;    // (B, N, T)
   static ActivationShapes of(const ModelShape& shape, std::size_t padded_tokens);
   /// (V, G): vocabulary tiled, generated positions in one chunk.
   static Shape logits(const ModelShape& shape, std::size_t generated);
@@ -60,7 +60,7 @@ struct Trace {
   Sharded<std::uint16_t> o_remainder;      // (B,F,T) of x_mid - x_in
   Sharded<std::int16_t> mlp;               // z (B,N,T)
   Sharded<std::uint16_t> mlp_remainder;
-  Sharded<std::int16_t> gelu;              // g (B,N,T)
+  Sharded<std::int16_t> gelu;                // g (B,N,T)
   Sharded<std::uint16_t> mlp_out_remainder;  // (B,F,T) of x_out - x_mid
   Sharded<std::int64_t> logits;              // (V,G); column g belongs to position prompt_length + g - 1
 

@@ -6,8 +6,9 @@
 
 namespace tessera {
 
-/// Which rank owns which chunk of a tensor. `dimension` is the one whose chunk numbers are dealt out in equal contiguous
-/// ranges; `replicated` tensors are held by every rank and counted by rank 0. Never touches a byte of the proof.
+/// Which rank owns which chunk of a tensor. `dimension` is the one whose chunk numbers are dealt out in equal
+/// contiguous ranges; `replicated` tensors are held by every rank and counted by rank 0. Never touches a byte of the
+/// proof.
 struct Ownership {
   static constexpr std::size_t replicated = static_cast<std::size_t>(-1);
   std::size_t dimension = replicated;
@@ -15,7 +16,8 @@ struct Ownership {
   [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
 };
 
-/// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges: floor(index*ranks/count).
+/// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
+/// floor(index*ranks/count).
 int contiguous_owner(std::size_t index, std::size_t count, int ranks);
 
 /// Integers of a sharded tensor: the chunks that this rank holds, each 2^inner_bits values, inner indices row-major.

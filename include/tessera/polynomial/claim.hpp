@@ -24,7 +24,8 @@ struct Factor {
   [[nodiscard]] std::vector<E> table() const;
 };
 
-/// The claim <w, T> = value for a committed tensor T (its number in the plan), w = product over T's dimensions of factors.
+/// The claim <w, T> = value for a committed tensor T (its number in the plan), w = product over T's dimensions of
+/// factors.
 struct Claim {
   std::size_t tensor = 0;
   std::vector<Factor> weight;

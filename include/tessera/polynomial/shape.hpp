@@ -39,9 +39,10 @@ enum class Presence : std::uint8_t {
 
 /// A tensor's shape: dimensions, first most significant, and which chunks are present.
 ///
-/// *Flat order* of the variables of its multilinear extension, most significant first: the outer bits of every dimension
-/// in order, then the inner bits of every dimension in order. Values are stored chunk after chunk (lexicographic in the
-/// outer indices), inner indices row-major. Sum-checks bind the flat order from its end: inner variables first.
+/// *Flat order* of the variables of its multilinear extension, most significant first: the outer bits of every
+/// dimension in order, then the inner bits of every dimension in order. Values are stored chunk after chunk
+/// (lexicographic in the outer indices), inner indices row-major. Sum-checks bind the flat order from its end: inner
+/// variables first.
 class Shape {
  public:
   Shape() = default;

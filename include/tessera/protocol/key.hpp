@@ -26,7 +26,8 @@ struct VerifyingKey {
 
   /// Canonical byte string: fixed little-endian fields in declaration order, lists length-prefixed.
   [[nodiscard]] std::vector<std::uint8_t> encode() const;
-  /// Strict inverse of encode(); throws std::runtime_error naming the field. Checks every range that later code relies on.
+  /// Strict inverse of encode(); throws std::runtime_error naming the field. Checks every range that later code relies
+  /// on.
   static VerifyingKey decode(std::span<const std::uint8_t> bytes);
   /// BLAKE2s-256 of encode().
   [[nodiscard]] Digest digest() const;

@@ -22,8 +22,8 @@ struct Verdict {
 /// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 
-/// Checks that the payload proves the statement under the key: rejects a statement that the key's model cannot have, and
-/// shapes with less than required_soundness_bits. Never throws for anything that a prover supplies. Serial.
+/// Checks that the payload proves the statement under the key: rejects a statement that the key's model cannot have,
+/// and shapes with less than required_soundness_bits. Never throws for anything that a prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
 /// The same with a plan at hand (normally Plan::of(key, statement)).

@@ -8,16 +8,16 @@
 
 namespace tessera {
 
-/// The int16 parameters as tensors of the parameter oracle: every rank holds its part (output features, heads or vocabulary
-/// rows by contiguous ranges; vectors are replicated).
+/// The int16 parameters as tensors of the parameter oracle: every rank holds its part (output features, heads or
+/// vocabulary rows by contiguous ranges; vectors are replicated).
 struct ParameterTensors {
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // by ParameterId
   static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank, int ranks);
   [[nodiscard]] std::vector<IntegerTensor> views() const;
 };
 
-/// Everything that the prover commits to or looks up, computed from a trace. Holds views into the trace and the parameters,
-/// which must outlive it. Built collectively.
+/// Everything that the prover commits to or looks up, computed from a trace. Holds views into the trace and the
+/// parameters, which must outlive it. Built collectively.
 struct Witness {
   std::vector<IntegerTensor> parameters;  // by ParameterId
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
@@ -47,7 +47,7 @@ struct Witness {
   friend class WitnessBuilder;
   void set_heads(const Plan& plan, const Trace& trace, Communicator& comm);
   std::deque<ChunkedTensor<std::uint16_t>> pieces_;
-  std::deque<ChunkedTensor<std::int64_t>> wide_;  // computed here: quotients, logits, multiplicities
+  std::deque<ChunkedTensor<std::int64_t>> wide_;     // computed here: quotients, logits, multiplicities
   ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B, H*m_hat, T) where heads are padded
   const ChunkedTensor<std::int16_t>* head_q_ = nullptr;
   const ChunkedTensor<std::int16_t>* head_k_ = nullptr;

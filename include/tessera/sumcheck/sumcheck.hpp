@@ -6,8 +6,9 @@
 
 namespace tessera {
 
-/// The summand of a sum-check, written once for prover and verifier: a polynomial of total degree `degree` in the values
-/// of its factors (multilinear polynomials over the same variables). With an eq factor, `degree` does not count it.
+/// The summand of a sum-check, written once for prover and verifier: a polynomial of total degree `degree` in the
+/// values of its factors (multilinear polynomials over the same variables). With an eq factor, `degree` does not count
+/// it.
 template <class R>
 concept Relation = requires(const R relation, std::span<const E> values) {
   { relation.degree() } -> std::convertible_to<std::size_t>;

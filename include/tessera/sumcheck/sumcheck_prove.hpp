@@ -183,7 +183,8 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       comm.all_reduce_sum(tables[k]);
     }
   }
-  ProvenSumcheck rest = prove_dense_sumcheck(transcript, relation, std::move(tables), at.empty() ? at : at.first(outer));
+  ProvenSumcheck rest =
+      prove_dense_sumcheck(transcript, relation, std::move(tables), at.empty() ? at : at.first(outer));
   std::ranges::copy(rest.point, result.point.begin());
   result.factors = std::move(rest.factors);
   return result;
