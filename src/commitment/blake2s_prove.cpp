@@ -16,6 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D32 = hn::ScalableTag<std::uint32_t>;
 using V32 = hn::Vec<D32>;
+using MessageWords = std::uint32_t[16][hn::MaxLanes(D32())];
 
 template <int a, int b, int c, int d>
 HWY_INLINE void mix(V32* v, V32 x, V32 y) {
@@ -29,23 +30,20 @@ HWY_INLINE void mix(V32* v, V32 x, V32 y) {
   v[b] = hn::RotateRight<7>(hn::Xor(v[b], v[c]));
 }
 
-template <int... s>
-HWY_INLINE void round(V32* v, const V32* m) {
-  constexpr int order[16] = {s...};
-  mix<0, 4, 8, 12>(v, m[order[0]], m[order[1]]);
-  mix<1, 5, 9, 13>(v, m[order[2]], m[order[3]]);
-  mix<2, 6, 10, 14>(v, m[order[4]], m[order[5]]);
-  mix<3, 7, 11, 15>(v, m[order[6]], m[order[7]]);
-  mix<0, 5, 10, 15>(v, m[order[8]], m[order[9]]);
-  mix<1, 6, 11, 12>(v, m[order[10]], m[order[11]]);
-  mix<2, 7, 8, 13>(v, m[order[12]], m[order[13]]);
-  mix<3, 4, 9, 14>(v, m[order[14]], m[order[15]]);
-}
+// order of the message words in each round
+constexpr std::uint8_t sigma[10][16] = {
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
+};
 
 constexpr std::uint32_t initial[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                                       0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
 
-HWY_INLINE void compress(V32* h, const V32* m, std::uint64_t bytes, bool last) {
+/// One block; words[i] holds message word i of every lane.
+HWY_INLINE void compress(V32* h, const MessageWords& words, std::uint64_t bytes, bool last) {
   const D32 d;
   V32 v[16];
   for (int i = 0; i < 8; ++i) {
@@ -55,16 +53,18 @@ HWY_INLINE void compress(V32* h, const V32* m, std::uint64_t bytes, bool last) {
   v[12] = hn::Set(d, initial[4] ^ static_cast<std::uint32_t>(bytes));
   v[13] = hn::Set(d, initial[5] ^ static_cast<std::uint32_t>(bytes >> 32));
   v[14] = hn::Set(d, last ? ~initial[6] : initial[6]);
-  round<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(v, m);
-  round<14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3>(v, m);
-  round<11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4>(v, m);
-  round<7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8>(v, m);
-  round<9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13>(v, m);
-  round<2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9>(v, m);
-  round<12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11>(v, m);
-  round<13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10>(v, m);
-  round<6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5>(v, m);
-  round<10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0>(v, m);
+  // a loop over the rounds: all in one would not fit the registers any better, and compiles for minutes with sanitizers
+  for (const auto& order : sigma) {
+    const auto word = [&](int i) HWY_ATTR { return hn::Load(d, words[order[i]]); };
+    mix<0, 4, 8, 12>(v, word(0), word(1));
+    mix<1, 5, 9, 13>(v, word(2), word(3));
+    mix<2, 6, 10, 14>(v, word(4), word(5));
+    mix<3, 7, 11, 15>(v, word(6), word(7));
+    mix<0, 5, 10, 15>(v, word(8), word(9));
+    mix<1, 6, 11, 12>(v, word(10), word(11));
+    mix<2, 7, 8, 13>(v, word(12), word(13));
+    mix<3, 4, 9, 14>(v, word(14), word(15));
+  }
   for (int i = 0; i < 8; ++i) {
     h[i] = hn::Xor(h[i], hn::Xor(v[i], v[i + 8]));
   }
@@ -74,13 +74,12 @@ HWY_INLINE void compress(V32* h, const V32* m, std::uint64_t bytes, bool last) {
 void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t count, Digest* digests) {
   const D32 d;
   const std::size_t lanes = hn::Lanes(d);
-  HWY_ALIGN std::uint32_t words[16][hn::MaxLanes(D32())];
+  HWY_ALIGN MessageWords words;
   V32 h[8];
   for (int i = 0; i < 8; ++i) {
     h[i] = hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
   }
   for (std::size_t at = 0; at < length; at += 64) {
-    V32 m[16];
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       std::uint32_t block[16];
       std::memcpy(block, messages + (lane < count ? lane : count - 1) * length + at, 64);
@@ -88,10 +87,7 @@ void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t co
         words[i][lane] = block[i];
       }
     }
-    for (std::size_t i = 0; i < 16; ++i) {
-      m[i] = hn::Load(d, words[i]);
-    }
-    compress(h, m, at + 64, at + 64 == length);
+    compress(h, words, at + 64, at + 64 == length);
   }
   for (std::size_t i = 0; i < 8; ++i) {
     hn::Store(h[i], d, words[i]);
@@ -107,23 +103,21 @@ void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t co
 /// nonce starts at byte 33: after one byte and a digest.
 void hash_nonces(const std::uint32_t* block, std::uint64_t first_nonce, std::size_t bytes, std::uint32_t* leading) {
   const D32 d;
-  HWY_ALIGN std::uint32_t words[3][hn::MaxLanes(D32())];
+  HWY_ALIGN MessageWords words;
   for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
     const std::uint64_t nonce = first_nonce + lane;
-    words[0][lane] = block[8] | static_cast<std::uint32_t>(nonce << 8);
-    words[1][lane] = static_cast<std::uint32_t>(nonce >> 24);
-    words[2][lane] = static_cast<std::uint32_t>(nonce >> 56);
+    for (std::size_t i = 0; i < 16; ++i) {
+      words[i][lane] = block[i];
+    }
+    words[8][lane] |= static_cast<std::uint32_t>(nonce << 8);
+    words[9][lane] = static_cast<std::uint32_t>(nonce >> 24);
+    words[10][lane] = static_cast<std::uint32_t>(nonce >> 56);
   }
   V32 h[8];
-  V32 m[16];
   for (int i = 0; i < 8; ++i) {
     h[i] = hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
-    m[i] = hn::Set(d, block[i]);
   }
-  for (int i = 8; i < 16; ++i) {
-    m[i] = i < 11 ? hn::Load(d, words[i - 8]) : hn::Zero(d);
-  }
-  compress(h, m, bytes, true);
+  compress(h, words, bytes, true);
   hn::Store(h[0], d, words[0]);
   for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
     leading[lane] = __builtin_bswap32(words[0][lane]);
