@@ -4,6 +4,8 @@
 #include <tessera/model/float_model.hpp>
 #include <tessera/model/import.hpp>
 #include <tessera/model/inference.hpp>
+#include <tessera/model/checkpoint.hpp>
+#include <tessera/model/synthesis.hpp>
 #include <tessera/model/tokenizer.hpp>
 #include <tessera/protocol/protocol.hpp>
 #include <tessera/protocol/setup.hpp>
@@ -64,6 +66,13 @@ Imported import_model(const std::filesystem::path& checkpoint, const std::option
   progress.begin(exponents ? "reading checkpoint" : "calibrating");
   ImportedModel imported = tessera::import_model(checkpoint, {text, exponents, updates(progress)});
   return {std::move(imported.model), std::move(imported.float_model.parameters)};
+}
+
+Imported synthesize_model(const std::filesystem::path& config, std::uint64_t seed, Progress& progress) {
+  const CheckpointConfig shape = read_checkpoint_config(config);
+  progress.begin("synthesizing and calibrating");
+  ImportedModel synthetic = tessera::synthesize_model(shape.shape, shape.layer_norm_epsilon, seed, updates(progress));
+  return {std::move(synthetic.model), std::move(synthetic.float_model.parameters)};
 }
 
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,

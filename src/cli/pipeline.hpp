@@ -25,6 +25,9 @@ struct Imported {
 Imported import_model(const std::filesystem::path& checkpoint, const std::optional<std::string>& text,
                       const std::optional<Exponents>& exponents, Progress& progress);
 
+/// A model of the shape in this config.json with seeded random parameters.
+Imported synthesize_model(const std::filesystem::path& config, std::uint64_t seed, Progress& progress);
+
 struct Evaluation {
   std::size_t tokens = 0;   // scored
   std::size_t windows = 0;  // of n_positions tokens, token 0 of each not scored

@@ -35,7 +35,7 @@ E evaluate_table(std::span<const std::int64_t> values, std::span<const E> point)
   return sum;
 }
 
-/// The leaves' numerator and denominator at the claims' point; see PROTOCOL section 6.
+/// The leaves' numerator and denominator at the claims' point; see lookup.hpp.
 struct Leaves {
   E p;
   E q = E::one();  // neutral wherever no column or table row is present

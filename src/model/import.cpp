@@ -19,28 +19,36 @@ Calibration run_calibration(const FloatModel& float_model, const TokenizerData& 
 
 }  // namespace
 
-ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options) {
-  ImportedModel imported;
-  imported.float_model = load_checkpoint(folder);
+void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std::optional<Exponents>& exponents,
+                     const std::function<Calibration()>& calibration) {
   const FloatModel& float_model = imported.float_model;
   Model& model = imported.model;
   model.shape = float_model.shape;
   model.layer_norm_epsilon = float_model.layer_norm_epsilon;
-  model.tokenizer = load_tokenizer(folder);
-  if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
-    throw InputError(folder.string() + ": vocab.json: expected vocab_size = " + std::to_string(model.shape.n_vocab) +
-                     " tokens as in config.json, found " + std::to_string(model.tokenizer.vocabulary.size()));
-  }
-  if (options.exponents) {
-    check_exponents(*options.exponents);
-    model.exponents = *options.exponents;
+  model.tokenizer = std::move(tokenizer);
+  if (exponents) {
+    check_exponents(*exponents);
+    model.exponents = *exponents;
   } else {
-    model.calibration = run_calibration(float_model, model.tokenizer, options);
+    model.calibration = calibration();
     model.exponents = choose_exponents(float_model, model.calibration);
   }
   model.parameters = quantize(float_model, model.exponents);
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
                model.parameters);
+}
+
+ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options) {
+  ImportedModel imported;
+  imported.float_model = load_checkpoint(folder);
+  TokenizerData tokenizer = load_tokenizer(folder);
+  const std::size_t vocabulary = imported.float_model.shape.n_vocab;
+  if (tokenizer.vocabulary.size() != vocabulary) {
+    throw InputError(folder.string() + ": vocab.json: expected vocab_size = " + std::to_string(vocabulary) +
+                     " tokens as in config.json, found " + std::to_string(tokenizer.vocabulary.size()));
+  }
+  quantize_import(imported, tokenizer, options.exponents,
+                  [&] { return run_calibration(imported.float_model, tokenizer, options); });
   return imported;
 }
 

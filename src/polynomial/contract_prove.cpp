@@ -1,3 +1,4 @@
+#include <tessera/field/integer_products.hpp>
 #include <tessera/polynomial/contract.hpp>
 
 #include <omp.h>
@@ -34,59 +35,42 @@ class Contraction {
     const std::span<const T> values = tensor.chunk(chunk);
     const std::size_t row_length = dimensions[last].chunk();
     const std::size_t rows = values.size() / row_length;
+    std::vector<E> weights(rows, E::one());
+    std::vector<std::size_t> places(rows);
     for (std::size_t row = 0; row < rows; ++row) {
-      E weight = E::one();
-      std::size_t place = 0;
       std::size_t rest = row;
       for (std::size_t j = last; j-- > 0;) {
         const std::size_t index = base[j] + (rest & (dimensions[j].chunk() - 1));
         rest >>= dimensions[j].log_chunk;
         if (axes_[j]) {
-          weight *= (*axes_[j])[index];
+          weights[row] *= (*axes_[j])[index];
         } else {
-          place += index * stride_[j];
+          places[row] += index * stride_[j];
         }
       }
-      const T* entry = values.data() + row * row_length;
-      if (axes_[last]) {
-        result[place] += weight * dot(entry, axes_[last]->data() + base[last], row_length);
-      } else {
-        E* out = result.data() + place + base[last] * stride_[last];
-        for (std::size_t i = 0; i < row_length; ++i) {
-          out[i * stride_[last]] += weight * F::from_signed(entry[i]);
-        }
+    }
+    if (axes_[last]) {
+      std::vector<E> dots(rows);
+      dot_integer_rows(std::span<const E>(*axes_[last]).subspan(base[last], row_length), values, std::span(dots));
+      for (std::size_t row = 0; row < rows; ++row) {
+        result[places[row]] += weights[row] * dots[row];
       }
+      return;
+    }
+    // rows that end in the same place follow each other where the innermost kept dimension is the last one
+    for (std::size_t first = 0; first < rows;) {
+      std::size_t end = first + 1;
+      while (end < rows && places[end] == places[first]) {
+        ++end;
+      }
+      combine_integer_rows(std::span<const E>(weights).subspan(first, end - first),
+                           values.subspan(first * row_length, (end - first) * row_length),
+                           std::span(result).subspan(places[first] + base[last], row_length));
+      first = end;
     }
   }
 
  private:
-  /// sum_i entry_i * weight_i. Values below 2^32 in absolute size are summed in 128 bits and reduced once.
-  template <class T>
-  static E dot(const T* entry, const E* weight, std::size_t length) {
-    if constexpr (sizeof(T) <= 4) {
-      __int128 sum0 = 0;
-      __int128 sum1 = 0;
-      for (std::size_t i = 0; i < length; ++i) {
-        const auto value = static_cast<std::int64_t>(entry[i]);
-        // |value| < 2^31 and weight < 2^64: 2^32 terms fit
-        sum0 += static_cast<__int128>(value) * weight[i].c0.value();
-        sum1 += static_cast<__int128>(value) * weight[i].c1.value();
-      }
-      return {reduce_signed(sum0), reduce_signed(sum1)};
-    } else {
-      E sum;
-      for (std::size_t i = 0; i < length; ++i) {
-        sum += weight[i] * F::from_signed(entry[i]);
-      }
-      return sum;
-    }
-  }
-
-  static F reduce_signed(__int128 value) {
-    return value >= 0 ? F::reduce128(static_cast<unsigned __int128>(value))
-                      : -F::reduce128(static_cast<unsigned __int128>(-value));
-  }
-
   const Shape& shape_;
   const std::vector<Axis>& axes_;
   std::vector<std::size_t> stride_;  // of kept dimensions in the result

@@ -18,6 +18,10 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
     throw InputError("soundness: expected at least " + std::to_string(required_soundness_bits) +
                      " bits in every round, found " + std::to_string(bits) + " for this shape");
   }
+  if (plan.lookup.present_leaves() > max_present_leaves) {
+    throw InputError("length: expected at most " + std::to_string(max_present_leaves) + " look-ups, found " +
+                     std::to_string(plan.lookup.present_leaves()) + ": prove fewer tokens at a time");
+  }
   const auto start = std::chrono::steady_clock::now();
   const Witness witness(plan, statement, trace, parameters, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <tessera/model/float_model.hpp>
@@ -19,6 +20,11 @@ struct ImportedModel {
   Model model;
   FloatModel float_model;
 };
+
+/// Fills in imported.model from imported.float_model: exponents (given, or chosen from `calibration`), int16
+/// parameters. Throws InputError for values outside int16 and for bounds that do not hold.
+void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std::optional<Exponents>& exponents,
+                     const std::function<Calibration()>& calibration);
 
 /// Loads a Hugging Face GPT-2 folder with its tokenizer, calibrates, quantizes and checks all derived bounds. Throws
 /// InputError for anything unusable.

@@ -1,1 +1,0 @@
-#include <tessera/cluster/communicator.hpp>
