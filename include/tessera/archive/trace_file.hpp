@@ -11,7 +11,7 @@ inline constexpr std::string_view trace_format = "tessera trace";
 
 /// What a trace shard belongs to; a resumed run must find all of it equal.
 struct TraceHeader {
-  Digest model{};  // digest of the model file
+  Digest model{};  // digest of the verifying key
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   std::uint64_t prompt_length = 0;

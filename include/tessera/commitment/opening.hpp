@@ -34,12 +34,13 @@
 /// none. A state is bad if a word in play has no message or its message breaks the running claim.
 ///  - gamma, delta: a false claim survives with probability (number of claims)/|E|.
 ///  - a bound variable: the sum-check lets a false claim through with 2/|E|. u_0 + alpha (u_1 - u_0) of a word without
-///    a message has one for at most n values of alpha: correlated agreement on lines for delta <= (1-rho)/2 (Ben-Sasson,
-///    Carmon, Ishai, Kopparty, Saraf, "Proximity gaps for Reed-Solomon codes", 2020, Theorem 4.1; the interleaved form
-///    goes back to Ames, Hazay, Ishai, Venkitasubramaniam, "Ligero", 2017). Rows side by side are one word over the
-///    extension of E that they span: E-valued challenges are among that field's, the evaluation domain lies in F, and
-///    the theorem bounds the number of bad challenges, so interleaving costs no factor. Binding k rows is k such steps,
-///    each with its own challenge (tensor coefficients). Error (2 + sum of n over the words in play)/|E| a variable.
+///    a message has one for at most n values of alpha: correlated agreement on lines for delta <= (1-rho)/2
+///    (Ben-Sasson, Carmon, Ishai, Kopparty, Saraf, "Proximity gaps for Reed-Solomon codes", 2020, Theorem 4.1; the
+///    interleaved form goes back to Ames, Hazay, Ishai, Venkitasubramaniam, "Ligero", 2017). Rows side by side are one
+///    word over the extension of E that they span: E-valued challenges are among that field's, the evaluation domain
+///    lies in F, and the theorem bounds the number of bad challenges, so interleaving costs no factor. Binding k rows
+///    is k such steps, each with its own challenge (tensor coefficients). Error (2 + sum of n over the words in
+///    play)/|E| a variable.
 ///  - positions: let the new vector's message satisfy the claim although the state was bad. Then for one opened word
 ///    it is not the bound word's decoding, so its codeword differs from the bound word in more than e columns, and each
 ///    position misses all of those with probability below (1+rho)/2. Error ((1+rho)/2)^positions * 2^-grinding.
