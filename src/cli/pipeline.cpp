@@ -5,6 +5,7 @@
 #include <tessera/model/import.hpp>
 #include <tessera/model/inference.hpp>
 #include <tessera/model/checkpoint.hpp>
+#include <tessera/model/quantization.hpp>
 #include <tessera/model/synthesis.hpp>
 #include <tessera/model/tokenizer.hpp>
 #include <tessera/protocol/protocol.hpp>
@@ -96,6 +97,8 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 
 VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
                           Progress& progress) {
+  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
+               model.parameters);
   progress.begin("encoding parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));

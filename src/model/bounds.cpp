@@ -48,7 +48,7 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
       {"embedding + position", maximum(p.embedding) + maximum(p.position), residual - 1},
       {"layer norm sum of squares d*x^2", d * residual * residual, 0x1p62},
       {"layer norm mean d*mu + remainder", d * residual + d, side_limit},
-      {"layer norm epsilon", static_cast<double>(constants.epsilon), 0x1p32},
+      {"layer norm epsilon", static_cast<double>(constants.epsilon), static_cast<double>(max_epsilon)},
       {"layer norm variance V", d * residual * residual + d + static_cast<double>(constants.epsilon), side_limit},
       {"layer norm inverse bits", static_cast<double>(constants.inverse_bits), 31},
       {"layer norm I*sigma + remainder", pow2(static_cast<int>(constants.inverse_bits + sigma_bits)) + pow2(sigma_bits),

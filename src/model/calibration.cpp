@@ -94,9 +94,9 @@ Exponents choose_exponents(const FloatModel& model, const Calibration& calibrati
   x.q = std::min(activation("q"), weight("wq") + x.u1 - 1);
   x.k = std::min(activation("k"), weight("wk") + x.u1 - 1);
   x.v = std::min({activation("v"), activation("y"), weight("wv") + x.u1 - 1});
-  x.mlp = std::min(activation("mlp"), weight("w1") + x.u2 - 1);
+  x.mlp = std::min(activation("mlp", max_mlp_exponent), weight("w1") + x.u2 - 1);
   x.gelu = std::min(activation("gelu"), x.mlp);
-  x.score = activation("score", 12);
+  x.score = activation("score", max_score_exponent);
   while (x.shift_score() > 16) {
     --(x.q >= x.k ? x.q : x.k);
   }

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <set>
 #include <tessera/archive/errors.hpp>
+#include <tessera/protocol/limits.hpp>
 #include <tessera/model/checkpoint.hpp>
 
 #include "json_file.hpp"
@@ -126,11 +127,11 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file) {
     fields.refuse("model_type", "\"gpt2\"", nullptr);
   }
   fields.one_of("model_type", {"gpt2"});
-  shape.n_layer = fields.size("n_layer", 1024);
-  shape.n_embd = fields.size("n_embd", 1U << 16U);
-  shape.n_head = fields.size("n_head", 1U << 10U);
-  shape.n_vocab = fields.size("vocab_size", 1U << 20U);
-  shape.n_positions = fields.size("n_positions", 4096);  // R = floor(2^46/D) gets coarse beyond
+  shape.n_layer = fields.size("n_layer", max_layers);
+  shape.n_embd = fields.size("n_embd", max_embedding);
+  shape.n_head = fields.size("n_head", max_embedding);
+  shape.n_vocab = fields.size("vocab_size", max_vocabulary);
+  shape.n_positions = fields.size("n_positions", max_positions);
   if (shape.n_positions < 2) {
     fields.refuse("n_positions", "at least 2", shape.n_positions);
   }
@@ -138,7 +139,7 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file) {
     fields.refuse("n_embd", "a multiple of n_head = " + std::to_string(shape.n_head), shape.n_embd);
   }
   if (fields.has_value("n_inner")) {
-    shape.n_inner = fields.size("n_inner", 1U << 18U);
+    shape.n_inner = fields.size("n_inner", max_inner);
   } else {
     shape.n_inner = 4 * shape.n_embd;
     fields.drop("n_inner");

@@ -3,6 +3,7 @@
 
 #include <tessera/model/inference.hpp>
 #include <tessera/model/tables.hpp>
+#include <tessera/protocol/limits.hpp>
 
 namespace tessera {
 namespace {
@@ -19,43 +20,6 @@ void require_within(const std::string& name, std::int64_t value, std::int64_t lo
 
 void require_size(const std::string& name, const std::vector<std::int16_t>& values, std::size_t size) {
   require(values.size() == size, "length of " + name, static_cast<std::int64_t>(values.size()), std::to_string(size));
-}
-
-void check_shape(const ModelShape& shape) {
-  const auto positive = [](const char* name, std::size_t value) {
-    require_within(name, static_cast<std::int64_t>(value), 1, std::int64_t{1} << 32);
-  };
-  positive("n_layer", shape.n_layer);
-  positive("n_embd", shape.n_embd);
-  positive("n_head", shape.n_head);
-  positive("n_inner", shape.n_inner);
-  positive("n_vocab", shape.n_vocab);
-  require_within("n_positions", static_cast<std::int64_t>(shape.n_positions), 1, 4096);
-  require(shape.n_embd % shape.n_head == 0, "n_embd", static_cast<std::int64_t>(shape.n_embd), "a multiple of n_head");
-  // partial sums of int16 products stay below 2^53 in float64
-  require_within("n_embd", static_cast<std::int64_t>(shape.n_embd), 1, 1 << 22);
-  require_within("n_inner", static_cast<std::int64_t>(shape.n_inner), 1, 1 << 22);
-}
-
-void check_shifts(const Exponents& e) {
-  const auto product = [](const char* name, int shift, int bias) {
-    require_within(std::string("shift of ") + name, shift, 1, 16);
-    require_within(std::string("bias shift of ") + name, bias, 0, 32);
-  };
-  product("q", e.shift_q(), e.bias_q());
-  product("k", e.shift_k(), e.bias_k());
-  product("v", e.shift_v(), e.bias_v());
-  product("attention output", e.shift_o(), e.bias_o());
-  product("MLP input", e.shift_1(), e.bias_1());
-  product("MLP output", e.shift_2(), e.bias_2());
-  require_within("shift of scores", e.shift_score(), 1, 16);
-  const auto norm = [](const char* name, int shift, int bias) {
-    require_within(std::string("shift of ") + name, shift, 1, 32);
-    require_within(std::string("bias shift of ") + name, bias, 0, 45);
-  };
-  norm("layer norm 1", e.shift_norm(e.gamma1, e.u1), e.bias_norm(e.gamma1, e.beta1));
-  norm("layer norm 2", e.shift_norm(e.gamma2, e.u2), e.bias_norm(e.gamma2, e.beta2));
-  norm("final layer norm", e.shift_norm(e.gammaf, e.uf), e.bias_norm(e.gammaf, e.betaf));
 }
 
 void check_parameters(const ModelShape& shape, const Parameters& p) {
@@ -89,7 +53,7 @@ void check_parameters(const ModelShape& shape, const Parameters& p) {
 IntegerModel::IntegerModel(const Model& model)
     : shape(model.shape), exponents(model.exponents), parameters(&model.parameters) {
   check_shape(shape);
-  check_shifts(exponents);
+  check_exponents(exponents);
   check_parameters(shape, model.parameters);
   constants = IntegerConstants::of(shape, model.layer_norm_epsilon);
   require_within("width of 1/sigma", constants.inverse_bits, 1, 31);

@@ -3,6 +3,7 @@
 #include <tessera/model/model.hpp>
 #include <tessera/protocol/key.hpp>
 #include <tessera/protocol/limits.hpp>
+#include <tessera/protocol/plan.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -178,13 +179,19 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   if (key.filler >= key.shape.n_vocab) {
     Decoder::fail("filler", "below " + std::to_string(key.shape.n_vocab), std::to_string(key.filler));
   }
-  if (key.parameter_oracle.log_rows > max_log_rows) {
-    Decoder::fail("parameter_oracle.log_rows", "at most " + std::to_string(max_log_rows),
+  if (key.parameter_oracle.log_rows < min_log_rows || key.parameter_oracle.log_rows > max_log_rows) {
+    Decoder::fail("parameter_oracle.log_rows", std::to_string(min_log_rows) + " to " + std::to_string(max_log_rows),
                   std::to_string(key.parameter_oracle.log_rows));
   }
   if (key.parameter_oracle.log_inverse_rate < 1 || key.parameter_oracle.log_inverse_rate > max_log_inverse_rate) {
     Decoder::fail("parameter_oracle.log_inverse_rate", "1 to " + std::to_string(max_log_inverse_rate),
                   std::to_string(key.parameter_oracle.log_inverse_rate));
+  }
+  const unsigned log_size = OracleLayout(parameter_shapes(key.shape)).log_size();
+  const unsigned log_domain =
+      log_size - std::min(log_size, key.parameter_oracle.log_rows) + key.parameter_oracle.log_inverse_rate;
+  if (log_domain > F::two_adicity) {
+    Decoder::fail("parameter oracle", "a domain of at most 2^32 points", "2^" + std::to_string(log_domain));
   }
   return key;
 }

@@ -40,8 +40,9 @@ void check_exponents(const Exponents& e) {
   for_each_exponent(
       e, [](std::string_view name, std::int32_t value) { check_range(name, value, -max_exponent, max_exponent); });
   check_range("residual", e.residual, Exponents{}.residual, Exponents{}.residual);
-  check_range("score", e.score, -max_exponent, max_score_exponent);
-  check_range("gelu", e.gelu, -max_exponent, e.mlp);
+  check_range("score", e.score, 0, max_score_exponent);
+  check_range("mlp", e.mlp, 0, max_mlp_exponent);
+  check_range("gelu", e.gelu, 0, e.mlp);
   check_range("shift_q", e.shift_q(), 1, max_matmul_shift);
   check_range("shift_k", e.shift_k(), 1, max_matmul_shift);
   check_range("shift_v", e.shift_v(), 1, max_matmul_shift);

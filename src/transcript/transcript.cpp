@@ -232,7 +232,7 @@ void VerifierTranscript::check_work(std::string_view label, unsigned bits) {
 
 void VerifierTranscript::check(bool ok, std::string_view why) const {
   if (!ok) {
-    throw Rejected(path(), std::string(why));
+    throw Rejected(path().empty() ? "/" : path(), std::string(why));
   }
 }
 

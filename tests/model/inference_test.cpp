@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <tessera/archive/errors.hpp>
 #include <tessera/cluster/thread_communicator.hpp>
 #include <tessera/model/inference.hpp>
 
@@ -191,7 +192,7 @@ TEST(Inference, refuses_bad_statements) {
   EXPECT_THROW(run_inference(integers, Tokens{1}, static_cast<std::size_t>(-1), 0, self), std::invalid_argument);
   Model wrong = model;
   wrong.exponents.q = wrong.exponents.wq + wrong.exponents.u1;
-  EXPECT_THROW(IntegerModel{wrong}, std::invalid_argument);
+  EXPECT_THROW(IntegerModel{wrong}, InputError);
   wrong = model;
   wrong.parameters.bo.pop_back();
   EXPECT_THROW(IntegerModel{wrong}, std::invalid_argument);
