@@ -129,7 +129,7 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file) {
   fields.one_of("model_type", {"gpt2"});
   shape.n_layer = fields.size("n_layer", max_layers);
   shape.n_embd = fields.size("n_embd", max_embedding);
-  shape.n_head = fields.size("n_head", max_embedding);
+  shape.n_head = fields.size("n_head", max_heads);
   shape.n_vocab = fields.size("vocab_size", max_vocabulary);
   shape.n_positions = fields.size("n_positions", max_positions);
   if (shape.n_positions < 2) {

@@ -26,7 +26,7 @@ void check_size(std::string_view field, std::size_t value, std::size_t high) {
 void check_shape(const ModelShape& shape) {
   check_size("n_layer", shape.n_layer, max_layers);
   check_size("n_embd", shape.n_embd, max_embedding);
-  check_size("n_head", shape.n_head, max_embedding);
+  check_size("n_head", shape.n_head, max_heads);
   if (shape.n_embd % shape.n_head != 0) {
     throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(shape.n_head));

@@ -5,6 +5,7 @@
 #include <map>
 
 #include <tessera/archive/errors.hpp>
+#include <tessera/protocol/limits.hpp>
 
 namespace tessera {
 namespace {
@@ -168,6 +169,15 @@ OracleParameters parameter_oracle_parameters(unsigned log_size) {
 }
 
 Plan Plan::of(const VerifyingKey& key, const Statement& statement) {
+  // all widths below rely on these, whoever made the key
+  check_shape(key.shape);
+  check_exponents(key.exponents);
+  check_epsilon(key.shape, key.epsilon);
+  if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
+      key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
+    throw InputError("verifying key: function tables: expected 2^16 rows each, found " +
+                     std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
+  }
   check_statement(key, statement);
   Plan plan;
   plan.model = key.shape;
@@ -241,7 +251,14 @@ Plan Plan::of(const VerifyingKey& key, const Statement& statement) {
 
   plan.parameter_layout = OracleLayout(parameter_shapes(plan.model));
   plan.witness_layout = OracleLayout(plan.witness_shapes);
-  plan.witness_oracle = witness_oracle_parameters(plan.witness_layout.log_size());
+  const unsigned log_size = plan.witness_layout.log_size();
+  plan.witness_oracle = witness_oracle_parameters(log_size);
+  if (log_size + plan.witness_oracle.log_inverse_rate > F::two_adicity + plan.witness_oracle.log_rows) {
+    throw InputError(
+        "length: expected a witness of at most 2^" +
+        std::to_string(F::two_adicity + plan.witness_oracle.log_rows - plan.witness_oracle.log_inverse_rate) +
+        " cells, found 2^" + std::to_string(log_size));
+  }
   return plan;
 }
 

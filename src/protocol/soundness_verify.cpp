@@ -69,6 +69,8 @@ SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key) {
         std::to_string(sumcheck.rounds) + " sum-check rounds, each " + std::to_string(sumcheck.degree) + "/|E|",
         static_cast<double>(sumcheck.rounds * sumcheck.degree));
   }
+  add("/layers", "identities of committed tensors at the look-up point, variables/|E| each, 4 times",
+      static_cast<double>(4 * plan.shapes.block_feature.bits() + plan.logits.bits()));
   add("/layers", "combination of at most 6 claims on tensors of one shape, 5/|E| each, 5 reductions", 25);
   add("/layers", "combination of two identities or of q, k, v, 2/|E| each, 7 times", 14);
 

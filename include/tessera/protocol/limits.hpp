@@ -7,7 +7,8 @@ namespace tessera {
 // What this version supports. Keys and model files are checked against it where they are read, so that later code can
 // rely on it; the integer bounds behind the numbers are in the README of src/.
 
-inline constexpr std::size_t max_layers = 1024;
+inline constexpr std::size_t max_layers = 256;
+inline constexpr std::size_t max_heads = 256;  // with max_layers: bounds the chunks of a key's tensors
 inline constexpr std::size_t max_embedding = std::size_t{1} << 14;
 inline constexpr std::size_t max_inner = std::size_t{1} << 16;
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
@@ -18,7 +19,7 @@ inline constexpr int max_norm_shift = 32;               // two pieces
 inline constexpr int max_bias_shift = 46;               // |bias*2^b| < 2^61
 inline constexpr std::int32_t max_score_exponent = 12;  // EXP reaches 0 before the table's edge
 inline constexpr std::int32_t max_mlp_exponent = 15;    // GELU is tabulated for |x| >= 1 at least
-inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 40;
+inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;  // V = .. + eps' < 2^62 + 2^33
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned min_log_rows = 4;  // a Merkle leaf is longer than a node
 inline constexpr unsigned max_log_rows = 7;
