@@ -11,16 +11,19 @@ namespace tessera {
 ///   R = floor(2^46/D);  O = e*v;  y = rshift(O*R, 46).
 ///
 /// Statement: the claims on y (look-up, consumer). Points: w = look-up point of (B,H,T) rows, p = of the scores.
-///   | # | from | message                                                                                        |
-///   | 1 | P/V  | reduction of the claims on y to y(r); requantization (3 pieces) gives (O*R)(r)                  |
-///   | 2 | P/V  | eq sum-check at r of O*R over (B, H*m, T), degree 2; P: O(a), R(a): claim on R                   |
-///   | 3 | P    | D(w) as a claim on e with weight one on keys; V: D(w) = 2^kappa*A'(w) + (T-1)(w) + Pres,         |
-///   |   |      | D - 1 - rho_R against its complement                                                            |
-///   | 4 | P/V  | eq sum-check at w of R*D = 2^46*Pres - rho_R over (B,H,T), degree 2; P: R, D at its end: claims   |
-///   | 5 | P/V  | values: O(a) = sum_{b,h,j} beta(a_b,b)*beta(a_h,h)*e(b,h,a_t,j)*v(b,h,a_m,j), degree 3; P: e: claim,
-///   v | | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p), then
-///   (Z∘A)(p) | | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c) | | 8 |
-///   P/V  | scores: A(c) = sum_{b,x} beta(c_b,b)*beta(c_h,head(x))*q(b,x,c_q)*k(b,x,c_k), degree 3; P: q, k    |
+///   | # | from | message                                                                                       |
+///   | 1 | P/V  | reduction of the claims on y to y(r); requantization (3 pieces) gives (O*R)(r)                 |
+///   | 2 | P/V  | eq sum-check at r of O*R over (B, H*m, T), degree 2; P: O(a); R(a): claim                      |
+///   | 3 | P    | D(w): claim on e with weight one on keys; V: D(w) = 2^kappa*A'(w) + (T-1)(w) + Pres(w), and    |
+///   |   |      | D - 1 - rho_R against its complement                                                           |
+///   | 4 | P/V  | eq sum-check at w of R*D = 2^46*Pres - rho_R over (B,H,T), degree 2; P: R, D at its end: claims |
+///   | 5 | P/V  | values, degree 3; P: e: claim, v:                                                              |
+///   |   |      | O(a) = sum_{b,h,j} beta(a_b,b)*beta(a_h,h)*e(b,h,a_t,j)*v(b,h,a_m,j)                           |
+///   | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p), then      |
+///   |   |      | (Z∘A)(p)                                                                                       |
+///   | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c)             |
+///   | 8 | P/V  | scores, degree 3; P: q, k:                                                                     |
+///   |   |      | A(c) = sum_{b,x} beta(c_b,b)*beta(c_h,head(x))*q(b,x,c_q)*k(b,x,c_k)                           |
 /// Returns the claims on padded q, k, v (dimensions B, head and place, T).
 /// D >= 1 entries with d = 0: e of a masked or smaller entry is a multiple of 2^kappa, so D mod 2^kappa counts the
 /// maxima and T-1 >= 0 says there is one; with d >= 0 everywhere M is the maximum.
@@ -31,21 +34,13 @@ struct AttentionClaims {
 AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedClaim> y_consumers);
 AttentionClaims prove_attention(ProverContext& context, std::vector<WeightedClaim> y_consumers);
 
-/// Product of two factors (the eq factor apart).
-struct ProductRelation {
-  [[nodiscard]] std::size_t degree() const { return 2; }
-  [[nodiscard]] std::size_t factors() const { return 2; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1]; }
-};
-
-/// Product of three factors.
-struct TripleProductRelation {
-  [[nodiscard]] std::size_t degree() const { return 3; }
-  [[nodiscard]] std::size_t factors() const { return 3; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1] * v[2]; }
-};
-
+/// A point of (B, head and place, T) as the (B, H, T) row that it lies in.
+TensorPoint row_point(const TensorPoint& point, unsigned head_bits);
+/// The weight on e that makes it D at a (B, H, T) point: one on every key.
+std::vector<Factor> row_sum_weight(const TensorPoint& row);
 /// The weight along the token dimension of M in step 6: head Q -> beta(p_Q,Q)*sum_{K<=Q} beta(p_K,K), tail p_i.
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point);
+/// The multilinear extension, at a point of the scores, of the places above the diagonal in present tiles.
+E masked_places(const Shape& scores, const TensorPoint& point);
 
 }  // namespace tessera

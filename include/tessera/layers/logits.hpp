@@ -8,20 +8,15 @@ namespace tessera {
 ///
 /// Statement: diff(v,g) = [g<G]*[v<V]*(L_tok(g) - L(v,g) - [v < tok_g]) >= 0 by its 48-bit range check, and
 /// L_tok(g) = L(tok_g, g) for g < G: token n0+g is the lowest arg-max of its row. Point p = look-up point of diff.
-///   | # | from | message                                                                                            |
-///   | 1 | P    | L_tok(p_g): claim; V: L(p_v,p_g) = L_tok(p_g)*sum_{v<V} beta - sum_{g<G} beta(p_g,g)*[v<tok_g](p_v) -
-///   diff(p) | | 2 | P/V  | sum-check over features of E(p_v,f)*u_sel(f,p_g), degree 2; P: E: claim, u_sel | | 3 | P/V
-///   | L_tok(p_g) = sum_{f,g<G} beta(p_g,g)*E[tok_g,f]*u_sel(f,g), degree 3; P: E at the tokens: claim, u_sel   |
+///   | # | from | message                                                                                     |
+///   | 1 | P    | L_tok(p_g): claim; V: L(p_v,p_g) = L_tok(p_g)*sum_{v<V} beta(p_v,v)                          |
+///   |   |      |   - sum_{g<G} beta(p_g,g)*[v < tok_g](p_v) - diff(p)                                        |
+///   | 2 | P/V  | L(p_v,p_g) = sum_f E(p_v,f)*u_sel(f,p_g), degree 2; P: E: claim, u_sel                      |
+///   | 3 | P/V  | L_tok(p_g) = sum_{f,g<G} beta(p_g,g)*E[tok_g,f]*u_sel(f,g), degree 3;                       |
+///   |   |      |   P: E at the tokens: claim, u_sel                                                          |
 /// u_sel(f, r) = sum_{g<G} beta(r,g)*u(f, n0+g-1) is a claim on u with public weights on tokens: two are returned.
 std::vector<WeightedClaim> verify_logits(VerifierContext& context);
 std::vector<WeightedClaim> prove_logits(ProverContext& context);
-
-/// Factors E(p_v,.) and u_sel.
-struct LogitRelation {
-  [[nodiscard]] std::size_t degree() const { return 2; }
-  [[nodiscard]] std::size_t factors() const { return 2; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1]; }
-};
 
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);
