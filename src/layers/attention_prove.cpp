@@ -2,17 +2,14 @@
 #include <tessera/layers/claim_reduction.hpp>
 #include <tessera/layers/head_padding.hpp>
 #include <tessera/layers/requantization.hpp>
+#include <tessera/sumcheck/product_relations.hpp>
 #include <tessera/protocol/witness.hpp>
 #include <tessera/layers/prover_context.hpp>
 
 namespace tessera {
 namespace {
 
-TensorPoint row_point(const TensorPoint& point, unsigned head_bits) {
-  return {point[0], Point(point[1].begin(), point[1].begin() + head_bits), point[2]};
-}
-
-/// Table over (block, rest): beta(point, block) repeated.
+/// A table over leading dimensions, constant along a last one of `times` places.
 std::vector<E> repeat_each(const std::vector<E>& table, std::size_t times) {
   std::vector<E> result;
   result.reserve(table.size() * times);
@@ -30,14 +27,13 @@ std::vector<E> padded_at_token(ProverContext& context, const IntegerTensor& tens
   if (plan.whole_heads) {
     return features;
   }
-  const std::size_t m = plan.model.head_size();
   const unsigned in_bits = shape.dimensions()[1].bits();
   const unsigned out_bits = plan.head_feature.dimensions()[1].bits();
   const std::size_t blocks = features.size() >> in_bits;
   std::vector<E> padded(blocks << out_bits);
   for (std::size_t b = 0; b < blocks; ++b) {
     for (std::size_t x = 0; x < plan.model.n_embd; ++x) {
-      padded[(b << out_bits) + (x / m << ceil_log2(m)) + x % m] = features[(b << in_bits) + x];
+      padded[(b << out_bits) + padded_place(plan.model, x)] = features[(b << in_bits) + x];
     }
   }
   return padded;
@@ -47,11 +43,8 @@ std::vector<E> padded_at_token(ProverContext& context, const IntegerTensor& tens
 std::vector<E> values_at_place(ProverContext& context, const Point& place) {
   const Plan& plan = context.plan;
   const Shape& shape = plan.shapes.block_qkv;
-  const unsigned head_bits = plan.shapes.block_row.dimensions()[1].outer_bits();
-  const std::size_t heads = std::size_t{1} << head_bits;
   const std::size_t m = plan.model.head_size();
   const std::vector<E> weights = eq_table(place);
-  std::vector<E> result;
   if (plan.whole_heads) {
     // the same tensor with head and place apart
     const auto& dimensions = shape.dimensions();
@@ -66,9 +59,10 @@ std::vector<E> values_at_place(ProverContext& context, const Point& place) {
     std::copy_n(weights.begin(), m, feature_weights.begin() + static_cast<std::ptrdiff_t>(head * m));
     per_head.push_back(contract(context.witness.v, shape, {Axis{}, feature_weights, Axis{}}, context.comm));
   }
+  const std::size_t heads = std::size_t{1} << plan.shapes.block_row.dimensions()[1].outer_bits();
   const std::size_t keys = plan.padded_tokens;
   const std::size_t blocks = per_head[0].size() / keys;
-  result.resize(blocks * heads * keys);
+  std::vector<E> result(blocks * heads * keys);
   for (std::size_t head = 0; head < per_head.size(); ++head) {
     for (std::size_t b = 0; b < blocks; ++b) {
       std::copy_n(per_head[head].begin() + static_cast<std::ptrdiff_t>(b * keys), keys,
@@ -78,6 +72,7 @@ std::vector<E> values_at_place(ProverContext& context, const Point& place) {
   return result;
 }
 
+/// Steps 3 and 4.
 void prove_row_division(ProverContext& context) {
   const auto scope = context.transcript.scope("rows");
   const Plan& plan = context.plan;
@@ -86,12 +81,6 @@ void prove_row_division(ProverContext& context) {
   const std::vector<Axis> keep(3);
   std::vector<E> inverse = contract(context.witness.tensors[plan.row_inverse], rows, keep, context.comm);
   std::vector<E> sums = contract(context.witness.row_sum, rows, keep, context.comm);
-  const Factor keys = Factor::ones(static_cast<unsigned>(at[2].size()));
-  const auto row_sum_weight = [&](const TensorPoint& row) {
-    std::vector<Factor> weight = weight_at(row);
-    weight.push_back(keys);
-    return weight;
-  };
   const Point flat = to_flat_point(rows, at);
   context.committed("row_sum", plan.exponential.output, row_sum_weight(at), evaluate(sums, flat));
   const ProvenSumcheck sumcheck =
@@ -101,6 +90,7 @@ void prove_row_division(ProverContext& context) {
   context.committed("row_sum", plan.exponential.output, row_sum_weight(end), sumcheck.factors[1]);
 }
 
+/// Step 5.
 PointClaim prove_values(ProverContext& context, const TensorPoint& at, unsigned head_bits) {
   const auto scope = context.transcript.scope("values");
   const Plan& plan = context.plan;

@@ -1,16 +1,12 @@
 #include <tessera/layers/attention.hpp>
 #include <tessera/layers/claim_reduction.hpp>
 #include <tessera/layers/requantization.hpp>
+#include <tessera/sumcheck/product_relations.hpp>
 
 namespace tessera {
 namespace {
 
-/// A (B, head and place, T) point as its (B, H, T) rows.
-TensorPoint row_point(const TensorPoint& point, unsigned head_bits) {
-  return {point[0], Point(point[1].begin(), point[1].begin() + head_bits), point[2]};
-}
-
-/// Step 3 and 4.
+/// Steps 3 and 4.
 void verify_row_division(VerifierContext& context) {
   VerifierTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("rows");
@@ -21,12 +17,6 @@ void verify_row_division(VerifierContext& context) {
   const E quotient = context.lookup.value(plan.quotient_range);
   const E count = context.lookup.value(plan.count_range) + present;
   const E remainder = context.lookup.value(plan.division_remainder);
-  const Factor keys = Factor::ones(static_cast<unsigned>(at[2].size()));
-  const auto row_sum_weight = [&](const TensorPoint& row) {
-    std::vector<Factor> weight = weight_at(row);
-    weight.push_back(keys);
-    return weight;
-  };
   const E sum = context.committed("row_sum", plan.exponential.output, row_sum_weight(at));
   transcript.check(sum == quotient * two_to_the(plan.constants.kappa) + count,
                    "row sum does not match its quotient and count of maxima");
@@ -65,6 +55,16 @@ PointClaim verify_values(VerifierContext& context, const TensorPoint& at, unsign
 
 }  // namespace
 
+TensorPoint row_point(const TensorPoint& point, unsigned head_bits) {
+  return {point[0], Point(point[1].begin(), point[1].begin() + head_bits), point[2]};
+}
+
+std::vector<Factor> row_sum_weight(const TensorPoint& row) {
+  std::vector<Factor> weight = weight_at(row);
+  weight.push_back(Factor::ones(static_cast<unsigned>(row[2].size())));  // as many keys as queries
+  return weight;
+}
+
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point) {
   const unsigned tiles = scores.dimensions()[2].outer_bits();
   const std::span<const E> query_tile = std::span(point[2]).first(tiles);
@@ -74,6 +74,12 @@ Factor masked_row_weight(const Shape& scores, const TensorPoint& point) {
     weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, tile + 1));
   }
   return weight;
+}
+
+E masked_places(const Shape& scores, const TensorPoint& point) {
+  const auto& dimensions = scores.dimensions();
+  return presence_at(scores, point) - less_than(point[0], dimensions[0].length) *
+                                          less_than(point[1], dimensions[1].length) * less_or_equal(point[3], point[2]);
 }
 
 AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedClaim> y_consumers) {
@@ -102,14 +108,10 @@ AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedC
   claims.v = verify_values(context, value_point, head_bits, value_sum);
   // 6
   const TensorPoint at = context.lookup.point(scores);
-  const unsigned tiles = scores.dimensions()[2].outer_bits();
   const E row_max =
       context.committed("row_max", plan.row_max, {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
-  const E present_heads = less_than(at[0], plan.model.n_layer) * less_than(at[1], plan.model.n_head);
-  const E masked_in_tiles =
-      less_or_equal(std::span(at[3]).first(tiles), std::span(at[2]).first(tiles)) - less_or_equal(at[3], at[2]);
-  const E score = row_max + present_heads * masked_in_tiles * F::from_signed(softmax_infinity) -
-                  context.lookup.input(plan.exponential);
+  const E score =
+      row_max + masked_places(scores, at) * F::from_signed(softmax_infinity) - context.lookup.input(plan.exponential);
   const E masked =
       requantized(scores, at, score, context.lookup.value(plan.score_remainder), plan.score_remainder.width);
   // 7

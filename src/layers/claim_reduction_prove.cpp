@@ -13,12 +13,12 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
   }
   E power = E::one();
   for (const ReductionInput& input : inputs) {
-    std::vector<WeightedClaim> weights = input.claims;
-    for (WeightedClaim& weight : weights) {
-      weight.value = power;
+    std::vector<ScaledWeight> terms;
+    for (const WeightedClaim& claim : input.claims) {
+      terms.push_back({claim.weight, power});
       power *= gamma;
     }
-    factors.push_back(weight_factor(shape, std::move(weights)));
+    factors.push_back(weight_factor(shape, terms));
   }
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, tensors.front());
   const ProvenSumcheck sumcheck = prove_chunked_sumcheck(context.transcript, ReductionRelation{tensors.size()}, shape,

@@ -4,7 +4,7 @@
 namespace tessera {
 namespace {
 
-/// Inner indices of a chunk by dimension: index j of `place` (row-major over the dimensions' chunks).
+/// Strides of the dimensions' inner indices in a chunk.
 std::vector<std::size_t> inner_strides(const Shape& shape) {
   std::vector<std::size_t> strides(shape.dimensions().size());
   std::size_t stride = 1;
@@ -76,16 +76,18 @@ ChunkedFactor tensor_factor(const IntegerTensor& tensor) {
   return factor;
 }
 
-ChunkedFactor weight_factor(const Shape& shape, std::vector<WeightedClaim> scaled_weights) {
-  std::vector<std::vector<std::vector<E>>> tables;  // per claim and dimension
-  for (const WeightedClaim& claim : scaled_weights) {
-    auto& claim_tables = tables.emplace_back();
-    for (const Factor& weight : claim.weight) {
-      claim_tables.push_back(weight.table());
+ChunkedFactor weight_factor(const Shape& shape, const std::vector<ScaledWeight>& terms) {
+  std::vector<E> scales;
+  std::vector<std::vector<std::vector<E>>> tables;  // per term and dimension
+  for (const ScaledWeight& term : terms) {
+    scales.push_back(term.scale);
+    auto& term_tables = tables.emplace_back();
+    for (const Factor& weight : term.weight) {
+      term_tables.push_back(weight.table());
     }
   }
   ChunkedFactor factor;
-  factor.fill = [shape, scaled_weights, tables](std::size_t chunk, std::span<E> values) {
+  factor.fill = [shape, scales, tables](std::size_t chunk, std::span<E> values) {
     std::ranges::fill(values, E::zero());
     for (std::size_t i = 0; i < tables.size(); ++i) {
       std::vector<std::span<const E>> slices;
@@ -94,10 +96,10 @@ ChunkedFactor weight_factor(const Shape& shape, std::vector<WeightedClaim> scale
         slices.push_back(std::span<const E>(tables[i][j])
                              .subspan(shape.coordinate(chunk, j) << dimension.log_chunk, dimension.chunk()));
       }
-      add_outer_product(slices, scaled_weights[i].value, values);
+      add_outer_product(slices, scales[i], values);
     }
   };
-  factor.outer = [shape, scaled_weights, tables](std::span<const E> inner_point) {
+  factor.outer = [shape, scales, tables](std::span<const E> inner_point) {
     std::vector<E> result(std::size_t{1} << shape.outer_bits());
     for (std::size_t i = 0; i < tables.size(); ++i) {
       std::vector<std::vector<E>> bound;  // per dimension: the inner variables bound
@@ -112,7 +114,7 @@ ChunkedFactor weight_factor(const Shape& shape, std::vector<WeightedClaim> scale
         }
         at += dimension.log_chunk;
       }
-      add_outer_product({bound.begin(), bound.end()}, scaled_weights[i].value, result);
+      add_outer_product({bound.begin(), bound.end()}, scales[i], result);
     }
     return result;
   };

@@ -1,5 +1,5 @@
-#include <tessera/layers/attention.hpp>
 #include <tessera/layers/logits.hpp>
+#include <tessera/sumcheck/product_relations.hpp>
 #include <tessera/protocol/witness.hpp>
 #include <tessera/layers/prover_context.hpp>
 
@@ -23,7 +23,7 @@ std::vector<WeightedClaim> prove_logits(ProverContext& context) {
     std::vector<E> selected =
         contract(witness.uf, features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
     const ProvenSumcheck sumcheck =
-        prove_dense_sumcheck(transcript, LogitRelation{}, {std::move(row), std::move(selected)});
+        prove_dense_sumcheck(transcript, ProductRelation{}, {std::move(row), std::move(selected)});
     context.parameter("embedding", embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
     transcript.send("selected", sumcheck.factors[1]);
     claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, sumcheck.factors[1]});

@@ -1,5 +1,5 @@
-#include <tessera/layers/attention.hpp>
 #include <tessera/layers/logits.hpp>
+#include <tessera/sumcheck/product_relations.hpp>
 
 namespace tessera {
 
@@ -39,10 +39,11 @@ std::vector<WeightedClaim> verify_logits(VerifierContext& context) {
   // 2
   {
     const auto all_scope = transcript.scope("all");
-    const SumcheckResult sumcheck = verify_sumcheck(transcript, logit, feature_bits, LogitRelation{}.degree());
+    const SumcheckResult sumcheck = verify_sumcheck(transcript, logit, feature_bits, ProductRelation{}.degree());
     const E row = context.parameter("embedding", embedding, weight_at({at[0], sumcheck.point}));
     const E selected = transcript.receive("selected");
-    transcript.check(LogitRelation{}(std::array{row, selected}) == sumcheck.value, "logits do not match the sum-check");
+    transcript.check(ProductRelation{}(std::array{row, selected}) == sumcheck.value,
+                     "logits do not match the sum-check");
     claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, selected});
   }
   // 3

@@ -40,12 +40,11 @@ WeightedClaim prove_output_projection(ProverContext& context) {
       contract(context.witness.y, plan.head_feature, {Axis{}, Axis{}, eq_table(at[2])}, context.comm);
   std::vector<E> y = padded;
   if (!plan.whole_heads) {
-    const std::size_t m = plan.model.head_size();
     const std::size_t blocks = padded.size() >> padded_bits;
     y.assign(blocks << feature_bits, E::zero());
     for (std::size_t b = 0; b < blocks; ++b) {
       for (std::size_t x = 0; x < plan.model.n_embd; ++x) {
-        y[(b << feature_bits) + x] = padded[(b << padded_bits) + (x / m << ceil_log2(m)) + x % m];
+        y[(b << feature_bits) + x] = padded[(b << padded_bits) + padded_place(plan.model, x)];
       }
     }
   }

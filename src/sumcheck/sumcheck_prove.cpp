@@ -25,4 +25,63 @@ std::vector<E> higher_coefficients(std::span<const E> values) {
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
+E send_round(ProverTranscript& transcript, std::span<const E> values) {
+  transcript.send("round", higher_coefficients(values));
+  return transcript.challenge("bind");
+}
+
+void bind_lowest(E* table, std::size_t pairs, E challenge) {
+  for (std::size_t x = 0; x < pairs; ++x) {
+    table[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
+  }
+}
+
+OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
+                         const Communicator& comm)
+    : factors_(factors.size()) {
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    if (ownership.owner(shape, chunk, comm.size()) == comm.rank()) {
+      chunks_.push_back(chunk);
+    }
+  }
+  blocks_.resize(chunks_.size());
+  tables_.resize(chunks_.size() * factors_);
+  const std::size_t size = shape.chunk_size();
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    blocks_[i].resize(factors_ * size);
+    for (std::size_t k = 0; k < factors_; ++k) {
+      tables_[i * factors_ + k] = blocks_[i].data() + k * size;
+      factors[k].fill(chunks_[i], std::span(blocks_[i]).subspan(k * size, size));
+    }
+  }
+}
+
+void OwnedChunks::bind_lowest(std::size_t pairs, E challenge) {
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    for (E* table : tables(i)) {
+      tessera::bind_lowest(table, pairs, challenge);
+    }
+  }
+}
+
+std::vector<std::vector<E>> outer_tables(const Shape& shape, const OwnedChunks& chunks,
+                                         std::span<const ChunkedFactor> factors, std::span<const E> inner_point,
+                                         Communicator& comm) {
+  std::vector<std::vector<E>> tables(factors.size());
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    if (factors[k].outer) {
+      tables[k] = factors[k].outer(inner_point);
+      continue;
+    }
+    tables[k].resize(std::size_t{1} << shape.outer_bits());
+    for (std::size_t i = 0; i < chunks.count(); ++i) {
+      tables[k][shape.outer_index(chunks.chunk(i))] = *chunks.tables(i)[k];
+    }
+    comm.all_reduce_sum(tables[k]);
+  }
+  return tables;
+}
+
 }  // namespace tessera

@@ -5,22 +5,9 @@
 #include <tessera/commitment/codeword.hpp>
 #include <tessera/commitment/opening.hpp>
 
-#include "thread_ranks.hpp"
+#include "../polynomial/random_values.hpp"
 
 namespace tessera::testing {
-
-/// Deterministic values of a tensor whatever the ownership: value of (tensor seed, chunk, place).
-template <class T>
-ChunkedTensor<T> filled(const Shape& shape, Ownership ownership, std::uint64_t seed, const Communicator& comm) {
-  ChunkedTensor<T> tensor(shape, ownership, comm.rank(), comm.size());
-  for (const std::size_t chunk : tensor.held()) {
-    std::mt19937_64 random(seed * 1000003 + chunk);
-    for (T& value : tensor.chunk(chunk)) {
-      value = static_cast<T>(random());
-    }
-  }
-  return tensor;
-}
 
 /// Two oracles of unequal size and all kinds of tensors, sharded over a communicator's ranks.
 struct OpeningCase {

@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include <tessera/cluster/thread_communicator.hpp>
+
 #include "opening_case.hpp"
 #include "opening_messages.hpp"
 
@@ -9,7 +11,6 @@ namespace tessera {
 namespace {
 
 using testing::OpeningCase;
-using testing::ThreadRanks;
 
 const Digest seed = blake2s({});
 
@@ -65,7 +66,7 @@ TEST_F(Opening, HonestProofIsAccepted) { EXPECT_EQ(verdict_of(*payload), ""); }
 TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
   for (int ranks = 2; ranks <= 4; ++ranks) {
     std::mutex mutex;
-    ThreadRanks::run(ranks, [&](Communicator& rank_comm) {
+    run_ranks(ranks, [&](Communicator& rank_comm) {
       OpeningCase sharded(rank_comm);
       const std::vector<std::uint8_t> bytes = prove(sharded, sharded.witnesses, *claims, rank_comm);
       const std::scoped_lock lock(mutex);

@@ -5,8 +5,6 @@
 #include <random>
 #include <tessera/lookup/lookup.hpp>
 
-#include "thread_ranks.hpp"
-
 namespace tessera::test {
 
 /// A look-up with the values of all its columns in memory, chunk after chunk.

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <tessera/cluster/thread_communicator.hpp>
+
 #include "instance.hpp"
 
 namespace tessera::test {
@@ -94,9 +96,8 @@ TEST(Lookup, BytesDependNeitherOnRanksNorOnThreads) {
   const int threads_before = omp_get_max_threads();
   for (const int threads : {1, 2}) {
     for (const int ranks : {1, 2, 3, 4, 7}) {
-      ThreadRanks group(ranks);
       std::vector<std::vector<std::uint8_t>> payloads(static_cast<std::size_t>(ranks));
-      group.run([&](Communicator& comm) {
+      run_ranks(ranks, [&](Communicator& comm) {
         omp_set_num_threads(threads);
         const auto multiplicities = count_multiplicities(instance.structure, instance.data(), comm);
         EXPECT_EQ(multiplicities, instance.multiplicities());

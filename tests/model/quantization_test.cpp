@@ -5,6 +5,7 @@
 #include <tessera/model/calibration.hpp>
 #include <tessera/model/checkpoint.hpp>
 #include <tessera/model/quantization.hpp>
+#include <tessera/protocol/limits.hpp>
 
 #include "model_files.hpp"
 

@@ -35,21 +35,13 @@ struct AttentionClaims {
 AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedClaim> y_consumers);
 AttentionClaims prove_attention(ProverContext& context, std::vector<WeightedClaim> y_consumers);
 
-/// Product of two factors (the eq factor apart).
-struct ProductRelation {
-  [[nodiscard]] std::size_t degree() const { return 2; }
-  [[nodiscard]] std::size_t factors() const { return 2; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1]; }
-};
-
-/// Product of three factors.
-struct TripleProductRelation {
-  [[nodiscard]] std::size_t degree() const { return 3; }
-  [[nodiscard]] std::size_t factors() const { return 3; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1] * v[2]; }
-};
-
+/// A point of (B, head and place, T) as the (B, H, T) row that it lies in.
+TensorPoint row_point(const TensorPoint& point, unsigned head_bits);
+/// The weight on e that makes it D at a (B, H, T) point: one on every key.
+std::vector<Factor> row_sum_weight(const TensorPoint& row);
 /// The weight along the token dimension of M in step 6: head Q -> beta(p_Q,Q)*sum_{K<=Q} beta(p_K,K), tail p_i.
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point);
+/// The multilinear extension, at a point of the scores, of the places above the diagonal in present tiles.
+E masked_places(const Shape& scores, const TensorPoint& point);
 
 }  // namespace tessera

@@ -13,6 +13,8 @@ namespace tessera {
 /// sum-check is the seed's batched one; the verifier evaluates them in O(h*m). Where m is a power of two both layouts
 /// are the same polynomial and the weight is the point itself.
 
+/// Place of a feature in the padded head layout: head*m_hat + place for feature head*m + place.
+std::size_t padded_place(const ModelShape& model, std::size_t feature);
 /// Weight along the feature dimension (2^feature_bits) for a point on (head, place).
 Factor padded_to_feature(const ModelShape& model, unsigned feature_bits, const Point& head_place);
 /// Weight along (head, place) for a point on the feature dimension.

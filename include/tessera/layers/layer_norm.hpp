@@ -34,6 +34,11 @@ void verify_layer_norm(VerifierContext& context, const LayerNormTensors& tensors
 void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, const IntegerTensor& u,
                       std::vector<WeightedClaim> consumers);
 
+/// A point of (.., feature, token) without its feature coordinates.
+TensorPoint without_feature(const TensorPoint& point);
+/// The weight that sums x over all features at a (.., token) point: S1 there.
+std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token);
+
 /// Factors mu, S1, sigma, I: d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma.
 struct TokenRelation {
   F features;  // d

@@ -18,13 +18,6 @@ namespace tessera {
 std::vector<WeightedClaim> verify_logits(VerifierContext& context);
 std::vector<WeightedClaim> prove_logits(ProverContext& context);
 
-/// Factors E(p_v,.) and u_sel.
-struct LogitRelation {
-  [[nodiscard]] std::size_t degree() const { return 2; }
-  [[nodiscard]] std::size_t factors() const { return 2; }
-  E operator()(std::span<const E> v) const { return v[0] * v[1]; }
-};
-
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);
 /// Weight along the vocabulary that selects the rows of given tokens: sum_i weights[i]*[v = tokens[i]].

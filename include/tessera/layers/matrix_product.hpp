@@ -23,7 +23,7 @@ struct MatrixProductShape {
 
 PointClaim verify_matrix_product(VerifierContext& context, const MatrixProductShape& product, const TensorPoint& at,
                                  std::span<const E> values);
-/// `input` is X with dimensions (block, in, token) of `input_shape`, or (block, in) already bound at r_t.
+/// `input_at_token`: X(., ., r_t) over (block, in), both padded.
 PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape& product, const TensorPoint& at,
                                 std::vector<E> input_at_token);
 

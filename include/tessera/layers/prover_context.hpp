@@ -28,8 +28,13 @@ struct ProverContext {
 
 /// Factor of a chunked sum-check that is an integer tensor itself (absent chunks are zero).
 ChunkedFactor tensor_factor(const IntegerTensor& tensor);
-/// Factor sum_i scale_i * prod_j weight_ij: known everywhere, so its outer table needs no communication.
-ChunkedFactor weight_factor(const Shape& shape, std::vector<WeightedClaim> scaled_weights);
+/// scale * prod_j weight_j, one weight a dimension.
+struct ScaledWeight {
+  std::vector<Factor> weight;
+  E scale;
+};
+/// Factor that is a sum of such weights: known everywhere, so its outer table needs no communication.
+ChunkedFactor weight_factor(const Shape& shape, const std::vector<ScaledWeight>& terms);
 /// Factor that depends on some dimensions only: `table` is dense over the dimensions with `kept` set (padded), constant
 /// along the others.
 ChunkedFactor broadcast_factor(const Shape& shape, std::vector<E> table, std::vector<bool> kept);

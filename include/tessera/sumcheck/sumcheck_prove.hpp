@@ -42,8 +42,30 @@ void add_round_terms(const R& relation, std::span<const E> low, std::span<const 
   }
 }
 
+/// sum over x < pairs of weights[x]*g(..), g's factor k from tables[k][2x] to tables[k][2x+1]. No weights: all one.
+template <Relation R>
+RoundSums round_sums(const R& relation, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights) {
+  RoundSums sums{};
+  std::array<E, max_factors> low;
+  std::array<E, max_factors> high;
+  const std::size_t n = tables.size();
+  for (std::size_t x = 0; x < pairs; ++x) {
+    for (std::size_t k = 0; k < n; ++k) {
+      low[k] = tables[k][2 * x];
+      high[k] = tables[k][2 * x + 1];
+    }
+    add_round_terms(relation, std::span<const E>(low.data(), n), std::span<const E>(high.data(), n),
+                    weights.empty() ? E::one() : weights[x], sums);
+  }
+  return sums;
+}
+
 /// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree.
 std::vector<E> higher_coefficients(std::span<const E> values);
+/// Sends the round polynomial with these values at 0 .. degree and returns the challenge that binds the variable.
+E send_round(ProverTranscript& transcript, std::span<const E> values);
+/// Binds the lowest variable of a table of 2*pairs values, in place.
+void bind_lowest(E* table, std::size_t pairs, E challenge);
 
 /// One factor of a sharded sum-check over the present chunks of a shape.
 struct ChunkedFactor {
@@ -61,37 +83,51 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
                                     std::span<const E> at = {}) {
   assert(tables.size() == relation.factors() && relation.degree() <= max_degree && tables.size() <= max_factors);
   const unsigned variables = ceil_log2(tables.front().size());
+  std::vector<E*> pointers;
+  for (std::vector<E>& table : tables) {
+    pointers.push_back(table.data());
+  }
   ProvenSumcheck result{Point(variables), {}};
   for (unsigned i = variables; i-- > 0;) {
-    const std::size_t half = std::size_t{1} << i;
+    const std::size_t pairs = std::size_t{1} << i;
     const std::vector<E> weights = at.empty() ? std::vector<E>{} : eq_table(at.first(i));
-    RoundSums sums{};
-    std::array<E, max_factors> low;
-    std::array<E, max_factors> high;
-    const std::size_t n = tables.size();
-    for (std::size_t x = 0; x < half; ++x) {
-      for (std::size_t k = 0; k < n; ++k) {
-        low[k] = tables[k][2 * x];
-        high[k] = tables[k][2 * x + 1];
-      }
-      add_round_terms(relation, std::span<const E>(low.data(), n), std::span<const E>(high.data(), n),
-                      weights.empty() ? E::one() : weights[x], sums);
-    }
-    transcript.send("round", higher_coefficients(std::span<const E>(sums.data(), relation.degree() + 1)));
-    const E challenge = transcript.challenge("bind");
-    result.point[i] = challenge;
-    for (std::vector<E>& table : tables) {
-      for (std::size_t x = 0; x < half; ++x) {
-        table[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
-      }
-      table.resize(half);
+    const RoundSums sums = round_sums(relation, std::span<E* const>(pointers), pairs, weights);
+    result.point[i] = send_round(transcript, std::span(sums).first(relation.degree() + 1));
+    for (E* table : pointers) {
+      bind_lowest(table, pairs, result.point[i]);
     }
   }
-  for (const std::vector<E>& table : tables) {
-    result.factors.push_back(table.front());
+  for (const E* table : pointers) {
+    result.factors.push_back(*table);
   }
   return result;
 }
+
+/// The present chunks that this rank owns, with their factors' values: inner variables are bound here.
+class OwnedChunks {
+ public:
+  OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
+              const Communicator& comm);
+  [[nodiscard]] std::size_t count() const { return chunks_.size(); }
+  /// Number of owned chunk i among the present chunks.
+  [[nodiscard]] std::size_t chunk(std::size_t i) const { return chunks_[i]; }
+  /// The factors' values in owned chunk i, the variables bound so far apart.
+  [[nodiscard]] std::span<E* const> tables(std::size_t i) const {
+    return std::span<E* const>(tables_).subspan(i * factors_, factors_);
+  }
+  void bind_lowest(std::size_t pairs, E challenge);
+
+ private:
+  std::size_t factors_;
+  std::vector<std::size_t> chunks_;
+  std::vector<std::vector<E>> blocks_;  // per chunk: factor after factor, 2^inner_bits values each
+  std::vector<E*> tables_;              // chunk after chunk
+};
+
+/// Every factor on the outer cube, its inner variables bound at `inner_point`. Collective.
+std::vector<std::vector<E>> outer_tables(const Shape& shape, const OwnedChunks& chunks,
+                                         std::span<const ChunkedFactor> factors, std::span<const E> inner_point,
+                                         Communicator& comm);
 
 /// Sharded: the sum over the present chunks of `shape` (absent ones contribute nothing) of g, or of beta(at, .)*g with
 /// `at` in flat order. Inner variables are bound on the owners, one all-reduce a round; then the chunks' values are
@@ -101,90 +137,42 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
                                       const Ownership& ownership, std::span<const ChunkedFactor> factors,
                                       std::span<const E> at, Communicator& comm) {
   assert(factors.size() == relation.factors() && relation.degree() <= max_degree && factors.size() <= max_factors);
-  const std::size_t n = factors.size();
-  const unsigned inner = shape.inner_bits();
+  const std::size_t values = relation.degree() + 1;
   const unsigned outer = shape.outer_bits();
-  std::vector<std::size_t> mine;
-  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-    if (ownership.owner(shape, chunk, comm.size()) == comm.rank()) {
-      mine.push_back(chunk);
-    }
-  }
-  // blocks[i]: factor after factor, 2^inner values each
-  std::vector<std::vector<E>> blocks(mine.size());
-  const std::size_t stride = shape.chunk_size();
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    blocks[i].resize(n * stride);
-    for (std::size_t k = 0; k < n; ++k) {
-      factors[k].fill(mine[i], std::span(blocks[i]).subspan(k * stride, stride));
-    }
-  }
-  std::vector<E> chunk_weight(mine.size(), E::one());
+  OwnedChunks chunks(shape, ownership, factors, comm);
+  std::vector<E> chunk_weight(chunks.count(), E::one());
   if (!at.empty()) {
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      chunk_weight[i] = eq_index(at.first(outer), shape.outer_index(mine[i]));
+    for (std::size_t i = 0; i < chunks.count(); ++i) {
+      chunk_weight[i] = eq_index(at.first(outer), shape.outer_index(chunks.chunk(i)));
     }
   }
   ProvenSumcheck result{Point(shape.bits()), {}};
-  for (unsigned j = inner; j-- > 0;) {
-    const std::size_t half = std::size_t{1} << j;
+  for (unsigned j = shape.inner_bits(); j-- > 0;) {
+    const std::size_t pairs = std::size_t{1} << j;
     const std::vector<E> weights = at.empty() ? std::vector<E>{} : eq_table(at.subspan(outer, j));
     RoundSums sums{};
 #pragma omp parallel
     {
       RoundSums partial{};
 #pragma omp for schedule(dynamic) nowait
-      for (std::size_t i = 0; i < mine.size(); ++i) {
-        RoundSums block_sums{};
-        std::array<E, max_factors> low;
-        std::array<E, max_factors> high;
-        for (std::size_t x = 0; x < half; ++x) {
-          for (std::size_t k = 0; k < n; ++k) {
-            low[k] = blocks[i][k * stride + 2 * x];
-            high[k] = blocks[i][k * stride + 2 * x + 1];
-          }
-          add_round_terms(relation, std::span<const E>(low.data(), n), std::span<const E>(high.data(), n),
-                          weights.empty() ? E::one() : weights[x], block_sums);
-        }
-        for (std::size_t x = 0; x <= relation.degree(); ++x) {
-          partial[x] += chunk_weight[i] * block_sums[x];
+      for (std::size_t i = 0; i < chunks.count(); ++i) {
+        const RoundSums block = round_sums(relation, chunks.tables(i), pairs, weights);
+        for (std::size_t x = 0; x < values; ++x) {
+          partial[x] += chunk_weight[i] * block[x];
         }
       }
 #pragma omp critical
-      for (std::size_t x = 0; x <= relation.degree(); ++x) {
+      for (std::size_t x = 0; x < values; ++x) {
         sums[x] += partial[x];
       }
     }
-    comm.all_reduce_sum(std::span(sums.data(), relation.degree() + 1));
-    transcript.send("round", higher_coefficients(std::span<const E>(sums.data(), relation.degree() + 1)));
-    const E challenge = transcript.challenge("bind");
-    result.point[outer + j] = challenge;
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      for (std::size_t k = 0; k < n; ++k) {
-        E* table = blocks[i].data() + k * stride;
-        for (std::size_t x = 0; x < half; ++x) {
-          table[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
-        }
-      }
-    }
+    comm.all_reduce_sum(std::span(sums).first(values));
+    result.point[outer + j] = send_round(transcript, std::span(sums).first(values));
+    chunks.bind_lowest(pairs, result.point[outer + j]);
   }
-  const std::span<const E> inner_point = std::span<const E>(result.point).subspan(outer);
-  std::vector<std::vector<E>> tables(n);
-  for (std::size_t k = 0; k < n; ++k) {
-    if (factors[k].outer) {
-      tables[k] = factors[k].outer(inner_point);
-    } else {
-      tables[k].resize(std::size_t{1} << outer);
-      for (std::size_t i = 0; i < mine.size(); ++i) {
-        tables[k][shape.outer_index(mine[i])] = blocks[i][k * stride];
-      }
-      comm.all_reduce_sum(tables[k]);
-    }
-  }
-  ProvenSumcheck rest =
-      prove_dense_sumcheck(transcript, relation, std::move(tables), at.empty() ? at : at.first(outer));
+  ProvenSumcheck rest = prove_dense_sumcheck(
+      transcript, relation, outer_tables(shape, chunks, factors, std::span<const E>(result.point).subspan(outer), comm),
+      at.empty() ? at : at.first(outer));
   std::ranges::copy(rest.point, result.point.begin());
   result.factors = std::move(rest.factors);
   return result;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <tessera/sumcheck/sumcheck.hpp>
+
+namespace tessera {
+
+/// Product of two factors.
+struct ProductRelation {
+  [[nodiscard]] std::size_t degree() const { return 2; }
+  [[nodiscard]] std::size_t factors() const { return 2; }
+  E operator()(std::span<const E> v) const { return v[0] * v[1]; }
+};
+
+/// Product of three factors.
+struct TripleProductRelation {
+  [[nodiscard]] std::size_t degree() const { return 3; }
+  [[nodiscard]] std::size_t factors() const { return 3; }
+  E operator()(std::span<const E> v) const { return v[0] * v[1] * v[2]; }
+};
+
+}  // namespace tessera

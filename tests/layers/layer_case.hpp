@@ -1,0 +1,165 @@
+#pragma once
+
+#include <functional>
+
+#include <tessera/layers/head_padding.hpp>
+#include <tessera/layers/prover_context.hpp>
+#include <tessera/layers/qkv.hpp>
+#include <tessera/model/inference.hpp>
+#include <tessera/protocol/setup.hpp>
+#include <tessera/protocol/witness.hpp>
+
+#include "../model/random_model.hpp"
+#include "../polynomial/random_values.hpp"
+
+namespace tessera::testing {
+
+/// A claim that a layer hands on: <weight, tensor> = value.
+struct Handed {
+  IntegerTensor tensor;
+  const Shape* shape = nullptr;
+  WeightedClaim claim;
+};
+
+/// A small random model with the true witness of one statement, and what a true look-up says at a random point: all
+/// that a layer needs to be proven alone. Built collectively.
+class LayerCase {
+ public:
+  struct Size {
+    ModelShape model;
+    std::size_t prompt = 0;
+    std::size_t generated = 0;
+  };
+
+  LayerCase(const Size& size, Communicator& communicator)
+      : comm(communicator),
+        generator_(7),
+        model_(generator_.make(size.model)),
+        integers_(model_),
+        key(make_verifying_key(model_)),
+        trace_(run_inference(integers_, generator_.tokens(size.prompt, size.model.n_vocab), size.generated, key.filler,
+                             comm)),
+        statement(statement_of(trace_)),
+        plan(Plan::of(key, statement)),
+        parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), comm.size())),
+        witness(plan, statement, trace_, parameters_, comm),
+        lookup(plan, true_claims()) {}
+  LayerCase(const LayerCase&) = delete;
+  LayerCase& operator=(const LayerCase&) = delete;
+
+  /// Whether <weight, tensor> is the claim's value. Collective.
+  [[nodiscard]] bool holds(const Handed& handed) const {
+    return weighted_sum(handed.tensor, *handed.shape, handed.claim.weight, comm) == handed.claim.value;
+  }
+  [[nodiscard]] bool holds(const ClaimLedger& ledger) const {
+    return std::ranges::all_of(ledger.parameters,
+                               [&](const Claim& claim) {
+                                 return holds({witness.parameters[claim.tensor],
+                                               &plan.parameter_layout.tensors()[claim.tensor],
+                                               {claim.weight, claim.value}});
+                               }) &&
+           std::ranges::all_of(ledger.witness, [&](const Claim& claim) {
+             return holds(
+                 {witness.tensors[claim.tensor], &plan.witness_shapes[claim.tensor], {claim.weight, claim.value}});
+           });
+  }
+
+  /// A true claim with random weights.
+  [[nodiscard]] WeightedClaim random_claim(const IntegerTensor& tensor, const Shape& shape, std::uint64_t seed) const {
+    RandomElements random(seed);
+    std::vector<Factor> weight = weight_at(random.point(shape));
+    weight.front() = Factor::of(weight.front().table());
+    const E value = weighted_sum(tensor, shape, weight, comm);
+    return {std::move(weight), value};
+  }
+  /// The claim on q, k or v that a claim on its padded heads is.
+  [[nodiscard]] WeightedClaim unpadded(const PointClaim& claim) const {
+    const unsigned feature_bits = plan.shapes.block_qkv.dimensions()[1].bits();
+    return {{Factor::at(claim.point[0]), padded_to_feature(plan.model, feature_bits, claim.point[1]),
+             Factor::at(claim.point[2])},
+            claim.value};
+  }
+  /// A true claim on padded q, k or v at a random point.
+  [[nodiscard]] PointClaim random_head_claim(const IntegerTensor& tensor, std::uint64_t seed) const {
+    RandomElements random(seed);
+    PointClaim claim{random.point(plan.head_feature), {}};
+    claim.value = weighted_sum(tensor, plan.shapes.block_qkv, unpadded(claim).weight, comm);
+    return claim;
+  }
+
+  Communicator& comm;
+
+ private:
+  static Statement statement_of(const Trace& trace) {
+    const auto begin = trace.tokens.begin();
+    const auto prompt = static_cast<std::ptrdiff_t>(trace.prompt_length);
+    const auto end = prompt + static_cast<std::ptrdiff_t>(trace.generated);
+    return {{begin, begin + prompt}, {begin + prompt, begin + end}};
+  }
+
+  /// Every column's extension at a random point, computed from all its values.
+  LookupClaims true_claims() {
+    RandomElements random(3);
+    LookupClaims claims;
+    claims.point = random.elements(plan.lookup.slots().log_leaves);
+    for (std::size_t c = 0; c < plan.lookup.columns.size(); ++c) {
+      const Shape& shape = plan.lookup.columns[c].shape;
+      std::vector<std::uint32_t> a(shape.chunk_size());
+      std::vector<std::int32_t> b(plan.lookup.tables[plan.lookup.columns[c].table].values.empty() ? 0 : a.size());
+      std::vector<E> column_a(std::size_t{1} << shape.bits());
+      std::vector<E> column_b(column_a.size());
+      for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+        if (witness.columns[c].ownership.owner(shape, chunk, comm.size()) != comm.rank()) {
+          continue;
+        }
+        witness.columns[c].read(chunk, a, b);
+        const std::size_t first = shape.outer_index(chunk) << shape.inner_bits();
+        std::ranges::transform(a, column_a.begin() + static_cast<std::ptrdiff_t>(first), E::from_unsigned);
+        std::ranges::transform(b, column_b.begin() + static_cast<std::ptrdiff_t>(first), E::from_signed);
+      }
+      comm.all_reduce_sum(column_a);
+      comm.all_reduce_sum(column_b);
+      claims.a.push_back(evaluate(column_a, claims.column_point(shape)));
+      claims.b.push_back(evaluate(column_b, claims.column_point(shape)));
+    }
+    for (const TensorId tensor : plan.multiplicities) {
+      const Shape& shape = plan.witness_shapes[tensor];
+      claims.multiplicity.push_back(weighted_sum(witness.tensors[tensor], shape,
+                                                 weight_at(to_tensor_point(shape, claims.column_point(shape))), comm));
+    }
+    return claims;
+  }
+
+  RandomModel generator_;
+  Model model_;
+  IntegerModel integers_;
+
+ public:
+  VerifyingKey key;
+
+ private:
+  Trace trace_;
+
+ public:
+  Statement statement;
+  Plan plan;
+
+ private:
+  ParameterTensors parameters_;
+
+ public:
+  Witness witness;
+  LookupValues lookup;
+};
+
+/// A layer that can be proven alone: true input claims are made from the case.
+struct Layer {
+  const char* name;
+  std::function<void(ProverContext&, const LayerCase&)> prove;
+  std::function<std::vector<Handed>(VerifierContext&, const LayerCase&)> verify;
+};
+
+/// All layers of the protocol.
+std::vector<Layer> all_layers();
+
+}  // namespace tessera::testing

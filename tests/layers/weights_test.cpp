@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <tessera/layers/attention.hpp>
+#include <tessera/layers/embedding.hpp>
+#include <tessera/layers/logits.hpp>
+#include <tessera/layers/matrix_product.hpp>
+#include <tessera/layers/mlp.hpp>
+
+#include "layer_case.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::all_entries;
+using testing::dense_values;
+using testing::Entry;
+using testing::filled;
+using testing::naive_eq;
+using testing::naive_evaluate;
+using testing::RandomElements;
+using testing::RandomModel;
+
+Plan plan_of(const ModelShape& shape, const Statement& statement) {
+  RandomModel generator(5);
+  VerifyingKey key = make_verifying_key(generator.make(shape));
+  key.filler = 2;
+  return Plan::of(key, statement);
+}
+
+TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
+  RandomElements random(1);
+  for (const auto& [features, heads] : std::vector<std::array<std::size_t, 2>>{{36, 3}, {80, 2}, {32, 4}, {15, 3}}) {
+    ModelShape model;
+    model.n_embd = features;
+    model.n_head = heads;
+    const std::size_t m = features / heads;
+    const std::size_t m_hat = std::size_t{1} << ceil_log2(m);
+    const unsigned feature_bits = ceil_log2(features);
+    const unsigned padded_bits = ceil_log2(heads * m_hat);
+    // P[x][j] = 1 iff j = head*m_hat + place, x = head*m + place; U = P^T
+    std::vector<std::vector<E>> padding(std::size_t{1} << feature_bits, std::vector<E>(std::size_t{1} << padded_bits));
+    for (std::size_t head = 0; head < heads; ++head) {
+      for (std::size_t place = 0; place < m; ++place) {
+        padding[head * m + place][head * m_hat + place] = E::one();
+      }
+    }
+    const Point padded = random.elements(padded_bits);
+    const Point feature = random.elements(feature_bits);
+    const std::vector<E> to_feature = padded_to_feature(model, feature_bits, padded).table();
+    const std::vector<E> to_padded = feature_to_padded(model, padded_bits, feature).table();
+    ASSERT_EQ(to_feature.size(), padding.size());
+    ASSERT_EQ(to_padded.size(), padding.front().size());
+    for (std::size_t x = 0; x < features; ++x) {
+      EXPECT_EQ(to_feature[x], naive_evaluate(padding[x], padded));
+    }
+    // dummy places of a head are no features; where m is a power of two both layouts are one
+    for (std::size_t j = 0; j < to_padded.size(); ++j) {
+      std::vector<E> column;
+      for (const std::vector<E>& row : padding) {
+        column.push_back(row[j]);
+      }
+      if (j < heads * m_hat) {
+        EXPECT_EQ(to_padded[j], naive_evaluate(column, feature)) << j;
+      }
+    }
+  }
+}
+
+TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
+  RandomElements random(2);
+  SelfCommunicator self;
+  for (const unsigned tile_bits : {0U, 1U, 3U}) {
+    const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::whole(8)});
+    const Dimension tile{8, tile_bits};
+    const Shape scores({Dimension::outer(3), Dimension::outer(2), tile, tile}, Presence::causal);
+    const TensorPoint at = random.point(scores);
+    const auto maxima = filled<std::int16_t>(rows, {}, 77, self);
+    const std::vector<E> row_max = dense_values(&maxima, rows);
+    E maximum;
+    E masked;
+    for (const Entry& entry : all_entries(scores)) {
+      E weight = E::one();
+      for (std::size_t j = 0; j < 4; ++j) {
+        weight *= naive_eq(at[j], entry.index[j]);
+      }
+      if (entry.present) {
+        maximum += weight * row_max[(entry.index[0] * 2 + entry.index[1]) * 8 + entry.index[2]];
+        masked += entry.index[3] > entry.index[2] ? weight : E::zero();
+      }
+    }
+    const std::vector<Factor> weight{Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)};
+    EXPECT_EQ(weighted_sum(&maxima, rows, weight, self), maximum);
+    EXPECT_EQ(masked_places(scores, at), masked);
+  }
+}
+
+TEST(Logits, generated_rows_select_the_rows_before_the_generated_tokens) {
+  RandomElements random(3);
+  const Plan plan = plan_of({1, 12, 3, 16, 20, 16}, {{1, 2, 3, 4, 5}, {6, 7, 8}});
+  const Point point = random.elements(2);
+  std::vector<E> expected(8);
+  for (std::size_t g = 0; g < 3; ++g) {
+    expected[5 + g - 1] = naive_eq(point, g);
+  }
+  EXPECT_EQ(generated_rows(plan, point).table(), expected);
+}
+
+TEST(Logits, token_rows_add_the_weights_of_repeated_tokens) {
+  RandomElements random(4);
+  const Plan plan = plan_of({1, 12, 3, 16, 70, 16}, {{1}, {2}});
+  const std::vector<std::uint32_t> tokens{3, 69, 3, 0};
+  const std::vector<E> weights = random.elements(4);
+  std::vector<E> expected(128);
+  expected[3] = weights[0] + weights[2];
+  expected[69] = weights[1];
+  expected[0] = weights[3];
+  EXPECT_EQ(token_rows(plan, tokens, weights).table(), expected);
+}
+
+TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {
+  RandomElements random(5);
+  SelfCommunicator self;
+  const Statement statement{{4, 69, 4}, {0, 11}};
+  const Plan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
+  const std::vector<std::uint32_t> tokens{4, 69, 4, 0, 11, 2, 2, 2};
+  EXPECT_EQ(padded_tokens(plan, statement), tokens);
+  const TensorPoint at = random.point(plan.shapes.block_feature);
+  const EmbeddingWeights weights = embedding_weights(plan, statement, at);
+  const auto& shapes = plan.parameter_layout.tensors();
+  const auto table = filled<std::int16_t>(shapes[embedding], {}, 6, self);
+  const auto positions = filled<std::int16_t>(shapes[position], {}, 7, self);
+  const auto x_in = filled<std::int32_t>(plan.shapes.block_feature, {}, 8, self);
+  const std::vector<E> rows = dense_values(&table, shapes[embedding]);
+  const std::vector<E> position_rows = dense_values(&positions, shapes[position]);
+  const std::vector<E> x = dense_values(&x_in, plan.shapes.block_feature);
+  E embedded;
+  E placed;
+  E input;
+  for (std::size_t f = 0; f < 16; ++f) {
+    for (std::size_t t = 0; t < 8; ++t) {
+      const E weight = naive_eq(at[1], f) * naive_eq(at[2], t);
+      embedded += weight * rows[tokens[t] * 16 + f];
+      placed += weight * position_rows[t * 16 + f];
+      input += weight * x[f * 8 + t];
+    }
+  }
+  EXPECT_EQ(weighted_sum(&table, shapes[embedding], weights.embedding, self), embedded);
+  EXPECT_EQ(weighted_sum(&positions, shapes[position], weights.position, self), placed);
+  EXPECT_EQ(weighted_sum(&x_in, plan.shapes.block_feature, weights.input, self), input);
+}
+
+TEST(Mlp, next_block_reads_one_block_later) {
+  RandomElements random(6);
+  for (std::size_t blocks = 1; blocks <= 5; ++blocks) {
+    const Point point = random.elements(ceil_log2(blocks));
+    std::vector<E> expected(std::size_t{1} << point.size());
+    for (std::size_t b = 0; b + 1 < blocks; ++b) {
+      expected[b + 1] = naive_eq(point, b);
+    }
+    EXPECT_EQ(next_block(point, blocks).table(), expected) << blocks;
+  }
+}
+
+TEST(MatrixProduct, powers) {
+  RandomElements random(7);
+  const E base = random.element();
+  EXPECT_EQ(powers(base, 1), (std::vector<E>{E::one()}));
+  EXPECT_EQ(powers(base, 4), (std::vector<E>{E::one(), base, base * base, base * base * base}));
+}
+
+}  // namespace
+}  // namespace tessera

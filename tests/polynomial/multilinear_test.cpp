@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include "random_values.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::all_entries;
+using testing::Entry;
+using testing::naive_eq;
+using testing::naive_evaluate;
+using testing::RandomElements;
+
+TEST(Multilinear, eq_by_definition) {
+  RandomElements random(1);
+  EXPECT_EQ(eq({}, {}), E::one());
+  for (unsigned n = 0; n <= 6; ++n) {
+    const Point a = random.elements(n);
+    const Point b = random.elements(n);
+    E sum;
+    E scaled;
+    const E scale = random.element();
+    const std::vector<E> table = eq_table(a, scale);
+    ASSERT_EQ(table.size(), std::size_t{1} << n);
+    for (std::size_t x = 0; x < table.size(); ++x) {
+      EXPECT_EQ(eq_index(a, x), naive_eq(a, x));
+      EXPECT_EQ(table[x], scale * naive_eq(a, x));
+      sum += naive_eq(a, x) * naive_eq(b, x);
+      scaled += table[x];
+    }
+    EXPECT_EQ(eq(a, b), sum);
+    EXPECT_EQ(eq(b, a), sum);
+    EXPECT_EQ(scaled, scale);
+  }
+}
+
+TEST(Multilinear, less_than_for_every_bound) {
+  RandomElements random(2);
+  for (unsigned n = 0; n <= 6; ++n) {
+    const Point point = random.elements(n);
+    E sum;
+    for (std::size_t bound = 0; bound <= std::size_t{1} << n; ++bound) {
+      EXPECT_EQ(less_than(point, bound), sum) << n << " " << bound;
+      sum += naive_eq(point, bound);
+    }
+  }
+}
+
+TEST(Multilinear, less_or_equal_by_definition) {
+  RandomElements random(3);
+  for (unsigned n = 0; n <= 4; ++n) {
+    const Point a = random.elements(n);
+    const Point b = random.elements(n);
+    E sum;
+    for (std::size_t y = 0; y < std::size_t{1} << n; ++y) {
+      for (std::size_t x = 0; x <= y; ++x) {
+        sum += naive_eq(a, x) * naive_eq(b, y);
+      }
+    }
+    EXPECT_EQ(less_or_equal(a, b), sum) << n;
+  }
+}
+
+TEST(Multilinear, evaluate_by_definition) {
+  RandomElements random(4);
+  for (unsigned n = 0; n <= 7; ++n) {
+    const std::vector<E> values = random.elements(std::size_t{1} << n);
+    const Point point = random.elements(n);
+    EXPECT_EQ(evaluate(values, point), naive_evaluate(values, point));
+    std::vector<E> identity;
+    for (std::size_t x = 0; x < values.size(); ++x) {
+      identity.push_back(E::from_unsigned(x));
+    }
+    EXPECT_EQ(evaluate_identity(point), naive_evaluate(identity, point));
+  }
+}
+
+TEST(Multilinear, boolean_points_read_entries) {
+  RandomElements random(5);
+  const std::vector<E> values = random.elements(16);
+  for (std::size_t x = 0; x < 16; ++x) {
+    Point point;
+    for (int bit = 3; bit >= 0; --bit) {
+      point.push_back(E::from_unsigned((x >> bit) & 1));
+    }
+    EXPECT_EQ(evaluate(values, point), values[x]);
+    EXPECT_EQ(evaluate_identity(point), E::from_unsigned(x));
+    for (std::size_t bound = 0; bound <= 16; ++bound) {
+      EXPECT_EQ(less_than(point, bound), E::from_unsigned(x < bound ? 1 : 0));
+    }
+  }
+}
+
+std::vector<Shape> shapes() {
+  return {Shape({Dimension::whole(1)}),
+          Shape({Dimension::outer(5)}),
+          Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(2)}),
+          Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
+          Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
+}
+
+TEST(Multilinear, presence_by_definition) {
+  RandomElements random(6);
+  for (const Shape& shape : shapes()) {
+    const TensorPoint point = random.point(shape);
+    E sum;
+    for (const Entry& entry : all_entries(shape)) {
+      E weight = E::one();
+      for (std::size_t j = 0; j < point.size(); ++j) {
+        weight *= naive_eq(point[j], entry.index[j]);
+      }
+      sum += entry.present ? weight : E::zero();
+    }
+    EXPECT_EQ(presence_at(shape, point), sum);
+  }
+}
+
+TEST(Multilinear, flat_points_follow_the_flat_order) {
+  RandomElements random(7);
+  for (const Shape& shape : shapes()) {
+    const TensorPoint point = random.point(shape);
+    const Point flat = to_flat_point(shape, point);
+    ASSERT_EQ(flat.size(), shape.bits());
+    EXPECT_EQ(to_tensor_point(shape, flat), point);
+    for (const Entry& entry : all_entries(shape)) {
+      E weight = E::one();
+      for (std::size_t j = 0; j < point.size(); ++j) {
+        weight *= naive_eq(point[j], entry.index[j]);
+      }
+      ASSERT_EQ(eq_index(flat, entry.flat), weight);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+
+#include "random_values.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::all_entries;
+using testing::Entry;
+
+TEST(Dimension, ceil_log2_is_the_least_sufficient_exponent) {
+  for (std::size_t n = 1; n <= 5000; ++n) {
+    unsigned bits = 0;
+    while ((std::size_t{1} << bits) < n) {
+      ++bits;
+    }
+    ASSERT_EQ(ceil_log2(n), bits) << n;
+  }
+  EXPECT_EQ(ceil_log2(std::size_t{1} << 40), 40U);
+  EXPECT_EQ(ceil_log2((std::size_t{1} << 40) + 1), 41U);
+}
+
+TEST(Dimension, tiled_is_the_largest_chunk_that_wastes_at_most_a_sixteenth) {
+  const auto waste = [](std::size_t length, unsigned log_chunk) {
+    const std::size_t chunk = std::size_t{1} << log_chunk;
+    return (length + chunk - 1) / chunk * chunk - length;
+  };
+  for (std::size_t length = 1; length <= 5000; ++length) {
+    const Dimension dimension = Dimension::tiled(length);
+    ASSERT_EQ(dimension.length, length);
+    if (length < 64) {
+      ASSERT_EQ(dimension, Dimension::whole(length));
+      ASSERT_EQ(dimension.chunk_count(), 1U);
+      continue;
+    }
+    ASSERT_LE(16 * waste(length, dimension.log_chunk), length) << length;
+    for (unsigned larger = dimension.log_chunk + 1; larger <= ceil_log2(length); ++larger) {
+      ASSERT_GT(16 * waste(length, larger), length) << length;
+    }
+  }
+}
+
+struct TilingCase {
+  std::size_t length, chunks, chunk;
+};
+
+TEST(Dimension, tilings_of_model_sizes) {
+  for (const auto& [length, chunks, chunk] : std::vector<TilingCase>{{1, 1, 1},
+                                                                     {12, 1, 16},
+                                                                     {36, 1, 64},
+                                                                     {63, 1, 64},
+                                                                     {64, 1, 64},
+                                                                     {96, 3, 32},
+                                                                     {128, 1, 128},
+                                                                     {144, 9, 16},
+                                                                     {300, 19, 16},
+                                                                     {768, 3, 256},
+                                                                     {1024, 1, 1024},
+                                                                     {3072, 3, 1024},
+                                                                     {50257, 13, 4096}}) {
+    const Dimension dimension = Dimension::tiled(length);
+    EXPECT_EQ(dimension.chunk_count(), chunks) << length;
+    EXPECT_EQ(dimension.chunk(), chunk) << length;
+  }
+  EXPECT_EQ(Dimension::outer(12), (Dimension{12, 0}));
+  EXPECT_EQ(Dimension::outer(12).bits(), 4U);
+  EXPECT_EQ(Dimension::whole(36).bits(), 6U);
+  EXPECT_EQ(Dimension::tiled(768).bits(), 10U);
+}
+
+std::vector<Shape> shapes() {
+  return {Shape({Dimension::whole(1)}),
+          Shape({Dimension::outer(5)}),
+          Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
+          Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
+          Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
+}
+
+TEST(Shape, chunks_and_flat_order_by_definition) {
+  for (const Shape& shape : shapes()) {
+    const auto& dimensions = shape.dimensions();
+    std::size_t present = 0;
+    std::size_t previous = 0;
+    for (const Entry& entry : all_entries(shape)) {
+      std::vector<std::size_t> coordinates;
+      for (std::size_t j = 0; j < dimensions.size(); ++j) {
+        coordinates.push_back(entry.index[j] / dimensions[j].chunk());
+      }
+      if (!entry.present) {
+        EXPECT_THROW((void)shape.chunk_at(coordinates), std::out_of_range);
+        continue;
+      }
+      ++present;
+      ASSERT_EQ(shape.chunk_at(coordinates), entry.chunk);
+      ASSERT_EQ((shape.outer_index(entry.chunk) << shape.inner_bits()) + entry.place, entry.flat);
+      for (std::size_t j = 0; j < dimensions.size(); ++j) {
+        ASSERT_EQ(shape.coordinate(entry.chunk, j), coordinates[j]);
+      }
+    }
+    EXPECT_EQ(present, shape.chunk_count() * shape.chunk_size());
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      EXPECT_TRUE(chunk == 0 || shape.outer_index(chunk) > previous);
+      previous = shape.outer_index(chunk);
+    }
+  }
+}
+
+TEST(Shape, causal_shapes_hold_the_lower_triangle_of_tiles) {
+  const Shape shape({Dimension::outer(3), Dimension{512, 7}, Dimension{512, 7}}, Presence::causal);
+  EXPECT_EQ(shape.chunk_count(), 3U * 10U);
+  EXPECT_EQ(shape.bits(), 2U + 9U + 9U);
+  EXPECT_EQ(shape.outer_bits(), 6U);
+  EXPECT_NO_THROW((void)shape.chunk_at(std::array<std::size_t, 3>{2, 3, 3}));
+  EXPECT_THROW((void)shape.chunk_at(std::array<std::size_t, 3>{2, 2, 3}), std::out_of_range);
+}
+
+TEST(Shape, equality_includes_presence) {
+  const std::vector<Dimension> square{{16, 2}, {16, 2}};
+  EXPECT_FALSE(Shape(square) == Shape(square, Presence::causal));
+  EXPECT_TRUE(Shape(square) == Shape(square));
+  EXPECT_FALSE(Shape(square) == Shape({{16, 2}, {16, 3}}));
+}
+
+TEST(Ownership, contiguous_ranges_as_equal_as_possible) {
+  for (std::size_t count = 1; count <= 40; ++count) {
+    for (int ranks = 1; ranks <= 12; ++ranks) {
+      std::vector<std::size_t> owned(static_cast<std::size_t>(ranks));
+      int previous = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const int owner = contiguous_owner(i, count, ranks);
+        ASSERT_TRUE(previous <= owner && owner < ranks);
+        previous = owner;
+        ++owned[static_cast<std::size_t>(owner)];
+      }
+      const auto [least, most] = std::minmax_element(owned.begin(), owned.end());
+      ASSERT_LE(*most - *least, 1U) << count << " among " << ranks;
+    }
+  }
+}
+
+TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
+  const Shape shape({Dimension::outer(2), Dimension::tiled(96), Dimension::whole(4)});
+  for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{}}) {
+    for (const int ranks : {1, 2, 3, 4, 7}) {
+      std::vector<int> holders(shape.chunk_count());
+      for (int rank = 0; rank < ranks; ++rank) {
+        const ChunkedTensor<std::int16_t> tensor(shape, ownership, rank, ranks);
+        EXPECT_EQ(tensor.values().size(), tensor.held().size() * shape.chunk_size());
+        for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+          holders[chunk] += tensor.holds(chunk) ? 1 : 0;
+          const bool replicated = ownership.dimension == Ownership::replicated;
+          EXPECT_EQ(tensor.holds(chunk), replicated || ownership.owner(shape, chunk, ranks) == rank);
+        }
+      }
+      for (const int count : holders) {
+        EXPECT_EQ(count, ownership.dimension == Ownership::replicated ? ranks : 1);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera

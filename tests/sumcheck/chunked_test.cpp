@@ -1,0 +1,198 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <tessera/cluster/thread_communicator.hpp>
+#include <tessera/layers/prover_context.hpp>
+
+#include "../polynomial/random_values.hpp"
+#include "relations.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::accepts;
+using testing::all_entries;
+using testing::Entry;
+using testing::filled;
+using testing::MonomialRelation;
+using testing::naive_sum;
+using testing::RandomElements;
+
+const Digest seed = blake2s(std::vector<std::uint8_t>{8});
+
+/// The weight of a claim, or a table over some dimensions, as a table in flat order.
+template <class Value>
+std::vector<E> flat_table(const Shape& shape, const Value& value) {
+  std::vector<E> table(std::size_t{1} << shape.bits());
+  for (const Entry& entry : all_entries(shape)) {
+    table[entry.flat] = value(entry);
+  }
+  return table;
+}
+
+/// Two tensors, a weight of two terms and a broadcast factor over one shape, and the relation of their first ones.
+class ChunkedCase {
+ public:
+  ChunkedCase(const Shape& shape, Ownership ownership, bool with_eq, std::uint64_t number)
+      : shape_(shape), ownership_(ownership), number_(number) {
+    RandomElements random(number);
+    const std::size_t n = shape.dimensions().size();
+    for (int i = 0; i < 2; ++i) {
+      ScaledWeight term{{}, random.element()};
+      for (const Dimension& dimension : shape.dimensions()) {
+        const auto head_bits = static_cast<unsigned>(random.below(dimension.bits() + 1));
+        term.weight.push_back(
+            {random.elements(std::size_t{1} << head_bits), random.elements(dimension.bits() - head_bits)});
+      }
+      weights_.push_back(std::move(term));
+    }
+    std::size_t size = 1;
+    for (std::size_t j = 0; j < n; ++j) {
+      kept_.push_back((number >> j) % 2 == 0);
+      size <<= kept_[j] ? shape.dimensions()[j].bits() : 0;
+    }
+    broadcast_ = random.elements(size);
+    if (with_eq) {
+      at_ = random.elements(shape.bits());
+    }
+  }
+
+  [[nodiscard]] const Point& at() const { return at_; }
+
+  /// All four factors in flat order, absent chunks of tensors zero.
+  [[nodiscard]] std::vector<std::vector<E>> tables() const {
+    SelfCommunicator self;
+    const auto first = filled<std::int16_t>(shape_, ownership_, number_, self);
+    const auto second = filled<std::int64_t>(shape_, ownership_, number_ + 1, self);
+    const auto of_tensor = [](const auto& tensor) {
+      return [&tensor](const Entry& entry) {
+        return entry.present ? E::from_signed(tensor.chunk(entry.chunk)[entry.place]) : E::zero();
+      };
+    };
+    const auto of_weights = [&](const Entry& entry) {
+      E sum;
+      for (const ScaledWeight& term : weights_) {
+        E product = term.scale;
+        for (std::size_t j = 0; j < term.weight.size(); ++j) {
+          product *= term.weight[j].table()[entry.index[j]];
+        }
+        sum += product;
+      }
+      return sum;
+    };
+    const auto of_broadcast = [&](const Entry& entry) {
+      std::size_t place = 0;
+      for (std::size_t j = 0; j < kept_.size(); ++j) {
+        place = kept_[j] ? (place << shape_.dimensions()[j].bits()) + entry.index[j] : place;
+      }
+      return broadcast_[place];
+    };
+    return {flat_table(shape_, of_tensor(first)), flat_table(shape_, of_tensor(second)), flat_table(shape_, of_weights),
+            flat_table(shape_, of_broadcast)};
+  }
+
+  ProvenSumcheck prove(ProverTranscript& transcript, const MonomialRelation& relation, Communicator& comm) const {
+    const auto first = filled<std::int16_t>(shape_, ownership_, number_, comm);
+    const auto second = filled<std::int64_t>(shape_, ownership_, number_ + 1, comm);
+    std::vector<ChunkedFactor> factors{tensor_factor(&first), tensor_factor(&second), weight_factor(shape_, weights_),
+                                       broadcast_factor(shape_, broadcast_, kept_)};
+    factors.resize(relation.factors());
+    return prove_chunked_sumcheck(transcript, relation, shape_, ownership_, factors, at_, comm);
+  }
+
+ private:
+  Shape shape_;
+  Ownership ownership_;
+  std::uint64_t number_;
+  std::vector<ScaledWeight> weights_;
+  std::vector<bool> kept_;
+  std::vector<E> broadcast_;
+  Point at_;
+};
+
+std::vector<Shape> shapes() {
+  return {Shape({Dimension::whole(1)}),
+          Shape({Dimension::outer(5)}),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension::whole(4)}),
+          Shape({Dimension{6, 1}, Dimension::outer(3), Dimension{3, 1}}),
+          Shape({Dimension::outer(3), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
+}
+
+template <class Body>
+void for_each_case(const Body& body) {
+  std::uint64_t number = 20;
+  for (const Shape& shape : shapes()) {
+    const std::size_t last = std::min<std::size_t>(1, shape.dimensions().size() - 1);
+    for (const Ownership ownership : {Ownership{last}, Ownership{}}) {
+      for (const bool with_eq : {false, true}) {
+        const ChunkedCase data(shape, ownership, with_eq, number++);
+        for (const MonomialRelation relation : {MonomialRelation{1, 1}, {2, 4}, {3, 3}, {4, 4}}) {
+          std::vector<std::vector<E>> tables = data.tables();
+          tables.resize(relation.factors());
+          body(data, relation, tables);
+        }
+      }
+    }
+  }
+}
+
+TEST(ChunkedSumcheck, the_sum_over_present_chunks_is_accepted) {
+  for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
+    SelfCommunicator self;
+    ProverTranscript prover(seed);
+    const ProvenSumcheck proven = data.prove(prover, relation, self);
+    const E claim = naive_sum(relation, tables, data.at());
+    EXPECT_TRUE(accepts(relation, tables, data.at(), claim, seed, prover.payload()));
+    EXPECT_FALSE(accepts(relation, tables, data.at(), claim + E::one(), seed, prover.payload()));
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+      EXPECT_EQ(proven.factors[k], evaluate(tables[k], proven.point)) << k;
+    }
+  });
+}
+
+TEST(ChunkedSumcheck, sends_what_the_dense_one_sends) {
+  for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
+    SelfCommunicator self;
+    ProverTranscript chunked(seed);
+    ProverTranscript dense(seed);
+    (void)data.prove(chunked, relation, self);
+    (void)prove_dense_sumcheck(dense, relation, tables, data.at());
+    EXPECT_EQ(chunked.payload(), dense.payload());
+  });
+}
+
+TEST(ChunkedSumcheck, every_altered_message_fails_the_final_check) {
+  for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
+    SelfCommunicator self;
+    ProverTranscript prover(seed);
+    (void)data.prove(prover, relation, self);
+    const E claim = naive_sum(relation, tables, data.at());
+    for (std::size_t word = 0; word < prover.payload().size() / 8; ++word) {
+      std::vector<std::uint8_t> altered = prover.payload();
+      altered[8 * word + 3] ^= 0x10;
+      EXPECT_FALSE(accepts(relation, tables, data.at(), claim, seed, altered)) << word;
+    }
+  });
+}
+
+TEST(ChunkedSumcheck, bytes_depend_neither_on_ranks_nor_on_threads) {
+  for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& /*tables*/) {
+    SelfCommunicator self;
+    ProverTranscript alone(seed);
+    const ProvenSumcheck expected = data.prove(alone, relation, self);
+    for (int ranks = 2; ranks <= 4; ++ranks) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        omp_set_num_threads(1 + ranks % 2);
+        ProverTranscript prover(seed);
+        const ProvenSumcheck proven = data.prove(prover, relation, comm);
+        EXPECT_EQ(prover.payload(), alone.payload()) << ranks;
+        EXPECT_EQ(proven.point, expected.point);
+        EXPECT_EQ(proven.factors, expected.factors);
+      });
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tessera
