@@ -212,7 +212,7 @@ class WitnessBuilder {
 };
 
 Witness::Witness(const Plan& plan, const Statement& statement, const Trace& trace,
-                 const ParameterTensors& parameter_tensors, Communicator& comm)
+                 const ParameterTensors& parameter_tensors, Communicator& comm, Strangers strangers)
     : parameters(parameter_tensors.views()), scores_(plan.shapes.scores) {
   by_head.dimension = 1;
   u1 = &trace.ln1.u;
@@ -253,7 +253,7 @@ Witness::Witness(const Plan& plan, const Statement& statement, const Trace& trac
   builder.range(plan.mlp_out_remainder, trace.mlp_out_remainder);
   builder.logits(statement, trace);
 
-  multiplicities = count_multiplicities(plan.lookup, columns, comm);
+  multiplicities = count_multiplicities(plan.lookup, columns, comm, strangers);
   for (std::size_t table = 0; table < multiplicities.size(); ++table) {
     const TensorId id = plan.multiplicities[table];
     auto& counts = builder.wide(plan.witness_shapes[id]);

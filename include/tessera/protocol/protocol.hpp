@@ -37,6 +37,7 @@ SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key);
 struct Proof {
   std::vector<std::uint8_t> payload;
   std::map<std::string, double> timings;  // seconds by scope
+  std::vector<Message> messages;          // where each message lies in the payload
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

@@ -38,7 +38,7 @@ struct Witness {
                                               Communicator& comm) const;
 
   Witness(const Plan& plan, const Statement& statement, const Trace& trace, const ParameterTensors& parameter_tensors,
-          Communicator& comm);
+          Communicator& comm, Strangers strangers = Strangers::refuse);
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
