@@ -32,7 +32,12 @@ Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std
 const Statement& odd_statement();
 /// Places of odd_statement() that lies use.
 inline constexpr std::size_t odd_tokens = 16;  // padded
+inline constexpr std::size_t odd_used = 13;    // prompt and generated; rows from 12 on choose no token
 inline constexpr std::size_t last_token = odd_tokens - 1;
+
+/// Where a proof fails if a value is no row of its table.
+inline const std::string lookup_scope = "/lookup/lookup/layer";
+inline const std::string opening_scope = "/opening/opening";
 
 /// A prover's working set. Everything may be changed before prove(); what is not changed stays as the trace has it.
 class Forgery {
