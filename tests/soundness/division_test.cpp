@@ -11,8 +11,8 @@ using Range = std::function<RangeCheck&(Plan&)>;
 
 struct Norm {
   std::string scope;
-  LayerNormTrace Trace::* trace;
-  LayerNormPlan Plan::* plan;
+  LayerNormTrace Trace::*trace;
+  LayerNormPlan Plan::*plan;
   Stage first;
   std::size_t block;
   [[nodiscard]] Stage stage(int steps) const { return static_cast<Stage>(static_cast<int>(first) + steps); }
@@ -40,9 +40,9 @@ void only_width_catches(const Liar& liar, const Range& range) {
 struct OffByOne {
   std::string name;
   int stage;  // steps after the norm's first stage
-  ChunkedTensor<std::int32_t> LayerNormTrace::* tensor;
+  ChunkedTensor<std::int32_t> LayerNormTrace::*tensor;
   std::int32_t by;
-  RangeCheck LayerNormPlan::* range;  // the only one that it leaves
+  RangeCheck LayerNormPlan::*range;  // the only one that it leaves
 };
 
 const std::vector<OffByOne> statistics{
@@ -101,8 +101,9 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
       const LayerNormPlan& plan = forgery.plan.*norm.plan;
       const LayerNormTrace& trace = forgery.trace.*norm.trace;
       const std::size_t d = test.model.shape.n_embd;
-      const ChunkedTensor<std::int32_t>& x =
-          norm.block == 0 ? forgery.trace.x_end : norm.first == Stage::mu1 ? forgery.trace.x_in : forgery.trace.x_mid;
+      const ChunkedTensor<std::int32_t>& x = norm.block == 0            ? forgery.trace.x_end
+                                             : norm.first == Stage::mu1 ? forgery.trace.x_in
+                                                                        : forgery.trace.x_mid;
       // the lying tensor as it should be, and the complement that goes with it
       ChunkedTensor<std::int64_t>& remainder = forgery.zeros(plan.token);
       ChunkedTensor<std::int64_t>& complement = forgery.zeros(plan.token);
@@ -163,7 +164,8 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     ChunkedTensor<std::int64_t>& sigma = forgery.copy(&forgery.trace.lnf.sigma);
     std::int64_t v = forgery.plan.constants.epsilon;
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
-      const std::int64_t x = trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
+      const std::int64_t x =
+          trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
       v += x * x;
     }
     EXPECT_LT(v, (std::int64_t{1} << 32) - 1);
@@ -174,8 +176,8 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
       const __int128 x = trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
       const Parameters& p = test.model.parameters;
-      const __int128 sum = x * inverse * p.gammaf[f] + (__int128{p.betaf[f]} << norm.bias_shift) +
-                           (__int128{1} << (norm.shift - 1));
+      const __int128 sum =
+          x * inverse * p.gammaf[f] + (__int128{p.betaf[f]} << norm.bias_shift) + (__int128{1} << (norm.shift - 1));
       trace_row(forgery.trace.lnf.u, 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
       trace_row(forgery.trace.lnf.u_remainder, 0, f)[last_token] =
           static_cast<std::int64_t>(sum & ((__int128{1} << norm.shift) - 1));
@@ -211,7 +213,7 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);
   };
   const std::vector<RangeCheck LayerNormPlan::*> ranges{&LayerNormPlan::sigma_range, &LayerNormPlan::root_remainder,
-                                                       &LayerNormPlan::inverse_remainder};
+                                                        &LayerNormPlan::inverse_remainder};
   expect_rejected(forge(Plan::of(test.key, odd_statement())), lookup_scope);
   for (std::size_t narrow = 0; narrow <= ranges.size(); ++narrow) {
     SCOPED_TRACE(narrow);

@@ -75,8 +75,8 @@ class Forgery {
 /// Proves as the liar says, with the plan (default: the exact one).
 Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Plan* plan = nullptr);
 
-/// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes values
-/// down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
+/// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
+/// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
 void widen(Plan& plan, RangeCheck& range, unsigned bits = 1, bool negative = false);
 
 /// Expects a proof to be rejected in a scope that ends or begins with `scope`.

@@ -50,14 +50,16 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
     ++trace_row(trace.gelu, 1, 9)[last_token];
     entry = static_cast<std::size_t>(trace_row(trace.mlp, 1, 9)[last_token] + 32768);
   });
-  expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload), lookup_scope);
+  expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload),
+                  lookup_scope);
   Plan fake = Plan::of(test.key, odd_statement());
   ++fake.lookup.tables[fake.lookup.columns[fake.gelu.column].table].values[entry];
   const auto every = [&](Stage stage, std::size_t block, Trace& trace) {
     for (std::size_t f = 0; stage == Stage::gelu && f < test.model.shape.n_inner; ++f) {
       for (std::size_t t = 0; t < odd_tokens; ++t) {
         const auto z = static_cast<std::size_t>(trace_row(trace.mlp, block, f)[t] + 32768);
-        trace_row(trace.gelu, block, f)[t] = static_cast<std::int16_t>(trace_row(trace.gelu, block, f)[t] + (z == entry));
+        trace_row(trace.gelu, block, f)[t] =
+            static_cast<std::int16_t>(trace_row(trace.gelu, block, f)[t] + (z == entry));
       }
     }
   };

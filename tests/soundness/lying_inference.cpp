@@ -179,7 +179,8 @@ class Inference {
         for (std::size_t c = h * m; c < (h + 1) * m; ++c) {
           sum += Wide{trace_row(trace_.q, b, c)[i]} * trace_row(trace_.k, b, c)[j];
         }
-        rshift(sum, e_.shift_score(), score_at(trace_.score, outer, i, j), score_at(trace_.score_remainder, outer, i, j));
+        rshift(sum, e_.shift_score(), score_at(trace_.score, outer, i, j),
+               score_at(trace_.score_remainder, outer, i, j));
       }
     });
     for_rows(b, Stage::row_max, [&](std::size_t outer, std::size_t, std::size_t i) {
@@ -247,7 +248,8 @@ class Inference {
     say(Stage::mlp, b);
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_.size(); ++t) {
-        trace_row(trace_.gelu, b, o)[t] = model_.gelu_table[static_cast<std::size_t>(trace_row(trace_.mlp, b, o)[t] + 32768)];
+        trace_row(trace_.gelu, b, o)[t] =
+            model_.gelu_table[static_cast<std::size_t>(trace_row(trace_.mlp, b, o)[t] + 32768)];
       }
     }
     say(Stage::gelu, b);

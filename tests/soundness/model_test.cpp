@@ -63,7 +63,8 @@ TEST(ModelLies, SwappedBlocksAreRejected) {
   for_each_parameter(copy.model.shape, copy.model.parameters,
                      [&](std::string_view, const ParameterExtents& extents, std::vector<std::int16_t>& tensor) {
                        if (extents.blocks == 2) {
-                         std::swap_ranges(tensor.begin(), tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2),
+                         std::swap_ranges(tensor.begin(),
+                                          tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2),
                                           tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2));
                        }
                      });
@@ -88,12 +89,12 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
   };
   const auto row = [&](std::size_t id, std::size_t f) { return p.embedding[id * d + f]; };
   const auto place = [&](std::size_t t, std::size_t f) { return p.position[t * d + f]; };
-  for (const Lie& lie : {Lie{"row of another token", 3, [&](std::size_t f) { return row(100, f) - row(99, f); }},
-                         Lie{"another filler", last_token, [&](std::size_t f) { return row(1, f) - row(299, f); }},
-                         Lie{"shifted position", 3, [&](std::size_t f) { return place(4, f) - place(3, f); }},
-                         Lie{"shifted position of a filler", last_token,
-                             [&](std::size_t f) { return place(14, f) - place(15, f); }},
-                         Lie{"off by one", 0, [](std::size_t f) { return f == 35 ? 1 : 0; }}}) {
+  for (const Lie& lie :
+       {Lie{"row of another token", 3, [&](std::size_t f) { return row(100, f) - row(99, f); }},
+        Lie{"another filler", last_token, [&](std::size_t f) { return row(1, f) - row(299, f); }},
+        Lie{"shifted position", 3, [&](std::size_t f) { return place(4, f) - place(3, f); }},
+        Lie{"shifted position of a filler", last_token, [&](std::size_t f) { return place(14, f) - place(15, f); }},
+        Lie{"off by one", 0, [](std::size_t f) { return f == 35 ? 1 : 0; }}}) {
     SCOPED_TRACE(lie.name);
     expect_lie_rejected(lie_at(Stage::x_in, 0,
                                [&](Trace& trace) {

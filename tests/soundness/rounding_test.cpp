@@ -11,8 +11,8 @@ constexpr std::size_t block = 1;
 constexpr std::size_t row = 7;  // feature, or place in a head
 constexpr std::size_t head = 2;
 
-/// A value one too small. With 2^S added to its remainder the identity holds and the remainder is out of range; otherwise
-/// the identity is false.
+/// A value one too small. With 2^S added to its remainder the identity holds and the remainder is out of range;
+/// otherwise the identity is false.
 struct RoundingLie {
   std::string name;
   Stage stage;
@@ -25,8 +25,9 @@ struct RoundingLie {
 };
 
 #define TESSERA_LOWER(values, outer) [=](Trace& t) { --trace_row(t.values, outer, row)[last_token]; }
-#define TESSERA_REMAINDER(remainder) \
-  [](Trace& t) -> IntegerTensor { return &t.remainder; }, block, [](Plan& plan) -> RangeCheck& { return plan.remainder; }
+#define TESSERA_REMAINDER(remainder)                             \
+  [](Trace& t) -> IntegerTensor { return &t.remainder; }, block, \
+      [](Plan& plan) -> RangeCheck& { return plan.remainder; }
 
 std::vector<RoundingLie> rounding_lies() {
   const std::size_t outer = block * odd_model().model.shape.n_head + head;
@@ -52,9 +53,9 @@ std::vector<RoundingLie> rounding_lies() {
        "/feed_forward/mlp/product"},
   };
   for (RoundingLie& lie : lies) {
-    lie.remainder_outer = lie.name == "uf" || lie.name == "x_next"       ? 0
+    lie.remainder_outer = lie.name == "uf" || lie.name == "x_next" ? 0
                           : lie.name == "score" || lie.name == "y" ? outer
-                                                                         : block;
+                                                                   : block;
   }
   return lies;
 }
@@ -63,8 +64,7 @@ TEST(Rounding, FalseIdentityIsRejectedWhereItBelongs) {
   TestModel& test = odd_model();
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);
-    const Proof proof = prove_lie(test, odd_statement(),
-                                  lie_at(lie.stage, lie.at_block, lie.lie));
+    const Proof proof = prove_lie(test, odd_statement(), lie_at(lie.stage, lie.at_block, lie.lie));
     expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), lie.scope);
   }
 }
@@ -74,13 +74,14 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);
     const auto verdict_under = [&](const Plan& plan) {
-      Forgery forgery(test, odd_statement(), plan,
-                      lying_inference(test.integers, odd_statement(), test.key.filler,
-                                      lie_at(lie.stage, lie.at_block, lie.lie)));
+      Forgery forgery(
+          test, odd_statement(), plan,
+          lying_inference(test.integers, odd_statement(), test.key.filler, lie_at(lie.stage, lie.at_block, lie.lie)));
       const RangeCheck& range = lie.range(forgery.plan);
       ChunkedTensor<std::int64_t>& remainders = forgery.copy(lie.remainders(forgery.trace));
       (lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
-                           : trace_row(remainders, lie.remainder_outer, row)[last_token]) += std::int64_t{1} << range.width;
+                           : trace_row(remainders, lie.remainder_outer, row)[last_token]) += std::int64_t{1}
+                                                                                             << range.width;
       forgery.set_range(range, remainders);
       forgery.recount();
       return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);

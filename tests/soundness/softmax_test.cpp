@@ -13,7 +13,8 @@ std::size_t row_place() { return outer() * odd_tokens + last_token; }
 
 Forgery forge(Plan plan, const Liar& liar) {
   TestModel& test = odd_model();
-  return {test, odd_statement(), std::move(plan), lying_inference(test.integers, odd_statement(), test.key.filler, liar)};
+  return {test, odd_statement(), std::move(plan),
+          lying_inference(test.integers, odd_statement(), test.key.filler, liar)};
 }
 
 Plan exact_plan() { return Plan::of(odd_model().key, odd_statement()); }
@@ -74,9 +75,8 @@ TEST(Softmax, MaximumTooSmallHasANegativeDistance) {
 TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
   for (const int by : {1, -1}) {
     SCOPED_TRACE(by);
-    const Liar liar = lie_at(Stage::row_inverse, block, [by](Trace& trace) {
-      trace.row_inverse.values()[row_place()] += by;
-    });
+    const Liar liar =
+        lie_at(Stage::row_inverse, block, [by](Trace& trace) { trace.row_inverse.values()[row_place()] += by; });
     expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
     Plan wide = exact_plan();
     widen(wide, by > 0 ? wide.division_remainder : wide.division_complement, 1, true);
@@ -87,11 +87,13 @@ TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
 TEST(Softmax, ScaledNormaliserIsRejected) {
   for (const int percent : {65, 99, 101, 135}) {
     SCOPED_TRACE(percent);
-    expect_rejected(verdict_on(exact_plan(), lie_at(Stage::row_inverse, block, [percent](Trace& trace) {
-                                 std::int32_t& inverse = trace.row_inverse.values()[row_place()];
-                                 inverse = static_cast<std::int32_t>(std::int64_t{inverse} * percent / 100);
-                               })),
-                    lookup_scope);
+    expect_rejected(
+        verdict_on(exact_plan(), lie_at(Stage::row_inverse, block,
+                                        [percent](Trace& trace) {
+                                          std::int32_t& inverse = trace.row_inverse.values()[row_place()];
+                                          inverse = static_cast<std::int32_t>(std::int64_t{inverse} * percent / 100);
+                                        })),
+        lookup_scope);
   }
 }
 
@@ -153,8 +155,8 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
   const Liar liar = lie_at(Stage::exponential, block, [&distance](Trace& trace) {
     std::int32_t& e = score_at(trace.exponential, outer(), last_token, 3);
     e += 1 << odd_model().integers.constants.kappa;
-    distance = static_cast<std::uint32_t>(trace.row_max.values()[row_place()] -
-                                          score_at(trace.score, outer(), last_token, 3));
+    distance =
+        static_cast<std::uint32_t>(trace.row_max.values()[row_place()] - score_at(trace.score, outer(), last_token, 3));
   });
   expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
   ASSERT_GT(distance, 0U);
@@ -185,9 +187,8 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
   constexpr std::size_t query = 12;  // chooses no token
   constexpr std::size_t key = 14;
   const std::int32_t one = 1 << (15 + odd_model().integers.constants.kappa);
-  const auto see = lie_at(Stage::exponential, block, [one](Trace& trace) {
-    score_at(trace.exponential, outer(), query, key) = one;
-  });
+  const auto see = lie_at(Stage::exponential, block,
+                          [one](Trace& trace) { score_at(trace.exponential, outer(), query, key) = one; });
   // the distance of a masked score with the weight of a seen one
   expect_rejected(verdict_on(exact_plan(), see), lookup_scope);
   // a pair of the table: the score that belongs to the distance is not 0

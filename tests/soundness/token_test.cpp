@@ -31,7 +31,8 @@ TEST(TokenLies, AnotherTokenIsRejected) {
     statement.generated[place] = statement.generated[place] == 50 ? 51 : 50;
     // the rest of the text follows from the lie
     std::vector<std::uint32_t> ids = statement.prompt;
-    ids.insert(ids.end(), statement.generated.begin(), statement.generated.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    ids.insert(ids.end(), statement.generated.begin(),
+               statement.generated.begin() + static_cast<std::ptrdiff_t>(place) + 1);
     if (place + 1 < statement.generated.size()) {
       const Statement rest = true_statement(odd_model(), ids, statement.generated.size() - place - 1);
       std::ranges::copy(rest.generated, statement.generated.begin() + static_cast<std::ptrdiff_t>(place) + 1);
@@ -85,8 +86,9 @@ TEST(TokenLies, ChosenLogitIsBound) {
 TEST(TokenLies, EveryDifferenceIsBound) {
   TestModel& test = odd_model();
   const Statement& statement = odd_statement();
-  for (const auto& [token, row] : {std::pair{std::size_t{7}, std::size_t{0}}, std::pair{std::size_t{301}, std::size_t{0}},
-                                   std::pair{std::size_t{7}, std::size_t{6}}}) {
+  for (const auto& [token, row] :
+       {std::pair{std::size_t{7}, std::size_t{0}}, std::pair{std::size_t{301}, std::size_t{0}},
+        std::pair{std::size_t{7}, std::size_t{6}}}) {
     SCOPED_TRACE(token);
     Forgery forgery(test, statement, Plan::of(test.key, statement), trace_of(test, statement));
     ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.logits);
