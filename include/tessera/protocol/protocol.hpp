@@ -4,6 +4,7 @@
 
 #include <tessera/commitment/opening.hpp>
 #include <tessera/cluster/communicator.hpp>
+#include <tessera/layers/context.hpp>
 #include <tessera/protocol/plan.hpp>
 
 namespace tessera {
@@ -21,6 +22,15 @@ struct Verdict {
 
 /// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
+
+/// What a proof comes down to: claims on the parameters and on what the prover committed to.
+struct ProofClaims {
+  Digest witness_root{};
+  ClaimLedger ledger;
+};
+
+/// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
+ProofClaims verify_layers(const Plan& plan, const Statement& statement, VerifierTranscript& transcript);
 
 /// Checks that the payload proves the statement under the key. Never throws for anything that a prover supplies; throws
 /// InputError for a statement that the key's model cannot have. Serial.
