@@ -65,7 +65,7 @@ Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& 
                              OracleWitness{witness.tensors, witness_codeword.get()}};
   const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
   prove_opening(transcript, oracles, witnesses, claims, comm);
-  return {transcript.payload(), transcript.timings()};
+  return {transcript.payload(), transcript.timings(), transcript.messages()};
 }
 
 }  // namespace tessera

@@ -10,15 +10,12 @@
 #include <cstring>
 
 namespace tessera {
-namespace {
 
-void verify_layers(const Plan& plan, const Statement& statement, const Digest& parameter_root,
-                   const OracleParameters& parameter_oracle, VerifierTranscript& transcript) {
-  const Digest witness_root = transcript.receive_digest("witness");
+ProofClaims verify_layers(const Plan& plan, const Statement& statement, VerifierTranscript& transcript) {
+  ProofClaims claims{transcript.receive_digest("witness"), {}};
   const LookupValues lookup(plan, verify_lookup(transcript, plan.lookup));
-  ClaimLedger ledger;
-  lookup.add_claims(ledger);
-  VerifierContext context{plan, statement, transcript, lookup, ledger};
+  lookup.add_claims(claims.ledger);
+  VerifierContext context{plan, statement, transcript, lookup, claims.ledger};
 
   {
     const auto scope = transcript.scope("final");
@@ -35,14 +32,8 @@ void verify_layers(const Plan& plan, const Statement& statement, const Digest& p
     verify_layer_norm(context, {&plan.ln1, plan.x_in, gamma1, beta1}, {verify_qkv(context, qkv)});
   }
   verify_embedding(context);
-
-  const std::array oracles{CommittedOracle{plan.parameter_layout, parameter_oracle, parameter_root},
-                           CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_root}};
-  const std::array claims{std::move(ledger.parameters), std::move(ledger.witness)};
-  verify_opening(transcript, oracles, claims);
+  return claims;
 }
-
-}  // namespace
 
 Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
   std::vector<std::uint8_t> message;
@@ -84,7 +75,11 @@ Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statem
   }
   VerifierTranscript transcript(statement_seed(key, statement), payload);
   try {
-    verify_layers(plan, statement, key.parameter_root, key.parameter_oracle, transcript);
+    ProofClaims proven = verify_layers(plan, statement, transcript);
+    const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
+                             CommittedOracle{plan.witness_layout, plan.witness_oracle, proven.witness_root}};
+    const std::array claims{std::move(proven.ledger.parameters), std::move(proven.ledger.witness)};
+    verify_opening(transcript, oracles, claims);
     transcript.finish();
     verdict.accepted = true;
   } catch (const Rejected& rejected) {

@@ -212,7 +212,7 @@ class WitnessBuilder {
 };
 
 Witness::Witness(const Plan& plan, const Statement& statement, const Trace& trace,
-                 const ParameterTensors& parameter_tensors, Communicator& comm)
+                 const ParameterTensors& parameter_tensors, Communicator& comm, Strangers strangers)
     : parameters(parameter_tensors.views()), scores_(plan.shapes.scores) {
   by_head.dimension = 1;
   u1 = &trace.ln1.u;
@@ -231,9 +231,9 @@ Witness::Witness(const Plan& plan, const Statement& statement, const Trace& trac
   builder.range(plan.x_in_range, trace.x_in);
   builder.range(plan.x_mid_range, trace.x_mid);
   builder.range(plan.x_end_range, trace.x_end);
-  builder.layer_norm(plan.ln1, trace.ln1, trace.x_in, square_sums_[0]);
-  builder.layer_norm(plan.ln2, trace.ln2, trace.x_mid, square_sums_[1]);
-  builder.layer_norm(plan.lnf, trace.lnf, trace.x_end, square_sums_[2]);
+  builder.layer_norm(plan.ln1, trace.ln1, trace.x_in, square_sums[0]);
+  builder.layer_norm(plan.ln2, trace.ln2, trace.x_mid, square_sums[1]);
+  builder.layer_norm(plan.lnf, trace.lnf, trace.x_end, square_sums[2]);
   builder.range(plan.q, trace.q);
   builder.range(plan.k, trace.k);
   builder.range(plan.v, trace.v);
@@ -253,7 +253,7 @@ Witness::Witness(const Plan& plan, const Statement& statement, const Trace& trac
   builder.range(plan.mlp_out_remainder, trace.mlp_out_remainder);
   builder.logits(statement, trace);
 
-  multiplicities = count_multiplicities(plan.lookup, columns, comm);
+  multiplicities = count_multiplicities(plan.lookup, columns, comm, strangers);
   for (std::size_t table = 0; table < multiplicities.size(); ++table) {
     const TensorId id = plan.multiplicities[table];
     auto& counts = builder.wide(plan.witness_shapes[id]);

@@ -56,7 +56,7 @@ void Witness::set_heads(const Plan& plan, const Trace& trace, Communicator& comm
 }
 
 E Witness::square_sum_at(const LayerNormPlan& norm, std::span<const E> weights) const {
-  const std::vector<std::int64_t>& sums = square_sums_[norm.number];
+  const std::vector<std::int64_t>& sums = square_sums[norm.number];
   E result;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     result += weights[i] * F::from_signed(sums[i]);

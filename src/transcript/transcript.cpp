@@ -146,6 +146,7 @@ std::vector<std::uint8_t> encode(std::span<const E> values) {
 
 void ProverTranscript::append(std::string_view label, std::span<const std::uint8_t> bytes) {
   absorb(label, bytes);
+  messages_.push_back({path(), std::string(label), payload_.size(), bytes.size()});
   payload_.insert(payload_.end(), bytes.begin(), bytes.end());
 }
 

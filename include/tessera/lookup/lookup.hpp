@@ -85,11 +85,16 @@ struct LookupColumnData {
   LookupReader read;
 };
 
+/// What to do with a looked-up value that is no row of its table.
+enum class Strangers : std::uint8_t { refuse, skip };
+
 /// Occurrences of every table row over all columns and ranks (the same on every rank): multiplicity[table][row].
-/// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before.
+/// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before. Tests of
+/// lying provers skip such values instead.
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
                                                             std::span<const LookupColumnData> columns,
-                                                            Communicator& comm);
+                                                            Communicator& comm,
+                                                            Strangers strangers = Strangers::refuse);
 
 /// Prover's side of verify_lookup; collective.
 LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,

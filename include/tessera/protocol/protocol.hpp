@@ -4,6 +4,7 @@
 
 #include <tessera/commitment/opening.hpp>
 #include <tessera/cluster/communicator.hpp>
+#include <tessera/layers/context.hpp>
 #include <tessera/protocol/plan.hpp>
 
 namespace tessera {
@@ -22,6 +23,15 @@ struct Verdict {
 /// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 
+/// What a proof comes down to: claims on the parameters and on what the prover committed to.
+struct ProofClaims {
+  Digest witness_root{};
+  ClaimLedger ledger;
+};
+
+/// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
+ProofClaims verify_layers(const Plan& plan, const Statement& statement, VerifierTranscript& transcript);
+
 /// Checks that the payload proves the statement under the key: rejects a statement that the key's model cannot have,
 /// and shapes with less than required_soundness_bits. Never throws for anything that a prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
@@ -37,6 +47,7 @@ SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key);
 struct Proof {
   std::vector<std::uint8_t> payload;
   std::map<std::string, double> timings;  // seconds by scope
+  std::vector<Message> messages;          // where each message lies in the payload
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

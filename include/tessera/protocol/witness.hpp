@@ -24,6 +24,7 @@ struct Witness {
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;
   IntegerTensor u1, u2, uf, q, k, v, y, value_sum, row_sum;  // virtual tensors
+  std::array<std::vector<std::int64_t>, 3> square_sums;  // sum_f x^2 per (block, token), by layer norm; virtual as well
   Ownership by_head;
 
   /// Sum over (block, token) of weight * sum_f x^2 for a layer norm of the plan.
@@ -38,7 +39,7 @@ struct Witness {
                                               Communicator& comm) const;
 
   Witness(const Plan& plan, const Statement& statement, const Trace& trace, const ParameterTensors& parameter_tensors,
-          Communicator& comm);
+          Communicator& comm, Strangers strangers = Strangers::refuse);
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
@@ -53,7 +54,6 @@ struct Witness {
   const ChunkedTensor<std::int16_t>* head_k_ = nullptr;
   std::vector<std::size_t> tile_head_chunk_;  // score chunk -> q, k chunk
   Shape scores_;
-  std::array<std::vector<std::int64_t>, 3> square_sums_;  // per layer norm
 };
 
 }  // namespace tessera

@@ -74,6 +74,14 @@ class Transcript {
   std::map<std::string, double> timings_;
 };
 
+/// Where a message lies in the payload.
+struct Message {
+  std::string path;
+  std::string label;
+  std::size_t offset = 0;
+  std::size_t length = 0;
+};
+
 /// Prover's side: what is sent is absorbed and appended to the payload. Every rank runs an identical one.
 class ProverTranscript : public Transcript {
  public:
@@ -90,11 +98,14 @@ class ProverTranscript : public Transcript {
   /// As above with a faster search (find_nonce): the same nonce.
   void grind(std::string_view label, unsigned bits, NonceSearch search);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
+  /// Every message of the payload, in order.
+  [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
 
  private:
   void append(std::string_view label, std::span<const std::uint8_t> bytes);
   void send_nonce(std::string_view label, std::uint64_t nonce);
   std::vector<std::uint8_t> payload_;
+  std::vector<Message> messages_;
 };
 
 /// Verifier's side: what is received is parsed canonically (field elements < p) and absorbed. Throws Rejected.

@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+struct Proven {
+  std::unique_ptr<Forgery> forgery;
+  ProofClaims claims;
+};
+
+const Proven& proven() {
+  static const Proven result = [] {
+    TestModel& test = odd_model();
+    Proven made;
+    made.forgery = std::make_unique<Forgery>(test, odd_statement(), Plan::of(test.key, odd_statement()),
+                                             lying_inference(test.integers, odd_statement(), test.key.filler, {}));
+    const Proof proof = made.forgery->prove();
+    VerifierTranscript transcript(statement_seed(test.key, odd_statement()), proof.payload);
+    made.claims = verify_layers(made.forgery->plan, odd_statement(), transcript);
+    return made;
+  }();
+  return result;
+}
+
+/// <w, T> straight from the definition, over the values of the present chunks.
+E naive_claim(const IntegerTensor& tensor, const Shape& shape, const std::vector<Factor>& weight) {
+  std::vector<std::vector<E>> tables;
+  for (const Factor& factor : weight) {
+    tables.push_back(factor.table());
+  }
+  return std::visit(
+      [&](const auto* values) {
+        E sum;
+        for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+          for (std::size_t x = 0; x < shape.chunk_size(); ++x) {
+            E product(F::from_signed(values->chunk(chunk)[x]));
+            std::size_t rest = x;
+            for (std::size_t d = shape.dimensions().size(); d-- > 0;) {
+              const unsigned bits = shape.dimensions()[d].log_chunk;
+              const std::size_t inner = rest & ((std::size_t{1} << bits) - 1);
+              rest >>= bits;
+              product *= tables[d][(shape.coordinate(chunk, d) << bits) + inner];
+            }
+            sum += product;
+          }
+        }
+        return sum;
+      },
+      tensor);
+}
+
+/// Each claim by itself, so that none holds only in the batch.
+TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
+  const Plan& plan = proven().forgery->plan;
+  const Witness& witness = *proven().forgery->witness;
+  for (const Claim& claim : proven().claims.ledger.witness) {
+    EXPECT_EQ(naive_claim(witness.tensors[claim.tensor], plan.witness_shapes[claim.tensor], claim.weight), claim.value)
+        << plan.witness_names[claim.tensor];
+  }
+  for (const Claim& claim : proven().claims.ledger.parameters) {
+    EXPECT_EQ(
+        naive_claim(witness.parameters[claim.tensor], plan.parameter_layout.tensors()[claim.tensor], claim.weight),
+        claim.value)
+        << claim.tensor;
+  }
+}
+
+/// A claim that verifier and prover both forget leaves a value that nothing binds: every use of a tensor is counted.
+TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
+  const Plan& plan = proven().forgery->plan;
+  std::vector<std::size_t> parameters(parameter_count);
+  for (const Claim& claim : proven().claims.ledger.parameters) {
+    ++parameters[claim.tensor];
+  }
+  // the embedding: input rows, all logits, chosen logits
+  for (std::size_t id = 0; id < parameter_count; ++id) {
+    EXPECT_EQ(parameters[id], id == embedding ? 3U : 1U) << id;
+  }
+
+  std::vector<std::size_t> found(plan.witness_shapes.size());
+  for (const Claim& claim : proven().claims.ledger.witness) {
+    ++found[claim.tensor];
+  }
+  // at the look-up point, every committed tensor once (but the chosen logits, which are not looked up and have one
+  // use); then its uses by the layers
+  std::vector<std::size_t> expected(plan.witness_shapes.size(), 1);
+  for (const LayerNormPlan* norm : {&plan.ln1, &plan.ln2, &plan.lnf}) {
+    expected[norm->mu] += 2;       // token identity, normalization
+    expected[norm->sigma] += 1;    // token identity
+    expected[norm->inverse] += 2;  // token identity, normalization
+  }
+  expected[plan.x_in] += 3 + 2;   // two sums and the values of its layer norm; next block, embedding
+  expected[plan.x_mid] += 3;      // its layer norm
+  expected[plan.x_end] += 3 + 1;  // its layer norm; output of the last block
+  expected[plan.row_max] += 1;
+  expected[plan.row_inverse] += 2;         // normalization, division
+  expected[plan.exponential.output] += 3;  // two row sums, values
+  expected[plan.gelu.output] += 1;
+  // remainders that are needed at another point than the look-up's
+  for (const RangeCheck* remainder : {&plan.ln1.u_remainder, &plan.ln2.u_remainder, &plan.lnf.u_remainder,
+                                      &plan.q_remainder, &plan.k_remainder, &plan.v_remainder, &plan.y_remainder}) {
+    for (const TensorId piece : remainder->committed) {
+      expected[piece] += 1;
+    }
+  }
+  for (std::size_t id = 0; id < found.size(); ++id) {
+    EXPECT_EQ(found[id], expected[id]) << plan.witness_names[id];
+  }
+}
+
+/// Every column and every virtual value appears in the look-up structure at its exact width (section 3).
+TEST(Claims, WidthsAreExact) {
+  const Plan& plan = proven().forgery->plan;
+  const IntegerConstants& constants = plan.constants;
+  const auto expect_width = [&](const RangeCheck& range, unsigned width, bool is_signed) {
+    EXPECT_EQ(range.width, width) << range.name;
+    EXPECT_EQ(range.offset, is_signed ? std::int64_t{1} << (width - 1) : 0) << range.name;
+    unsigned total = 0;
+    for (std::size_t i = 0; i < range.columns.size(); ++i) {
+      const LookupTable& table = plan.lookup.tables[plan.lookup.columns[range.columns[i]].table];
+      EXPECT_TRUE(table.values.empty()) << range.name;
+      EXPECT_TRUE(i + 1 == range.columns.size() ? table.log_size <= 16 : table.log_size == 16) << range.name;
+      total += table.log_size;
+    }
+    EXPECT_EQ(total, width) << range.name;
+  };
+  EXPECT_EQ(constants.kappa, 7U);           // 48 positions
+  EXPECT_EQ(constants.residual_bits, 27U);  // min(27, (62 - 6)/2 + 1)
+  for (const LayerNormPlan* norm : {&plan.ln1, &plan.ln2, &plan.lnf}) {
+    expect_width(norm->mu_range, 27, true);
+    expect_width(norm->mean_remainder, 6, false);
+    expect_width(norm->mean_complement, 6, false);
+    expect_width(norm->sigma_range, 31, false);
+    expect_width(norm->root_remainder, 32, false);
+    expect_width(norm->root_complement, 32, false);
+    // C*2^14 = 393216*2^14, eps' = round(36*1e-5*2^24) = 6040: floor(6442450944/77) has 27 bits
+    expect_width(norm->inverse_range, 27, false);
+    expect_width(norm->inverse_remainder, 31, false);
+    expect_width(norm->inverse_complement, 31, false);
+    expect_width(norm->u, 16, true);
+    expect_width(norm->u_remainder, static_cast<unsigned>(norm->shift), false);
+  }
+  for (const RangeCheck* range : {&plan.x_in_range, &plan.x_mid_range, &plan.x_end_range}) {
+    expect_width(*range, 27, true);
+  }
+  for (const RangeCheck* range : {&plan.q, &plan.k, &plan.v, &plan.y, &plan.row_max_range}) {
+    expect_width(*range, 16, true);
+  }
+  const Exponents& e = plan.exponents;
+  expect_width(plan.q_remainder, static_cast<unsigned>(e.shift_q()), false);
+  expect_width(plan.k_remainder, static_cast<unsigned>(e.shift_k()), false);
+  expect_width(plan.v_remainder, static_cast<unsigned>(e.shift_v()), false);
+  expect_width(plan.score_remainder, static_cast<unsigned>(e.shift_score()), false);
+  expect_width(plan.o_remainder, static_cast<unsigned>(e.shift_o()), false);
+  expect_width(plan.mlp_remainder, static_cast<unsigned>(e.shift_1()), false);
+  expect_width(plan.mlp_out_remainder, static_cast<unsigned>(e.shift_2()), false);
+  expect_width(plan.y_remainder, 46, false);
+  expect_width(plan.row_inverse_range, 46 - 7 - 15, false);
+  expect_width(plan.division_remainder, 16 + 7 + 4, false);
+  expect_width(plan.division_complement, 16 + 7 + 4, false);
+  expect_width(plan.quotient_range, 16 + 4, false);
+  expect_width(plan.count_range, 7 - 1, false);
+  expect_width(plan.logit_difference, 48, false);
+  // every range is looked up, none twice
+  EXPECT_EQ(plan.lookup.columns.size(), [&] {
+    std::size_t columns = 2;  // EXP and GELU
+    for (const RangeCheck* range : all_ranges(plan)) {
+      columns += range->columns.size();
+    }
+    return columns;
+  }());
+}
+
+}  // namespace
+}  // namespace tessera::testing

@@ -1,0 +1,160 @@
+#include "fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tessera/model/import.hpp>
+#include <tessera/protocol/setup.hpp>
+
+namespace tessera::testing {
+namespace {
+
+constexpr unsigned piece_bits = 16;
+
+TestModel load(const std::string& name) {
+  return TestModel(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name).model);
+}
+
+std::unique_ptr<Witness> make_witness(const Plan& plan, const Statement& statement, const Trace& trace,
+                                      const ParameterTensors& parameters, Communicator& comm) {
+  return std::make_unique<Witness>(plan, statement, trace, parameters, comm, Strangers::skip);
+}
+
+}  // namespace
+
+TestModel::TestModel(Model imported)
+    : model(std::move(imported)),
+      integers(model),
+      key(make_verifying_key(model)),
+      parameters(ParameterTensors::of(model.shape, model.parameters, 0, 1)) {
+  codeword = commit_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), comm);
+  key.parameter_root = codeword->root();
+}
+
+TestModel& odd_model() {
+  static TestModel test = load("odd-40k");
+  return test;
+}
+
+TestModel& gutenberg_model() {
+  static TestModel test = load("gutenberg-2m");
+  return test;
+}
+
+Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std::size_t generate) {
+  const Trace trace = run_inference(test.integers, prompt, generate, test.key.filler, test.comm);
+  const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size());
+  return {std::move(prompt), {first, first + static_cast<std::ptrdiff_t>(generate)}};
+}
+
+const Statement& odd_statement() {
+  static const Statement statement = true_statement(odd_model(), {17, 42, 5, 99, 120, 7, 64, 31}, 5);
+  return statement;
+}
+
+Forgery::Forgery(TestModel& test_model, Statement what, Plan with_plan, Trace with_trace)
+    : Forgery(test_model, std::move(what), std::move(with_plan), std::move(with_trace), test_model.parameters) {}
+
+Forgery::Forgery(TestModel& test_model, Statement what, Plan with_plan, Trace with_trace,
+                 const ParameterTensors& parameters)
+    : test(test_model),
+      statement(std::move(what)),
+      plan(std::move(with_plan)),
+      trace(std::move(with_trace)),
+      witness(make_witness(plan, statement, trace, parameters, test.comm)),
+      codeword(test.codeword.get()) {}
+
+ChunkedTensor<std::int64_t>& Forgery::zeros(const Shape& shape) {
+  return owned_.emplace_back(shape, Ownership{}, 0, 1);
+}
+
+ChunkedTensor<std::int64_t>& Forgery::copy(IntegerTensor tensor) {
+  return std::visit(
+      [&](const auto* from) -> ChunkedTensor<std::int64_t>& {
+        ChunkedTensor<std::int64_t>& to = zeros(from->shape());
+        std::ranges::copy(from->values(), to.values().begin());
+        return to;
+      },
+      tensor);
+}
+
+void Forgery::set_range(const RangeCheck& range, const ChunkedTensor<std::int64_t>& values) {
+  for (std::size_t i = 0; i < range.pieces(); ++i) {
+    const bool top = i + 1 == range.pieces();
+    ChunkedTensor<std::int64_t>& piece = zeros(range.shape);
+    for (std::size_t x = 0; x < piece.values().size(); ++x) {
+      const std::int64_t shifted = (values.values()[x] + range.offset) >> (piece_bits * i);
+      piece.values()[x] = top ? shifted : shifted & 0xFFFF;
+    }
+    if (i < range.committed.size()) {
+      witness->tensors[range.committed[i]] = &piece;
+    }
+    witness->columns[range.columns[i]] = {
+        Ownership{}, [&piece](std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t>) {
+          std::ranges::transform(piece.chunk(chunk), a.begin(),
+                                 [](std::int64_t value) { return static_cast<std::uint32_t>(value); });
+        }};
+  }
+}
+
+void Forgery::set_input(const PairLookup& pair, std::size_t chunk, std::size_t place, std::uint32_t value) {
+  LookupColumnData& column = witness->columns[pair.column];
+  column.read = [honest = column.read, chunk, place, value](std::size_t at, std::span<std::uint32_t> a,
+                                                            std::span<std::int32_t> b) {
+    honest(at, a, b);
+    if (at == chunk) {
+      a[place] = value;
+    }
+  };
+}
+
+void Forgery::recount() {
+  const auto counts = count_multiplicities(plan.lookup, witness->columns, test.comm, Strangers::skip);
+  for (std::size_t table = 0; table < counts.size(); ++table) {
+    set_multiplicities(table, counts[table]);
+  }
+}
+
+void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> counts) {
+  ChunkedTensor<std::int64_t>& tensor = zeros(plan.witness_shapes[plan.multiplicities[table]]);
+  tensor.values() = counts;
+  witness->multiplicities[table] = std::move(counts);
+  witness->tensors[plan.multiplicities[table]] = &tensor;
+}
+
+Proof Forgery::prove() { return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm); }
+
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Plan* plan) {
+  Trace trace = lying_inference(test.integers, statement, test.key.filler, liar);
+  return Forgery(test, statement, plan != nullptr ? *plan : Plan::of(test.key, statement), std::move(trace)).prove();
+}
+
+void widen(Plan& plan, RangeCheck& range, unsigned bits, bool negative) {
+  if (negative) {
+    const std::int64_t low = std::int64_t{1} << (range.width + bits - 1);
+    range.offset = std::max(low, range.offset);
+  }
+  LookupColumn& column = plan.lookup.columns[range.columns.back()];
+  const unsigned width = plan.lookup.tables[column.table].log_size + bits;
+  const auto fits = [&](const LookupTable& table) { return table.values.empty() && table.log_size == width; };
+  const auto found = std::ranges::find_if(plan.lookup.tables, fits);
+  column.table = static_cast<std::size_t>(found - plan.lookup.tables.begin());
+  if (found == plan.lookup.tables.end()) {
+    plan.lookup.tables.push_back({"range" + std::to_string(width), width, {}});
+    plan.multiplicities.push_back(plan.witness_shapes.size());
+    plan.witness_shapes.push_back(Shape({Dimension::whole(std::size_t{1} << width)}));
+    plan.witness_names.push_back("multiplicity/range" + std::to_string(width));
+    plan.witness_layout = OracleLayout(plan.witness_shapes);
+    plan.witness_oracle = witness_oracle_parameters(plan.witness_layout.log_size());
+  }
+}
+
+void expect_rejected(const Verdict& verdict, const std::string& scope) {
+  EXPECT_FALSE(verdict.accepted);
+  EXPECT_EQ(verdict.scope, scope) << verdict.reason;
+}
+
+void expect_accepted(const Verdict& verdict) {
+  EXPECT_TRUE(verdict.accepted) << verdict.scope << ": " << verdict.reason;
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include <tessera/protocol/protocol.hpp>
+#include <tessera/protocol/witness.hpp>
+
+#include "lying_inference.hpp"
+
+namespace tessera::testing {
+
+/// A committed model, made once per process.
+struct TestModel {
+  Model model;
+  IntegerModel integers;
+  VerifyingKey key;
+  ParameterTensors parameters;
+  SelfCommunicator comm;
+  std::unique_ptr<CodewordStore> codeword;
+
+  explicit TestModel(Model imported);
+};
+
+TestModel& odd_model();        // two blocks, three heads of 12 features: padded heads
+TestModel& gutenberg_model();  // four blocks, six heads of 32
+
+/// A prompt and its true continuation.
+Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std::size_t generate);
+/// The statement that nearly all tests lie about: 16 tokens with the filler.
+const Statement& odd_statement();
+/// Places of odd_statement() that lies use.
+inline constexpr std::size_t odd_tokens = 16;  // padded
+inline constexpr std::size_t odd_used = 13;    // prompt and generated; rows from 12 on choose no token
+inline constexpr std::size_t last_token = odd_tokens - 1;
+
+/// Where a proof fails if a value is no row of its table.
+inline const std::string lookup_scope = "/lookup/lookup/layer";
+inline const std::string opening_scope = "/opening/opening";
+
+/// A prover's working set. Everything may be changed before prove(); what is not changed stays as the trace has it.
+class Forgery {
+ public:
+  Forgery(TestModel& test, Statement statement, Plan plan, Trace trace);
+  Forgery(TestModel& test, Statement statement, Plan plan, Trace trace, const ParameterTensors& parameters);
+
+  /// Other values of a range-checked tensor: committed pieces and look-up columns.
+  void set_range(const RangeCheck& range, const ChunkedTensor<std::int64_t>& values);
+  /// Other values of a committed tensor.
+  void set_tensor(TensorId tensor, const ChunkedTensor<std::int64_t>& values) { witness->tensors[tensor] = &values; }
+  /// A copy of a witness tensor to change; lives as long as this.
+  ChunkedTensor<std::int64_t>& copy(IntegerTensor tensor);
+  ChunkedTensor<std::int64_t>& zeros(const Shape& shape);
+  /// Changes the input of a pair look-up at one place of one chunk.
+  void set_input(const PairLookup& pair, std::size_t chunk, std::size_t place, std::uint32_t value);
+  /// Multiplicities that fit the columns as they are now.
+  void recount();
+  /// Other multiplicities, committed as well.
+  void set_multiplicities(std::size_t table, std::vector<std::int64_t> counts);
+
+  Proof prove();
+
+  TestModel& test;
+  Statement statement;
+  Plan plan;
+  Trace trace;
+  std::unique_ptr<Witness> witness;
+  CodewordStore* codeword;
+
+ private:
+  std::deque<ChunkedTensor<std::int64_t>> owned_;
+};
+
+/// Proves as the liar says, with the plan (default: the exact one).
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Plan* plan = nullptr);
+
+/// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
+/// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
+void widen(Plan& plan, RangeCheck& range, unsigned bits = 1, bool negative = false);
+
+/// Expects a proof to be rejected in a scope that ends or begins with `scope`.
+void expect_rejected(const Verdict& verdict, const std::string& scope);
+void expect_accepted(const Verdict& verdict);
+
+}  // namespace tessera::testing

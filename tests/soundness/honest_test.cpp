@@ -1,0 +1,25 @@
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
+  TestModel& test = odd_model();
+  const Statement& statement = odd_statement();
+  const Trace trace =
+      run_inference(test.integers, statement.prompt, statement.generated.size(), test.key.filler, test.comm);
+  const Proof proof = prove_inference(test.key, statement, trace, test.parameters, *test.codeword, test.comm);
+  expect_accepted(verify_inference(test.key, statement, proof.payload));
+  EXPECT_EQ(prove_lie(test, statement, {}).payload, proof.payload);
+}
+
+TEST(Honest, WholeHeadsAreAccepted) {
+  TestModel& test = gutenberg_model();
+  const Statement statement = true_statement(test, {1, 100, 1000, 7, 11}, 3);
+  expect_accepted(verify_inference(test.key, statement, prove_lie(test, statement, {}).payload));
+}
+
+}  // namespace
+}  // namespace tessera::testing

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+Forgery honest() {
+  TestModel& test = odd_model();
+  return {test, odd_statement(), Plan::of(test.key, odd_statement()),
+          lying_inference(test.integers, odd_statement(), test.key.filler, {})};
+}
+
+Verdict verdict_of(Forgery& forgery) {
+  return verify_inference(forgery.test.key, odd_statement(), forgery.prove().payload);
+}
+
+TEST(LookupLies, MultiplicitiesMustMatch) {
+  const std::size_t tables = honest().plan.lookup.tables.size();
+  for (std::size_t table = 0; table < tables; ++table) {
+    SCOPED_TRACE(table);
+    Forgery forgery = honest();
+    std::vector<std::int64_t> counts = forgery.witness->multiplicities[table];
+    --counts.front();
+    ++counts.back();
+    forgery.set_multiplicities(table, counts);
+    expect_rejected(verdict_of(forgery), lookup_scope);
+  }
+}
+
+/// The look-up argument sees true values, the commitment holds others.
+TEST(LookupLies, EveryCommittedTensorIsBoundToTheLookup) {
+  const std::size_t tensors = honest().plan.witness_shapes.size();
+  for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
+    Forgery forgery = honest();
+    SCOPED_TRACE(forgery.plan.witness_names[tensor]);
+    ChunkedTensor<std::int64_t>& changed = forgery.copy(forgery.witness->tensors[tensor]);
+    // pieces and counts are 16 bits or more wide and not negative
+    changed.values().back() += changed.values().back() > 0 ? -1 : 1;
+    forgery.set_tensor(tensor, changed);
+    EXPECT_FALSE(verdict_of(forgery).accepted);
+  }
+}
+
+/// GELU of one value one larger: not in the table; with a prover's own table, not in the verifier's.
+TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
+  TestModel& test = odd_model();
+  std::size_t entry = 0;
+  const auto lie = lie_at(Stage::gelu, 1, [&entry](Trace& trace) {
+    ++trace_row(trace.gelu, 1, 9)[last_token];
+    entry = static_cast<std::size_t>(trace_row(trace.mlp, 1, 9)[last_token] + 32768);
+  });
+  expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload),
+                  lookup_scope);
+  Plan fake = Plan::of(test.key, odd_statement());
+  ++fake.lookup.tables[fake.lookup.columns[fake.gelu.column].table].values[entry];
+  const auto every = [&](Stage stage, std::size_t block, Trace& trace) {
+    for (std::size_t f = 0; stage == Stage::gelu && f < test.model.shape.n_inner; ++f) {
+      for (std::size_t t = 0; t < odd_tokens; ++t) {
+        const auto z = static_cast<std::size_t>(trace_row(trace.mlp, block, f)[t] + 32768);
+        trace_row(trace.gelu, block, f)[t] =
+            static_cast<std::int16_t>(trace_row(trace.gelu, block, f)[t] + (z == entry));
+      }
+    }
+  };
+  const Proof proof = prove_lie(test, odd_statement(), every, &fake);
+  expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), "/lookup/lookup");
+}
+
+/// Distances or activations that do not belong to the scores and products, with true pairs of the table.
+TEST(LookupLies, InputsOfPairsAreBound) {
+  TestModel& test = odd_model();
+  Forgery forgery = honest();
+  const std::size_t place = last_token * odd_tokens + 3;
+  forgery.set_input(forgery.plan.exponential, 5, place, 1);
+  score_at(forgery.trace.exponential, 5, last_token, 3) = test.integers.exp_table[1];
+  forgery.recount();
+  EXPECT_FALSE(verdict_of(forgery).accepted);
+  Forgery other = honest();
+  ++trace_row(other.trace.mlp, 1, 9)[last_token];
+  trace_row(other.trace.gelu, 1, 9)[last_token] =
+      test.integers.gelu_table[static_cast<std::size_t>(trace_row(other.trace.mlp, 1, 9)[last_token] + 32768)];
+  other.recount();
+  expect_rejected(verdict_of(other), "/feed_forward/mlp/product");
+}
+
+}  // namespace
+}  // namespace tessera::testing

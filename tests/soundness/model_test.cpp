@@ -1,0 +1,167 @@
+#include <gtest/gtest.h>
+
+#include <tessera/archive/errors.hpp>
+
+#include "fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+const std::vector<std::uint32_t> prompt{17, 42, 5, 99, 120, 7, 64, 31};
+
+/// An uncommitted copy of the model whose parameters may be changed.
+struct Copy {
+  Model model = odd_model().model;
+  [[nodiscard]] IntegerModel integers() const { return IntegerModel(model); }
+  [[nodiscard]] ParameterTensors tensors() const { return ParameterTensors::of(model.shape, model.parameters, 0, 1); }
+};
+
+/// What a model and a liar generate after a prompt.
+std::vector<std::uint32_t> generate(const IntegerModel& model, std::vector<std::uint32_t> ids, std::size_t count,
+                                    const Liar& liar) {
+  std::vector<std::uint32_t> generated;
+  while (generated.size() < count) {
+    Trace trace = lying_inference(model, {ids, {0}}, odd_model().key.filler, liar);
+    std::size_t best = 0;
+    for (std::size_t v = 1; v < model.shape.n_vocab; ++v) {
+      best = trace_row(trace.logits, 0, v)[0] > trace_row(trace.logits, 0, best)[0] ? v : best;
+    }
+    generated.push_back(static_cast<std::uint32_t>(best));
+    ids.push_back(generated.back());
+  }
+  return generated;
+}
+
+Verdict verdict_on(const Statement& statement, Trace trace, const ParameterTensors& parameters) {
+  TestModel& test = odd_model();
+  Forgery forgery(test, statement, Plan::of(test.key, statement), std::move(trace), parameters);
+  return verify_inference(test.key, statement, forgery.prove().payload);
+}
+
+/// Everything follows from the copy's parameters; only the commitment says otherwise.
+void expect_uncommitted(const Copy& copy, const std::string& name) {
+  SCOPED_TRACE(name);
+  const IntegerModel integers = copy.integers();
+  const Statement statement{prompt, generate(integers, prompt, 2, {})};
+  Trace trace = lying_inference(integers, statement, odd_model().key.filler, {});
+  expect_rejected(verdict_on(statement, std::move(trace), copy.tensors()), opening_scope);
+}
+
+TEST(ModelLies, EveryParameterIsTheCommittedOne) {
+  Copy copy;
+  for_each_parameter(copy.model.shape, copy.model.parameters,
+                     [&](std::string_view name, const ParameterExtents&, std::vector<std::int16_t>& tensor) {
+                       const std::size_t place = tensor.size() / 2;
+                       ++tensor[place];
+                       expect_uncommitted(copy, std::string(name));
+                       --tensor[place];
+                     });
+}
+
+TEST(ModelLies, SwappedBlocksAreRejected) {
+  Copy copy;
+  for_each_parameter(copy.model.shape, copy.model.parameters,
+                     [&](std::string_view, const ParameterExtents& extents, std::vector<std::int16_t>& tensor) {
+                       if (extents.blocks == 2) {
+                         std::swap_ranges(tensor.begin(),
+                                          tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2),
+                                          tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2));
+                       }
+                     });
+  expect_uncommitted(copy, "blocks");
+}
+
+/// A liar whose own continuation is claimed, so that nothing but his lie is false.
+void expect_lie_rejected(const Liar& liar, const std::string& scope) {
+  const Statement statement{prompt, generate(odd_model().integers, prompt, 2, liar)};
+  expect_rejected(verdict_on(statement, lying_inference(odd_model().integers, statement, odd_model().key.filler, liar),
+                             odd_model().parameters),
+                  scope);
+}
+
+TEST(ModelLies, WrongInputRowsAreRejected) {
+  const std::size_t d = odd_model().model.shape.n_embd;
+  const Parameters& p = odd_model().model.parameters;
+  struct Lie {
+    std::string name;
+    std::size_t token;
+    std::function<int(std::size_t f)> change;
+  };
+  const auto row = [&](std::size_t id, std::size_t f) { return p.embedding[id * d + f]; };
+  const auto place = [&](std::size_t t, std::size_t f) { return p.position[t * d + f]; };
+  for (const Lie& lie :
+       {Lie{"row of another token", 3, [&](std::size_t f) { return row(100, f) - row(99, f); }},
+        Lie{"another filler", last_token, [&](std::size_t f) { return row(1, f) - row(299, f); }},
+        Lie{"shifted position", 3, [&](std::size_t f) { return place(4, f) - place(3, f); }},
+        Lie{"shifted position of a filler", last_token, [&](std::size_t f) { return place(14, f) - place(15, f); }},
+        Lie{"off by one", 0, [](std::size_t f) { return f == 35 ? 1 : 0; }}}) {
+    SCOPED_TRACE(lie.name);
+    expect_lie_rejected(lie_at(Stage::x_in, 0,
+                               [&](Trace& trace) {
+                                 for (std::size_t f = 0; f < d; ++f) {
+                                   trace_row(trace.x_in, 0, f)[lie.token] += lie.change(f);
+                                 }
+                               }),
+                        opening_scope);
+  }
+}
+
+/// Values in the padding of the feature dimension, where every tensor of the model is zero.
+TEST(ModelLies, PaddingFeaturesAreZero) {
+  const auto pad = [](Stage stage, std::size_t at, auto tensor) {
+    return lie_at(stage, at, [=](Trace& trace) { trace_row(trace.*tensor, at, 40)[last_token] = 1; });
+  };
+  expect_lie_rejected(pad(Stage::x_in, 0, &Trace::x_in), "/self_attention/projection/product");
+  expect_lie_rejected(pad(Stage::x_mid, 1, &Trace::x_mid), "/feed_forward/mlp/product");
+  expect_lie_rejected(pad(Stage::q, 1, &Trace::q), "/self_attention/qkv/product");
+  expect_lie_rejected(pad(Stage::v, 1, &Trace::v), "/self_attention/qkv/product");
+  expect_lie_rejected(lie_at(Stage::uf, 0, [](Trace& trace) { trace_row(trace.lnf.u, 0, 40)[last_token] = 1; }),
+                      "/final/layer_norm");
+  // places 12 .. 15 of a head
+  expect_lie_rejected(lie_at(Stage::y, 1, [](Trace& trace) { trace_row(trace.y, 4, 13)[last_token] = 1; }),
+                      "/self_attention/attention");
+}
+
+TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
+  // heads 0 and 2 of block 1 exchange their q, k and v: attention itself stays consistent
+  const auto swap_features = [](auto& tensor) {
+    for (std::size_t f = 0; f < 12; ++f) {
+      std::swap_ranges(trace_row(tensor, 1, f), trace_row(tensor, 1, f) + odd_tokens, trace_row(tensor, 1, 24 + f));
+    }
+  };
+  expect_lie_rejected(
+      [&](Stage stage, std::size_t block, Trace& trace) {
+        if (block != 1) {
+          return;
+        }
+        if (stage == Stage::q) {
+          swap_features(trace.q);
+          swap_features(trace.q_remainder);
+        } else if (stage == Stage::k) {
+          swap_features(trace.k);
+          swap_features(trace.k_remainder);
+        } else if (stage == Stage::v) {
+          swap_features(trace.v);
+          swap_features(trace.v_remainder);
+        }
+      },
+      "/self_attention/qkv/product");
+  // y of two heads exchanged, and places permuted across heads and inside one
+  for (const auto& [a, b] : {std::pair{std::pair{3, 5}, std::pair{5, 5}}, std::pair{std::pair{3, 11}, std::pair{4, 0}},
+                             std::pair{std::pair{3, 2}, std::pair{3, 3}}}) {
+    expect_lie_rejected(lie_at(Stage::y, 1,
+                               [&, a = a, b = b](Trace& trace) {
+                                 const auto at = [](auto& tensor, const std::pair<int, int>& place) {
+                                   return trace_row(tensor, static_cast<std::size_t>(place.first),
+                                                    static_cast<std::size_t>(place.second));
+                                 };
+                                 std::swap_ranges(at(trace.y, a), at(trace.y, a) + odd_tokens, at(trace.y, b));
+                                 std::swap_ranges(at(trace.y_remainder, a), at(trace.y_remainder, a) + odd_tokens,
+                                                  at(trace.y_remainder, b));
+                               }),
+                        "/self_attention/attention");
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing
