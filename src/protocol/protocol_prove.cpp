@@ -11,24 +11,29 @@
 namespace tessera {
 
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
-                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm) {
+                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
+                      const Transcript::Listener& progress) {
   const Plan plan = Plan::of(key, statement);
   const double bits = soundness_report(plan, key).round_by_round_bits();
   if (bits < required_soundness_bits) {
     throw InputError("soundness: expected at least " + std::to_string(required_soundness_bits) +
                      " bits in every round, found " + std::to_string(bits) + " for this shape");
   }
+  if (progress) {
+    progress("/witness");
+  }
   const auto start = std::chrono::steady_clock::now();
   const Witness witness(plan, statement, trace, parameters, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm);
+  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, progress);
   proof.timings["/witness"] = elapsed.count();
   return proof;
 }
 
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
-                    CodewordStore& parameter_codeword, Communicator& comm) {
+                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& progress) {
   ProverTranscript transcript(statement_seed(key, statement));
+  transcript.set_listener(progress);
   const std::unique_ptr<CodewordStore> witness_codeword = [&] {
     const auto scope = transcript.scope("commitment");
     return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm);
