@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -98,7 +99,10 @@ std::string resolved_configuration(const CLI::App& command, int threads) {
 }
 
 std::string read_text_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream;
+  if (!std::filesystem::is_directory(path)) {
+    stream.open(path, std::ios::binary);
+  }
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   if (!stream.is_open() || stream.bad()) {
     throw InputError(path + ": expected a readable text file, found none");

@@ -41,7 +41,11 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const JobPlan& plan, 
 Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
                  Progress& progress) {
   if (!plan.scratch.empty()) {
-    std::filesystem::create_directories(plan.scratch);
+    std::error_code error;
+    std::filesystem::create_directories(plan.scratch, error);
+    if (error) {
+      throw InputError("--scratch " + plan.scratch + ": cannot be written: " + error.message());
+    }
     if (std::optional<Trace> trace = stored_trace(key, plan, comm)) {
       progress.note("inference taken from " + plan.scratch);
       return std::move(*trace);

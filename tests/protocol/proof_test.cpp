@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ostream>
+#include <string>
 #include <tessera/model/tokenizer.hpp>
 
 #include "proving.hpp"
@@ -14,8 +17,7 @@ const char* const gutenberg = "gutenberg-2m";  // 6 heads of 32, 4 blocks, conte
 
 /// The first tokens of the model's sample text.
 Ids prompt_of(const std::string& model, std::size_t length) {
-  std::ifstream stream(bundled_folder(model) / "sample.txt", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string text = text_of(bundled_folder(model) / "sample.txt");
   Ids ids = Tokenizer(bundled(model).model.tokenizer).encode(text.substr(0, 16 * length));
   ids.resize(length);
   return ids;

@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <tessera/cluster/thread_communicator.hpp>
 #include <tessera/commitment/codeword.hpp>
@@ -15,6 +17,11 @@ namespace tessera::test {
 
 inline std::filesystem::path bundled_folder(const std::string& name) {
   return std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name;
+}
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
 /// A bundled model, imported with the default calibration on first use.

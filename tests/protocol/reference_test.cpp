@@ -12,15 +12,10 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 /// Largest difference between a logit of the integer model and the one in reference.json (float64, single-precision
-/// weights): quantization and the half-precision weights together. Measured 0.0?? and 0.0??; a logit difference, as in
-/// a margin, may be off by twice that.
-double largest_logit_error(const std::string& model) { return model == "odd-40k" ? 0.03 : 0.03; }
+/// weights): quantization and the half-precision weights together. Measured: 0.0173 for odd-40k, 0.0260 for
+/// gutenberg-2m. A difference of logits, as a margin is, may be off by twice that.
+double largest_logit_error(const std::string& model) { return model == "odd-40k" ? 0.02 : 0.03; }
 
 class Reference : public testing::TestWithParam<const char*> {
  protected:
@@ -105,9 +100,11 @@ TEST_P(Reference, a_proven_continuation_is_the_reference) {
       chosen = i;
     }
   }
-  ASSERT_GE(longest, 8U);
   const auto& prompt = reference_["prompts"][chosen];
-  const Job job = prove_job(bundled(GetParam()).model, prompt["ids"].get<Ids>(), longest, 1, 1);
+  const Model& model = bundled(GetParam()).model;
+  longest = std::min(longest, model.shape.n_positions - prompt["ids"].size());
+  ASSERT_GE(longest, 8U);
+  const Job job = prove_job(model, prompt["ids"].get<Ids>(), longest, 1, 1);
   Ids expected = prompt["greedy_ids"].get<Ids>();
   expected.resize(longest);
   EXPECT_EQ(job.statement.generated, expected);
