@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -213,8 +214,12 @@ Digest WriteFile::commit() {
   if (H5Fclose(file) < 0) {
     fail("cannot be closed");
   }
-  // the reserved space beyond the end goes back; directories are synchronised as far as the file system allows
-  const bool durable = ::ftruncate(descriptor_, static_cast<off_t>(used)) == 0 && ::fsync(descriptor_) == 0;
+  // the reserved space beyond the end goes back, unless closing has cut the file already; directories are synchronised
+  // as far as the file system allows
+  struct stat closed {};
+  const bool sized = ::fstat(descriptor_, &closed) == 0;
+  const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(used))) == 0 &&
+                       ::fsync(descriptor_) == 0;
   if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
     throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
   }

@@ -70,6 +70,7 @@ void for_each_tensor(AnyTrace& trace, Visitor&& visit) {
   visit("mlp_remainder", trace.mlp_remainder);
   visit("gelu", trace.gelu);
   visit("mlp_out_remainder", trace.mlp_out_remainder);
+  visit("logits", trace.logits);
 }
 
 TraceHeader read_header(const ReadFile& file) {

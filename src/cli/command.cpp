@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -65,30 +66,43 @@ class TomlConfig final : public CLI::Config {
   }
 };
 
-}  // namespace
-
-std::shared_ptr<CLI::Config> toml_config() { return std::make_shared<TomlConfig>(); }
-
-std::string resolved_configuration(const CLI::App& command) {
-  nlohmann::json json;
-  json["command"] = command.get_name();
-  for (const CLI::Option* const option : command.get_options()) {
+void add_options(const CLI::App& app, nlohmann::json& json) {
+  for (const CLI::Option* const option : app.get_options()) {
     if (option->get_lnames().empty() || option->get_lnames().front() == "help") {
       continue;
     }
     const std::vector<std::string> values = option->results();
     const std::string& name = option->get_lnames().front();
-    if (values.size() > 1) {
+    if (option->get_items_expected_max() == 0) {
+      json[name] = option->count() > 0;  // a flag
+    } else if (values.size() > 1) {
       json[name] = values;
-    } else {
-      json[name] = values.empty() ? option->get_default_str() : values.front();
+    } else if (!values.empty()) {
+      json[name] = values.front();
     }
   }
+  for (const CLI::App* const group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    add_options(*group, json);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<CLI::Config> toml_config() { return std::make_shared<TomlConfig>(); }
+
+std::string resolved_configuration(const CLI::App& command, int threads) {
+  nlohmann::json json;
+  json["command"] = command.get_name();
+  add_options(command, json);
+  json["threads"] = std::to_string(threads);
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string read_text_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
+  std::ifstream stream;
+  if (!std::filesystem::is_directory(path)) {
+    stream.open(path, std::ios::binary);
+  }
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   if (!stream.is_open() || stream.bad()) {
     throw InputError(path + ": expected a readable text file, found none");

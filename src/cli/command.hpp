@@ -38,8 +38,9 @@ Command add_synthesize(CLI::App& program);
 
 /// Reads --config files: TOML, one table a subcommand, keys = long option names.
 std::shared_ptr<CLI::Config> toml_config();
-/// All options of `command` as resolved from command line, file and defaults.
-std::string resolved_configuration(const CLI::App& command);
+/// All options of `command` as resolved from command line, file and defaults, a JSON object. An option that was not
+/// given and has no default is left out; `threads`: as resolved for this machine.
+std::string resolved_configuration(const CLI::App& command, int threads);
 /// Reads a whole text file; throws InputError.
 std::string read_text_file(const std::string& path);
 

@@ -57,7 +57,7 @@ int run(int argc, char** argv, MpiSession& session) {
   Progress progress(comm.rank() == 0 && !common.quiet, common.log);
   for (const Command& command : commands) {
     if (command.app->parsed()) {
-      Context context{comm, progress, threads, resolved_configuration(*command.app)};
+      Context context{comm, progress, threads, resolved_configuration(*command.app, threads)};
       command.run(context);
       comm.barrier();  // no rank leaves before rank 0 has written everything
     }

@@ -44,7 +44,11 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const JobPlan& plan, 
 Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
                  Progress& progress) {
   if (!plan.scratch.empty()) {
-    std::filesystem::create_directories(plan.scratch);
+    std::error_code error;
+    std::filesystem::create_directories(plan.scratch, error);
+    if (error) {
+      throw InputError("--scratch " + plan.scratch + ": cannot be written: " + error.message());
+    }
     if (std::optional<Trace> trace = stored_trace(key, plan, comm)) {
       progress.note("inference taken from " + plan.scratch);
       return std::move(*trace);
@@ -58,6 +62,20 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& pla
     comm.barrier();
   }
   return trace;
+}
+
+/// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here. Rank 0
+/// checks.
+void check_own_proof(const VerifyingKey& key, const ProofArchive& archive, Communicator& comm) {
+  if (comm.rank() != 0) {
+    return;
+  }
+  try {
+    verify_proof(key, archive.statement, archive.payload);
+  } catch (const Rejected& error) {
+    throw JobError("the proof that was just made is rejected at " + error.scope() + ": " + error.what() +
+                   "; the commitment or a stored trace is damaged or belongs to other parameters");
+  }
 }
 
 }  // namespace
@@ -128,14 +146,23 @@ ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordSt
   const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(plan.prompt.size());
   archive.statement.generated.assign(first, first + plan.generate);
   progress.begin("proving");
+  const auto show_scope = [&progress](std::string_view path) {
+    if (path.find('/', 1) == std::string_view::npos) {
+      progress.step(std::string(path.substr(1)));
+    }
+  };
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm);
+  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm, show_scope);
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
+  progress.begin("checking the proof");
+  const double proven = seconds();
+  check_own_proof(key, archive, comm);
   archive.timings.push_back({"/inference", inference});
   for (const auto& [scope, time] : proof.timings) {
     archive.timings.push_back({scope, time});
   }
+  archive.timings.push_back({"/check", seconds() - proven});
   archive.timings.push_back({"/", seconds()});
   return archive;
 }

@@ -44,7 +44,8 @@ VerifyingKey commit_model(const Model& model, const std::filesystem::path& direc
 
 std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text);
 
-/// Generates and proves; fills in everything of the archive but text, configuration and machine. Collective.
+/// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
+/// configuration and machine. Collective.
 ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
                          Communicator& comm, Progress& progress);
 

@@ -39,15 +39,12 @@ void Progress::begin(const std::string& phase) {
   end_phase();
   phase_ = phase;
   start_ = shown_ = Clock::now();
-  if (!active_) {
-    return;
-  }
-  if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s ...", phase_.c_str());
-    std::fflush(stderr);
-  } else {
-    spdlog::info("{} ...", phase_);
-  }
+  show(phase_ + " ...");
+}
+
+void Progress::step(const std::string& name) {
+  shown_ = Clock::now();
+  show(phase_ + ": " + name + " ...");
 }
 
 void Progress::update(std::size_t done, std::size_t total) {
@@ -56,13 +53,7 @@ void Progress::update(std::size_t done, std::size_t total) {
     return;
   }
   shown_ = now;
-  const double percent = 100.0 * static_cast<double>(done) / static_cast<double>(total);
-  if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%s ... %.0f %%", phase_.c_str(), percent);
-    std::fflush(stderr);
-  } else {
-    spdlog::info("{} ... {:.0f} %", phase_, percent);
-  }
+  show(phase_ + " ... " + std::to_string(100 * done / total) + " %");
 }
 
 void Progress::finish() { end_phase(); }
@@ -71,6 +62,18 @@ void Progress::note(const std::string& text) {
   if (active_) {
     clear_line();
     spdlog::info("{}", text);
+  }
+}
+
+void Progress::show(const std::string& line) const {
+  if (!active_) {
+    return;
+  }
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fflush(stderr);
+  } else {
+    spdlog::info("{}", line);
   }
 }
 

@@ -17,6 +17,8 @@ class Progress {
 
   /// A new phase begins; the one before it ends.
   void begin(const std::string& phase);
+  /// A step of the phase begins.
+  void step(const std::string& name);
   /// `done` of `total` units of the phase; may be called often.
   void update(std::size_t done, std::size_t total);
   /// The last phase ends.
@@ -28,6 +30,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   void end_phase();
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void show(const std::string& line) const;
   void clear_line() const;
 
   bool active_ = false;

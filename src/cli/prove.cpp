@@ -9,6 +9,7 @@
 #include <tessera/archive/model_file.hpp>
 #include <tessera/cluster/agreement.hpp>
 #include <tessera/cluster/serialization.hpp>
+#include <tessera/protocol/setup.hpp>
 
 #include "command.hpp"
 #include "exit_code.hpp"
@@ -78,7 +79,9 @@ void run(const Options& options, Context& context) {
   const VerifyingKey key = load_key(key_path);
   require_agreement(comm, options.model, ReadFile(options.model).digest());
   require_agreement(comm, key_path.string(), key.digest());
-  if (key.shape != model.shape || !(key.exponents == model.exponents)) {
+  VerifyingKey expected = make_verifying_key(model);
+  expected.parameter_root = key.parameter_root;
+  if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + options.model + ", found another model's");
   }
   const std::unique_ptr<CodewordStore> parameters = open_codeword(options.commitment, comm);

@@ -11,7 +11,8 @@ namespace tessera::cli {
 namespace {
 
 struct Options {
-  std::string key, proof, expect_prompt;
+  std::string key, proof;
+  std::optional<std::string> expect_prompt;  // an empty one is expected too
 };
 
 /// "1,2,3" as ids; nothing if it is any other text.
@@ -64,8 +65,8 @@ void run(const Options& options) {
   const ProofArchive proof = load_proof(options.proof);
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
-  if (!options.expect_prompt.empty()) {
-    check_prompt(key, proof.statement.prompt, options.expect_prompt);
+  if (options.expect_prompt) {
+    check_prompt(key, proof.statement.prompt, *options.expect_prompt);
   }
   if (proof.key_digest != key.digest()) {
     throw Rejected("/statement", "the proof was made for another verifying key");

@@ -60,6 +60,9 @@ Digest blake2s(std::span<const std::uint8_t> message) {
 Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
     : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
   transcript.path_.append("/").append(name);
+  if (transcript.listener_) {
+    transcript.listener_(transcript.path_);
+  }
 }
 
 Transcript::Scope::~Scope() {

@@ -13,7 +13,7 @@ namespace tessera::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    const auto* const info = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* const info = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::temp_directory_path() /
             ("tessera-" + std::string(info->test_suite_name()) + "-" + info->name() + "-" + std::to_string(::getpid()));
     std::filesystem::create_directories(path_);

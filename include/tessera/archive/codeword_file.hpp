@@ -37,8 +37,8 @@ void save_codeword(const std::filesystem::path& directory, const CodewordGeometr
                    std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm);
 
 /// A committed codeword on disk. Rank 0 reads what is asked and broadcasts it; nothing else is read. Columns are not
-/// checked against the files' digests (that would read everything): the prover checks every opened column's path
-/// against the root, and `tessera inspect --check` reads all.
+/// checked against the files' digests (that would read everything): whoever proves checks
+/// the finished proof, and `tessera inspect --check` reads all.
 std::unique_ptr<CodewordStore> open_codeword(const std::filesystem::path& directory, Communicator& comm);
 
 }  // namespace tessera

@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include <tessera/archive/errors.hpp>
 #include <tessera/cluster/communicator.hpp>
 
 namespace tessera {
 
 /// A value of the integer transformer outside its range, thrown on all ranks of a run with the same message.
-class RangeError : public std::runtime_error {
+class RangeError : public JobError {
  public:
-  using std::runtime_error::runtime_error;
+  using JobError::JobError;
 };
 
 /// Inclusive bounds of a value.

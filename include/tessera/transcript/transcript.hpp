@@ -2,6 +2,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -50,6 +51,9 @@ class Transcript {
   };
 
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
+  /// Is told the path of every scope as it begins.
+  using Listener = std::function<void(std::string_view path)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
   E challenge(std::string_view label);
@@ -72,6 +76,7 @@ class Transcript {
   std::string path_;
   Digest state_;
   std::map<std::string, double> timings_;
+  Listener listener_;
 };
 
 /// Where a message lies in the payload.

@@ -1,0 +1,133 @@
+#include <hdf5.h>
+
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <string>
+#include <tessera/archive/key_file.hpp>
+#include <tessera/archive/model_file.hpp>
+#include <tessera/archive/proof_file.hpp>
+
+/// \file
+/// Makes well-formed files with false contents, and hostile ones, for the tests of the programs: `craft KIND ...`.
+
+namespace tessera::test {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+/// IN OUT NAME DELTA: a model whose exponent NAME is off by DELTA.
+void exponent(const Arguments& a) {
+  Model model = load_model(a.at(0));
+  for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t& value) {
+    value += name == a.at(2) ? std::stoi(a.at(3)) : 0;
+  });
+  save_model(a.at(1), model);
+}
+
+/// IN OUT: a model with one parameter off by one: same shape, exponents and tables.
+void parameter(const Arguments& a) {
+  Model model = load_model(a.at(0));
+  model.parameters.w1.at(5) ^= 1;
+  save_model(a.at(1), model);
+}
+
+/// IN OUT: a model whose layer norms give values that leave their range.
+void overflow(const Arguments& a) {
+  Model model = load_model(a.at(0));
+  model.parameters.gamma2.assign(model.parameters.gamma2.size(), 32767);
+  save_model(a.at(1), model);
+}
+
+/// IN OUT OFFSET: a proof file that is in order but for one payload byte; OFFSET counts from the end if negative.
+void payload(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  const long offset = std::stol(a.at(2));
+  const std::size_t at =
+      offset < 0 ? proof.payload.size() - static_cast<std::size_t>(-offset) : static_cast<std::size_t>(offset);
+  proof.payload.at(at) ^= 1;
+  save_proof(a.at(1), proof);
+}
+
+/// IN OUT: a proof file with another generated token.
+void token(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  proof.statement.generated.back() ^= 1U;
+  save_proof(a.at(1), proof);
+}
+
+/// IN OUT: a proof file with a prompt token that no model has.
+void unknown(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  proof.statement.prompt.front() = UINT32_MAX;
+  save_proof(a.at(1), proof);
+}
+
+/// IN OUT: a proof file whose text fields hold terminal controls.
+void controls(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  proof.text = "\x1b[2J\x1b]0;title\a\x9b";
+  proof.timings.push_back({"/\x1b[31m", 0.0});
+  save_proof(a.at(1), proof);
+}
+
+hid_t create(const std::string& path, const std::string& format) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t scalar = H5Screate(H5S_SCALAR);
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, format.size());
+  H5Tset_cset(text, H5T_CSET_UTF8);
+  H5Tset_strpad(text, H5T_STR_NULLPAD);
+  const hid_t attribute = H5Acreate2(file, "format", text, scalar, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, text, format.data());
+  H5Aclose(attribute);
+  return file;
+}
+
+/// OUT FORMAT SECRET: a dataset whose bytes lie in another file.
+void external(const Arguments& a) {
+  const hid_t file = create(a.at(0), a.at(1));
+  const hsize_t size = 16;
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_external(list, a.at(2).c_str(), 0, size);
+  H5Dcreate2(file, "payload", H5T_STD_U8LE, H5Screate_simple(1, &size, nullptr), H5P_DEFAULT, list, H5P_DEFAULT);
+  H5Fclose(file);
+}
+
+/// OUT FORMAT: a dataset that declares 2^40 values.
+void huge(const Arguments& a) {
+  const hid_t file = create(a.at(0), a.at(1));
+  const hsize_t size = hsize_t{1} << 40;
+  H5Dcreate2(file, "payload", H5T_STD_U8LE, H5Screate_simple(1, &size, nullptr), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(file);
+}
+
+/// OUT FORMAT TARGET: a link to another file.
+void link(const Arguments& a) {
+  const hid_t file = create(a.at(0), a.at(1));
+  H5Lcreate_external(a.at(2).c_str(), "/", file, "payload", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(file);
+}
+
+int run(const std::string& kind, const Arguments& arguments) {
+  const std::map<std::string, void (*)(const Arguments&)> kinds = {
+      {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload}, {"token", token},
+      {"unknown", unknown},   {"controls", controls},   {"external", external}, {"huge", huge},       {"link", link}};
+  try {
+    kinds.at(kind)(arguments);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "craft " << kind << ": " << error.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  return arguments.empty() ? 2 : tessera::test::run(arguments.front(), {arguments.begin() + 1, arguments.end()});
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# The whole way from a checkpoint to an accepted proof with the real programs.
+source "$(dirname "$0")/common.sh"
+
+# import: the default, another text, given exponents
+expect 0 'model.h5: digest [0-9a-f]{64}$' tessera import --checkpoint "$odd" --out model.h5
+expect 0 'digest' tessera import --checkpoint "$odd" --out again.h5
+cmp -s model.h5 again.h5 || fail "import is not deterministic"
+expect 0 'digest' tessera import --checkpoint "$odd" --out text.h5 --calibrate "$odd/sample.txt"
+expect 0 'float weights yes' tessera inspect text.h5
+
+# commit: one root whatever computes it; files complete
+expect 0 '^parameter root  [0-9a-f]{64}$' tessera commit --model model.h5 --out commitment
+root=$(sed -n 's/^parameter root *//p' output)
+expect_same "$(root_of commitment/verifying.key)" "$root"
+for count in 2 3 7; do
+  expect 0 "^parameter root  $root\$" ranks $count tessera commit --model model.h5 --out "commitment-$count"
+  diff -r commitment "commitment-$count" >/dev/null || fail "commitment of $count ranks differs"
+done
+expect 0 "^parameter root  $root\$" tessera commit --model model.h5 --out commitment # over an older one
+expect 0 "^parameter root  $root\$" tessera commit --model model.h5 --out commitment/
+expect_absent model.h5.partial
+
+# exponents of a key or of a model give the same root again
+expect 0 'digest' tessera import --checkpoint "$odd" --out auditor.h5 --exponents commitment/verifying.key
+expect 0 "^parameter root  $root\$" tessera commit --model auditor.h5 --out auditor
+cmp -s auditor/verifying.key commitment/verifying.key || fail "an auditor's key differs"
+expect 0 'digest' tessera import --checkpoint "$odd" --out auditor2.h5 --exponents text.h5
+expect 0 'exponents' tessera inspect auditor2.h5
+expect_same "$(grep ^exponents output)" "$(tessera inspect text.h5 | grep ^exponents)"
+
+# evaluate
+head -c 1500 "$odd/sample.txt" >text.txt
+expect 0 '^ratio +(0\.99[89]|1\.00[0])' tessera evaluate --model model.h5 --text text.txt
+perplexity=$(grep '^integer perplexity' output)
+expect 0 'float perplexity' ranks 3 tessera evaluate --model model.h5 --text text.txt
+expect_same "$(grep '^integer perplexity' output)" "$perplexity"
+
+# prove alone and on ranks: one payload
+expect 0 '^The old' prove --out proof.h5
+grep -Eq 'proof.h5: proof of [0-9]+ bytes, 5 \+ 5 tokens, 100\.[0-9] bits' output || fail "summary: $(cat output)"
+digest=$(payload_digest proof.h5)
+[ ${#digest} -eq 64 ] || fail "no payload digest"
+for count in 1 2 3 4 7; do
+  for threads in 1 2; do
+    [ $count$threads = 72 ] && continue
+    expect 0 '^The old' prove_on $count --threads $threads --out "proof-$count-$threads.h5"
+    expect_same "$(payload_digest "proof-$count-$threads.h5")" "$digest" "$count ranks of $threads threads"
+    expect 0 "computed by   $count ranks of $threads threads" tessera inspect "proof-$count-$threads.h5"
+  done
+done
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof-4-2.h5
+expect 0 '^ACCEPTED$' verify --key auditor/verifying.key proof.h5
+
+# traces kept in a directory: used again, another job's ignored
+expect 0 'writing trace' ranks 2 tessera prove --model model.h5 --commitment commitment --prompt "The old" \
+  --generate 5 --out kept.h5 --scratch traces
+expect 0 'inference taken from traces' ranks 2 tessera prove --model model.h5 --commitment commitment \
+  --prompt "The old" --generate 5 --out kept.h5 --scratch traces
+expect_same "$(payload_digest kept.h5)" "$digest"
+expect 0 'writing trace' tessera prove --model model.h5 --commitment commitment --prompt "The old" \
+  --generate 5 --out kept.h5 --scratch traces
+expect 0 'inference \.\.\.' tessera prove --model model.h5 --commitment commitment --prompt "An old" \
+  --generate 5 --out other.h5 --scratch traces
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key other.h5
+
+# prompts as text and as ids
+ids=$(verify --key commitment/verifying.key proof.h5 | sed -n 's/^prompt ([0-9]* tokens): //p')
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "The old"
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "${ids// /,}"
+expect 1 '^REJECTED at /statement: the prompt is not the expected one$' \
+  verify --key commitment/verifying.key proof.h5 --expect-prompt "The new"
+expect 1 '^REJECTED at /statement: the prompt is not the expected one$' \
+  verify --key commitment/verifying.key proof.h5 --expect-prompt "1,2,3"
+expect 1 '^REJECTED at /statement' verify --key commitment/verifying.key proof.h5 --expect-prompt ""
+expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
+  --out tokens.h5
+expect_same "$(payload_digest tokens.h5)" "$digest" "--tokens"
+
+# options from a file; the command line wins
+printf '[prove]\nmodel = "model.h5"\ncommitment = "commitment"\nprompt = "The old"\ngenerate = 3\nquiet = true\nthreads = 1\n' >job.toml
+expect 0 '5 \+ 3 tokens' tessera prove --config job.toml --out file.h5
+expect 0 '5 \+ 5 tokens' tessera --config job.toml prove --generate 5 --out file.h5
+expect_same "$(payload_digest file.h5)" "$digest" "--config"
+expect 0 '"prompt": "The old"' tessera inspect file.h5
+for line in '"generate": "5"' '"threads": "1"' '"quiet": true' '"model": "model.h5"' '"out": "file.h5"'; do
+  grep -q -- "$line" output || fail "resolved configuration lacks $line"
+done
+expect 0 '5 \+ 3 tokens' ranks 2 tessera prove --config job.toml --out file.h5
+printf '[prove]\ntokens = [%s]\n' "${ids// /,}" >ids.toml
+expect 0 '5 \+ 5 tokens' tessera prove --quiet --config ids.toml --model model.h5 --commitment commitment --generate 5 \
+  --out file.h5
+expect_same "$(payload_digest file.h5)" "$digest" "tokens in a file"
+
+# progress goes to standard error or to a file, as plain lines
+tessera prove --model model.h5 --commitment commitment --prompt "The old" --generate 5 --out p.h5 --log log.txt \
+  >out.txt 2>error.txt || fail "--log"
+[ ! -s error.txt ] || fail "--log: standard error: $(cat error.txt)"
+grep -qE '^[0-9]{4}-[0-9-]+ [0-9:]{8} proving: opening \.\.\.$' log.txt || fail "--log: $(cat log.txt)"
+grep -qE ' proving: [0-9.]+ s$' log.txt || fail "--log: no time"
+grep -qP '[^\x20-\x7e]' log.txt && fail "--log: not plain lines"
+[ "$(tessera prove --quiet --model model.h5 --commitment commitment --prompt "The old" --generate 5 --out p.h5 2>&1 >/dev/null)" = "" ] ||
+  fail "--quiet speaks"
+
+# inspect knows every kind of file
+expect 0 'tessera model, format version 1' tessera inspect model.h5
+expect 0 'parameters/wq' tessera inspect model.h5
+expect 0 'tessera verifying key, format version 1' tessera inspect commitment/verifying.key
+expect 0 'tessera proof, format version 1' tessera inspect proof.h5
+expect 0 ' least \(round by round\)$' tessera inspect proof.h5
+expect 0 '/opening' tessera inspect proof.h5
+expect 0 'tessera codeword, format version 1' tessera inspect commitment/codeword.h5
+expect 0 'tessera codeword shard, format version 1' tessera inspect --check commitment/codeword-00000.h5
+expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
+expect 0 'tessera trace, format version 1' tessera inspect traces/trace-0.h5
+expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
+
+# help
+expect 0 'import.*Quantize' tessera --help
+for command in import evaluate commit prove inspect; do
+  expect 0 '--threads' tessera $command --help
+  grep -q -- '--config' output || fail "$command --help does not name --config"
+done
+expect 0 '--expect-prompt' verify --help
+expect 0 'Prove' ranks 2 tessera --help
+expect_absent
+finish

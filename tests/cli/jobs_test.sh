@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The job scripts: they parse, and prove.sbatch does its work with the variables that SLURM would set.
+source "$(dirname "$0")/common.sh"
+for script in "$source"/jobs/*; do
+  bash -n "$script" || fail "$script"
+done
+make_files
+PATH=$(dirname "$mpirun"):$PATH
+export BUILD=$programs MODEL=model.h5 COMMITMENT=commitment GENERATE=5 OUT=job.h5 SLURM_CPUS_ON_NODE=2
+expect 1 'PROMPT' timeout 100 bash "$source/jobs/prove.sbatch"
+export PROMPT="The old"
+expect 0 '^ACCEPTED$' timeout 100 bash "$source/jobs/prove.sbatch"
+expect_same "$(payload_digest job.h5)" "$(payload_digest proof.h5)"
+PROMPT=$(head -c 3000 "$odd/sample.txt")
+expect_error 2 'expected at most 48 tokens together' timeout 100 env "PROMPT=$PROMPT" OUT=bad.h5 bash "$source/jobs/prove.sbatch"
+grep -q ACCEPTED output && fail "a failed job goes on to verify"
+expect_absent bad.h5
+finish

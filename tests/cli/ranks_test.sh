@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Ranks that see different files, and a rank that is killed.
+source "$(dirname "$0")/common.sh"
+make_files
+craft parameter model.h5 other.h5
+tessera commit --quiet --model other.h5 --out other >/dev/null || fail "commit"
+
+# each rank its own files: here/<rank>/...
+for rank in 0 1 2; do
+  mkdir -p here/$rank
+  cp -r model.h5 commitment here/$rank/
+done
+cat >on_rank.sh <<'EOF'
+#!/usr/bin/env bash
+cd "here/$OMPI_COMM_WORLD_RANK" && exec "$@"
+EOF
+chmod +x on_rank.sh
+apart() { timeout 100 "$mpirun" -n 3 ./on_rank.sh "$programs/tessera" "$@"; }
+prove_apart() {
+  apart prove --quiet --model model.h5 --commitment commitment --prompt "The old" --generate 5 --out "$PWD/bad.h5"
+}
+expect 0 'The old' prove_apart # copies are as good as one file
+expect_same "$(payload_digest bad.h5)" "$(payload_digest proof.h5)"
+rm bad.h5
+cp other.h5 here/2/model.h5
+expect_error 2 'model.h5: expected the same content on all ranks, found other content on rank 2' prove_apart
+expect_error 2 'model.h5: expected the same content on all ranks' \
+  apart commit --quiet --model model.h5 --out "$PWD/bad"
+expect_error 2 'model.h5: expected the same content on all ranks' \
+  apart evaluate --quiet --model model.h5 --text "$odd/sample.txt"
+cp model.h5 here/2/
+cp other/verifying.key here/1/commitment/
+expect_error 2 'verifying.key: expected the same content on all ranks, found other content on rank 1' prove_apart
+cp commitment/verifying.key here/1/commitment/
+rm here/1/model.h5
+expect_error 2 '^tessera: rank 1: model.h5: expected a file' prove_apart
+cp proof.h5 here/1/model.h5
+expect_error 2 '^tessera: rank 1: model.h5: format: expected tessera model' prove_apart
+expect_absent bad.h5 bad
+
+# a rank is killed at various moments: the job ends, without a proof, without a temporary file
+killed() { # RANK SECONDS: true if the job had not ended before
+  rm -f bad.h5
+  cat >victim.sh <<EOF
+#!/usr/bin/env bash
+[ "\$OMPI_COMM_WORLD_RANK" = $1 ] && echo \$\$ >victim.pid
+exec "\$@"
+EOF
+  chmod +x victim.sh
+  rm -f victim.pid
+  timeout 60 "$mpirun" -n 3 ./victim.sh "$programs/tessera" prove --quiet --model model.h5 --commitment commitment \
+    --prompt "The old" --generate 43 --out bad.h5 >output 2>&1 &
+  local job=$! code begin
+  while [ ! -s victim.pid ]; do sleep 0.02; done
+  sleep "$2"
+  kill -9 "$(cat victim.pid)" 2>/dev/null
+  begin=$SECONDS
+  wait $job
+  code=$?
+  [ $((SECONDS - begin)) -le 20 ] || fail "killed rank $1 after $2 s: $((SECONDS - begin)) s until the job ended"
+  if [ $code -eq 0 ]; then
+    [ -e bad.h5 ] || fail "killed rank $1 after $2 s: success without a proof"
+    return 1
+  fi
+  [ $code -ne 124 ] || fail "killed rank $1 after $2 s: the job hangs"
+  expect_absent bad.h5
+}
+hits=0
+for moment in 0.3 0.7 1.1 1.6; do
+  for rank in 0 1 2; do
+    killed $rank $moment && hits=$((hits + 1))
+  done
+done
+[ $hits -gt 0 ] || fail "no job was killed before its end"
+echo "$hits of 12 jobs were killed"
+finish

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <tessera/model/tokenizer.hpp>
+
+#include "proving.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+const char* const odd = "odd-40k";             // 3 heads of 12, 2 blocks, context of 48
+const char* const gutenberg = "gutenberg-2m";  // 6 heads of 32, 4 blocks, context of 256
+
+/// The first tokens of the model's sample text.
+Ids prompt_of(const std::string& model, std::size_t length) {
+  const std::string text = text_of(bundled_folder(model) / "sample.txt");
+  Ids ids = Tokenizer(bundled(model).model.tokenizer).encode(text.substr(0, 16 * length));
+  ids.resize(length);
+  return ids;
+}
+
+Job prove_sample(const std::string& model, std::size_t prompt, std::size_t generate, int ranks = 1, int threads = 1) {
+  return prove_job(bundled(model).model, prompt_of(model, prompt), generate, ranks, threads);
+}
+
+void expect_accepted(const Job& job) {
+  const Verdict verdict = verify_inference(job.key, job.statement, job.payload);
+  EXPECT_TRUE(verdict.accepted) << "rejected at " << verdict.scope << ": " << verdict.reason;
+}
+
+/// A statement's sizes: which padding, tiles and heads a proof exercises depends on them.
+struct Size {
+  const char* name;
+  const char* model;
+  std::size_t prompt, generate, padded;
+};
+
+void PrintTo(const Size& size, std::ostream* out) { *out << size.model << " " << size.prompt << "+" << size.generate; }
+
+class ProofSizes : public testing::TestWithParam<Size> {};
+
+TEST_P(ProofSizes, is_accepted) {
+  const Job job = prove_sample(GetParam().model, GetParam().prompt, GetParam().generate);
+  EXPECT_EQ(job.padded_tokens, GetParam().padded);
+  EXPECT_EQ(job.statement.generated.size(), GetParam().generate);
+  EXPECT_LE(job.payload.size(), std::size_t{1} << 20);
+  expect_accepted(job);
+}
+
+const Size sizes[] = {
+    {"odd_one_token_and_one", odd, 1, 1, 2},
+    {"odd_power_of_two", odd, 2, 6, 8},
+    {"odd_one_generated", odd, 13, 1, 16},
+    {"odd_one_beyond_a_power_of_two", odd, 5, 28, 64},
+    {"odd_one_token_to_whole_context", odd, 1, 47, 64},  // padding beyond the 48 positions that there are
+    {"odd_whole_context_and_one", odd, 47, 1, 64},
+    {"gutenberg_one_token_and_one", gutenberg, 1, 1, 2},
+    {"gutenberg_odd_length", gutenberg, 22, 11, 64},
+};
+const Size large_sizes[] = {
+    {"gutenberg_demo", gutenberg, 32, 32, 64},
+    {"gutenberg_two_tiles", gutenberg, 100, 50, 256},  // an absent tile, padding in the second
+    {"gutenberg_whole_context", gutenberg, 240, 16, 256},
+};
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ProofSizes, testing::ValuesIn(sizes),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+INSTANTIATE_TEST_SUITE_P(SlowSizes, ProofSizes, testing::ValuesIn(large_sizes),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
+/// The payload depends on the statement only, not on what computes it.
+void expect_same_bytes(const std::string& model, std::size_t prompt, std::size_t generate,
+                       std::initializer_list<std::pair<int, int>> ranks_and_threads) {
+  const Job first = prove_sample(model, prompt, generate, 1, 1);
+  expect_accepted(first);
+  for (const auto& [ranks, threads] : ranks_and_threads) {
+    const Job job = prove_sample(model, prompt, generate, ranks, threads);
+    EXPECT_EQ(job.key.parameter_root, first.key.parameter_root) << ranks << " ranks of " << threads;
+    EXPECT_EQ(job.statement, first.statement) << ranks << " ranks of " << threads;
+    EXPECT_TRUE(job.payload == first.payload) << ranks << " ranks of " << threads;
+  }
+}
+
+TEST(ProofBytes, are_the_same_for_any_ranks_and_threads_odd) {
+  expect_same_bytes(odd, 9, 10, {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}});
+}
+
+TEST(ProofBytes, are_the_same_with_more_ranks_than_heads_or_chunks) {
+  expect_same_bytes(odd, 3, 2, {{5, 1}, {7, 1}, {13, 1}});
+}
+
+TEST(ProofBytes, Slow_are_the_same_for_any_ranks_and_threads_gutenberg) {
+  expect_same_bytes(gutenberg, 11, 6, {{1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}});
+}
+
+TEST(ProofBytes, Slow_are_the_same_with_absent_tiles) { expect_same_bytes(gutenberg, 140, 10, {{2, 1}, {4, 1}}); }
+
+TEST(ProofStatement, belongs_to_one_payload) {
+  const Job job = prove_sample(odd, 6, 4);
+  const auto rejected_scope = [&](auto&& change) {
+    Job other = job;
+    change(other);
+    const Verdict verdict = verify_inference(other.key, other.statement, other.payload);
+    EXPECT_FALSE(verdict.accepted);
+    return verdict.scope;
+  };
+  rejected_scope([](Job& j) { j.statement.prompt[0] ^= 1U; });
+  rejected_scope([](Job& j) { j.statement.generated.back() ^= 1U; });
+  rejected_scope([](Job& j) { j.key.parameter_root[0] ^= 1U; });
+  rejected_scope([](Job& j) {  // the same tokens, cut elsewhere
+    j.statement.prompt.push_back(j.statement.generated.front());
+    j.statement.generated.erase(j.statement.generated.begin());
+  });
+  EXPECT_EQ(rejected_scope([](Job& j) { j.statement.prompt.clear(); }), "/statement");
+  EXPECT_EQ(rejected_scope([](Job& j) { j.statement.generated.clear(); }), "/statement");
+  EXPECT_EQ(rejected_scope([](Job& j) { j.statement.prompt[0] = 300; }), "/statement");
+  EXPECT_EQ(rejected_scope([](Job& j) { j.statement.generated.resize(43); }), "/statement");
+}
+
+TEST(ProofProgress, names_the_scopes_of_the_report) {
+  const Model& model = bundled(odd).model;
+  SelfCommunicator self;
+  VerifyingKey key = make_verifying_key(model);
+  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, 0, 1);
+  MemoryCodewordStore codeword(
+      encode_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), self), self);
+  key.parameter_root = codeword.root();
+  const Ids prompt = prompt_of(odd, 3);
+  const Trace trace = run_inference(IntegerModel(model), prompt, 1, key.filler, self);
+  std::vector<std::string> scopes;
+  const Proof proof = prove_inference(key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,
+                                      [&](std::string_view path) { scopes.emplace_back(path); });
+  EXPECT_EQ(scopes.front(), "/witness");
+  for (const std::string& scope : scopes) {
+    EXPECT_TRUE(proof.timings.contains(scope)) << scope;
+  }
+  for (const auto& [scope, seconds] : proof.timings) {
+    EXPECT_NE(std::ranges::find(scopes, scope), scopes.end()) << scope;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <omp.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <tessera/cluster/thread_communicator.hpp>
+#include <tessera/commitment/codeword.hpp>
+#include <tessera/model/import.hpp>
+#include <tessera/model/inference.hpp>
+#include <tessera/protocol/protocol.hpp>
+#include <tessera/protocol/setup.hpp>
+#include <tessera/protocol/witness.hpp>
+
+namespace tessera::test {
+
+inline std::filesystem::path bundled_folder(const std::string& name) {
+  return std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name;
+}
+
+inline std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// A bundled model, imported with the default calibration on first use.
+inline const ImportedModel& bundled(const std::string& name) {
+  static std::map<std::string, ImportedModel> models;
+  if (!models.contains(name)) {
+    models.emplace(name, import_model(bundled_folder(name)));
+  }
+  return models.at(name);
+}
+
+/// What a proving job of `ranks` threads as ranks, with this many OpenMP threads each, gives.
+struct Job {
+  Statement statement;
+  VerifyingKey key;
+  std::vector<std::uint8_t> payload;
+  std::size_t padded_tokens = 0;
+};
+
+/// Commits to the model, generates and proves; every rank must come to the same root, text and payload.
+inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& prompt, std::size_t generate, int ranks,
+                     int threads) {
+  std::vector<Job> jobs(static_cast<std::size_t>(ranks));
+  run_ranks(ranks, [&](Communicator& comm) {
+    omp_set_num_threads(threads);
+    Job& job = jobs[static_cast<std::size_t>(comm.rank())];
+    job.key = make_verifying_key(model);
+    const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+    MemoryCodewordStore codeword(
+        encode_oracle(OracleLayout(parameter_shapes(model.shape)), job.key.parameter_oracle, parameters.views(), comm),
+        comm);
+    job.key.parameter_root = codeword.root();
+    const Trace trace = run_inference(IntegerModel(model), prompt, generate, job.key.filler, comm);
+    job.padded_tokens = trace.tokens.size();
+    job.statement.prompt = prompt;
+    const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size());
+    job.statement.generated.assign(first, first + static_cast<std::ptrdiff_t>(generate));
+    job.payload = prove_inference(job.key, job.statement, trace, parameters, codeword, comm).payload;
+  });
+  for (const Job& job : jobs) {
+    if (job.payload != jobs.front().payload || job.statement != jobs.front().statement ||
+        job.key.parameter_root != jobs.front().key.parameter_root) {
+      throw std::logic_error("the ranks of one job differ");
+    }
+  }
+  return std::move(jobs.front());
+}
+
+}  // namespace tessera::test
