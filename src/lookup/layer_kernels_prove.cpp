@@ -4,8 +4,6 @@
 #include <new>
 #include <tessera/lookup/layer_kernels.hpp>
 
-// scalar, AVX2 and AVX-512 are enough
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE <tessera/lookup/leaf_kernels-inl.hpp>
 #include <hwy/foreach_target.h>
