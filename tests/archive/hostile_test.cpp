@@ -71,6 +71,13 @@ TEST(HostileFile, TextAndBytesOfOthersAreRefused) {
   EXPECT_TRUE(refuses(directory / "x", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5000, '\xff')));
 }
 
+/// A group as ours are.
+hid_t add_group(hid_t parent, const std::string& name) {
+  const hid_t creation = H5Pcreate(H5P_GROUP_CREATE);
+  H5Pset_link_phase_change(creation, 0, 0);
+  return H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT);
+}
+
 /// A file like ours but for what `build` puts into it.
 std::string error_of(const std::function<void(hid_t)>& build) {
   const TemporaryDirectory directory;
@@ -78,7 +85,9 @@ std::string error_of(const std::function<void(hid_t)>& build) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_link_phase_change(creation, 0, 0);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
   const auto attribute = [file](const char* name, hid_t type, hsize_t count, const void* data) {
     const hid_t space = count == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, nullptr);
     const hid_t id = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -131,7 +140,7 @@ TEST(HostileFile, LinksAreRefused) {
       error_of([](hid_t file) { H5Lcreate_external("/etc/passwd", "/x", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
       HasSubstr("payload: expected a hard link, found an external link"));
   EXPECT_THAT(error_of([](hid_t file) {
-                const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+                const hid_t group = add_group(file, "a");
                 H5Lcreate_hard(file, "/", group, "cycle", H5P_DEFAULT, H5P_DEFAULT);
                 H5Gclose(group);
               }),
@@ -206,6 +215,31 @@ TEST(HostileFile, OtherElementTypesAreRefused) {
   EXPECT_THAT(written(compound), HasSubstr("another element type"));
 }
 
+TEST(HostileFile, OtherGroupStorageIsRefused) {
+  EXPECT_THAT(error_of([](hid_t file) {
+                const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+                H5Gclose(H5Gcreate2(group, "b", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                H5Gclose(group);
+              }),
+              HasSubstr("/a/: expected a group with dense link storage"));
+}
+
+TEST(HostileFile, DamageToAnyStructureIsAnErrorNotACrash) {
+  const TemporaryDirectory directory;
+  save_proof(directory / "p.h5", small_proof());
+  const std::string bytes = read_bytes(directory / "p.h5");
+  for (std::size_t offset = 0; offset < bytes.size(); offset += 41) {
+    std::string damaged = bytes;
+    damaged[offset] = static_cast<char>(~damaged[offset]);
+    write_bytes(directory / "damaged.h5", damaged);
+    try {
+      EXPECT_EQ(load_proof(directory / "damaged.h5").payload, small_proof().payload) << offset;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("damaged.h5: ")) << offset;
+    }
+  }
+}
+
 TEST(HostileFile, ManyObjectsAndDeepGroupsAreRefused) {
   EXPECT_THAT(error_of([](hid_t file) {
                 for (int i = 0; i < 5000; ++i) {
@@ -216,7 +250,7 @@ TEST(HostileFile, ManyObjectsAndDeepGroupsAreRefused) {
   EXPECT_THAT(error_of([](hid_t file) {
                 std::string path;
                 for (int i = 0; i < 20; ++i) {
-                  H5Gclose(H5Gcreate2(file, (path += "/a").c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+                  H5Gclose(add_group(file, path += "/a"));
                 }
               }),
               HasSubstr("nested groups"));
