@@ -15,31 +15,6 @@ constexpr std::size_t max_objects = 4096;
 constexpr int max_rank = 4;
 constexpr std::size_t max_name = 200;
 
-struct Link {
-  std::string name;
-  H5L_type_t type;
-};
-
-struct LinkList {
-  std::vector<Link> links;
-  bool too_many = false;
-};
-
-/// Called by the library: no exception may pass.
-herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info, void* data) noexcept {
-  auto& list = *static_cast<LinkList*>(data);
-  if (list.links.size() >= max_objects) {
-    list.too_many = true;
-    return 1;
-  }
-  try {
-    list.links.push_back({name, info->type});
-  } catch (const std::bad_alloc&) {
-    return -1;
-  }
-  return 0;
-}
-
 std::string link_kind(H5L_type_t type) {
   return type == H5L_TYPE_SOFT       ? "a soft link"
          : type == H5L_TYPE_EXTERNAL ? "an external link"
@@ -156,12 +131,11 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
   if (depth > max_depth) {
     fail(prefix, "at most " + std::to_string(max_depth) + " nested groups", "more");
   }
-  LinkList list;
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &list) < 0 || list.too_many) {
-    fail("/" + prefix, "a readable group of at most " + std::to_string(max_objects) + " objects",
-         list.too_many ? "more" : "damaged bytes");
+  const hdf5::LinkList list = hdf5::list_links(group, max_objects);
+  if (!list.found.empty()) {
+    fail("/" + prefix, list.expected, list.found);
   }
-  for (const Link& link : list.links) {
+  for (const hdf5::Link& link : list.links) {
     const std::string path = prefix + link.name;
     if (link.type != H5L_TYPE_HARD) {
       fail(path, "a hard link", link_kind(link.type));

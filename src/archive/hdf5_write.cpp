@@ -73,6 +73,7 @@ WriteFile::WriteFile(fs::path target, std::string_view format) : target_(real_ta
   try {
     reserve(0);
     const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    H5Pset_link_phase_change(creation.get(), 0, 0);  // the only kind of group that readers accept
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_obj_track_times(creation.get(), false);
     H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -144,6 +145,7 @@ void WriteFile::create_groups(const std::string& name) {
       continue;
     }
     const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+    H5Pset_link_phase_change(creation.get(), 0, 0);
     H5Pset_obj_track_times(creation.get(), false);
     if (!Handle(H5Gcreate2(file_, group.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose)) {
       fail(group + " cannot be created");

@@ -74,7 +74,9 @@ void controls(const Arguments& a) {
 hid_t create(const std::string& path, const std::string& format) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_link_phase_change(creation, 0, 0);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
   const hid_t scalar = H5Screate(H5S_SCALAR);
   const hid_t text = H5Tcopy(H5T_C_S1);
   H5Tset_size(text, format.size());

@@ -16,7 +16,8 @@
 /// \file
 /// Our files are HDF5 (serial library, format of version 1.10) of one strict kind, so that h5py users can read them and
 /// a hostile file can do nothing:
-///   - groups and datasets under hard links only, every object linked once;
+///   - groups and datasets under hard links only, every object linked once, links in dense storage
+///     (H5Pset_link_phase_change(list, 0, 0));
 ///   - datasets of fixed-width little-endian numbers or fixed-length UTF-8 strings, contiguous in the file itself:
 ///     no chunks, filters, external or virtual storage;
 ///   - every dataset has the attribute `digest` = BLAKE2s-256 of its bytes;
