@@ -69,11 +69,13 @@ Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statem
   VerifierTranscript transcript(statement_seed(key, statement), payload);
   try {
     ProofClaims proven = verify_layers(plan, statement, transcript);
-    const auto scope = transcript.scope("opening");
-    const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
-                             CommittedOracle{plan.witness_layout, plan.witness_oracle, proven.witness_root}};
-    const std::array claims{std::move(proven.ledger.parameters), std::move(proven.ledger.witness)};
-    verify_opening(transcript, oracles, claims);
+    {
+      const auto scope = transcript.scope("opening");
+      const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
+                               CommittedOracle{plan.witness_layout, plan.witness_oracle, proven.witness_root}};
+      const std::array claims{std::move(proven.ledger.parameters), std::move(proven.ledger.witness)};
+      verify_opening(transcript, oracles, claims);
+    }
     transcript.finish();
     verdict.accepted = true;
   } catch (const Rejected& rejected) {
