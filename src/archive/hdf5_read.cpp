@@ -147,7 +147,8 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
     if (H5Oget_info_by_name2(group, link.name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
       fail(path, "a readable object", "damaged bytes");
     }
-    if (info.rc != 1) {  // also excludes cycles of groups
+    // the count of links is the file's word: an address seen before is a second link
+    if (info.rc != 1 || !addresses_.insert(info.addr).second) {
       fail(path, "an object linked once", std::to_string(info.rc) + " links");
     }
     if (info.type == H5O_TYPE_DATASET) {
@@ -167,16 +168,20 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
 void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const std::string& path) {
   const Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle creation(dataset ? H5Dget_create_plist(dataset.get()) : -1, H5Pclose);
-  const Handle type(dataset ? H5Dget_type(dataset.get()) : -1, H5Tclose);
-  const Handle space(dataset ? H5Dget_space(dataset.get()) : -1, H5Sclose);
-  if (!creation || !type || !space) {
+  if (!creation) {
     fail(path, "a readable dataset", "damaged bytes");
   }
+  // first of all: the extent of a virtual dataset is asked of other files
   if (H5Pget_external_count(creation.get()) != 0) {
     fail(path, "data inside the file", "external storage");
   }
   if (H5Pget_layout(creation.get()) != H5D_CONTIGUOUS || H5Pget_nfilters(creation.get()) != 0) {
     fail(path, "contiguous storage", "another layout (virtual, chunked, compact or filtered)");
+  }
+  const Handle type(H5Dget_type(dataset.get()), H5Tclose);
+  const Handle space(H5Dget_space(dataset.get()), H5Sclose);
+  if (!type || !space) {
+    fail(path, "a readable dataset", "damaged bytes");
   }
   DatasetInfo info{path, known_type(type.get()), {}, {}};
   if (info.type.name.empty()) {

@@ -24,7 +24,11 @@ std::size_t character_length(const std::string& text, std::size_t at) {
   const unsigned second = length > 1 ? byte(at + 1) : 0;
   const bool malformed = (lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
                          (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
-  const bool control = (lead == 0xC2 && second < 0xA0) || (lead == 0xE2 && second == 0x80 && byte(at + 2) >= 0xA8);
+  // C1 controls, and what changes the direction or order of the text around it
+  const unsigned third = length > 2 ? byte(at + 2) : 0;
+  const bool control = (lead == 0xC2 && second < 0xA0) || (lead == 0xD8 && second == 0x9C) ||
+                       (lead == 0xE2 && second == 0x80 && (third >= 0xA8 || (third >= 0x8B && third <= 0x8F))) ||
+                       (lead == 0xE2 && second == 0x81 && third >= 0xA6 && third <= 0xA9);
   return malformed || control ? 0 : length;
 }
 
@@ -56,8 +60,11 @@ std::string printable(const std::string& text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
-    const std::size_t length = (byte < 0x20 && byte != '\n') || byte == 0x7F ? 0 : character_length(text, at);
-    if (length == 0) {
+    const std::size_t length = byte < 0x20 || byte == 0x7F ? 0 : character_length(text, at);
+    if (byte == '\n') {
+      result.append("\\n");  // a line of the text never looks like a line of the program
+      ++at;
+    } else if (length == 0) {
       result.append("\\x").append(1, digits[byte >> 4U]).append(1, digits[byte & 15U]);
       ++at;
     } else {

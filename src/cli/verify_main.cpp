@@ -1,8 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include <tessera/archive/isolated.hpp>
 
 #include "exit_code.hpp"
 #include "pipeline.hpp"
@@ -61,8 +60,8 @@ void check_prompt(const VerifyingKey& key, const std::vector<std::uint32_t>& pro
 }
 
 void run(const Options& options) {
-  const VerifyingKey key = load_key(options.key);
-  const ProofArchive proof = load_proof(options.proof);
+  const VerifyingKey key = load_key_isolated(options.key);
+  const StatedProof proof = load_proof_isolated(options.proof);
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
   if (options.expect_prompt) {

@@ -72,6 +72,9 @@ class Decoder {
     for (std::string& value : values) {
       std::uint32_t length = 0;
       number(field, length);
+      if (length > max_token_bytes) {
+        fail(field, "tokens of at most " + std::to_string(max_token_bytes) + " bytes", std::to_string(length));
+      }
       total += length;
       if (total > max_vocabulary_bytes) {
         fail(field, "at most " + std::to_string(max_vocabulary_bytes) + " bytes", "more");

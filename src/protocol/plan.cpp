@@ -179,6 +179,11 @@ Plan Plan::of(const VerifyingKey& key, const Statement& statement) {
                      std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
   }
   check_statement(key, statement);
+  // before any shape is built: score tiles are the only chunks whose number grows with the square of the length
+  const std::size_t side = (statement.prompt.size() + statement.generated.size() + 63) / 64;
+  if (key.shape.n_layer * key.shape.n_head * side * side > max_score_tiles) {
+    throw InputError("length: expected at most 2^22 score tiles in all blocks and heads, found more");
+  }
   Plan plan;
   plan.model = key.shape;
   plan.exponents = key.exponents;

@@ -62,6 +62,8 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
     return verify_inference(Plan::of(key, statement), key, statement, payload);
   } catch (const InputError& error) {
     return {false, "/statement", error.what(), {}};
+  } catch (const std::exception& error) {
+    return {false, "/internal", error.what(), {}};
   }
 }
 
@@ -85,6 +87,9 @@ Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statem
   } catch (const Rejected& rejected) {
     verdict.scope = rejected.scope();
     verdict.reason = rejected.what();
+  } catch (const std::exception& error) {
+    verdict.scope = "/internal";  // nothing but a verdict may come out, whatever the payload is
+    verdict.reason = error.what();
   }
   verdict.timings = transcript.timings();
   return verdict;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -200,6 +201,7 @@ class ReadFile {
   std::int64_t file_ = -1;  // HDF5 handle
   std::uint64_t file_bytes_ = 0;
   Digest digest_{};
+  std::set<std::uint64_t> addresses_;  // of the objects seen
   std::map<std::string, DatasetInfo> datasets_;
 };
 

@@ -20,6 +20,8 @@ inline constexpr int max_bias_shift = 46;               // |bias*2^b| < 2^61
 inline constexpr std::int32_t max_score_exponent = 12;  // EXP reaches 0 before the table's edge
 inline constexpr std::int32_t max_mlp_exponent = 15;    // GELU is tabulated for |x| >= 1 at least
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;  // V = .. + eps' < 2^62 + 2^33
+inline constexpr std::size_t max_token_bytes = 1024;
+inline constexpr std::size_t max_score_tiles = std::size_t{1} << 22;  // of all blocks and heads
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned min_log_rows = 4;  // a Merkle leaf is longer than a node
 inline constexpr unsigned max_log_rows = 7;

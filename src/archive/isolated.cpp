@@ -1,0 +1,183 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <tessera/archive/errors.hpp>
+#include <tessera/archive/isolated.hpp>
+#include <tessera/archive/key_file.hpp>
+
+namespace tessera {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint8_t content_follows = 0;
+constexpr std::uint8_t message_follows = 1;
+constexpr std::size_t max_message = 4096;
+constexpr std::size_t max_content = std::size_t{1} << 28;
+constexpr rlim_t max_child_memory = rlim_t{1} << 32;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close_now(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+  void close_now() {
+    if (number_ >= 0) {
+      ::close(number_);
+      number_ = -1;
+    }
+  }
+
+ private:
+  int number_;
+};
+
+void append_bytes(Bytes& bytes, const void* data, std::size_t size) {
+  const std::size_t end = bytes.size();
+  bytes.resize(end + size);
+  if (size != 0) {
+    std::memcpy(bytes.data() + end, data, size);
+  }
+}
+
+void write_all(int to, const Bytes& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::write(to, bytes.data() + done, bytes.size() - done);
+    if (count <= 0) {
+      return;  // the reader is gone
+    }
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+/// Never returns: the child's whole life.
+[[noreturn]] void read_in_child(int to, const std::function<Bytes()>& read) {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
+    std::signal(signal, SIG_DFL);
+  }
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(__SANITIZE_ADDRESS__)
+  const rlimit memory{max_child_memory, max_child_memory};
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+  alarm(isolation_seconds);
+  try {
+    const Bytes content = read();
+    write_all(to, Bytes{content_follows});
+    write_all(to, content);
+  } catch (const std::exception& error) {
+    const std::string_view text = std::string_view(error.what()).substr(0, max_message);
+    write_all(to, Bytes{message_follows});
+    write_all(to, Bytes(text.begin(), text.end()));
+  }
+  _exit(0);
+}
+
+Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read) {
+  int ends[2];
+  if (::pipe(ends) != 0) {
+    throw JobError(path.string() + ": pipe: " + std::strerror(errno));
+  }
+  Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw JobError(path.string() + ": fork: " + std::strerror(errno));
+  }
+  if (child == 0) {
+    from.close_now();
+    read_in_child(to.number(), read);
+  }
+  to.close_now();
+  Bytes answer;
+  Bytes buffer(std::size_t{1} << 16);
+  ssize_t count = 0;
+  while (answer.size() <= max_content && (count = ::read(from.number(), buffer.data(), buffer.size())) != 0) {
+    if (count < 0 && errno != EINTR) {
+      break;
+    }
+    append_bytes(answer, buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  from.close_now();
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (!ended || answer.empty() || answer.size() > max_content) {
+    throw InputError(path.string() + ": expected a readable file, found one that breaks the HDF5 library");
+  }
+  if (answer.front() != content_follows) {
+    throw InputError(std::string(answer.begin() + 1, answer.end()));
+  }
+  answer.erase(answer.begin());
+  return answer;
+}
+
+template <class T>
+void append_list(Bytes& bytes, const std::vector<T>& values) {
+  const std::uint64_t count = values.size();
+  append_bytes(bytes, &count, sizeof count);
+  append_bytes(bytes, values.data(), count * sizeof(T));
+}
+
+/// Takes what the child appended. Lengths are checked: a broken child may send anything.
+class Taker {
+ public:
+  Taker(const std::filesystem::path& path, std::span<const std::uint8_t> rest) : path_(path), rest_(rest) {}
+  void take(void* to, std::size_t size) {
+    if (size > rest_.size()) {
+      throw InputError(path_.string() + ": expected a statement and a payload, found fewer bytes");
+    }
+    if (size != 0) {
+      std::memcpy(to, rest_.data(), size);
+    }
+    rest_ = rest_.subspan(size);
+  }
+  template <class T>
+  std::vector<T> list() {
+    std::uint64_t count = 0;
+    take(&count, sizeof count);
+    std::vector<T> values(std::min<std::uint64_t>(count, rest_.size() / sizeof(T)));
+    take(values.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+ private:
+  const std::filesystem::path& path_;
+  std::span<const std::uint8_t> rest_;
+};
+
+}  // namespace
+
+VerifyingKey load_key_isolated(const std::filesystem::path& path) {
+  return VerifyingKey::decode(read_isolated(path, [&] { return load_key(path).encode(); }));
+}
+
+StatedProof load_proof_isolated(const std::filesystem::path& path) {
+  const Bytes bytes = read_isolated(path, [&] {
+    const ProofArchive proof = load_proof(path);
+    Bytes content;
+    append_list(content, proof.statement.prompt);
+    append_list(content, proof.statement.generated);
+    append_list(content, proof.payload);
+    append_bytes(content, proof.key_digest.data(), proof.key_digest.size());
+    return content;
+  });
+  Taker taker(path, bytes);
+  StatedProof proof;
+  proof.statement.prompt = taker.list<std::uint32_t>();
+  proof.statement.generated = taker.list<std::uint32_t>();
+  proof.payload = taker.list<std::uint8_t>();
+  taker.take(proof.key_digest.data(), proof.key_digest.size());
+  return proof;
+}
+
+}  // namespace tessera
