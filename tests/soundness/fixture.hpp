@@ -36,8 +36,8 @@ inline constexpr std::size_t odd_used = 13;    // prompt and generated; rows fro
 inline constexpr std::size_t last_token = odd_tokens - 1;
 
 /// Where a proof fails if a value is no row of its table.
-inline const std::string lookup_scope = "/lookup/lookup/layer";
-inline const std::string opening_scope = "/opening/opening";
+inline const std::string lookup_scope = "/lookup/layer";
+inline const std::string opening_scope = "/opening";
 
 /// A prover's working set. Everything may be changed before prove(); what is not changed stays as the trace has it.
 class Forgery {

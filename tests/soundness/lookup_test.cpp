@@ -64,7 +64,7 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
     }
   };
   const Proof proof = prove_lie(test, odd_statement(), every, &fake);
-  expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), "/lookup/lookup");
+  expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), "/lookup");
 }
 
 /// Distances or activations that do not belong to the scores and products, with true pairs of the table.

@@ -180,7 +180,7 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
     }
   });
   const Proof proof = forgery.prove();
-  expect_rejected(verify_inference(odd_model().key, odd_statement(), proof.payload), "/lookup/lookup");
+  expect_rejected(verify_inference(odd_model().key, odd_statement(), proof.payload), "/lookup");
 }
 
 TEST(Softmax, UnmaskedFutureIsRejected) {
