@@ -61,7 +61,7 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
       {"gelu", [](VerifyingKey& k) { k.exponents.gelu = k.exponents.mlp + 1; }},
       {"shift_q", [](VerifyingKey& k) { k.exponents.wq = -1; }},
       {"shift_v", [](VerifyingKey& k) { k.exponents.v = 64; }},
-      {"shift_score", [](VerifyingKey& k) { k.exponents.score = -6; }},
+      {"score", [](VerifyingKey& k) { k.exponents.score = -6; }},
       {"shift_o", [](VerifyingKey& k) { k.exponents.wo = 19; }},
       {"shift_2", [](VerifyingKey& k) { k.exponents.w2 = 2; }},
       {"shift_norm of uf", [](VerifyingKey& k) { k.exponents.gammaf = 14; }},

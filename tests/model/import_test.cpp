@@ -80,7 +80,7 @@ TEST_P(Import, given_exponents_need_no_calibration) {
   EXPECT_EQ(again.model.parameters, imported().model.parameters);
   EXPECT_TRUE(again.model.calibration.maxima.empty());
   options.exponents->w1 += 20;
-  expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "shift of mlp: expected 1..16");
+  expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "shift_1: expected 1 to 16");
   options.exponents = imported().model.exponents;
   options.exponents->bo += 8;
   expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "bo");

@@ -119,10 +119,10 @@ TEST(Messages, TrailingBytesAreRejected) {
     Bytes payload = honest().payload;
     payload.resize(payload.size() + extra);
     const Verdict verdict = verdict_of(payload);
-    expect_rejected(verdict, "");
+    expect_rejected(verdict, "/");
     EXPECT_EQ(verdict.reason, "trailing bytes after the proof");
   }
-  expect_rejected(verdict_of({}), "");
+  expect_rejected(verdict_of({}), "/");
 }
 
 /// x + p stands for the same element as x: only the canonical one is taken. Elements below 2^32 - 1 have room for it.

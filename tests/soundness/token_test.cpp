@@ -112,7 +112,7 @@ TEST(TokenLies, StatementsThatTheModelCannotHaveAreRefused) {
   const auto refused = [&](const auto& change) {
     Statement statement = odd_statement();
     change(statement);
-    EXPECT_THROW(verify_inference(test.key, statement, proof.payload), InputError);
+    expect_rejected(verify_inference(test.key, statement, proof.payload), "/statement");
   };
   refused([](Statement& s) { s.generated[2] = 300; });  // a padded row of the vocabulary
   refused([](Statement& s) { s.prompt[2] = 300; });
