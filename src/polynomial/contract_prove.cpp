@@ -51,7 +51,18 @@ class Contraction {
     }
     if (axes_[last]) {
       std::vector<E> dots(rows);
-      dot_integer_rows(std::span<const E>(*axes_[last]).subspan(base[last], row_length), values, std::span(dots));
+      const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(base[last], row_length);
+      if (row_length <= max_dot) {
+        dot_integer_rows(last_weights, values, std::span(dots));
+      } else {
+        // the kernel sums a bounded number of terms before it reduces
+        for (std::size_t row = 0; row < rows; ++row) {
+          for (std::size_t first = 0; first < row_length; first += max_dot) {
+            dot_integer_rows(last_weights.subspan(first, max_dot), values.subspan(row * row_length + first, max_dot),
+                             std::span(dots).subspan(row, 1));
+          }
+        }
+      }
       for (std::size_t row = 0; row < rows; ++row) {
         result[places[row]] += weights[row] * dots[row];
       }
@@ -71,6 +82,8 @@ class Contraction {
   }
 
  private:
+  static constexpr std::size_t max_dot = 4096;  // a power of two, as all row lengths are
+
   const Shape& shape_;
   const std::vector<Axis>& axes_;
   std::vector<std::size_t> stride_;  // of kept dimensions in the result
