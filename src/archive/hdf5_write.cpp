@@ -57,7 +57,7 @@ bool write_digest(hid_t object, const Digest& digest) {
 
 }  // namespace
 
-WriteFile::WriteFile(fs::path target, std::string_view format) : target_(real_target(target)), format_(format) {
+WriteFile::WriteFile(const fs::path& target, std::string_view format) : target_(real_target(target)), format_(format) {
   hdf5::silence();
   temporary_ = target_;
   temporary_ += ".partial-" + std::to_string(::getpid());

@@ -72,7 +72,7 @@ FloatModel read_head(const ReadFile& file) {
 }
 
 double read_positive(const ReadFile& file, const std::string& name) {
-  const double value = file.read_scalar<double>(name);
+  const auto value = file.read_scalar<double>(name);
   if (!std::isfinite(value) || value < 0) {
     file.fail(name, "a finite number that is not negative", std::to_string(value));
   }

@@ -14,7 +14,7 @@ fs::path without_trailing_slash(const fs::path& path) { return path.has_filename
 
 }  // namespace
 
-StagedDirectory::StagedDirectory(fs::path target, Communicator& comm)
+StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
     : target_(without_trailing_slash(target)), comm_(comm) {
   std::string name = target_.string() + ".partial-" + std::to_string(::getpid());
   broadcast_object(comm_, name);

@@ -9,7 +9,7 @@ namespace tessera::cli {
 /// destroyed before that, nothing is left. All calls are collective.
 class StagedDirectory {
  public:
-  StagedDirectory(std::filesystem::path target, Communicator& comm);
+  StagedDirectory(const std::filesystem::path& target, Communicator& comm);
   ~StagedDirectory();
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;

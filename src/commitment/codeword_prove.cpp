@@ -198,6 +198,7 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     place_all(layout, log_rows, log_domain, tensors, data);
   } else {
     std::vector<std::vector<std::byte>> send;
+    send.reserve(static_cast<std::size_t>(comm.size()));
     for (int rank = 0; rank < comm.size(); ++rank) {
       send.push_back(pack_rows(layout, log_rows, tensors, rows_of(log_rows, rank, comm.size()), comm));
     }

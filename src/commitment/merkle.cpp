@@ -16,8 +16,7 @@ Digest hash_node(const Digest& left, const Digest& right) {
 
 std::vector<std::size_t> distinct_positions(std::vector<std::size_t> drawn) {
   std::ranges::sort(drawn);
-  const auto repeated = std::ranges::unique(drawn);
-  drawn.erase(repeated.begin(), repeated.end());
+  drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
   return drawn;
 }
 

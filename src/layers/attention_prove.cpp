@@ -23,7 +23,7 @@ std::vector<E> repeat_each(const std::vector<E>& table, std::size_t times) {
 std::vector<E> padded_at_token(ProverContext& context, const IntegerTensor& tensor, const Point& token) {
   const Plan& plan = context.plan;
   const Shape& shape = plan.shapes.block_qkv;
-  const std::vector<E> features = contract(tensor, shape, {Axis{}, Axis{}, eq_table(token)}, context.comm);
+  std::vector<E> features = contract(tensor, shape, {Axis{}, Axis{}, eq_table(token)}, context.comm);
   if (plan.whole_heads) {
     return features;
   }

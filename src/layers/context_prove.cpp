@@ -121,7 +121,7 @@ ChunkedFactor weight_factor(const Shape& shape, const std::vector<ScaledWeight>&
   return factor;
 }
 
-ChunkedFactor broadcast_factor(const Shape& shape, std::vector<E> table, std::vector<bool> kept) {
+ChunkedFactor broadcast_factor(const Shape& shape, const std::vector<E>& table, const std::vector<bool>& kept) {
   const auto& dimensions = shape.dimensions();
   std::vector<std::size_t> table_stride(dimensions.size(), 0);
   std::size_t size = 1;

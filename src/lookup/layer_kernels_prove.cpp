@@ -5,7 +5,7 @@
 #include <tessera/lookup/layer_kernels.hpp>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE <tessera/lookup/leaf_kernels-inl.hpp>
+#define HWY_TARGET_INCLUDE "tessera/lookup/leaf_kernels-inl.hpp"
 #include <hwy/foreach_target.h>
 
 #include <tessera/lookup/leaf_kernels-inl.hpp>

@@ -40,7 +40,7 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
   const auto d = static_cast<double>(shape.n_embd);
   const auto inner = static_cast<double>(shape.n_inner);
   const double residual = pow2(static_cast<int>(constants.residual_bits) - 1);
-  const double padded = static_cast<double>(std::bit_ceil(shape.n_positions));
+  const auto padded = static_cast<double>(std::bit_ceil(shape.n_positions));
   const auto numerator = static_cast<double>(constants.norm_numerator);
   const auto kappa = static_cast<int>(constants.kappa);
   std::vector<Bound> bounds = {

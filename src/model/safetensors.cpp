@@ -89,6 +89,7 @@ TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std
 void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::string& file,
                   std::uint64_t data_length) {
   std::vector<std::pair<std::uint64_t, std::string>> order;
+  order.reserve(tensors.size());
   for (const auto& [name, entry] : tensors) {
     order.emplace_back(entry.offset, name);
   }

@@ -64,7 +64,8 @@ std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gel
     const long double inner = slope * (x + 0.044715L * x * x * x);
     const long double delta = scaled / (1.0L + std::exp(2.0L * inner));
     const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, "GELU");
-    table[static_cast<std::size_t>(z + rows / 2)] = static_cast<std::int16_t>(value);
+    const std::int32_t row = z + rows / 2;
+    table[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(value);
   }
   return table;
 }

@@ -67,7 +67,7 @@ struct DatasetInfo {
 /// JobError if space runs out.
 class WriteFile {
  public:
-  WriteFile(std::filesystem::path target, std::string_view format);
+  WriteFile(const std::filesystem::path& target, std::string_view format);
   ~WriteFile();
   WriteFile(const WriteFile&) = delete;
   WriteFile& operator=(const WriteFile&) = delete;

@@ -37,6 +37,6 @@ struct ScaledWeight {
 ChunkedFactor weight_factor(const Shape& shape, const std::vector<ScaledWeight>& terms);
 /// Factor that depends on some dimensions only: `table` is dense over the dimensions with `kept` set (padded), constant
 /// along the others.
-ChunkedFactor broadcast_factor(const Shape& shape, std::vector<E> table, std::vector<bool> kept);
+ChunkedFactor broadcast_factor(const Shape& shape, const std::vector<E>& table, const std::vector<bool>& kept);
 
 }  // namespace tessera

@@ -84,6 +84,7 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
   assert(tables.size() == relation.factors() && relation.degree() <= max_degree && tables.size() <= max_factors);
   const unsigned variables = ceil_log2(tables.front().size());
   std::vector<E*> pointers;
+  pointers.reserve(tables.size());
   for (std::vector<E>& table : tables) {
     pointers.push_back(table.data());
   }
