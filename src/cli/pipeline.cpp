@@ -166,7 +166,7 @@ ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordSt
     }
   };
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm, show_scope);
+  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm, {show_scope, plan.memory});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
   progress.begin("checking the proof");
