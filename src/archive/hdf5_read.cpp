@@ -245,29 +245,63 @@ void ReadFile::read_whole(const DatasetInfo& info, std::span<std::byte> bytes) c
       (!bytes.empty() && H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
     fail(info.name, "readable data", hdf5::last_error());
   }
-  const Digest computed = blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  require_digest(info, blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+}
+
+void ReadFile::check(const std::string& name) const {
+  constexpr std::uint64_t piece = 1 << 22;
+  const auto found = datasets_.find(name);
+  if (found == datasets_.end()) {
+    fail(name, "a dataset", "nothing");
+  }
+  const DatasetInfo& info = found->second;
+  if (info.bytes() <= piece || info.extents.front() == 1) {
+    std::vector<std::byte> bytes(info.bytes());
+    read_whole(info, bytes);
+    return;
+  }
+  const std::uint64_t row_bytes = info.bytes() / info.extents.front();
+  const std::uint64_t rows = std::max<std::uint64_t>(1, piece / row_bytes);
+  Blake2s hash;
+  for (std::uint64_t first = 0; first < info.extents.front(); first += rows) {
+    Extents start(info.extents.size(), 0);
+    Extents count = info.extents;
+    start.front() = first;
+    count.front() = std::min(rows, info.extents.front() - first);
+    std::vector<std::byte> bytes(count.front() * row_bytes);
+    read_slab(info, start, count, bytes);
+    hash.update({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  }
+  require_digest(info, hash.digest());
+}
+
+void ReadFile::require_digest(const DatasetInfo& info, const Digest& computed) const {
   if (computed != info.digest) {
     fail(info.name, "digest " + to_hex(info.digest), to_hex(computed) + " (the file is damaged)");
   }
 }
 
-void ReadFile::read_slab(const DatasetInfo& info, std::uint64_t first, std::uint64_t count,
+void ReadFile::read_slab(const DatasetInfo& info, const Extents& start, const Extents& count,
                          std::span<std::byte> bytes) const {
-  if (info.extents.empty() || first > info.extents.front() || count > info.extents.front() - first) {
-    throw std::logic_error("ReadFile::read_rows beyond the end of " + info.name);
+  std::uint64_t size = info.type.width;
+  bool inside = start.size() == info.extents.size() && count.size() == start.size() && !start.empty();
+  for (std::size_t i = 0; inside && i < start.size(); ++i) {
+    inside = start[i] <= info.extents[i] && count[i] <= info.extents[i] - start[i];
+    size *= count[i];
+  }
+  if (!inside || size != bytes.size()) {
+    throw std::logic_error("ReadFile: a part beyond the end of " + info.name);
   }
   if (bytes.empty()) {
     return;
   }
-  std::vector<hsize_t> start(info.extents.size(), 0);
-  std::vector<hsize_t> extent(info.extents.begin(), info.extents.end());
-  start.front() = first;
-  extent.front() = count;
+  const std::vector<hsize_t> from(start.begin(), start.end());
+  const std::vector<hsize_t> extent(count.begin(), count.end());
   const Handle dataset(H5Dopen2(file_, info.name.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle type(hdf5::make_type(info.type), H5Tclose);
   const Handle space(dataset ? H5Dget_space(dataset.get()) : -1, H5Sclose);
   const Handle memory(hdf5::make_space({extent.begin(), extent.end()}), H5Sclose);
-  if (!space || H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr) < 0 ||
+  if (!space || H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr) < 0 ||
       H5Dread(dataset.get(), type.get(), memory.get(), space.get(), H5P_DEFAULT, bytes.data()) < 0) {
     fail(info.name, "readable data", hdf5::last_error());
   }

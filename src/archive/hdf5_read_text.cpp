@@ -71,8 +71,7 @@ std::vector<std::string> ReadFile::names_in(const std::string& group) const {
 
 void ReadFile::check_all() const {
   for (const auto& [name, info] : datasets_) {
-    std::vector<std::byte> bytes(info.bytes());
-    read_whole(info, bytes);
+    check(name);
   }
 }
 

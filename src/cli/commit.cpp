@@ -17,7 +17,7 @@ struct Options {
 };
 
 void run(const Options& options, Context& context) {
-  const Model model = load_model(options.model);
+  const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   StagedDirectory directory(options.out, context.comm);
   const VerifyingKey key = commit_model(model, directory.path(), context.comm, context.progress);

@@ -15,9 +15,9 @@ struct Options {
 };
 
 void run(const Options& options, Context& context) {
-  const Model model = load_model(options.model);
+  const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
-  const std::optional<FloatModel> original = load_float_model(options.model);
+  const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_float_model(options.model) : std::nullopt;
   const std::string text = read_text_file(options.text);
   const Evaluation result =
       evaluate_model(model, original ? &*original : nullptr, text, context.comm, context.progress);

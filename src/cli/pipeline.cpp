@@ -64,6 +64,20 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& pla
   return trace;
 }
 
+ParameterMaxima maxima_of_all_ranks(const Model& model, Communicator& comm) {
+  ParameterMaxima maxima = parameter_maxima(model.shape, model.parameters);
+  std::vector<std::int64_t> values;
+  for (const auto& [name, value] : maxima) {
+    values.push_back(value);
+  }
+  comm.all_reduce_max(std::span(values));
+  auto next = values.begin();
+  for (auto& [name, value] : maxima) {
+    value = *next++;
+  }
+  return maxima;
+}
+
 /// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here. Rank 0
 /// checks.
 void check_own_proof(const VerifyingKey& key, const ProofArchive& archive, Communicator& comm) {
@@ -116,7 +130,7 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
                           Progress& progress) {
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
-               model.parameters);
+               maxima_of_all_ranks(model, comm));
   progress.begin("encoding parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));

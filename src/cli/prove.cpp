@@ -75,7 +75,7 @@ void run(const Options& options, Context& context) {
   Communicator& comm = context.comm;
   context.progress.begin("reading model and commitment");
   const std::filesystem::path key_path = std::filesystem::path(options.commitment) / "verifying.key";
-  const Model model = load_model(options.model);
+  const Model model = load_model(options.model, comm.rank(), comm.size());
   const VerifyingKey key = load_key(key_path);
   require_agreement(comm, options.model, ReadFile(options.model).digest());
   require_agreement(comm, key_path.string(), key.digest());

@@ -11,27 +11,6 @@ namespace {
 // more tokens at once would only enlarge the float64 copies of activations
 constexpr std::size_t batch_tokens = 512;
 
-/// What `rank` owns of a dimension whose chunks are dealt out in contiguous ranges, without padding.
-Range owned_rows(const Dimension& dimension, int rank, int ranks) {
-  const std::size_t chunks = dimension.chunk_count();
-  Range owned{chunks, chunks};
-  for (std::size_t chunk = chunks; chunk-- > 0;) {
-    const int owner = contiguous_owner(chunk, chunks, ranks);
-    owned.first = owner >= rank ? chunk : owned.first;
-    owned.last = owner > rank ? chunk : owned.last;
-  }
-  const auto row = [&](std::size_t chunk) { return std::min(chunk << dimension.log_chunk, dimension.length); };
-  return {row(owned.first), row(owned.last)};
-}
-
-/// The smallest range that contains both.
-Range hull(Range a, Range b) {
-  if (a.size() == 0 || b.size() == 0) {
-    return a.size() == 0 ? b : a;
-  }
-  return {std::min(a.first, b.first), std::max(a.last, b.last)};
-}
-
 }  // namespace
 
 IntegerTransformer::IntegerTransformer(const IntegerModel& model, std::size_t capacity, Record record,
@@ -42,10 +21,11 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, std::size_t ca
   const ModelShape& shape = model.shape;
   const int rank = comm.rank();
   const int ranks = comm.size();
-  features_ = owned_rows(Dimension::tiled(shape.n_embd), rank, ranks);
-  inner_ = owned_rows(Dimension::tiled(shape.n_inner), rank, ranks);
-  vocabulary_ = owned_rows(Dimension::tiled(shape.n_vocab), rank, ranks);
-  heads_ = owned_rows(Dimension::outer(shape.n_head), rank, ranks);
+  const RowShare share = RowShare::of(shape, rank, ranks);
+  features_ = share.features;
+  inner_ = share.inner;
+  vocabulary_ = share.vocabulary;
+  heads_ = share.heads;
   qkv_ = {heads_.first * shape.head_size(), heads_.last * shape.head_size()};
   if (recording()) {
     if (!std::has_single_bit(capacity)) {
@@ -55,8 +35,8 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, std::size_t ca
     trace_ = Trace::allocate(shape, model.exponents, capacity, generated, rank, ranks);
     // if heads straddle chunks, this rank computes the features of its heads and those that its trace keeps: a few
     // rows are computed twice, and nothing has to be exchanged
-    qkv_owned_ = owned_rows(trace_.q.shape().dimensions()[1], rank, ranks);
-    qkv_ = hull(qkv_, qkv_owned_);
+    qkv_owned_ = share.qkv_owned;
+    qkv_ = share.qkv;
   }
   keys_.resize(shape.n_layer * qkv_.size() * capacity);
   values_.resize(keys_.size());

@@ -37,8 +37,8 @@ void IntegerTransformer::project_qkv(std::size_t block, const Batch& batch) {
   const Parameters& p = *model_.parameters;
   const Exponents& e = model_.exponents;
   const ProductInput input(batch.u, d, batch.size);
-  const auto linear = [&](std::string_view name, const std::vector<std::int16_t>& weights,
-                          const std::vector<std::int16_t>& bias, int shift, int bias_shift) {
+  const auto linear = [&](std::string_view name, const SparseVector<std::int16_t>& weights,
+                          const SparseVector<std::int16_t>& bias, int shift, int bias_shift) {
     return Linear{name, std::span(weights).subspan(block * d * d, d * d), bias.data() + block * d, shift, bias_shift};
   };
   queries_.resize(qkv_.size() * batch.size);

@@ -50,19 +50,27 @@ Rounded rshift(std::int64_t value, int shift) {
 
 }  // namespace
 
-void IntegerTransformer::embed(std::span<const std::uint32_t> ids, Batch& batch) const {
+void IntegerTransformer::embed(std::span<const std::uint32_t> ids, Batch& batch) {
   const std::size_t d = model_.shape.n_embd;
-  batch.x.resize(d * batch.size);
-  for (std::size_t t = 0; t < batch.size; ++t) {
-    const std::int16_t* token = model_.parameters->embedding.data() + ids[t] * d;
-    const std::size_t position = batch.first + t;
-    // s_hat may exceed n_positions: the rows that do not exist are zero
-    const bool exists = position < model_.shape.n_positions;
-    const std::int16_t* place = exists ? model_.parameters->position.data() + position * d : nullptr;
+  const std::size_t n = batch.size;
+  const Range positions = owned_rows(Dimension::tiled(model_.shape.n_positions), comm_.rank(), comm_.size());
+  std::vector<std::int64_t> sum(d * n);  // of the rows that this rank keeps, then of all ranks
+  const auto add_row = [&](const std::int16_t* row, std::size_t token) {
     for (std::size_t f = 0; f < d; ++f) {
-      batch.x[f * batch.size + t] = std::int32_t{token[f]} + (exists ? std::int32_t{place[f]} : 0);
+      sum[f * n + token] += row[f];
+    }
+  };
+  for (std::size_t t = 0; t < n; ++t) {
+    if (vocabulary_.contains(ids[t])) {
+      add_row(model_.parameters->embedding.data() + ids[t] * d, t);
+    }
+    const std::size_t position = batch.first + t;
+    if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
+      add_row(model_.parameters->position.data() + position * d, t);
     }
   }
+  comm_.all_reduce_sum(std::span(sum));
+  batch.x.assign(sum.begin(), sum.end());
 }
 
 void IntegerTransformer::layer_norm(const Norm& norm, Batch& batch) {

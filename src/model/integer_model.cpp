@@ -18,7 +18,7 @@ void require_within(const std::string& name, std::int64_t value, std::int64_t lo
   require(low <= value && value <= high, name, value, std::to_string(low) + " to " + std::to_string(high));
 }
 
-void require_size(const std::string& name, const std::vector<std::int16_t>& values, std::size_t size) {
+void require_size(const std::string& name, const SparseVector<std::int16_t>& values, std::size_t size) {
   require(values.size() == size, "length of " + name, static_cast<std::int64_t>(values.size()), std::to_string(size));
 }
 

@@ -19,9 +19,9 @@ std::map<std::string, int> exponents_by_parameter(const Exponents& exponents) {
   return by_name;
 }
 
-std::vector<std::int16_t> quantize_tensor(std::string_view name, const std::vector<float>& values, double divided_by,
-                                          int exponent) {
-  std::vector<std::int16_t> integers(values.size());
+Parameters::Tensor quantize_tensor(std::string_view name, const std::vector<float>& values, double divided_by,
+                                   int exponent) {
+  Parameters::Tensor integers(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double rounded = std::floor(std::ldexp(static_cast<double>(values[i]) / divided_by, exponent) + 0.5);
     if (!(rounded >= -32768.0 && rounded <= 32767.0)) {
@@ -53,7 +53,7 @@ std::map<std::string, double> parameter_maxima(const FloatModel& model) {
 
 Parameters quantize(const FloatModel& model, const Exponents& exponents) {
   const std::map<std::string, int> by_name = exponents_by_parameter(exponents);
-  std::map<std::string, std::vector<std::int16_t>> integers;
+  std::map<std::string, Parameters::Tensor> integers;
   for_each_parameter(model.shape, model.parameters,
                      [&](std::string_view name, const ParameterExtents&, const std::vector<float>& values) {
                        const std::string key(name);
@@ -61,7 +61,7 @@ Parameters quantize(const FloatModel& model, const Exponents& exponents) {
                      });
   Parameters parameters;
   for_each_parameter(model.shape, parameters,
-                     [&](std::string_view name, const ParameterExtents&, std::vector<std::int16_t>& target) {
+                     [&](std::string_view name, const ParameterExtents&, Parameters::Tensor& target) {
                        target = std::move(integers[std::string(name)]);
                      });
   return parameters;

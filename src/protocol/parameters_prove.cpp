@@ -36,7 +36,7 @@ void fill_chunks(std::span<const std::int16_t> source, ChunkedTensor<std::int16_
 
 ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters& p, int rank, int ranks) {
   const std::vector<Shape> shapes = parameter_shapes(shape);
-  std::vector<const std::vector<std::int16_t>*> sources(parameter_count);
+  std::vector<const SparseVector<std::int16_t>*> sources(parameter_count);
   sources[embedding] = &p.embedding;
   sources[position] = &p.position;
   sources[wq] = &p.wq;

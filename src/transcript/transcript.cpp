@@ -57,6 +57,29 @@ Digest blake2s(std::span<const std::uint8_t> message) {
   return digest;
 }
 
+Blake2s::Blake2s() : context_(EVP_MD_CTX_new()) {
+  if (context_ == nullptr || EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_blake2s256(), nullptr) != 1) {
+    EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
+    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
+  }
+}
+
+Blake2s::~Blake2s() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
+
+void Blake2s::update(std::span<const std::uint8_t> part) {
+  if (EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(context_), part.data(), part.size()) != 1) {
+    throw std::runtime_error("BLAKE2s-256 failed");
+  }
+}
+
+Digest Blake2s::digest() {
+  Digest result;
+  if (EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(context_), result.data(), nullptr) != 1) {
+    throw std::runtime_error("BLAKE2s-256 failed");
+  }
+  return result;
+}
+
 Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
     : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
   transcript.path_.append("/").append(name);

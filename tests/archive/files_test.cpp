@@ -4,6 +4,7 @@
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/archive/key_file.hpp>
 #include <tessera/archive/model_file.hpp>
+#include <tessera/model/row_share.hpp>
 #include <tessera/archive/proof_file.hpp>
 #include <tessera/archive/trace_file.hpp>
 #include <thread>
@@ -118,6 +119,42 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original);
   save_model(directory / "m.h5", model);  // replaces
   EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());
+}
+
+TEST(ModelFile, EveryRankGetsTheRowsOfItsShare) {
+  const TemporaryDirectory directory;
+  const Model model = small_model();
+  save_model(directory / "m.h5", model);
+  constexpr int ranks = 3;
+  std::map<std::string, std::vector<int>, std::less<>> holders;  // of every row
+  for (int rank = 0; rank < ranks; ++rank) {
+    Model loaded = load_model(directory / "m.h5", rank, ranks);
+    const RowShare share = RowShare::of(model.shape, rank, ranks);
+    const Parameters& whole = model.parameters;
+    std::vector<const Parameters::Tensor*> sources;
+    for_each_parameter(model.shape, whole, [&](std::string_view, const ParameterExtents&, const auto& tensor) {
+      sources.push_back(&tensor);
+    });
+    std::size_t number = 0;
+    for_each_parameter(model.shape, loaded.parameters,
+                       [&](std::string_view name, const ParameterExtents& extents, auto& tensor) {
+                         const Parameters::Tensor& source = *sources[number++];
+                         const Range rows = share.of_parameter(name, extents.rows);
+                         std::vector<int>& count = holders[std::string(name)];
+                         count.resize(extents.rows);
+                         ASSERT_EQ(tensor.size(), source.size()) << name;
+                         for (std::size_t i = 0; i < tensor.size(); ++i) {
+                           const std::size_t row = i / extents.columns % extents.rows;
+                           EXPECT_EQ(tensor[i], rows.contains(row) ? source[i] : 0) << name << " " << i;
+                         }
+                         for (std::size_t row = rows.first; row < rows.last; ++row) {
+                           ++count[row];
+                         }
+                       });
+  }
+  for (const auto& [name, count] : holders) {
+    EXPECT_TRUE(std::ranges::all_of(count, [](int n) { return n > 0; })) << name;
+  }
 }
 
 TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {

@@ -29,7 +29,7 @@ inline Model small_model() {
   model.calibration.maxima = {{"q", 3.5}, {"residual", 12.25}};
   int value = -100;
   for_each_parameter(model.shape, model.parameters,
-                     [&](std::string_view, const ParameterExtents& extents, std::vector<std::int16_t>& tensor) {
+                     [&](std::string_view, const ParameterExtents& extents, Parameters::Tensor& tensor) {
                        for (std::size_t i = 0; i < extents.count(); ++i) {
                          tensor.push_back(static_cast<std::int16_t>(value = (value * 31 + 7) % 32749));
                        }

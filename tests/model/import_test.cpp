@@ -64,12 +64,11 @@ TEST_P(Import, is_quick_and_repeatable) {
 
 TEST_P(Import, sizes_follow_the_shape) {
   std::size_t tensors = 0;
-  for_each_parameter(
-      imported().model.shape, imported().model.parameters,
-      [&](std::string_view name, const ParameterExtents& extents, const std::vector<std::int16_t>& values) {
-        EXPECT_EQ(values.size(), extents.count()) << name;
-        ++tensors;
-      });
+  for_each_parameter(imported().model.shape, imported().model.parameters,
+                     [&](std::string_view name, const ParameterExtents& extents, const Parameters::Tensor& values) {
+                       EXPECT_EQ(values.size(), extents.count()) << name;
+                       ++tensors;
+                     });
   EXPECT_EQ(tensors, 20U);
 }
 
@@ -105,7 +104,7 @@ TEST_P(Import, rounding_the_parameters_keeps_the_perplexity) {
   for_each_exponent(model.exponents, [&](std::string_view name, int value) { exponents[std::string(name)] = value; });
   std::map<std::string, std::vector<float>> values;
   for_each_parameter(model.shape, model.parameters,
-                     [&](std::string_view name, const ParameterExtents&, const std::vector<std::int16_t>& integers) {
+                     [&](std::string_view name, const ParameterExtents&, const Parameters::Tensor& integers) {
                        const bool folded = name == "wq" || name == "bq";
                        const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
                        for (const std::int16_t value : integers) {

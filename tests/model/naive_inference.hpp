@@ -138,8 +138,8 @@ struct NaiveInference {
     }
   }
 
-  Matrix norm(Tensors& to, const std::string& name, const Matrix& x, const std::vector<std::int16_t>& gamma,
-              const std::vector<std::int16_t>& beta, std::size_t block, int shift, int bias_shift) const {
+  Matrix norm(Tensors& to, const std::string& name, const Matrix& x, const Parameters::Tensor& gamma,
+              const Parameters::Tensor& beta, std::size_t block, int shift, int bias_shift) const {
     const auto d = static_cast<std::int64_t>(model_.shape.n_embd);
     const auto epsilon =
         std::max<std::int64_t>(1, std::llround(static_cast<double>(d) * model_.layer_norm_epsilon * 16777216.0));
@@ -170,8 +170,8 @@ struct NaiveInference {
     return u;
   }
 
-  void linear(Tensors& to, const std::string& name, const Matrix& input, const std::vector<std::int16_t>& weights,
-              const std::vector<std::int16_t>& bias, std::size_t block, int shift, int bias_shift) const {
+  void linear(Tensors& to, const std::string& name, const Matrix& input, const Parameters::Tensor& weights,
+              const Parameters::Tensor& bias, std::size_t block, int shift, int bias_shift) const {
     const std::size_t out = bias.size() / model_.shape.n_layer;
     const std::size_t in = input.size();
     Matrix y(out, std::vector<std::int64_t>(tokens_)), remainder = y;

@@ -94,7 +94,8 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
         continue;
       }
       check_exponents(exponents);
-      check_bounds(model.shape, IntegerConstants::of(model.shape, 1e-5), exponents, quantize(model, exponents));
+      check_bounds(model.shape, IntegerConstants::of(model.shape, 1e-5), exponents,
+                   parameter_maxima(model.shape, quantize(model, exponents)));
     }
   }
 }
@@ -131,7 +132,8 @@ class Bounds : public testing::Test {
     constants_ = IntegerConstants::of(model_.shape, 1e-5);
   }
   void expect_refused(const std::string& part) const {
-    expect_input_error([&] { check_bounds(model_.shape, constants_, exponents_, parameters_); }, part);
+    expect_input_error(
+        [&] { check_bounds(model_.shape, constants_, exponents_, parameter_maxima(model_.shape, parameters_)); }, part);
   }
 
   FloatModel model_;
@@ -141,7 +143,7 @@ class Bounds : public testing::Test {
 };
 
 TEST_F(Bounds, hold_for_an_ordinary_model) {
-  EXPECT_NO_THROW(check_bounds(model_.shape, constants_, exponents_, parameters_));
+  EXPECT_NO_THROW(check_bounds(model_.shape, constants_, exponents_, parameter_maxima(model_.shape, parameters_)));
 }
 
 TEST_F(Bounds, bias_shifted_too_far) {

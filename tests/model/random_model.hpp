@@ -84,8 +84,8 @@ class RandomModel {
 
  private:
   /// Sums of uniform numbers, near enough to normal and without library functions that differ between machines.
-  std::vector<std::int16_t> normal(std::size_t count, double deviation, int exponent, double mean = 0.0) {
-    std::vector<std::int16_t> values(count);
+  Parameters::Tensor normal(std::size_t count, double deviation, int exponent, double mean = 0.0) {
+    Parameters::Tensor values(count);
     for (std::int16_t& value : values) {
       double sum = -6.0;
       for (int i = 0; i < 12; ++i) {

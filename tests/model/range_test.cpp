@@ -35,7 +35,7 @@ void expect_range_error(const std::function<void(Model&)>& damage, const std::ve
 }
 
 /// Clears a bias of both blocks, whose exponent is about to change, and makes one output of block 1 large.
-void raise(std::vector<std::int16_t>& bias, std::size_t output) {
+void raise(Parameters::Tensor& bias, std::size_t output) {
   std::ranges::fill(bias, std::int16_t{0});
   bias[bias.size() / 2 + output] = 32767;
 }

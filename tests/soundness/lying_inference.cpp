@@ -93,8 +93,8 @@ class Inference {
 
   static Stage after(Stage first, int steps) { return static_cast<Stage>(static_cast<int>(first) + steps); }
 
-  void norm(LayerNormTrace& to, ChunkedTensor<std::int32_t>& x, std::size_t b, const std::vector<std::int16_t>& gamma,
-            const std::vector<std::int16_t>& beta, int shift, int bias_shift, Stage first) {
+  void norm(LayerNormTrace& to, ChunkedTensor<std::int32_t>& x, std::size_t b, const Parameters::Tensor& gamma,
+            const Parameters::Tensor& beta, int shift, int bias_shift, Stage first) {
     const auto d = static_cast<std::int64_t>(shape_.n_embd);
     const std::size_t s = tokens_.size();
     const auto row = [&](std::size_t f) { return trace_row(x, b, f); };
@@ -132,8 +132,8 @@ class Inference {
   }
 
   template <class Input>
-  Wide product(const std::vector<std::int16_t>& weights, const std::vector<std::int16_t>& bias, std::size_t row,
-               std::size_t in, int bias_shift, const Input& input, std::size_t t) const {
+  Wide product(const Parameters::Tensor& weights, const Parameters::Tensor& bias, std::size_t row, std::size_t in,
+               int bias_shift, const Input& input, std::size_t t) const {
     Wide sum = Wide{bias[row]} * (Wide{1} << bias_shift);
     for (std::size_t i = 0; i < in; ++i) {
       sum += Wide{weights[row * in + i]} * input(i, t);
@@ -221,9 +221,9 @@ class Inference {
   }
 
   template <class X, class Input>
-  void residual(X& from, X& to, std::size_t b, const std::vector<std::int16_t>& weights,
-                const std::vector<std::int16_t>& bias, std::size_t in, int shift, int bias_shift,
-                ChunkedTensor<std::uint16_t>& remainders, const Input& input) {
+  void residual(X& from, X& to, std::size_t b, const Parameters::Tensor& weights, const Parameters::Tensor& bias,
+                std::size_t in, int shift, int bias_shift, ChunkedTensor<std::uint16_t>& remainders,
+                const Input& input) {
     // the block whose values `to` holds: the next one's input, or the same block's
     const std::size_t next = &to == &trace_.x_in ? b + 1 : &to == &trace_.x_end ? 0 : b;
     for (std::size_t o = 0; o < shape_.n_embd; ++o) {

@@ -50,7 +50,7 @@ void expect_uncommitted(const Copy& copy, const std::string& name) {
 TEST(ModelLies, EveryParameterIsTheCommittedOne) {
   Copy copy;
   for_each_parameter(copy.model.shape, copy.model.parameters,
-                     [&](std::string_view name, const ParameterExtents&, std::vector<std::int16_t>& tensor) {
+                     [&](std::string_view name, const ParameterExtents&, Parameters::Tensor& tensor) {
                        const std::size_t place = tensor.size() / 2;
                        ++tensor[place];
                        expect_uncommitted(copy, std::string(name));
@@ -61,7 +61,7 @@ TEST(ModelLies, EveryParameterIsTheCommittedOne) {
 TEST(ModelLies, SwappedBlocksAreRejected) {
   Copy copy;
   for_each_parameter(copy.model.shape, copy.model.parameters,
-                     [&](std::string_view, const ParameterExtents& extents, std::vector<std::int16_t>& tensor) {
+                     [&](std::string_view, const ParameterExtents& extents, Parameters::Tensor& tensor) {
                        if (extents.blocks == 2) {
                          std::swap_ranges(tensor.begin(),
                                           tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2),

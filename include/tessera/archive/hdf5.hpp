@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -165,16 +164,37 @@ class ReadFile {
                                          std::uint64_t count) const {
     const DatasetInfo& info = find(name, ElementType::of<T>());
     check_extents(info, expected);
+    Extents start(info.extents.size(), 0);
+    Extents box = info.extents;
+    start.front() = first;
+    box.front() = count;
     std::vector<T> values(info.extents.front() == 0 ? 0 : info.count() / info.extents.front() * count);
-    read_slab(info, first, count, std::as_writable_bytes(std::span(values)));
+    read_slab(info, start, box, std::as_writable_bytes(std::span(values)));
     return values;
   }
+  /// A whole dataset into memory of the caller's; its digest is checked.
+  template <Number T>
+  void read_into(const std::string& name, const Extents& expected, std::span<T> values) const {
+    const DatasetInfo& info = find(name, ElementType::of<T>());
+    check_extents(info, expected);
+    read_whole(info, std::as_writable_bytes(values));
+  }
+  /// The box start .. start + count - 1 of a dataset with these extents, row-major. Not checked against the digest.
+  template <Number T>
+  void read_box(const std::string& name, const Extents& expected, const Extents& start, const Extents& count,
+                std::span<T> values) const {
+    const DatasetInfo& info = find(name, ElementType::of<T>());
+    check_extents(info, expected);
+    read_slab(info, start, count, std::as_writable_bytes(values));
+  }
+  /// Reads a dataset in pieces and checks its digest.
+  void check(const std::string& name) const;
   [[nodiscard]] std::string read_text(const std::string& name, std::uint64_t max_bytes) const;
   [[nodiscard]] std::vector<std::string> read_texts(const std::string& name, std::uint64_t max_count,
                                                     std::uint64_t max_bytes) const;
   [[nodiscard]] std::vector<std::string> read_strings(const std::string& name, std::uint64_t max_count,
                                                       std::uint64_t max_bytes) const;
-  /// Reads everything and checks every digest, in pieces of bounded memory for nothing but the largest dataset.
+  /// Reads everything, in pieces, and checks every digest.
   void check_all() const;
   /// "<file>: <field>: expected ..., found ..." as InputError.
   [[noreturn]] void fail(const std::string& field, const std::string& expected, const std::string& found) const;
@@ -184,8 +204,9 @@ class ReadFile {
   [[nodiscard]] const DatasetInfo& find_text(const std::string& name, std::uint64_t max_bytes) const;
   void check_extents(const DatasetInfo& info, const Extents& expected) const;
   void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
+  void require_digest(const DatasetInfo& info, const Digest& computed) const;
   void read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const;
-  void read_slab(const DatasetInfo& info, std::uint64_t first, std::uint64_t count, std::span<std::byte> bytes) const;
+  void read_slab(const DatasetInfo& info, const Extents& start, const Extents& count, std::span<std::byte> bytes) const;
   template <Number T>
   [[nodiscard]] std::vector<T> read_checked(const DatasetInfo& info) const {
     std::vector<T> values(info.count());

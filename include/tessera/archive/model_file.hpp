@@ -18,8 +18,9 @@ inline constexpr std::string_view model_format = "tessera model";
 /// Returns the file's digest.
 Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original = nullptr);
 
-/// Reads everything but the float weights. Throws InputError; shape, exponents and sizes are in the supported ranges.
-Model load_model(const std::filesystem::path& path);
+/// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps (RowShare). Throws
+/// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
+Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
 /// The original weights; nothing if the file was written without them.
 std::optional<FloatModel> load_float_model(const std::filesystem::path& path);
 

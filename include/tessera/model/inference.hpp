@@ -11,11 +11,13 @@
 #include <tessera/model/model.hpp>
 #include <tessera/model/perplexity.hpp>
 #include <tessera/model/range_guard.hpp>
+#include <tessera/model/row_share.hpp>
 #include <tessera/model/trace.hpp>
 
 namespace tessera {
 
-/// What inference reads of a model. Parameters are referred to, not copied: the Model must outlive this.
+/// What inference reads of a model. Parameters are referred to, not copied: the Model must outlive this. A rank needs
+/// the rows of its RowShare only.
 struct IntegerModel {
   ModelShape shape;
   IntegerConstants constants;
@@ -97,7 +99,7 @@ class IntegerTransformer {
 
   [[nodiscard]] bool recording() const { return record_ == Record::trace; }
   void run_batch(std::span<const std::uint32_t> ids);
-  void embed(std::span<const std::uint32_t> ids, Batch& batch) const;
+  void embed(std::span<const std::uint32_t> ids, Batch& batch);
   void layer_norm(const Norm& norm, Batch& batch);
   void project(const Linear& linear, const ProductInput& input, const Destination& to, std::size_t block,
                std::size_t first);

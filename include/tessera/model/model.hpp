@@ -3,20 +3,24 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <tessera/model/shape.hpp>
+#include <tessera/model/sparse_vector.hpp>
 #include <vector>
 
 namespace tessera {
 
 /// Parameters of a model, all blocks stacked, row-major, unpadded. Weights are (block, out, in); layer-norm gains and
 /// biases (block, feature), those of the final norm (feature); embedding (vocabulary, feature); position
-/// (n_positions, feature).
+/// (n_positions, feature). A rank of several keeps the rows of its RowShare; the others read as zero and take no
+/// memory.
 template <class T>
 struct BasicParameters {
-  std::vector<T> embedding, position;
-  std::vector<T> gamma1, beta1, gamma2, beta2, gammaf, betaf;
-  std::vector<T> wq, wk, wv, wo, w1, w2;
-  std::vector<T> bq, bk, bv, bo, b1, b2;
+  using Tensor = std::conditional_t<std::is_same_v<T, std::int16_t>, SparseVector<T>, std::vector<T>>;
+  Tensor embedding, position;
+  Tensor gamma1, beta1, gamma2, beta2, gammaf, betaf;
+  Tensor wq, wk, wv, wo, w1, w2;
+  Tensor bq, bk, bv, bo, b1, b2;
   friend bool operator==(const BasicParameters&, const BasicParameters&) = default;
 };
 

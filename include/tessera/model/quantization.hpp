@@ -21,13 +21,17 @@ struct Bound {
   double limit = 0;
 };
 
+/// Largest absolute value of each parameter tensor, by name; on several ranks, of the rows that are kept here.
+using ParameterMaxima = std::map<std::string, std::int64_t, std::less<>>;
+ParameterMaxima parameter_maxima(const ModelShape& shape, const Parameters& parameters);
+
 /// All derived bounds of a quantized model: what either side of an identity can reach for values inside their
 /// range-checked widths and these parameters. The limit of a side is 2^62 + 2^33.
 std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants,
-                                  const Exponents& exponents, const Parameters& parameters);
+                                  const Exponents& exponents, const ParameterMaxima& maxima);
 
 /// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
-                  const Parameters& parameters);
+                  const ParameterMaxima& maxima);
 
 }  // namespace tessera

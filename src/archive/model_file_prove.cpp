@@ -1,6 +1,7 @@
 #include <cmath>
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/archive/model_file.hpp>
+#include <tessera/model/row_share.hpp>
 #include <tessera/protocol/limits.hpp>
 
 #include "naming.hpp"
@@ -42,7 +43,8 @@ template <class T>
 void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
                       const BasicParameters<T>& parameters) {
   for_each_parameter(
-      shape, parameters, [&](std::string_view name, const ParameterExtents& extents, const std::vector<T>& tensor) {
+      shape, parameters,
+      [&](std::string_view name, const ParameterExtents& extents, const typename BasicParameters<T>::Tensor& tensor) {
         file.write(group + std::string(name), std::span<const T>(tensor), file_extents(extents, is_per_block(name)));
       });
 }
@@ -50,10 +52,45 @@ void write_parameters(WriteFile& file, const std::string& group, const ModelShap
 template <class T>
 BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
   BasicParameters<T> parameters;
-  for_each_parameter(shape, parameters,
-                     [&](std::string_view name, const ParameterExtents& extents, std::vector<T>& tensor) {
-                       tensor = file.read<T>(group + std::string(name), file_extents(extents, is_per_block(name)));
-                     });
+  for_each_parameter(
+      shape, parameters,
+      [&](std::string_view name, const ParameterExtents& extents, typename BasicParameters<T>::Tensor& tensor) {
+        tensor.resize(extents.count());
+        file.read_into<T>(group + std::string(name), file_extents(extents, is_per_block(name)), std::span(tensor));
+      });
+  return parameters;
+}
+
+/// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
+Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
+  const RowShare share = RowShare::of(shape, rank, ranks);
+  Parameters parameters;
+  int number = 0;
+  for_each_parameter(
+      shape, parameters,
+      [&](std::string_view name, const ParameterExtents& extents, SparseVector<std::int16_t>& tensor) {
+        const std::string path = "parameters/" + std::string(name);
+        if (number++ % ranks == rank) {
+          file.check(path);
+        }
+        tensor.resize(extents.count());
+        const Range rows = share.of_parameter(name, extents.rows);
+        const std::size_t row = extents.columns;
+        for (std::size_t block = 0; block < extents.blocks; ++block) {
+          Extents start{rows.first};
+          Extents count{rows.size()};
+          if (is_per_block(name)) {
+            start.insert(start.begin(), block);
+            count.insert(count.begin(), 1);
+          }
+          if (extents.columns > 1) {
+            start.push_back(0);
+            count.push_back(extents.columns);
+          }
+          const auto values = std::span(tensor).subspan((block * extents.rows + rows.first) * row, rows.size() * row);
+          file.read_box<std::int16_t>(path, file_extents(extents, is_per_block(name)), start, count, values);
+        }
+      });
   return parameters;
 }
 
@@ -102,7 +139,7 @@ Digest save_model(const std::filesystem::path& path, const Model& model, const F
   return file.commit();
 }
 
-Model load_model(const std::filesystem::path& path) {
+Model load_model(const std::filesystem::path& path, int rank, int ranks) {
   return naming(path, [&] {
     const ReadFile file(path, model_format);
     const FloatModel head = read_head(file);
@@ -121,7 +158,8 @@ Model load_model(const std::filesystem::path& path) {
     for (const std::string& kind : kinds) {
       model.calibration.maxima[kind] = read_positive(file, "calibration/maxima/" + kind);
     }
-    model.parameters = read_parameters<std::int16_t>(file, "parameters/", model.shape);
+    model.parameters = ranks == 1 ? read_parameters<std::int16_t>(file, "parameters/", model.shape)
+                                  : read_own_parameters(file, model.shape, rank, ranks);
     model.tokenizer.vocabulary = file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
     if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
       file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",
