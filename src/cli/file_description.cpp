@@ -112,6 +112,7 @@ std::string describe_file(const std::string& path, bool check) {
   text.add("digest        %s\n", to_hex(file.digest()).c_str());
   if (file.format() == model_format) {
     add_model(text, load_model(path), file.contains("float/embedding"));
+    text.add("parameters    %s\n", to_hex(parameters_digest(path)).c_str());
   } else if (file.format() == key_format) {
     add_key(text, load_key(path));
   } else if (file.format() == proof_format) {
@@ -125,6 +126,10 @@ std::string describe_file(const std::string& path, bool check) {
   } else if (file.format() == codeword_format || file.format() == shard_format) {
     text.add("codeword      2^%u columns of 2^%u values\n", file.read_scalar<std::uint32_t>("log_columns"),
              file.read_scalar<std::uint32_t>("log_rows"));
+    if (file.format() == codeword_format) {
+      const std::vector<std::uint8_t> parameters = file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
+      text.add("parameters    %s\n", to_hex(parameters).c_str());
+    }
   }
   add_datasets(text, file);
   if (check) {

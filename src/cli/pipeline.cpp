@@ -155,19 +155,19 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
   return result;
 }
 
-VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
-                          Progress& progress) {
+VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
+                          Communicator& comm, Progress& progress) {
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
                maxima_of_all_ranks(model, comm));
   progress.begin("encoding parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
-  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, parameters.views(), comm);
+  const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, tensors.views(), comm);
   key.parameter_root = codeword.levels.back().front();
   progress.begin("writing commitment");
   save_codeword(directory, {key.parameter_oracle.log_rows, codeword.log_columns}, codeword.first_column,
-                codeword.columns, codeword.levels, comm);
+                codeword.columns, codeword.levels, parameters, comm);
   return key;
 }
 

@@ -155,6 +155,25 @@ TEST(ModelFile, EveryRankGetsTheRowsOfItsShare) {
   }
 }
 
+TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
+  const TemporaryDirectory directory;
+  const auto digest_after = [&](auto&& change, const FloatParameters* original = nullptr) {
+    Model model = small_model();
+    change(model);
+    save_model(directory / "m.h5", model, original);
+    return parameters_digest(directory / "m.h5");
+  };
+  const Digest digest = digest_after([](Model&) {});
+  FloatParameters original;
+  for_each_parameter(small_shape(), original, [](std::string_view, const ParameterExtents& extents, auto& tensor) {
+    tensor.assign(extents.count(), 0.5F);
+  });
+  EXPECT_EQ(digest_after([](Model&) {}, &original), digest);
+  EXPECT_EQ(digest_after([](Model& m) { m.calibration.maxima.clear(); }), digest);
+  EXPECT_NE(digest_after([](Model& m) { m.parameters.w1[5] ^= 1; }), digest);
+  EXPECT_NE(digest_after([](Model& m) { std::swap(m.parameters.gamma1, m.parameters.gamma2); }), digest);
+}
+
 TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
   const TemporaryDirectory directory;
   const auto load_changed = [&](auto&& change) {

@@ -114,6 +114,9 @@ expect 0 'tessera proof, format version 1' tessera inspect proof.h5
 expect 0 ' least \(round by round\)$' tessera inspect proof.h5
 expect 0 '/opening' tessera inspect proof.h5
 expect 0 'tessera codeword, format version 1' tessera inspect commitment/codeword.h5
+parameters=$(grep '^parameters ' output)
+expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
+expect_same "$(grep '^parameters ' output)" "$parameters"
 expect 0 'tessera codeword shard, format version 1' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
 expect 0 'tessera trace, format version 1' tessera inspect traces/trace-0.h5
