@@ -88,10 +88,14 @@ void run(const Options& options, Context& context) {
   if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + options.model + ", found another model's");
   }
-  const std::unique_ptr<CodewordStore> parameters = open_codeword(options.commitment, comm);
+  const std::unique_ptr<StoredCodeword> parameters = open_codeword(options.commitment, comm);
   if (parameters->root() != key.parameter_root) {
     throw InputError(options.commitment + "/codeword.h5: root: expected " + to_hex(key.parameter_root) + ", found " +
                      to_hex(parameters->root()));
+  }
+  if (const Digest mine = parameters_digest(options.model); parameters->parameters() != mine) {
+    throw InputError(options.commitment + "/codeword.h5: parameters_digest: expected " + to_hex(mine) + " of " +
+                     options.model + ", found " + to_hex(parameters->parameters()) + " of another model");
   }
   if (comm.rank() == 0) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now

@@ -130,8 +130,9 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   };
   const std::size_t first = share(world().rank());
   save_codeword(name, geometry, first, std::span(values).subspan(2 * first, 2 * (share(world().rank() + 1) - first)),
-                levels, world());
-  const std::unique_ptr<CodewordStore> store = open_codeword(name, world());
+                levels, Digest{7}, world());
+  const std::unique_ptr<StoredCodeword> store = open_codeword(name, world());
+  EXPECT_EQ(store->parameters(), Digest{7});
   const std::vector<std::size_t> positions = {0, 1 << 16, columns - 1, 77777};
   const std::vector<F> opened = store->columns(positions);
   for (std::size_t i = 0; i < positions.size(); ++i) {
