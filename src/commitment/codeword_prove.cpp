@@ -163,7 +163,7 @@ RawVector<F> exchange_columns(RawVector<F> rows_data, unsigned log_rows, unsigne
         std::as_bytes(std::span<const F>(rows_data).subspan(first * mine.size(), (last - first) * mine.size()));
     send[static_cast<std::size_t>(rank)].assign(part.begin(), part.end());
   }
-  rows_data = {};
+  rows_data = RawVector<F>();  // {} would keep the memory
   const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
   const std::size_t count = first_column_of_rank(log_domain, comm.rank() + 1, comm.size()) -
                             first_column_of_rank(log_domain, comm.rank(), comm.size());

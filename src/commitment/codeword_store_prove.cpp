@@ -25,7 +25,7 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
     return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
   }
-  codeword.columns = {};
+  codeword.columns = RawVector<F>();  // {} would keep the memory
   return std::make_unique<MemoryCodewordStore>(
       std::move(codeword), comm, [&layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm] {
         return encode_columns(layout, parameters, tensors, comm).columns;

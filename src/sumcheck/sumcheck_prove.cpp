@@ -30,12 +30,6 @@ E send_round(ProverTranscript& transcript, std::span<const E> values) {
   return transcript.challenge("bind");
 }
 
-void bind_lowest(E* table, std::size_t pairs, E challenge) {
-  for (std::size_t x = 0; x < pairs; ++x) {
-    table[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
-  }
-}
-
 OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
                          const Communicator& comm)
     : factors_(factors.size()) {
@@ -49,7 +43,7 @@ OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::sp
   const std::size_t size = shape.chunk_size();
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    blocks_[i].resize(factors_ * size);
+    blocks_[i].resize(factors_ * size);  // uninitialised: filled below
     for (std::size_t k = 0; k < factors_; ++k) {
       tables_[i * factors_ + k] = blocks_[i].data() + k * size;
       factors[k].fill(chunks_[i], std::span(blocks_[i]).subspan(k * size, size));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tessera/sumcheck/vector_form.hpp>
 #include <tessera/layers/context.hpp>
 
 namespace tessera {
@@ -38,6 +39,7 @@ struct ReductionRelation {
     }
     return sum;
   }
+  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::products, tensors, {}}; }
 };
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tessera/sumcheck/vector_form.hpp>
 #include <tessera/layers/context.hpp>
 
 namespace tessera {
@@ -58,6 +59,7 @@ struct NormRelation {
   [[nodiscard]] std::size_t degree() const { return 4; }
   [[nodiscard]] std::size_t factors() const { return 6; }
   E operator()(std::span<const E> v) const { return v[0] * (v[1] - v[2]) * v[3] * v[4] + lambda * v[5] * v[1] * v[1]; }
+  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::norm, 1, lambda}; }
 };
 
 }  // namespace tessera

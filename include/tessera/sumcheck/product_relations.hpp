@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tessera/sumcheck/sumcheck.hpp>
+#include <tessera/sumcheck/vector_form.hpp>
 
 namespace tessera {
 
@@ -9,6 +10,7 @@ struct ProductRelation {
   [[nodiscard]] std::size_t degree() const { return 2; }
   [[nodiscard]] std::size_t factors() const { return 2; }
   E operator()(std::span<const E> v) const { return v[0] * v[1]; }
+  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::products, 1, {}}; }
 };
 
 /// Product of three factors.
@@ -16,6 +18,7 @@ struct TripleProductRelation {
   [[nodiscard]] std::size_t degree() const { return 3; }
   [[nodiscard]] std::size_t factors() const { return 3; }
   E operator()(std::span<const E> v) const { return v[0] * v[1] * v[2]; }
+  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::triple_product, 1, {}}; }
 };
 
 }  // namespace tessera

@@ -6,8 +6,10 @@
 #include <functional>
 
 #include <tessera/cluster/communicator.hpp>
+#include <tessera/memory/storage.hpp>
 #include <tessera/polynomial/chunked_tensor.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
+#include <tessera/sumcheck/vector_form.hpp>
 
 namespace tessera {
 
@@ -42,10 +44,19 @@ void add_round_terms(const R& relation, std::span<const E> low, std::span<const 
   }
 }
 
+/// round_sums by vectors; false if the machine has none or `pairs` does not fill them.
+bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights,
+                  RoundSums& sums);
+
 /// sum over x < pairs of weights[x]*g(..), g's factor k from tables[k][2x] to tables[k][2x+1]. No weights: all one.
 template <Relation R>
 RoundSums round_sums(const R& relation, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights) {
   RoundSums sums{};
+  if constexpr (requires { relation.vector_form(); }) {
+    if (vector_round(relation.vector_form(), tables, pairs, weights, sums)) {
+      return sums;
+    }
+  }
   std::array<E, max_factors> low;
   std::array<E, max_factors> high;
   const std::size_t n = tables.size();
@@ -121,8 +132,8 @@ class OwnedChunks {
  private:
   std::size_t factors_;
   std::vector<std::size_t> chunks_;
-  std::vector<std::vector<E>> blocks_;  // per chunk: factor after factor, 2^inner_bits values each
-  std::vector<E*> tables_;              // chunk after chunk
+  std::vector<RawVector<E>> blocks_;  // per chunk: factor after factor, 2^inner_bits values each
+  std::vector<E*> tables_;            // chunk after chunk
 };
 
 /// Every factor on the outer cube, its inner variables bound at `inner_point`. Collective.
