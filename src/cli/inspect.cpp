@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
@@ -42,6 +43,23 @@ void print_key(const VerifyingKey& key) {
               1U << key.parameter_oracle.log_inverse_rate);
 }
 
+double seconds_of(const ProofArchive& proof, std::string_view scope) {
+  const auto found = std::ranges::find(proof.timings, scope, &ScopeTiming::scope);
+  return found == proof.timings.end() ? 0 : found->seconds;
+}
+
+void print_timings(const ProofArchive& proof) {
+  std::printf("time          %.4f s, plain inference %.4f s of it\n", seconds_of(proof, "/"),
+              seconds_of(proof, "/inference"));
+  std::printf("memory        %s\n",
+              proof.memory_measure.empty() ? "not recorded by scope" : printable(proof.memory_measure).c_str());
+  std::printf("\n%12s %10s  scope\n", "seconds", "peak MiB");
+  for (const ScopeTiming& timing : proof.timings) {
+    std::printf("%12.4f %10.1f  %s\n", timing.seconds, static_cast<double>(timing.peak_memory) / mebibyte,
+                printable(timing.scope).c_str());
+  }
+}
+
 void print_proof(const ProofArchive& proof) {
   std::printf("text          %s\n", printable(proof.text).c_str());
   std::printf("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
@@ -52,10 +70,7 @@ void print_proof(const ProofArchive& proof) {
   std::printf("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
               proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
   std::printf("configuration %s\n", printable(proof.configuration).c_str());
-  std::printf("\n%12s  scope\n", "seconds");
-  for (const ScopeTiming& timing : proof.timings) {
-    std::printf("%12.4f  %s\n", timing.seconds, printable(timing.scope).c_str());
-  }
+  print_timings(proof);
   std::printf("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     std::printf("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());

@@ -12,7 +12,7 @@ namespace tessera {
 
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const Transcript::Listener& progress) {
+                      const Transcript::Listener& listener) {
   const Plan plan = Plan::of(key, statement);
   const double bits = soundness_report(plan, key).round_by_round_bits();
   if (bits < required_soundness_bits) {
@@ -23,21 +23,24 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
     throw InputError("length: expected at most " + std::to_string(max_present_leaves) + " look-ups, found " +
                      std::to_string(plan.lookup.present_leaves()) + ": prove fewer tokens at a time");
   }
-  if (progress) {
-    progress("/witness");
+  if (listener.begins) {
+    listener.begins("/witness");
   }
   const auto start = std::chrono::steady_clock::now();
   const Witness witness(plan, statement, trace, parameters, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, progress);
+  if (listener.ends) {
+    listener.ends("/witness");
+  }
+  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, listener);
   proof.timings["/witness"] = elapsed.count();
   return proof;
 }
 
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
-                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& progress) {
+                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& listener) {
   ProverTranscript transcript(statement_seed(key, statement));
-  transcript.set_listener(progress);
+  transcript.set_listener(listener);
   const std::unique_ptr<CodewordStore> witness_codeword = [&] {
     const auto scope = transcript.scope("commitment");
     return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm);

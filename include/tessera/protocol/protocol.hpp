@@ -52,13 +52,13 @@ struct Proof {
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
 /// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
-/// shape's soundness is below required_soundness_bits. `progress` is told every scope that begins.
+/// shape's soundness is below required_soundness_bits. `listener` is told every scope.
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const Transcript::Listener& progress = {});
+                      const Transcript::Listener& listener = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
-                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& progress = {});
+                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& listener = {});
 
 }  // namespace tessera
