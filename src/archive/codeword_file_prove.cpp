@@ -45,7 +45,7 @@ CodewordGeometry read_geometry(const ReadFile& file) {
   return geometry;
 }
 
-class CodewordFiles final : public CodewordStore {
+class CodewordFiles final : public StoredCodeword {
  public:
   CodewordFiles(fs::path directory, Communicator& comm) : directory_(std::move(directory)), comm_(comm) {
     std::vector<std::byte> header = read_at_root([&] {
@@ -54,13 +54,18 @@ class CodewordFiles final : public CodewordStore {
       std::vector<std::byte> bytes(sizeof(geometry_));
       std::memcpy(bytes.data(), &geometry_, sizeof(geometry_));
       append_nodes(bytes, *top_, geometry_.log_columns, geometry_.log_columns, 0);
+      const std::vector<std::uint8_t> parameters = top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
+      const std::span<const std::byte> raw = std::as_bytes(std::span(parameters));
+      bytes.insert(bytes.end(), raw.begin(), raw.end());
       return bytes;
     });
     std::memcpy(&geometry_, header.data(), sizeof(geometry_));
     std::memcpy(root_.data(), header.data() + sizeof(geometry_), sizeof(root_));
+    std::memcpy(parameters_.data(), header.data() + sizeof(geometry_) + sizeof(root_), sizeof(parameters_));
   }
 
   [[nodiscard]] Digest root() const override { return root_; }
+  [[nodiscard]] Digest parameters() const override { return parameters_; }
 
   std::vector<F> columns(std::span<const std::size_t> positions) override {
     const std::vector<std::byte> bytes = read_at_root([&] {
@@ -155,7 +160,7 @@ class CodewordFiles final : public CodewordStore {
   fs::path directory_;
   Communicator& comm_;
   CodewordGeometry geometry_;
-  Digest root_{};
+  Digest root_{}, parameters_{};
   std::unique_ptr<ReadFile> top_;
   std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
 };
@@ -176,9 +181,10 @@ void save_codeword_shard(const fs::path& directory, const CodewordGeometry& geom
 }
 
 void save_codeword_top(const fs::path& directory, const CodewordGeometry& geometry,
-                       std::span<const std::vector<Digest>> levels) {
+                       std::span<const std::vector<Digest>> levels, const Digest& parameters) {
   WriteFile file(directory / "codeword.h5", codeword_format);
   write_geometry(file, geometry);
+  file.write("parameters_digest", std::span<const std::uint8_t>(parameters), {parameters.size()});
   for (unsigned level = geometry.log_shard_columns(); level <= geometry.log_columns; ++level) {
     write_level(file, level, levels[level - geometry.log_shard_columns()]);
   }
@@ -186,7 +192,8 @@ void save_codeword_top(const fs::path& directory, const CodewordGeometry& geomet
 }
 
 void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
-                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm) {
+                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, const Digest& parameters,
+                   Communicator& comm) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t end_column = first_column + (columns.size() >> geometry.log_rows);
   for (std::size_t wave = 0; wave < geometry.shards(); wave += ranks) {  // each rank gets one shard: bounded memory
@@ -221,12 +228,12 @@ void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, 
   }
   comm.barrier();
   if (comm.rank() == 0) {
-    save_codeword_top(directory, geometry, levels.subspan(geometry.log_shard_columns()));
+    save_codeword_top(directory, geometry, levels.subspan(geometry.log_shard_columns()), parameters);
   }
   comm.barrier();
 }
 
-std::unique_ptr<CodewordStore> open_codeword(const fs::path& directory, Communicator& comm) {
+std::unique_ptr<StoredCodeword> open_codeword(const fs::path& directory, Communicator& comm) {
   return std::make_unique<CodewordFiles>(directory, comm);
 }
 

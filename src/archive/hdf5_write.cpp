@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/temporary.hpp>
 #include <tessera/protocol/key.hpp>
 #include <utility>
 
@@ -59,8 +60,8 @@ bool write_digest(hid_t object, const Digest& digest) {
 
 WriteFile::WriteFile(const fs::path& target, std::string_view format) : target_(real_target(target)), format_(format) {
   hdf5::silence();
-  temporary_ = target_;
-  temporary_ += ".partial-" + std::to_string(::getpid());
+  remove_stale_beside(target_);
+  temporary_ = temporary_beside(target_);
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     const int reason = errno;

@@ -5,7 +5,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <functional>
+#include <fstream>
+#include <new>
 #include <tessera/archive/errors.hpp>
 #include <tessera/archive/isolated.hpp>
 #include <tessera/archive/key_file.hpp>
@@ -19,7 +20,6 @@ constexpr std::uint8_t content_follows = 0;
 constexpr std::uint8_t message_follows = 1;
 constexpr std::size_t max_message = 4096;
 constexpr std::size_t max_content = std::size_t{1} << 28;
-constexpr rlim_t max_child_memory = rlim_t{1} << 32;
 
 class Descriptor {
  public:
@@ -57,31 +57,70 @@ void write_all(int to, const Bytes& bytes) {
   }
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
+/// Bounds the address space; MPI and the like have some of it already.
+void limit_memory(std::uint64_t bytes) {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t total = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + bytes;
+  const rlimit memory{total, total};
+  setrlimit(RLIMIT_AS, &memory);
+}
+#else
+void limit_memory(std::uint64_t /*bytes*/) {}  // the sanitizer reserves terabytes
+#endif
+
+void send_error(int to, std::string_view text) {
+  text = text.substr(0, max_message);
+  write_all(to, Bytes{message_follows});
+  write_all(to, Bytes(text.begin(), text.end()));
+}
+
 /// Never returns: the child's whole life.
-[[noreturn]] void read_in_child(int to, const std::function<Bytes()>& read) {
+[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const std::function<Bytes()>& read,
+                                const IsolationLimits& limits) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
     std::signal(signal, SIG_DFL);
   }
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__)
-  const rlimit memory{max_child_memory, max_child_memory};
-  setrlimit(RLIMIT_AS, &memory);
-#endif
-  alarm(isolation_seconds);
+  limit_memory(limits.memory);
+  alarm(limits.seconds);
   try {
     const Bytes content = read();
     write_all(to, Bytes{content_follows});
     write_all(to, content);
+  } catch (const std::bad_alloc&) {
+    send_error(to, path.string() + ": expected a file to read in " + std::to_string(limits.memory >> 20U) +
+                       " MiB of memory, found one that needs more");
   } catch (const std::exception& error) {
-    const std::string_view text = std::string_view(error.what()).substr(0, max_message);
-    write_all(to, Bytes{message_follows});
-    write_all(to, Bytes(text.begin(), text.end()));
+    send_error(to, error.what());
   }
   _exit(0);
 }
 
-Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read) {
+/// What the end of a child that did not answer says about the file.
+std::string describe_end(int status, const IsolationLimits& limits) {
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
+             ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
+             : "one that breaks the HDF5 library";
+}
+
+}  // namespace
+
+IsolationLimits IsolationLimits::for_whole(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  IsolationLimits limits;
+  if (!error) {
+    limits.seconds += static_cast<unsigned>(std::min<std::uint64_t>(size >> 24U, 1U << 20U));  // 16 MiB/s: slow disks
+    limits.memory += 3 * size;  // a dataset twice beside what was read before
+  }
+  return limits;
+}
+
+Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read,
+                    const IsolationLimits& limits) {
   int ends[2];
   if (::pipe(ends) != 0) {
     throw JobError(path.string() + ": pipe: " + std::strerror(errno));
@@ -94,7 +133,7 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
   }
   if (child == 0) {
     from.close_now();
-    read_in_child(to.number(), read);
+    read_in_child(path, to.number(), read, limits);
   }
   to.close_now();
   Bytes answer;
@@ -112,7 +151,7 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
   }
   const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (!ended || answer.empty() || answer.size() > max_content) {
-    throw InputError(path.string() + ": expected a readable file, found one that breaks the HDF5 library");
+    throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, limits));
   }
   if (answer.front() != content_follows) {
     throw InputError(std::string(answer.begin() + 1, answer.end()));
@@ -120,6 +159,8 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
   answer.erase(answer.begin());
   return answer;
 }
+
+namespace {
 
 template <class T>
 void append_list(Bytes& bytes, const std::vector<T>& values) {

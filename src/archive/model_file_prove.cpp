@@ -2,8 +2,10 @@
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/archive/model_file.hpp>
 #include <tessera/model/row_share.hpp>
+#include <tessera/protocol/key.hpp>
 #include <tessera/protocol/limits.hpp>
 
+#include "hdf5_handle.hpp"
 #include "naming.hpp"
 
 namespace tessera {
@@ -173,6 +175,15 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
     }
     return model;
   });
+}
+
+Digest parameters_digest(const std::filesystem::path& path) {
+  const ReadFile file(path, model_format);
+  std::map<std::string, DatasetInfo> parameters;
+  for (const std::string& name : file.names_in("parameters")) {
+    parameters.emplace(name, file.datasets().at("parameters/" + name));
+  }
+  return hdf5::file_digest("tessera parameters", format_version, parameters);
 }
 
 std::optional<FloatModel> load_float_model(const std::filesystem::path& path) {

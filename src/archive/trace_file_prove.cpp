@@ -5,34 +5,31 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t max_dimensions = 8;
-constexpr std::size_t max_chunks = std::size_t{1} << 24;
 constexpr std::uint64_t max_tokens = max_positions;
 
-std::uint64_t to_file(const Ownership& ownership) { return static_cast<std::uint64_t>(ownership.dimension); }
+/// Shape and ownership of a tensor as the file has them.
+struct Layout {
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint32_t> log_chunks;
+  std::uint8_t presence = 0;
+  std::uint64_t ownership = 0;
+  std::vector<std::uint64_t> chunks;
+  Extents values;
 
-/// The shape that the file declares; bounded before Shape enumerates its chunks.
-Shape read_shape(const ReadFile& file, const std::string& group) {
-  const auto lengths = file.read_list<std::uint64_t>(group + "lengths", max_dimensions);
-  const auto log_chunks = file.read<std::uint32_t>(group + "log_chunks", {lengths.size()});
-  const auto presence = file.read_scalar<std::uint8_t>(group + "presence");
-  const bool causal = presence == static_cast<std::uint8_t>(Presence::causal);
-  std::vector<Dimension> dimensions;
-  std::size_t cube = 1;
-  bool bounded = presence <= 1 && (!causal || lengths.size() >= 2);
-  for (std::size_t i = 0; i < lengths.size() && bounded; ++i) {
-    bounded = lengths[i] >= 1 && lengths[i] <= max_chunks && log_chunks[i] <= 24;
-    if (bounded) {
-      dimensions.push_back({lengths[i], log_chunks[i]});
-      cube *= dimensions.back().chunk_count();
-      bounded = cube <= max_chunks;
+  template <class T>
+  static Layout of(const ChunkedTensor<T>& tensor) {
+    Layout layout;
+    for (const Dimension& dimension : tensor.shape().dimensions()) {
+      layout.lengths.push_back(dimension.length);
+      layout.log_chunks.push_back(dimension.log_chunk);
     }
+    layout.presence = static_cast<std::uint8_t>(tensor.shape().presence());
+    layout.ownership = tensor.ownership().dimension;
+    layout.chunks.assign(tensor.held().begin(), tensor.held().end());
+    layout.values = {tensor.held().size(), tensor.held().empty() ? 0 : tensor.shape().chunk_size()};
+    return layout;
   }
-  if (!bounded) {
-    file.fail(group, "a shape of at most " + std::to_string(max_chunks) + " chunks", "another one");
-  }
-  return Shape(std::move(dimensions), causal ? Presence::causal : Presence::all);
-}
+};
 
 /// Calls visit(name, tensor) for all tensors of a trace.
 template <class AnyTrace, class Visitor>
@@ -105,19 +102,13 @@ Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header
     const std::string group = "tensors/" + name + "/";
     std::visit(
         [&]<class T>(const ChunkedTensor<T>* tensor) {
-          std::vector<std::uint64_t> lengths;
-          std::vector<std::uint32_t> log_chunks;
-          for (const Dimension& dimension : tensor->shape().dimensions()) {
-            lengths.push_back(dimension.length);
-            log_chunks.push_back(dimension.log_chunk);
-          }
-          file.write(group + "lengths", lengths);
-          file.write(group + "log_chunks", log_chunks);
-          file.write_scalar(group + "presence", static_cast<std::uint8_t>(tensor->shape().presence()));
-          file.write_scalar(group + "ownership", to_file(tensor->ownership()));
-          file.write(group + "chunks", std::vector<std::uint64_t>(tensor->held().begin(), tensor->held().end()));
-          file.write(group + "values", std::span<const T>(tensor->values()),
-                     {tensor->held().size(), tensor->held().empty() ? 0 : tensor->shape().chunk_size()});
+          const Layout layout = Layout::of(*tensor);
+          file.write(group + "lengths", layout.lengths);
+          file.write(group + "log_chunks", layout.log_chunks);
+          file.write_scalar(group + "presence", layout.presence);
+          file.write_scalar(group + "ownership", layout.ownership);
+          file.write(group + "chunks", layout.chunks);
+          file.write(group + "values", std::span<const T>(tensor->values()), layout.values);
         },
         any);
   }
@@ -126,41 +117,31 @@ Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header
 
 TraceFile::TraceFile(const std::filesystem::path& path) : file_(path, trace_format), header_(read_header(file_)) {}
 
-template <class T>
-ChunkedTensor<T> TraceFile::read(const std::string& name) const {
-  const std::string group = "tensors/" + name + "/";
-  Shape shape = read_shape(file_, group);
-  if (shape.dimensions().empty()) {
-    return {};
+template <class N>
+void TraceFile::require(const std::string& name, const std::vector<N>& expected) const {
+  if (file_.read<N>(name, {expected.size()}) != expected) {
+    fail(name, "those of this job and rank", "others");
   }
-  const auto dimension = static_cast<std::size_t>(file_.read_scalar<std::uint64_t>(group + "ownership"));
-  if (dimension != Ownership::replicated && dimension >= shape.dimensions().size()) {
-    file_.fail(group + "ownership", "a dimension of the tensor", std::to_string(dimension));
-  }
-  const auto held = file_.read_list<std::uint64_t>(group + "chunks", shape.chunk_count());
-  const Extents extents{held.size(), held.empty() ? 0 : shape.chunk_size()};
-  std::vector<T> values = file_.read<T>(group + "values", extents);
-  const auto rank = static_cast<int>(header_.rank);
-  const auto ranks = static_cast<int>(header_.ranks);
-  const Ownership ownership{dimension};
-  std::vector<std::uint64_t> owned;
-  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-    if (dimension == Ownership::replicated || ownership.owner(shape, chunk, ranks) == rank) {
-      owned.push_back(chunk);
-    }
-  }
-  if (owned != held) {  // compared first: the tensor allocates what it owns
-    file_.fail(group + "chunks", "the chunks of rank " + std::to_string(rank), "others");
-  }
-  ChunkedTensor<T> tensor(std::move(shape), ownership, rank, ranks);
-  tensor.values() = std::move(values);
-  return tensor;
 }
 
-template ChunkedTensor<std::int16_t> TraceFile::read(const std::string&) const;
-template ChunkedTensor<std::uint16_t> TraceFile::read(const std::string&) const;
-template ChunkedTensor<std::int32_t> TraceFile::read(const std::string&) const;
-template ChunkedTensor<std::int64_t> TraceFile::read(const std::string&) const;
+template <class T>
+void TraceFile::read(const std::string& name, ChunkedTensor<T>& tensor) const {
+  const std::string group = "tensors/" + name + "/";
+  const Layout layout = Layout::of(tensor);
+  require(group + "lengths", layout.lengths);
+  require(group + "log_chunks", layout.log_chunks);
+  require(group + "chunks", layout.chunks);
+  if (file_.read_scalar<std::uint8_t>(group + "presence") != layout.presence ||
+      file_.read_scalar<std::uint64_t>(group + "ownership") != layout.ownership) {
+    fail(group + "presence, ownership", "those of this job", "others");
+  }
+  file_.read_into<T>(group + "values", layout.values, std::span(tensor.values()));
+}
+
+template void TraceFile::read(const std::string&, ChunkedTensor<std::int16_t>&) const;
+template void TraceFile::read(const std::string&, ChunkedTensor<std::uint16_t>&) const;
+template void TraceFile::read(const std::string&, ChunkedTensor<std::int32_t>&) const;
+template void TraceFile::read(const std::string&, ChunkedTensor<std::int64_t>&) const;
 
 Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace) {
   const TraceHeader header{model,
@@ -174,25 +155,29 @@ Digest save_trace(const std::filesystem::path& path, const Digest& model, int ra
   return save_tensors(path, header, tensors);
 }
 
-Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks) {
+Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, Trace expected) {
   const TraceFile file(path);
   const TraceHeader& header = file.header();
-  const TraceHeader wanted{model,
-                           static_cast<std::uint32_t>(rank),
-                           static_cast<std::uint32_t>(ranks),
-                           header.prompt_length,
-                           header.generated,
-                           header.tokens};
-  if (header != wanted) {
-    throw InputError(path.string() + ": model, rank, ranks: expected those of this run, found another run's trace");
+  const auto require = [&file](bool same, const char* field) {
+    if (!same) {
+      file.fail(field, "that of this job", "another job's");
+    }
+  };
+  require(header.model == model, "model");
+  require(header.rank == static_cast<std::uint32_t>(rank) && header.ranks == static_cast<std::uint32_t>(ranks),
+          "rank, ranks");
+  require(header.prompt_length == expected.prompt_length && header.generated == expected.generated,
+          "prompt_length, generated");
+  require(header.tokens.size() == expected.tokens.size(), "tokens");
+  const std::uint64_t n_vocab = expected.logits.shape().dimensions().front().length;
+  for (std::size_t i = 0; i < header.tokens.size(); ++i) {
+    const bool chosen = i >= header.prompt_length && i - header.prompt_length < header.generated;
+    require(chosen ? header.tokens[i] < n_vocab : header.tokens[i] == expected.tokens[i], "tokens");
   }
-  Trace trace;
-  trace.tokens = header.tokens;
-  trace.prompt_length = header.prompt_length;
-  trace.generated = header.generated;
-  for_each_tensor(trace,
-                  [&]<class T>(const std::string& name, ChunkedTensor<T>& tensor) { tensor = file.read<T>(name); });
-  return trace;
+  expected.tokens = header.tokens;
+  for_each_tensor(expected,
+                  [&]<class T>(const std::string& name, ChunkedTensor<T>& tensor) { file.read<T>(name, tensor); });
+  return expected;
 }
 
 }  // namespace tessera

@@ -20,7 +20,8 @@ void run(const Options& options, Context& context) {
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   StagedDirectory directory(options.out, context.comm);
-  const VerifyingKey key = commit_model(model, directory.path(), context.comm, context.progress);
+  const VerifyingKey key =
+      commit_model(model, parameters_digest(options.model), directory.path(), context.comm, context.progress);
   if (context.comm.rank() == 0) {
     save_key(directory.path() / "verifying.key", key);
   }

@@ -8,6 +8,9 @@
 namespace tessera::cli {
 namespace {
 
+/// The error's text, which may quote a stranger's file, on one line.
+std::string text_of(const std::exception& error) { return printable(error.what()); }
+
 /// Length of the well-formed UTF-8 character at `at`, 0 if there is none. Two ranges of C1 controls are excluded.
 std::size_t character_length(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -38,15 +41,15 @@ Failure describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Rejected& e) {
-    return {rejected, "REJECTED at " + e.scope() + ": " + e.what()};
+    return {rejected, "REJECTED at " + e.scope() + ": " + text_of(e)};
   } catch (const InputError& e) {
-    return {unusable, e.what()};
+    return {unusable, text_of(e)};
   } catch (const JobError& e) {
-    return {failed, e.what()};
+    return {failed, text_of(e)};
   } catch (const std::bad_alloc&) {
     return {failed, "out of memory"};
   } catch (const std::exception& e) {
-    return {failed, e.what()};
+    return {failed, text_of(e)};
   }
 }
 

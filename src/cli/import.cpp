@@ -1,6 +1,8 @@
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/archive/isolated.hpp>
 #include <tessera/archive/key_file.hpp>
 #include <tessera/archive/model_file.hpp>
 
@@ -14,9 +16,22 @@ struct Options {
   std::string checkpoint, out, calibrate, exponents;
 };
 
-/// Exponents of a key or of another model file.
+/// Exponents of a key or of another model file, which are mostly somebody else's.
 Exponents load_exponents(const std::string& path) {
-  return ReadFile(path).format() == key_format ? load_key(path).exponents : load_model(path).exponents;
+  const auto read = [&path] {
+    const Exponents found =
+        ReadFile(path).format() == key_format ? load_key(path).exponents : load_model(path).exponents;
+    std::vector<std::uint8_t> bytes(sizeof found);
+    std::memcpy(bytes.data(), &found, sizeof found);
+    return bytes;
+  };
+  const std::vector<std::uint8_t> bytes = read_isolated(path, read, IsolationLimits::for_whole(path));
+  Exponents exponents;
+  if (bytes.size() != sizeof exponents) {
+    throw InputError(path + ": expected exponents, found other bytes");
+  }
+  std::memcpy(&exponents, bytes.data(), sizeof exponents);
+  return exponents;
 }
 
 void run(const Options& options, Context& context) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/trace_file.hpp>
 #include <tessera/cluster/scope_memory.hpp>
@@ -26,20 +28,46 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
+/// This rank's trace of the job before inference; generated tokens are not known yet.
+Trace empty_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, const Communicator& comm) {
+  const std::size_t padded = std::bit_ceil(plan.prompt.size() + plan.generate);
+  Trace trace = Trace::allocate(model.shape, model.exponents, padded, plan.generate, comm.rank(), comm.size());
+  trace.prompt_length = plan.prompt.size();
+  trace.tokens = plan.prompt;
+  trace.tokens.resize(padded, key.filler);
+  return trace;
+}
+
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const VerifyingKey& key, const JobPlan& plan, Communicator& comm) {
+std::optional<Trace> stored_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
+                                  Progress& progress) {
+  enum : std::int64_t { usable, missing, unusable };
+  const std::filesystem::path path = trace_path(plan.scratch, comm);
   std::optional<Trace> trace;
-  std::int64_t missing = 0;
+  std::error_code ignored;
+  std::int64_t state = std::filesystem::exists(path, ignored) ? usable : missing;
+  std::string reason = path.string() + ": that of another rank is damaged or another job's";
   try {
-    trace = load_trace(trace_path(plan.scratch, comm), key.digest(), comm.rank(), comm.size());
-    const bool same_prompt = trace->tokens.size() >= plan.prompt.size() &&
-                             std::equal(plan.prompt.begin(), plan.prompt.end(), trace->tokens.begin());
-    missing = same_prompt && trace->prompt_length == plan.prompt.size() && trace->generated == plan.generate ? 0 : 1;
-  } catch (const InputError&) {
-    missing = 1;  // none, or another job's: it is made anew
+    if (state == usable) {
+      trace = load_trace(path, key.digest(), comm.rank(), comm.size(), empty_trace(model, key, plan, comm));
+    }
+  } catch (const InputError& error) {
+    state = unusable;
+    reason = error.what();
   }
-  comm.all_reduce_max(std::span(&missing, 1));
-  return missing == 0 ? std::move(trace) : std::nullopt;
+  // ranks that hold traces of different tokens would prove different statements
+  const Digest tokens = trace ? blake2s({reinterpret_cast<const std::uint8_t*>(trace->tokens.data()),
+                                         trace->tokens.size() * sizeof(trace->tokens.front())})
+                              : Digest{};
+  const std::vector<Digest> all = comm.all_gather(std::span(&tokens, 1));
+  comm.all_reduce_max(std::span(&state, 1));
+  if (state == usable && !std::ranges::all_of(all, [&](const Digest& other) { return other == all.front(); })) {
+    state = unusable;
+  }
+  if (state == unusable) {
+    progress.note("inference is done again: " + reason);
+  }
+  return state == usable ? std::move(trace) : std::nullopt;
 }
 
 Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
@@ -50,7 +78,7 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& pla
     if (error) {
       throw InputError("--scratch " + plan.scratch + ": cannot be written: " + error.message());
     }
-    if (std::optional<Trace> trace = stored_trace(key, plan, comm)) {
+    if (std::optional<Trace> trace = stored_trace(model, key, plan, comm, progress)) {
       progress.note("inference taken from " + plan.scratch);
       return std::move(*trace);
     }
@@ -128,19 +156,19 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
   return result;
 }
 
-VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
-                          Progress& progress) {
+VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
+                          Communicator& comm, Progress& progress) {
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
                maxima_of_all_ranks(model, comm));
   progress.begin("encoding parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
-  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, parameters.views(), comm);
+  const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, tensors.views(), comm);
   key.parameter_root = codeword.levels.back().front();
   progress.begin("writing commitment");
   save_codeword(directory, {key.parameter_oracle.log_rows, codeword.log_columns}, codeword.first_column,
-                codeword.columns, codeword.levels, comm);
+                codeword.columns, codeword.levels, parameters, comm);
   return key;
 }
 
@@ -173,7 +201,8 @@ ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordSt
   };
   const auto ends = [&](std::string_view /*path*/) { memory.end(); };
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm, {begins, ends});
+  Proof proof =
+      prove_inference(key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, plan.memory});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
   progress.begin("checking the proof");

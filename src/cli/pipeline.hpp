@@ -38,9 +38,10 @@ struct Evaluation {
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,
                           Progress& progress);
 
-/// Writes the codeword files into `directory` and returns the key (on every rank). Collective.
-VerifyingKey commit_model(const Model& model, const std::filesystem::path& directory, Communicator& comm,
-                          Progress& progress);
+/// Writes the codeword files into `directory` and returns the key (on every rank). `parameters`: parameters_digest of
+/// the model's file. Collective.
+VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
+                          Communicator& comm, Progress& progress);
 
 std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <tessera/archive/errors.hpp>
 
 namespace tessera::cli {
@@ -19,6 +20,11 @@ constexpr std::chrono::seconds log_interval{10};
 Progress::Progress(bool active, const std::string& log) : active_(active) {
   if (!active_) {
     return;
+  }
+  // the logging library would make the folders: surprising where a name is mistyped
+  const std::filesystem::path folder = std::filesystem::path(log).parent_path();
+  if (std::error_code error; !folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    throw InputError("--log " + log + ": expected a folder " + folder.string() + ", found none");
   }
   terminal_ = log.empty() && ::isatty(STDERR_FILENO) == 1;
   spdlog::drop("tessera");

@@ -16,10 +16,13 @@
 namespace tessera::cli {
 namespace {
 
+constexpr double gibibyte = 1 << 30;
+
 struct Options {
   std::string model, commitment, prompt, out, scratch;
   std::vector<std::uint32_t> tokens;
   std::uint32_t generate = 0;
+  double memory = static_cast<double>(default_codeword_budget) / gibibyte;
 };
 
 /// Rank 0 resolves the prompt; all ranks get the same plan.
@@ -32,6 +35,7 @@ JobPlan make_plan(const Options& options, const Model& model, Context& context) 
     plan.commitment = options.commitment;
     plan.out = options.out;
     plan.scratch = options.scratch;
+    plan.memory = static_cast<std::uint64_t>(options.memory * gibibyte);
     plan.configuration = context.configuration;
   }
   broadcast_object(context.comm, plan);
@@ -73,10 +77,14 @@ void run(const Options& options, Context& context) {
   if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + options.model + ", found another model's");
   }
-  const std::unique_ptr<CodewordStore> parameters = open_codeword(options.commitment, comm);
+  const std::unique_ptr<StoredCodeword> parameters = open_codeword(options.commitment, comm);
   if (parameters->root() != key.parameter_root) {
     throw InputError(options.commitment + "/codeword.h5: root: expected " + to_hex(key.parameter_root) + ", found " +
                      to_hex(parameters->root()));
+  }
+  if (const Digest mine = parameters_digest(options.model); parameters->parameters() != mine) {
+    throw InputError(options.commitment + "/codeword.h5: parameters_digest: expected " + to_hex(mine) + " of " +
+                     options.model + ", found " + to_hex(parameters->parameters()) + " of another model");
   }
   if (comm.rank() == 0) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
@@ -113,6 +121,10 @@ Command add_prove(CLI::App& program) {
       ->check(CLI::Range(1U, 4096U));
   app->add_option("--out", options->out, "proof file to write")->required();
   app->add_option("--scratch", options->scratch, "directory for each rank's trace (default: kept in memory)");
+  app->add_option("--memory", options->memory,
+                  "GiB a rank for the codeword of the witness; a larger one is encoded a second time when it is opened")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1024.0));
   return {app, [options](Context& context) { run(*options, context); }};
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <tessera/archive/errors.hpp>
+#include <tessera/archive/temporary.hpp>
 #include <tessera/cluster/serialization.hpp>
 
 namespace tessera::cli {
@@ -16,7 +17,7 @@ fs::path without_trailing_slash(const fs::path& path) { return path.has_filename
 
 StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
     : target_(without_trailing_slash(target)), comm_(comm) {
-  std::string name = target_.string() + ".partial-" + std::to_string(::getpid());
+  std::string name = temporary_beside(target_).string();
   broadcast_object(comm_, name);
   temporary_ = name;
   if (comm_.rank() == 0) {
@@ -25,6 +26,7 @@ StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
     if (fs::exists(status) && (!fs::is_directory(status) || ::access(target_.c_str(), W_OK) != 0)) {
       throw InputError(target_.string() + ": expected a writable directory, found something else");
     }
+    remove_stale_beside(target_);
     fs::create_directories(temporary_, error);
     if (error) {
       throw InputError(target_.string() + ": cannot be written: " + error.message());

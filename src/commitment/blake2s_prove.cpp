@@ -139,7 +139,8 @@ static_assert(std::endian::native == std::endian::little, "field elements and me
 
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
   assert(length > 0 && length % 64 == 0 && messages.size() == length * digests.size());
-  const auto hash = HWY_DYNAMIC_DISPATCH(hash_lanes);
+  // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
+  const auto hash = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(hash_lanes)(arguments...); };
   const std::size_t lanes = HWY_DYNAMIC_DISPATCH(hash_lane_count)();
 #pragma omp parallel for schedule(static) if (digests.size() >= 256)
   for (std::size_t first = 0; first < digests.size(); first += lanes) {
@@ -157,7 +158,8 @@ std::uint64_t find_nonce(const Digest& state, unsigned bits) {
   std::ranges::copy(state, message.begin() + 1);
   std::array<std::uint32_t, 16> block;
   std::memcpy(block.data(), message.data(), message.size());
-  const auto hash = HWY_DYNAMIC_DISPATCH(hash_nonces);
+  // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
+  const auto hash = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(hash_nonces)(arguments...); };
   const std::size_t lanes = HWY_DYNAMIC_DISPATCH(hash_lane_count)();
   for (std::uint64_t start = 0;; start += batch) {
     std::uint64_t least = UINT64_MAX;

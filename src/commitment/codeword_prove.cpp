@@ -73,6 +73,28 @@ std::vector<std::byte> pack_rows(const OracleLayout& layout, unsigned log_rows, 
   return bytes;
 }
 
+/// Zeroes the slots of all coefficients that no chunk fills whole; the others are about to be written, and the slots
+/// between coefficients are not read by the transform.
+void clear_gaps(const OracleLayout& layout, unsigned log_rows, unsigned log_domain, std::size_t row_values,
+                std::span<F> data) {
+  const std::size_t width = std::size_t{1} << log_rows;
+  std::vector<std::uint8_t> filled(std::size_t{1} << (layout.log_size() - log_rows));
+  for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
+    const Shape& shape = layout.tensors()[t];
+    for (std::size_t chunk = 0; shape.chunk_size() >= width && chunk < shape.chunk_count(); ++chunk) {
+      const auto first = filled.begin() + static_cast<std::ptrdiff_t>(layout.offset(t, chunk) >> log_rows);
+      std::fill_n(first, shape.chunk_size() >> log_rows, std::uint8_t{1});
+    }
+  }
+#pragma omp parallel for schedule(static)
+  for (std::size_t column = 0; column < filled.size(); ++column) {
+    if (filled[column] == 0) {
+      std::fill_n(data.begin() + static_cast<std::ptrdiff_t>(bit_reverse(column, log_domain) * row_values), row_values,
+                  F::zero());
+    }
+  }
+}
+
 /// Writes this rank's rows into the slots of their coefficients, from the raw integers of every rank.
 void place_rows(const OracleLayout& layout, unsigned log_rows, unsigned log_domain,
                 std::span<const IntegerTensor> tensors, RowRange rows,
@@ -131,7 +153,7 @@ void place_all(const OracleLayout& layout, unsigned log_rows, unsigned log_domai
 }
 
 /// From whole rows to whole columns: this rank's columns, assembled from every rank's rows.
-std::vector<F> exchange_columns(std::vector<F> rows_data, unsigned log_rows, unsigned log_domain, Communicator& comm) {
+RawVector<F> exchange_columns(RawVector<F> rows_data, unsigned log_rows, unsigned log_domain, Communicator& comm) {
   const RowRange mine = rows_of(log_rows, comm.rank(), comm.size());
   std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm.size()));
   for (int rank = 0; rank < comm.size(); ++rank) {
@@ -145,7 +167,7 @@ std::vector<F> exchange_columns(std::vector<F> rows_data, unsigned log_rows, uns
   const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
   const std::size_t count = first_column_of_rank(log_domain, comm.rank() + 1, comm.size()) -
                             first_column_of_rank(log_domain, comm.rank(), comm.size());
-  std::vector<F> columns(count << log_rows);
+  RawVector<F> columns(count << log_rows);
   for (int rank = 0; rank < comm.size(); ++rank) {
     const RowRange rows = rows_of(log_rows, rank, comm.size());
     const std::vector<std::byte>& bytes = received[static_cast<std::size_t>(rank)];
@@ -160,6 +182,8 @@ std::vector<F> exchange_columns(std::vector<F> rows_data, unsigned log_rows, uns
   return columns;
 }
 
+}  // namespace
+
 std::vector<Digest> hash_columns(std::span<const F> columns, std::size_t leaf_values) {
   std::vector<Digest> leaves(columns.size() / leaf_values);
   const auto bytes = std::span(reinterpret_cast<const std::uint8_t*>(columns.data()), columns.size_bytes());
@@ -167,25 +191,34 @@ std::vector<Digest> hash_columns(std::span<const F> columns, std::size_t leaf_va
   return leaves;
 }
 
-}  // namespace
+std::vector<Digest> merkle_parents(std::span<const Digest> children) {
+  std::vector<Digest> nodes(children.size() / 2);
+  if (!nodes.empty()) {
+    blake2s_many({children.front().data(), children.size() * sizeof(Digest)}, 2 * sizeof(Digest), nodes);
+  }
+  return nodes;
+}
 
 std::vector<std::vector<Digest>> merkle_levels(std::vector<Digest> leaves) {
   std::vector<std::vector<Digest>> levels{std::move(leaves)};
   while (levels.back().size() > 1) {
-    const std::vector<Digest>& children = levels.back();
-    std::vector<Digest> nodes(children.size() / 2);
-    blake2s_many({children.front().data(), children.size() * sizeof(Digest)}, 2 * sizeof(Digest), nodes);
-    levels.push_back(std::move(nodes));
+    levels.push_back(merkle_parents(levels.back()));
   }
   return levels;
 }
 
 std::size_t first_column_of_rank(unsigned log_columns, int rank, int ranks) {
-  return range_begin(std::size_t{1} << log_columns, rank, ranks);
+  const unsigned log_group = std::min(log_columns, upper_levels);
+  return range_begin(std::size_t{1} << (log_columns - log_group), rank, ranks) << log_group;
 }
 
-Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, Communicator& comm) {
+int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
+  const unsigned log_group = std::min(log_columns, upper_levels);
+  return contiguous_owner(column >> log_group, std::size_t{1} << (log_columns - log_group), ranks);
+}
+
+Codeword encode_columns(const OracleLayout& layout, const OracleParameters& parameters,
+                        std::span<const IntegerTensor> tensors, Communicator& comm) {
   const unsigned log_rows = parameters.log_rows;
   const unsigned log_domain = layout.log_size() - log_rows + parameters.log_inverse_rate;
   if (tensors.size() != layout.tensors().size()) {
@@ -193,7 +226,8 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
                                 " tensors, " + std::to_string(tensors.size()) + " given");
   }
   const RowRange rows = rows_of(log_rows, comm.rank(), comm.size());
-  std::vector<F> data(rows.size() << log_domain);
+  RawVector<F> data(rows.size() << log_domain);
+  clear_gaps(layout, log_rows, log_domain, rows.size(), data);
   if (comm.size() == 1) {
     place_all(layout, log_rows, log_domain, tensors, data);
   } else {
@@ -205,19 +239,35 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     place_rows(layout, log_rows, log_domain, tensors, rows, comm.all_to_all_bytes(send), data);
   }
   ntt(data, log_domain, rows.size(), parameters.log_inverse_rate);
-  Codeword codeword{std::size_t{1} << log_rows,
-                    log_domain,
-                    first_column_of_rank(log_domain, comm.rank(), comm.size()),
-                    comm.size() == 1 ? std::move(data) : exchange_columns(std::move(data), log_rows, log_domain, comm),
-                    {}};
-  codeword.levels = merkle_levels(comm.all_gather<Digest>(hash_columns(codeword.columns, codeword.leaf_values)));
+  return {std::size_t{1} << log_rows,
+          log_domain,
+          first_column_of_rank(log_domain, comm.rank(), comm.size()),
+          comm.size() == 1 ? std::move(data) : exchange_columns(std::move(data), log_rows, log_domain, comm),
+          {}};
+}
+
+void hash_tree(Codeword& codeword, unsigned first_level, Communicator& comm) {
+  std::vector<Digest> nodes = hash_columns(codeword.columns, codeword.leaf_values);
+  for (unsigned level = 0; level < first_level; ++level) {
+    nodes = merkle_parents(nodes);  // a rank's columns are whole groups of 2^upper_levels
+  }
+  codeword.levels.resize(first_level);
+  for (std::vector<Digest>& level : merkle_levels(comm.all_gather<Digest>(nodes))) {
+    codeword.levels.push_back(std::move(level));
+  }
+}
+
+Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
+                       std::span<const IntegerTensor> tensors, Communicator& comm) {
+  Codeword codeword = encode_columns(layout, parameters, tensors, comm);
+  hash_tree(codeword, 0, comm);
   return codeword;
 }
 
 Codeword encode_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate) {
   const unsigned log_domain = ceil_log2(vector.size()) - log_rows + log_inverse_rate;
   const std::size_t width = std::size_t{1} << log_rows;
-  Codeword codeword{2 * width, log_domain, 0, std::vector<F>((2 * width) << log_domain), {}};
+  Codeword codeword{2 * width, log_domain, 0, RawVector<F>((2 * width) << log_domain), {}};
 #pragma omp parallel for schedule(static)
   for (std::size_t column = 0; column < vector.size() >> log_rows; ++column) {
     std::memcpy(static_cast<void*>(codeword.columns.data() + bit_reverse(column, log_domain) * 2 * width),
@@ -226,51 +276,6 @@ Codeword encode_vector(std::span<const E> vector, unsigned log_rows, unsigned lo
   ntt(codeword.columns, log_domain, 2 * width, log_inverse_rate);
   codeword.levels = merkle_levels(hash_columns(codeword.columns, codeword.leaf_values));
   return codeword;
-}
-
-std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                                             std::span<const IntegerTensor> tensors, Communicator& comm) {
-  return std::make_unique<MemoryCodewordStore>(encode_oracle(layout, parameters, tensors, comm), comm);
-}
-
-std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positions) {
-  const std::size_t width = codeword_.leaf_values;
-  const std::size_t held = codeword_.columns.size() / width;
-  std::vector<F> mine;
-  for (const std::size_t position : positions) {
-    if (position >= codeword_.first_column && position - codeword_.first_column < held) {
-      const F* column = codeword_.columns.data() + (position - codeword_.first_column) * width;
-      mine.insert(mine.end(), column, column + width);
-    }
-  }
-  if (comm_.size() == 1) {
-    return mine;
-  }
-  const std::vector<F> gathered = comm_.all_gather<F>(mine);  // by rank, in the order of `positions` within a rank
-  std::vector<std::size_t> start(static_cast<std::size_t>(comm_.size()) + 1, 0);
-  const auto owner = [&](std::size_t position) {
-    return static_cast<std::size_t>(contiguous_owner(position, std::size_t{1} << codeword_.log_columns, comm_.size()));
-  };
-  for (const std::size_t position : positions) {
-    ++start[owner(position) + 1];
-  }
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<F> result;
-  result.reserve(gathered.size());
-  for (const std::size_t position : positions) {
-    const F* column = gathered.data() + (start[owner(position)]++) * width;
-    result.insert(result.end(), column, column + width);
-  }
-  return result;
-}
-
-std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {
-  std::vector<Digest> result;
-  result.reserve(indices.size());
-  for (const std::size_t index : indices) {
-    result.push_back(codeword_.levels[level][index]);
-  }
-  return result;
 }
 
 }  // namespace tessera

@@ -263,7 +263,8 @@ void dot_integer_rows(std::span<const E> weights, std::span<const T> matrix, std
     }
   }
   const E offset = total(weights) * Pieces<T>::offset();
-  const auto dot = HWY_DYNAMIC_DISPATCH(dot_row);
+  // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
+  const auto dot = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(dot_row)(arguments...); };
   const std::size_t lanes_of_row = lanes / rows_together;
   std::array<std::uint64_t, 4 * max_lanes> out;
   for (std::size_t r = 0; r < sums.size(); r += rows_together) {

@@ -117,7 +117,6 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
   if (lanes == 0) {
     return;
   }
-  const auto transform = HWY_DYNAMIC_DISPATCH(transform_group);
   const std::vector<F> powers = root_powers(log_length);
   for (const Pass pass : plan_passes(log_length, lanes, log_padding)) {
     const std::size_t rows = std::size_t{1} << pass.count;
@@ -144,14 +143,14 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
               std::memcpy(static_cast<void*>(first + row * lanes), first + source * lanes, lanes * sizeof(F));
             }
           }
-          transform(first, log_padding, pass.count, lanes, twiddles.data());
+          HWY_DYNAMIC_DISPATCH(transform_group)(first, log_padding, pass.count, lanes, twiddles.data());
           continue;
         }
         // rows a power of two apart would fight for the same cache sets
         for (std::size_t row = 0; row < rows; ++row) {
           std::memcpy(static_cast<void*>(scratch.data() + row * lanes), first + row * lows * lanes, lanes * sizeof(F));
         }
-        transform(scratch.data(), 0, pass.count, lanes, twiddles.data());
+        HWY_DYNAMIC_DISPATCH(transform_group)(scratch.data(), 0, pass.count, lanes, twiddles.data());
         for (std::size_t row = 0; row < rows; ++row) {
           std::memcpy(static_cast<void*>(first + row * lows * lanes), scratch.data() + row * lanes, lanes * sizeof(F));
         }

@@ -52,20 +52,24 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
   return nodes;
 }
 
-/// The layer above the leaves of an integer class.
+/// The first layer that is kept of an integer class, at height derived_height + 1.
 BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const SegmentClass& segments) {
-  const std::size_t length = std::size_t{1} << (segments.log_leaves - 2);
-  const std::size_t run = std::min(length, run_nodes);
+  const std::size_t length = std::size_t{1} << (segments.log_leaves - derived_height - 1);
+  const std::size_t run = std::min<std::size_t>(length, run_nodes / 4);
   BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
   const std::size_t runs = length / run;
-#pragma omp parallel for schedule(static)
-  for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
-    const std::size_t i = unit / runs;
-    const std::size_t first = (unit % runs) * run;
-    const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
-    const std::int32_t* b = segments.b_of(i);
-    combine_leaves(segments.a_of(i) + 4 * first, b == nullptr ? nullptr : b + 4 * first, code,
-                   nodes.data() + (i * length + first) / block_lanes, run);
+#pragma omp parallel
+  {
+    const BlockBuffer<ChildrenBlock> below = allocate_nodes(2 * run);
+    const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(4 * run);
+#pragma omp for schedule(static)
+    for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
+      const std::size_t i = unit / runs;
+      const std::size_t first = (unit % runs) * run;
+      const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
+      derive_nodes(segments, code, i, derived_height, 2 * first, 2 * run, below.data(), scratch.data());
+      combine_children(below.data(), nodes.data() + (i * length + first) / block_lanes, run);
+    }
   }
   return nodes;
 }
@@ -112,6 +116,19 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
 
 }  // namespace
 
+void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
+                  std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch) {
+  const std::size_t leaf = first << height;
+  const std::uint32_t* a = segments.a_of(segment) + leaf;
+  const std::int32_t* b = segments.kind == LeafKind::pairs ? segments.b_of(segment) + leaf : nullptr;
+  if (height == 2) {
+    combine_leaves(a, b, code, out, count);
+    return;
+  }
+  combine_leaves(a, b, code, scratch, 2 * count);
+  combine_children(scratch, out, count);
+}
+
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
   const std::size_t blocks = (nodes + 2 * block_lanes - 1) / (2 * block_lanes) * 2;
   BlockBuffer<ChildrenBlock> buffer(blocks);
@@ -132,12 +149,12 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
     const unsigned height = leaf_layer - j;
     for (std::size_t k = 0; k < classes.size(); ++k) {
       const SegmentClass& segments = classes[k];
-      if (segments.log_leaves < height || (height == 1 && segments.kind != LeafKind::fractions)) {
+      if (segments.log_leaves < height || (height <= derived_height && segments.kind != LeafKind::fractions)) {
         continue;
       }
       const std::size_t count = segments.segments.size();
       layer.nodes[k] = height == 1 ? pair_leaves(input, segments)
-                       : height == 2 && segments.kind != LeafKind::fractions
+                       : height == derived_height + 1 && segments.kind != LeafKind::fractions
                            ? combine_columns(input, segments)
                            : combine_layer(layers_[j + 1].nodes[k], count << (segments.log_leaves - height));
       if (segments.log_leaves == height) {

@@ -1,7 +1,3 @@
-#include <sys/mman.h>
-
-#include <cstdlib>
-#include <new>
 #include <tessera/lookup/layer_kernels.hpp>
 
 #undef HWY_TARGET_INCLUDE
@@ -26,47 +22,8 @@ void store_element(std::uint64_t (*rows)[lanes], std::size_t lane, E value) {
 
 }  // namespace
 
-namespace {
-
-constexpr std::size_t huge_page = std::size_t{1} << 21;
-
-std::size_t mapped_bytes(std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; }
-
-}  // namespace
-
-void* allocate_storage(std::size_t bytes) {
-  if (bytes < 2 * huge_page) {
-    constexpr std::size_t alignment = alignof(ChildrenBlock);
-    void* storage = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);  // never 0 bytes
-    return storage != nullptr ? storage : throw std::bad_alloc();
-  }
-  // page faults would be a fifth of the prover's time: map huge pages, cut to their alignment
-  const std::size_t size = mapped_bytes(bytes);
-  void* mapped = mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) {
-    throw std::bad_alloc();
-  }
-  auto* const begin = static_cast<std::byte*>(mapped);
-  const std::size_t head = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
-  if (head != 0) {
-    munmap(begin, head);
-  }
-  if (head != huge_page) {
-    munmap(begin + head + size, huge_page - head);
-  }
-  madvise(begin + head, size, MADV_HUGEPAGE);  // may be refused
-  return begin + head;
-}
-
-void free_storage(void* storage, std::size_t bytes) {
-  if (bytes < 2 * huge_page) {
-    std::free(storage);
-  } else {
-    munmap(storage, mapped_bytes(bytes));
-  }
-}
-
 HWY_EXPORT(combine_children_kernel);
+HWY_EXPORT(add_tau_kernel);
 HWY_EXPORT(first_round_kernel);
 HWY_EXPORT(bind_round_kernel);
 HWY_EXPORT(denominators_bind_round_kernel);
@@ -76,6 +33,10 @@ HWY_EXPORT(leaf_bind_round_kernel);
 
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(combine_children_kernel)(in, out, count);
+}
+
+void add_tau(ChildrenBlock* nodes, E tau, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(add_tau_kernel)(nodes, tau, count);
 }
 
 RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {

@@ -1,16 +1,13 @@
-#include <tessera/lookup/layer_rounds.hpp>
-#include <tessera/polynomial/multilinear.hpp>
 #include <utility>
+
+#include "sum_runs.hpp"
 
 namespace tessera {
 namespace {
 
-/// Pairs that one thread sums at a time, with one table of eq for their low bits.
-constexpr unsigned log_run = 7;
-/// Segments shorter than 2^this nodes go through scalar code: pairs do not fill a block.
-constexpr unsigned least_kernel_bits = 4;
-
 E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
+
+}  // namespace
 
 std::vector<E> segment_weights(const LayerContext& layer, const SegmentClass& segments, std::size_t outer) {
   std::vector<E> weights;
@@ -20,8 +17,6 @@ std::vector<E> segment_weights(const LayerContext& layer, const SegmentClass& se
   return weights;
 }
 
-}  // namespace
-
 SegmentRounds::SegmentRounds(const LayerContext& layer, std::vector<E> weights, std::size_t outer, unsigned log_length)
     : layer_(layer), weights_(std::move(weights)), outer_(outer), log_length_(log_length) {
   for (const E& weight : weights_) {
@@ -29,45 +24,13 @@ SegmentRounds::SegmentRounds(const LayerContext& layer, std::vector<E> weights, 
   }
 }
 
-template <class Kernel>
-RoundSums SegmentRounds::sum_runs(const Kernel& kernel) const {
-  const std::span<const E> point = pair_point();
-  const std::size_t low_bits = std::min<std::size_t>(point.size(), log_run);
-  const std::vector<E> high = eq_table(point.first(point.size() - low_bits));
-  const std::vector<E> low = eq_table(point.last(low_bits));
-  std::vector<WeightBlock> blocks((low.size() + block_lanes - 1) / block_lanes);
-  for (std::size_t i = 0; i < low.size(); ++i) {
-    store_weight(blocks.data(), i, low[i]);
-  }
-  RoundSums total;
-#pragma omp parallel if (weights_.size() * high.size() > 8)
-  {
-    RoundSums mine;
-#pragma omp for schedule(static) nowait
-    for (std::size_t unit = 0; unit < weights_.size() * high.size(); ++unit) {
-      const std::size_t segment = unit / high.size();
-      const std::size_t run = unit % high.size();
-      const RoundSums sums = kernel(segment, run << low_bits, low.size(), blocks.data());
-      const E weight = weights_[segment] * high[run];
-      mine.at_zero += weight * sums.at_zero;
-      mine.leading += weight * sums.leading;
-    }
-#pragma omp critical(tessera_lookup_sums)
-    {
-      total.at_zero += mine.at_zero;
-      total.leading += mine.leading;
-    }
-  }
-  return total;
-}
-
 namespace {
 
-class NodeRounds final : public SegmentRounds {
+class NodeRounds final : public BoundRounds {
  public:
   NodeRounds(const LayerContext& layer, std::vector<E> weights, BlockBuffer<ChildrenBlock> nodes, std::size_t outer,
              unsigned log_length)
-      : SegmentRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)) {}
+      : BoundRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)) {}
 
   RoundSums first() override {
     ChildrenBlock* nodes = nodes_.data();
@@ -116,8 +79,7 @@ class NodeRounds final : public SegmentRounds {
     return children;
   }
 
-  /// Sums over segments shorter than a block; p1 holds p1 + tau*q1.
-  [[nodiscard]] RoundSums short_sums() const {
+  [[nodiscard]] RoundSums short_sums() const override {
     const std::vector<E> eq = eq_table(pair_point());
     RoundSums sums;
     for (std::size_t i = 0; i < weights_.size() * eq.size(); ++i) {
@@ -140,85 +102,64 @@ class NodeRounds final : public SegmentRounds {
   BlockBuffer<ChildrenBlock> spare_;
 };
 
-/// Numerators are 1 as long as nodes lie inside a segment, so g = q0 + q1 + tau*q0*q1 = tau*(q0 + k)*(q1 + k) - k with
-/// k = 1/tau: these rounds carry q0 + k and q1 + k only.
-class LeafRounds final : public SegmentRounds {
+/// Nodes of an integer class that the tree does not keep: computed run by run until a variable is bound.
+class DerivedRounds final : public SegmentRounds {
  public:
-  LeafRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments)
-      : LeafRounds(layer, input, segments, layer.at.size() + 1 - segments.log_leaves) {}
+  DerivedRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments, std::size_t outer,
+                unsigned log_length)
+      : SegmentRounds(layer, segment_weights(layer, segments, outer), outer, log_length),
+        segments_(segments),
+        height_(segments.log_leaves - log_length) {
+    for (const Segment& segment : segments.segments) {
+      codes_.push_back(input.code(input.structure.columns[segment.source].table));
+    }
+  }
 
   RoundSums first() override {
-    return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-      return leaf_first_round(segments_.a_of(segment) + 4 * pair, b_of(segment, 4 * pair), codes_[segment], eq, pairs);
+    return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+      return first_round(derived(segment, 2 * pair, 2 * pairs), eq, layer_.tau, pairs);
     }));
   }
 
   RoundSums bind(E challenge) override {
-    if (short_ != nullptr) {
-      const RoundSums sums = short_->bind(challenge);
-      log_length_ = short_->log_length();
+    if (bound_ != nullptr) {
+      const RoundSums sums = bound_->bind(challenge);
+      log_length_ = bound_->log_length();
       return sums;
     }
     --log_length_;
-    if (log_length_ < least_kernel_bits) {
-      return bind_to_nodes(challenge);
-    }
-    BlockBuffer<DenominatorsBlock> bound((weights_.size() << log_length_) / block_lanes);
+    BlockBuffer<ChildrenBlock> bound = allocate_nodes(weights_.size() << log_length_);
     const RoundSums sums =
         sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-          const std::size_t node = 2 * pair;
-          const std::size_t block = ((segment << log_length_) + node) / block_lanes;
-          return denominators_.empty()
-                     ? leaf_bind_round(segments_.a_of(segment) + 4 * node, b_of(segment, 4 * node), codes_[segment],
-                                       bound.data() + block, eq, challenge, 2 * pairs)
-                     : denominators_bind_round(denominators_.data() + 2 * block, bound.data() + block, eq, challenge,
-                                               2 * pairs);
+          ChildrenBlock* nodes = derived(segment, 4 * pair, 4 * pairs);
+          add_tau(nodes, layer_.tau, 4 * pairs);
+          const std::size_t block = ((segment << log_length_) + 2 * pair) / block_lanes;
+          return bind_round(nodes, bound.data() + block, eq, challenge, 2 * pairs);
         });
-    denominators_ = std::move(bound);
-    return scaled(sums);
+    bound_ = std::make_unique<NodeRounds>(layer_, weights_, std::move(bound), outer_, log_length_);
+    return without_tau(sums);
   }
 
-  [[nodiscard]] Children node(std::size_t segment) const override { return short_->node(segment); }
+  [[nodiscard]] Children node(std::size_t segment) const override { return bound_->node(segment); }
 
  private:
-  LeafRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments, std::size_t outer)
-      : SegmentRounds(layer, segment_weights(layer, segments, outer), outer, segments.log_leaves - 1),
-        segments_(segments),
-        shift_(layer.tau.inverse()) {
-    for (const Segment& segment : segments.segments) {
-      codes_.push_back(input.code(input.structure.columns[segment.source].table));
-      codes_.back().shift += shift_;
-    }
+  [[nodiscard]] RoundSums without_tau(RoundSums sums) const {
+    sums.at_zero -= layer_.tau * total_weight_;
+    return sums;
   }
-
-  [[nodiscard]] const std::int32_t* b_of(std::size_t segment, std::size_t leaf) const {
-    const std::int32_t* b = segments_.b_of(segment);
-    return b == nullptr ? nullptr : b + leaf;
-  }
-  [[nodiscard]] RoundSums scaled(const RoundSums& sums) const {
-    return {layer_.tau * sums.at_zero - (shift_ + layer_.tau) * total_weight_, layer_.tau * sums.leading};
-  }
-
-  /// Segments too short for the kernels go on as ordinary nodes.
-  RoundSums bind_to_nodes(E challenge) {
-    BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
-    for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
-      const Denominators low = load_denominators(denominators_.data(), 2 * x);
-      const Denominators high = load_denominators(denominators_.data(), 2 * x + 1);
-      const E q0 = on_line(low.q0, high.q0, challenge) - shift_;
-      const E q1 = on_line(low.q1, high.q1, challenge) - shift_;
-      store_children(nodes.data(), x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
-    }
-    denominators_ = {};
-    short_ = std::make_unique<NodeRounds>(layer_, weights_, std::move(nodes), outer_, log_length_);
-    return short_->short_sums();
+  /// Nodes of a segment in memory of this thread's.
+  ChildrenBlock* derived(std::size_t segment, std::size_t first, std::size_t count) {
+    constexpr std::size_t most = std::size_t{4} << log_run;
+    static thread_local const BlockBuffer<ChildrenBlock> nodes = allocate_nodes(most);
+    static thread_local const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(2 * most);
+    derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
+    return nodes.data();
   }
 
   const SegmentClass& segments_;
-  E shift_;
+  unsigned height_;
   std::vector<LeafCode> codes_;
-  BlockBuffer<DenominatorsBlock> denominators_;
-  std::unique_ptr<NodeRounds> short_;
+  std::unique_ptr<NodeRounds> bound_;
 };
 
 }  // namespace
@@ -230,9 +171,14 @@ std::unique_ptr<SegmentRounds> node_rounds(const LayerContext& layer, const Segm
                                       log_length);
 }
 
-std::unique_ptr<SegmentRounds> leaf_rounds(const LayerContext& layer, const LookupInput& input,
-                                           const SegmentClass& segments) {
-  return std::make_unique<LeafRounds>(layer, input, segments);
+std::unique_ptr<SegmentRounds> derived_rounds(const LayerContext& layer, const LookupInput& input,
+                                              const SegmentClass& segments, unsigned log_length) {
+  return std::make_unique<DerivedRounds>(layer, input, segments, layer.at.size() - log_length, log_length);
+}
+
+std::unique_ptr<BoundRounds> bound_rounds(const LayerContext& layer, std::vector<E> weights,
+                                          BlockBuffer<ChildrenBlock> nodes, std::size_t outer, unsigned log_length) {
+  return std::make_unique<NodeRounds>(layer, std::move(weights), std::move(nodes), outer, log_length);
 }
 
 }  // namespace tessera

@@ -22,6 +22,8 @@ class LayerParts {
     for (std::size_t k = 0; k < classes.size(); ++k) {
       if (height == 1 && classes[k].kind != LeafKind::fractions) {
         parts_[k] = leaf_rounds(layer, input, classes[k]);
+      } else if (height <= derived_height && classes[k].kind != LeafKind::fractions) {
+        parts_[k] = derived_rounds(layer, input, classes[k], classes[k].log_leaves - height);
       } else if (classes[k].log_leaves > height) {
         parts_[k] = node_rounds(layer, classes[k], std::move(nodes.nodes[k]), classes[k].log_leaves - height);
       }

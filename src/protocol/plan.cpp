@@ -158,9 +158,10 @@ std::vector<Shape> parameter_shapes(const ModelShape& model) {
 }
 
 OracleParameters witness_oracle_parameters(unsigned log_size) {
-  // few rows keep opened columns short while the first bound vector stays small
-  const unsigned rows = std::clamp(log_size, 19U, 21U) - 15;
-  return {rows, 2};
+  // few rows keep opened columns short while the first bound vector stays small; a large witness is encoded at rate 1/2
+  // (half the time and memory, a few more opened columns)
+  const unsigned rows = log_size >= 27 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
+  return {rows, log_size >= 23 ? 1U : 2U};
 }
 
 OracleParameters parameter_oracle_parameters(unsigned log_size) {

@@ -12,7 +12,7 @@ namespace tessera {
 
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const Transcript::Listener& listener) {
+                      const ProverOptions& options) {
   const Plan plan = Plan::of(key, statement);
   const double bits = soundness_report(plan, key).round_by_round_bits();
   if (bits < required_soundness_bits) {
@@ -23,27 +23,27 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
     throw InputError("length: expected at most " + std::to_string(max_present_leaves) + " look-ups, found " +
                      std::to_string(plan.lookup.present_leaves()) + ": prove fewer tokens at a time");
   }
-  if (listener.begins) {
-    listener.begins("/witness");
+  if (options.listener.begins) {
+    options.listener.begins("/witness");
   }
   const auto start = std::chrono::steady_clock::now();
   const Witness witness(plan, statement, trace, parameters, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (listener.ends) {
-    listener.ends("/witness");
+  if (options.listener.ends) {
+    options.listener.ends("/witness");
   }
-  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, listener);
+  Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, options);
   proof.timings["/witness"] = elapsed.count();
   return proof;
 }
 
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
-                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& listener) {
+                    CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
   ProverTranscript transcript(statement_seed(key, statement));
-  transcript.set_listener(listener);
+  transcript.set_listener(options.listener);
   const std::unique_ptr<CodewordStore> witness_codeword = [&] {
     const auto scope = transcript.scope("commitment");
-    return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm);
+    return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm, options.codeword_budget);
   }();
   transcript.send("witness", witness_codeword->root());
   const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));

@@ -32,9 +32,10 @@ TEST(CodewordFiles, AnswerFromShardsAndTop) {
       value = F::from_unsigned(random());
     }
     const auto levels = random_levels(geometry.log_columns, random);
-    save_codeword(directory.path(), geometry, 0, values, levels, self);
-    const std::unique_ptr<CodewordStore> store = open_codeword(directory.path(), self);
+    save_codeword(directory.path(), geometry, 0, values, levels, Digest{7}, self);
+    const std::unique_ptr<StoredCodeword> store = open_codeword(directory.path(), self);
     EXPECT_EQ(store->root(), levels.back().front());
+    EXPECT_EQ(store->parameters(), Digest{7});
     const std::vector<std::size_t> positions = {0, columns - 1, columns / 2, columns / 3, 0};
     const std::vector<F> opened = store->columns(positions);
     const std::size_t rows = std::size_t{1} << geometry.log_rows;
@@ -62,12 +63,12 @@ TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
   EXPECT_THROW(open_codeword(directory.path(), self), InputError);
   const std::vector<F> values(64);
   const auto levels = random_levels(4, random);
-  save_codeword(directory.path(), {2, 4}, 0, values, levels, self);
+  save_codeword(directory.path(), {2, 4}, 0, values, levels, Digest{7}, self);
   save_codeword_shard(directory.path(), {1, 5}, 0, values, random_levels(5, random));
-  const std::unique_ptr<CodewordStore> store = open_codeword(directory.path(), self);
+  const std::unique_ptr<StoredCodeword> store = open_codeword(directory.path(), self);
   EXPECT_THROW(store->columns(std::vector<std::size_t>{1}), InputError);
   std::filesystem::remove(directory / "codeword-00000.h5");
-  const std::unique_ptr<CodewordStore> again = open_codeword(directory.path(), self);
+  const std::unique_ptr<StoredCodeword> again = open_codeword(directory.path(), self);
   EXPECT_THROW(again->nodes(0, std::vector<std::size_t>{1}), InputError);
 }
 

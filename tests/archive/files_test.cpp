@@ -6,10 +6,8 @@
 #include <tessera/archive/model_file.hpp>
 #include <tessera/model/row_share.hpp>
 #include <tessera/archive/proof_file.hpp>
-#include <tessera/archive/trace_file.hpp>
 #include <thread>
 
-#include "../model/trace_comparison.hpp"
 #include "samples.hpp"
 #include "temporary_directory.hpp"
 
@@ -157,6 +155,25 @@ TEST(ModelFile, EveryRankGetsTheRowsOfItsShare) {
   }
 }
 
+TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
+  const TemporaryDirectory directory;
+  const auto digest_after = [&](auto&& change, const FloatParameters* original = nullptr) {
+    Model model = small_model();
+    change(model);
+    save_model(directory / "m.h5", model, original);
+    return parameters_digest(directory / "m.h5");
+  };
+  const Digest digest = digest_after([](Model&) {});
+  FloatParameters original;
+  for_each_parameter(small_shape(), original, [](std::string_view, const ParameterExtents& extents, auto& tensor) {
+    tensor.assign(extents.count(), 0.5F);
+  });
+  EXPECT_EQ(digest_after([](Model&) {}, &original), digest);
+  EXPECT_EQ(digest_after([](Model& m) { m.calibration.maxima.clear(); }), digest);
+  EXPECT_NE(digest_after([](Model& m) { m.parameters.w1[5] ^= 1; }), digest);
+  EXPECT_NE(digest_after([](Model& m) { std::swap(m.parameters.gamma1, m.parameters.gamma2); }), digest);
+}
+
 TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
   const TemporaryDirectory directory;
   const auto load_changed = [&](auto&& change) {
@@ -205,45 +222,6 @@ TEST(ProofFile, BoundsItsLists) {
   proof.payload.resize(max_payload_bytes + 1);
   save_proof(directory / "p.h5", proof);
   EXPECT_THROW(load_proof(directory / "p.h5"), InputError);
-}
-
-Trace small_trace(int rank, int ranks) {
-  Trace trace = Trace::allocate(small_shape(), valid_exponents(), 8, 2, rank, ranks);
-  trace.tokens = {1, 2, 3, 4, 5, 29, 29, 29};
-  trace.prompt_length = 3;
-  trace.generated = 2;
-  int salt = 0;
-  testing::for_each_tensor(trace, trace, [&]<class T>(const std::string&, const ChunkedTensor<T>& view, const auto&) {
-    auto& tensor = const_cast<ChunkedTensor<T>&>(view);
-    ++salt;
-    for (std::size_t i = 0; i < tensor.values().size(); ++i) {
-      tensor.values()[i] = static_cast<T>(i * 7 + static_cast<std::size_t>(salt));
-    }
-  });
-  return trace;
-}
-
-TEST(TraceFile, RoundTripsEveryRanksShare) {
-  const TemporaryDirectory directory;
-  const Digest model = small_key().digest();
-  for (int rank = 0; rank < 4; ++rank) {  // more ranks than heads: the last own little
-    const Trace trace = small_trace(rank, 4);
-    const auto path = directory / ("trace-" + std::to_string(rank) + ".h5");
-    save_trace(path, model, rank, 4, trace);
-    const Trace loaded = load_trace(path, model, rank, 4);
-    EXPECT_EQ(loaded.tokens, trace.tokens);
-    EXPECT_EQ(loaded.prompt_length, trace.prompt_length);
-    EXPECT_EQ(loaded.generated, trace.generated);
-    testing::for_each_tensor(loaded, trace, [&](const std::string& name, const auto& mine, const auto& written) {
-      EXPECT_EQ(mine.shape(), written.shape()) << name;
-      EXPECT_EQ(mine.held(), written.held()) << name;
-      EXPECT_EQ(mine.values(), written.values()) << name;
-    });
-  }
-  const auto path = directory / "trace-1.h5";
-  EXPECT_THROW(load_trace(path, Digest{}, 1, 4), InputError);
-  EXPECT_THROW(load_trace(path, model, 2, 4), InputError);
-  EXPECT_THROW(load_trace(path, model, 1, 3), InputError);
 }
 
 }  // namespace

@@ -107,6 +107,10 @@ done
 expect_error 2 'model.h5: expected a writable directory' tessera commit --quiet --model model.h5 --out model.h5
 expect_error 2 '/proc/bad: cannot be written' tessera commit --quiet --model model.h5 --out /proc/bad
 expect_error 2 '--log' tessera commit --model model.h5 --out bad --log /proc/none/log.txt
+expect_error 2 '--log missing/log.txt: expected a folder missing, found none' \
+  tessera commit --model model.h5 --out bad --log missing/log.txt
+expect_error 2 '--log commitment: cannot be written' tessera commit --model model.h5 --out bad --log commitment
+expect_absent missing bad
 expect_error 2 '--scratch /proc/traces: cannot be written' prove --scratch /proc/traces --out bad.h5
 expect_absent bad bad.h5
 cmp -s <(tessera inspect model.h5 | head -n 2) <(tessera inspect model.h5 | head -n 2) || fail "model.h5 was touched"

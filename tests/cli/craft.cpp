@@ -1,9 +1,12 @@
 #include <hdf5.h>
 
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <random>
 #include <string>
+#include <tessera/archive/hdf5.hpp>
 #include <tessera/archive/key_file.hpp>
 #include <tessera/archive/model_file.hpp>
 #include <tessera/archive/proof_file.hpp>
@@ -72,20 +75,33 @@ void controls(const Arguments& a) {
   save_proof(a.at(1), proof);
 }
 
+void add_attribute(hid_t file, const char* name, hid_t type, hid_t space, const void* data) {
+  const hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, type, data);
+  H5Aclose(attribute);
+}
+
+/// The root attributes of a file of ours; the digest is none's.
+void add_head(hid_t file, const std::string& format) {
+  const hid_t scalar = H5Screate(H5S_SCALAR);
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, format.size());
+  H5Tset_cset(text, H5T_CSET_UTF8);
+  H5Tset_strpad(text, H5T_STR_NULLPAD);
+  add_attribute(file, "format", text, scalar, format.data());
+  add_attribute(file, "format_version", H5T_STD_U32LE, scalar, &format_version);
+  const Digest digest{};
+  const hsize_t size = digest.size();
+  add_attribute(file, "digest", H5T_STD_U8LE, H5Screate_simple(1, &size, nullptr), digest.data());
+}
+
 hid_t create(const std::string& path, const std::string& format) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
   H5Pset_link_phase_change(creation, 0, 0);
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
-  const hid_t scalar = H5Screate(H5S_SCALAR);
-  const hid_t text = H5Tcopy(H5T_C_S1);
-  H5Tset_size(text, format.size());
-  H5Tset_cset(text, H5T_CSET_UTF8);
-  H5Tset_strpad(text, H5T_STR_NULLPAD);
-  const hid_t attribute = H5Acreate2(file, "format", text, scalar, H5P_DEFAULT, H5P_DEFAULT);
-  H5Awrite(attribute, text, format.data());
-  H5Aclose(attribute);
+  add_head(file, format);
   return file;
 }
 
@@ -114,10 +130,38 @@ void link(const Arguments& a) {
   H5Fclose(file);
 }
 
+/// OUT FORMAT: a dataset of an enumeration whose values lie far beyond its header, which libhdf5 1.10 copies from there
+/// and dies. The header is of the old kind, without a checksum.
+void crash(const Arguments& a) {
+  const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED);
+  H5Pset_link_phase_change(creation, 0, 0);
+  const hid_t file = H5Fcreate(a.at(0).c_str(), H5F_ACC_TRUNC, creation, H5P_DEFAULT);
+  add_head(file, a.at(1));
+  const hid_t type = H5Tenum_create(H5T_STD_I32LE);
+  for (int i = 0; i < 5; ++i) {
+    H5Tenum_insert(type, std::to_string(i).c_str(), &i);
+  }
+  const hsize_t size = 16;
+  H5Dclose(
+      H5Dcreate2(file, "payload", type, H5Screate_simple(1, &size, nullptr), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Fclose(file);
+  std::fstream stream(a.at(0), std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string head("\x18\x05\0\0\x04\0\0\0", 8);  // enumeration of 5 names, 4 bytes an element
+  const std::size_t at = bytes.find(head);
+  if (at == std::string::npos) {
+    throw std::runtime_error("no enumeration in the file");
+  }
+  stream.seekp(static_cast<std::streamoff>(at + 6));
+  stream.put('\x40');  // 4 MiB an element
+}
+
 int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
-      {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload}, {"token", token},
-      {"unknown", unknown},   {"controls", controls},   {"external", external}, {"huge", huge},       {"link", link}};
+      {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
+      {"token", token},       {"unknown", unknown},     {"controls", controls}, {"external", external},
+      {"huge", huge},         {"link", link},           {"crash", crash}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -58,10 +58,14 @@ expect 0 'writing trace' ranks 2 tessera prove --model model.h5 --commitment com
 expect 0 'inference taken from traces' ranks 2 tessera prove --model model.h5 --commitment commitment \
   --prompt "The old" --generate 5 --out kept.h5 --scratch traces
 expect_same "$(payload_digest kept.h5)" "$digest"
-expect 0 'writing trace' tessera prove --model model.h5 --commitment commitment --prompt "The old" \
-  --generate 5 --out kept.h5 --scratch traces
-expect 0 'inference \.\.\.' tessera prove --model model.h5 --commitment commitment --prompt "An old" \
-  --generate 5 --out other.h5 --scratch traces
+kept() { tessera prove --model model.h5 --commitment commitment --out other.h5 --scratch traces "$@"; }
+expect 0 'inference is done again: traces/trace-0.h5: rank, ranks: ' kept --prompt "The old" --generate 5
+expect 0 'inference is done again: traces/trace-0.h5: prompt_length, generated: ' kept --prompt "The old" --generate 4
+expect 0 'inference is done again: traces/trace-0.h5: tokens: ' kept --prompt "An old" --generate 4
+grep -q 'writing trace' output || fail "the new trace is not kept"
+rm traces/trace-0.h5 # none: nothing to say
+expect 0 'inference \.\.\.' kept --prompt "An old" --generate 5
+grep 'done again' output && fail "no trace is called another job's"
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key other.h5
 
 # prompts as text and as ids
@@ -116,6 +120,9 @@ expect 0 '^time +[0-9.]+ s, plain inference [0-9.]+ s of it$' tessera inspect pr
 expect 0 '^memory +(high-water mark|samples where scopes begin and end)$' tessera inspect proof.h5
 expect 0 '^memory +not recorded by scope$' tessera inspect "$source/tests/golden/odd-40k.proof"
 expect 0 'tessera codeword, format version 1' tessera inspect commitment/codeword.h5
+parameters=$(grep '^parameters ' output)
+expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
+expect_same "$(grep '^parameters ' output)" "$parameters"
 expect 0 'tessera codeword shard, format version 1' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
 expect 0 'tessera trace, format version 1' tessera inspect traces/trace-0.h5

@@ -95,7 +95,7 @@ TEST_P(Collectives, BroadcastFromEveryRank) {
 INSTANTIATE_TEST_SUITE_P(PieceBytes, Collectives, testing::Values(std::size_t{1} << 28, 64, 17));
 
 TEST(Serialization, PlanReachesAllRanks) {
-  const JobPlan plan{{1, 2, 50256}, 32, "model.h5", "commitment/", "proof.h5", "", "{\"a\": 1}"};
+  const JobPlan plan{{1, 2, 50256}, 32, "model.h5", "commitment/", "proof.h5", "", 1, "{\"a\": 1}"};
   JobPlan mine = world().rank() == 0 ? plan : JobPlan{};
   broadcast_object(world(), mine);
   EXPECT_EQ(mine, plan);
@@ -130,8 +130,9 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   };
   const std::size_t first = share(world().rank());
   save_codeword(name, geometry, first, std::span(values).subspan(2 * first, 2 * (share(world().rank() + 1) - first)),
-                levels, world());
-  const std::unique_ptr<CodewordStore> store = open_codeword(name, world());
+                levels, Digest{7}, world());
+  const std::unique_ptr<StoredCodeword> store = open_codeword(name, world());
+  EXPECT_EQ(store->parameters(), Digest{7});
   const std::vector<std::size_t> positions = {0, 1 << 16, columns - 1, 77777};
   const std::vector<F> opened = store->columns(positions);
   for (std::size_t i = 0; i < positions.size(); ++i) {

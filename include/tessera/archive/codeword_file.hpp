@@ -27,18 +27,26 @@ struct CodewordGeometry {
 /// more.
 void save_codeword_shard(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t shard,
                          std::span<const F> columns, std::span<const std::vector<Digest>> levels);
-/// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root) and the geometry. Last,
-/// so that its presence says that all shards are there.
+/// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root), the geometry and
+/// `parameters_digest` (32) uint8 of the model file whose parameters are encoded. Last, so that its presence says that
+/// all shards are there.
 void save_codeword_top(const std::filesystem::path& directory, const CodewordGeometry& geometry,
-                       std::span<const std::vector<Digest>> levels);
+                       std::span<const std::vector<Digest>> levels, const Digest& parameters);
 /// Writes all files of a codeword that lies across the ranks: this rank has the columns from `first_column` on
 /// (contiguous ranges in rank order) and all levels of the tree. Ranks write in turn whole shards. Collective.
 void save_codeword(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
-                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, Communicator& comm);
+                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, const Digest& parameters,
+                   Communicator& comm);
+
+class StoredCodeword : public CodewordStore {
+ public:
+  /// parameters_digest of the model file that was committed: names another model before anything is proven.
+  [[nodiscard]] virtual Digest parameters() const = 0;
+};
 
 /// A committed codeword on disk. Rank 0 reads what is asked and broadcasts it; nothing else is read. Columns are not
 /// checked against the files' digests (that would read everything): whoever proves checks
 /// the finished proof, and `tessera inspect --check` reads all.
-std::unique_ptr<CodewordStore> open_codeword(const std::filesystem::path& directory, Communicator& comm);
+std::unique_ptr<StoredCodeword> open_codeword(const std::filesystem::path& directory, Communicator& comm);
 
 }  // namespace tessera

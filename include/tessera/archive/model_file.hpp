@@ -21,6 +21,9 @@ Digest save_model(const std::filesystem::path& path, const Model& model, const F
 /// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps (RowShare). Throws
 /// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
 Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
+/// Digest of names, extents and values of the quantized parameters, from the digests of their datasets: the same
+/// whatever else the file holds. Whoever loads the model checks those.
+Digest parameters_digest(const std::filesystem::path& path);
 /// The original weights; nothing if the file was written without them.
 std::optional<FloatModel> load_float_model(const std::filesystem::path& path);
 

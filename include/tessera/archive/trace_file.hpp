@@ -25,23 +25,34 @@ struct TraceHeader {
 Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header,
                     const std::map<std::string, IntegerTensor>& tensors);
 
-/// Reads tensors back by name.
+/// Reads header and tensors back.
 class TraceFile {
  public:
   explicit TraceFile(const std::filesystem::path& path);
   [[nodiscard]] const TraceHeader& header() const { return header_; }
-  /// A tensor with exactly this element type; throws InputError.
+  /// The values of a tensor, which says what the file must have: element type, shape, ownership, chunks. Throws
+  /// InputError if it has anything else.
   template <class T>
-  [[nodiscard]] ChunkedTensor<T> read(const std::string& name) const;
+  void read(const std::string& name, ChunkedTensor<T>& tensor) const;
+
+  /// "<file>: <field>: expected ..., found ..." as InputError.
+  [[noreturn]] void fail(const std::string& field, const std::string& expected, const std::string& found) const {
+    file_.fail(field, expected, found);
+  }
 
  private:
+  template <class N>
+  void require(const std::string& name, const std::vector<N>& expected) const;
+
   ReadFile file_;
   TraceHeader header_;
 };
 
 /// A whole trace shard.
 Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace);
-/// Throws InputError unless the file belongs to this model, rank and number of ranks.
-Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks);
+/// `expected` is this job's trace before inference: the tensors that Trace::allocate gives this rank, prompt_length,
+/// generated and the padded tokens, of which the generated ones may be anything. Throws InputError unless the file has
+/// exactly that; its values and generated tokens are taken.
+Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, Trace expected);
 
 }  // namespace tessera

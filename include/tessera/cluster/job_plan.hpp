@@ -14,12 +14,13 @@ struct JobPlan {
   std::string commitment;
   std::string out;
   std::string scratch;        // directory for trace shards; empty: keep the trace in memory
+  std::uint64_t memory = 0;   // bytes a rank for a codeword that is kept, see default_codeword_budget
   std::string configuration;  // all options as resolved, a JSON object
   friend bool operator==(const JobPlan&, const JobPlan&) = default;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& prompt& generate& model& commitment& out& scratch& configuration;
+    archive& prompt& generate& model& commitment& out& scratch& memory& configuration;
   }
 };
 

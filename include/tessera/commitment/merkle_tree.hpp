@@ -12,6 +12,9 @@ void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, st
 /// parallel.
 std::uint64_t find_nonce(const Digest& state, unsigned bits);
 
+/// The nodes above an even number of nodes.
+std::vector<Digest> merkle_parents(std::span<const Digest> children);
+
 /// All levels above (and with) these leaves: levels[0] = leaves, levels.back() = {root}.
 std::vector<std::vector<Digest>> merkle_levels(std::vector<Digest> leaves);
 

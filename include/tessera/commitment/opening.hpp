@@ -69,9 +69,15 @@ class CodewordStore {
   virtual std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) = 0;
 };
 
-/// Encodes and hashes the tensors (in layout order; views of what this rank holds). Collective.
+/// A codeword of more bytes a rank than this is not kept between commitment and opening: its memory is then free for
+/// the look-ups, and encoding it again takes about a second for every gigabyte.
+inline constexpr std::size_t default_codeword_budget = std::size_t{3} << 30;
+
+/// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store).
+/// Collective.
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                                             std::span<const IntegerTensor> tensors, Communicator& comm);
+                                             std::span<const IntegerTensor> tensors, Communicator& comm,
+                                             std::size_t budget = default_codeword_budget);
 
 /// The prover's side of one oracle in the opening.
 struct OracleWitness {

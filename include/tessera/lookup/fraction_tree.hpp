@@ -48,7 +48,7 @@ struct SegmentClass {
 };
 
 /// Shorter chunks are stored as fractions: the integer kernels work on blocks.
-inline constexpr unsigned least_integer_bits = 6;
+inline constexpr unsigned least_integer_bits = 8;
 
 /// Who works on a chunk: its owner; chunks of a replicated column are dealt out.
 int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks);
@@ -73,8 +73,8 @@ std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communica
 void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes);
 
 /// Layer j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
-/// `nodes` (segment after segment; empty at the leaves of integer columns); all other nodes are in `sparse`, which is
-/// the same on every rank.
+/// `nodes` (segment after segment; empty up to derived_height of integer columns); all other nodes are in `sparse`,
+/// which is the same on every rank.
 struct TreeLayer {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
   std::vector<SparseNode> sparse;
@@ -93,6 +93,15 @@ class FractionTree {
   std::vector<TreeLayer> layers_;
   Fraction root_;
 };
+
+/// Layers up to this height above the leaves are not kept for integer columns: computing their nodes again from the
+/// leaves costs about as much as writing and reading them, and they would be three quarters of the tree.
+inline constexpr unsigned derived_height = 3;
+
+/// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
+/// room for 2*count nodes.
+void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
+                  std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch);
 
 /// Blocks for `nodes` nodes, a multiple of two blocks, the last two zero-filled.
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);

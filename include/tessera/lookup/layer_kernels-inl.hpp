@@ -106,6 +106,13 @@ HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* 
   }
 }
 
+HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau_value, std::size_t count) {
+  const VFactor tau = factor(broadcast(tau_value));
+  for (std::size_t node = 0; node < count; node += vector_lanes) {
+    store_element(nodes, 2, node, add(load_element(nodes, 2, node), multiply(load_element(nodes, 6, node), tau)));
+  }
+}
+
 HWY_INLINE RoundSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value,
                                         std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <memory>
 #include <tessera/field/extension.hpp>
+#include <tessera/memory/storage.hpp>
 
 namespace tessera {
 
@@ -41,28 +41,6 @@ struct alignas(64) WeightBlock {
   std::uint64_t row[3][block_lanes];
 };
 
-/// Uninitialised storage, aligned to 64, on huge pages where it is large.
-void* allocate_storage(std::size_t bytes);
-void free_storage(void* storage, std::size_t bytes);
-
-/// Uninitialised blocks (writing them once is the first touch).
-template <class Block>
-class BlockBuffer {
- public:
-  BlockBuffer() = default;
-  explicit BlockBuffer(std::size_t count)
-      : blocks_(static_cast<Block*>(allocate_storage(count * sizeof(Block))), Free{count * sizeof(Block)}) {}
-  [[nodiscard]] bool empty() const { return blocks_ == nullptr; }
-  [[nodiscard]] Block* data() const { return blocks_.get(); }
-
- private:
-  struct Free {
-    std::size_t bytes = 0;
-    void operator()(Block* blocks) const { free_storage(blocks, bytes); }
-  };
-  std::unique_ptr<Block, Free> blocks_;
-};
-
 Children load_children(const ChildrenBlock* blocks, std::size_t node);
 void store_children(ChildrenBlock* blocks, std::size_t node, const Children& value);
 Denominators load_denominators(const DenominatorsBlock* blocks, std::size_t node);
@@ -85,6 +63,9 @@ struct LeafCode {
 
 /// out[x] = the children 2x, 2x+1 of node x, each the sum of its own children in `in` (2*count nodes).
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count);
+
+/// Replaces p1 by s = p1 + tau*q1.
+void add_tau(ChildrenBlock* nodes, E tau, std::size_t count);
 
 /// Replaces p1 by s = p1 + tau*q1 in 2*count nodes; sums weight*h over `count` pairs, g = q0*s + p0*q1.
 RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count);

@@ -55,6 +55,9 @@ class SegmentRounds {
 /// The part of segments with stored nodes.
 std::unique_ptr<SegmentRounds> node_rounds(const LayerContext& layer, const SegmentClass& segments,
                                            BlockBuffer<ChildrenBlock> nodes, unsigned log_length);
+/// The part of integer columns in the layers that the tree does not keep (heights 2 to derived_height).
+std::unique_ptr<SegmentRounds> derived_rounds(const LayerContext& layer, const LookupInput& input,
+                                              const SegmentClass& segments, unsigned log_length);
 /// The part of integer columns in the leaf layer.
 std::unique_ptr<SegmentRounds> leaf_rounds(const LayerContext& layer, const LookupInput& input,
                                            const SegmentClass& segments);

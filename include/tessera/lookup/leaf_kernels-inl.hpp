@@ -204,6 +204,7 @@ HWY_INLINE RoundSums leaf_bind_round_kernel(const std::uint32_t* a, const std::i
 HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   scalar::combine_children(in, out, count);
 }
+HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau, std::size_t count) { scalar::add_tau(nodes, tau, count); }
 HWY_INLINE RoundSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
   return scalar::first_round(nodes, weights, tau, count);
 }

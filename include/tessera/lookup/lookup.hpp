@@ -23,9 +23,9 @@ struct LookupColumn {
   std::size_t table = 0;  // index into LookupStructure::tables
 };
 
-/// Most look-ups and table rows of one proof: all of them are in one instance, whose prover needs about 50 bytes for
+/// Most look-ups and table rows of one proof: all of them are in one instance, whose prover needs about 16 bytes for
 /// each, shared among the ranks.
-inline constexpr std::size_t max_present_leaves = std::size_t{1} << 27;
+inline constexpr std::size_t max_present_leaves = std::size_t{1} << 30;
 
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
 ///

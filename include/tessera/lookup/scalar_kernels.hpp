@@ -46,6 +46,14 @@ inline void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::s
   }
 }
 
+inline void add_tau(ChildrenBlock* nodes, E tau, std::size_t count) {
+  for (std::size_t x = 0; x < count; ++x) {
+    Children children = load_children(nodes, x);
+    children.p1 += tau * children.q1;
+    store_children(nodes, x, children);
+  }
+}
+
 inline RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
   RoundSums sums;
   for (std::size_t i = 0; i < count; ++i) {

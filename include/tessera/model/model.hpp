@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 #include <tessera/model/shape.hpp>
-#include <tessera/model/sparse_vector.hpp>
+#include <tessera/memory/storage.hpp>
 #include <vector>
 
 namespace tessera {

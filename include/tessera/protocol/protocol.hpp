@@ -50,15 +50,21 @@ struct Proof {
   std::vector<Message> messages;          // where each message lies in the payload
 };
 
+/// What a proving job may use and tell.
+struct ProverOptions {
+  Transcript::Listener listener = {};  // told every scope
+  std::size_t codeword_budget = default_codeword_budget;
+};
+
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
 /// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
-/// shape's soundness is below required_soundness_bits. `listener` is told every scope.
+/// shape's soundness is below required_soundness_bits.
 Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const Transcript::Listener& listener = {});
+                      const ProverOptions& options = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
-                    CodewordStore& parameter_codeword, Communicator& comm, const Transcript::Listener& listener = {});
+                    CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options = {});
 
 }  // namespace tessera
