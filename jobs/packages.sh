@@ -1,8 +1,11 @@
 # Sourced by the other jobs. Installs what a Debian 12 machine lacks; does nothing if all is there.
 
 packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf5-dev libboost-serialization-dev
-  libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
+  libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
   libopenblas-dev libssl-dev libpcre2-dev)
+
+# what jobs/bench.sh needs beside them
+bench_packages=(libbenchmark-dev python3)
 
 # install_packages PACKAGE...
 install_packages() {

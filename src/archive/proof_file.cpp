@@ -20,6 +20,7 @@ std::vector<double> read_beside(const ReadFile& file, const std::string& name, s
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) {
   std::vector<std::string> scopes, reasons, timed;
   std::vector<double> bits, seconds;
+  std::vector<std::uint64_t> peaks;
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     scopes.push_back(entry.scope);
     reasons.push_back(entry.reason);
@@ -28,6 +29,7 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   for (const ScopeTiming& timing : proof.timings) {
     timed.push_back(timing.scope);
     seconds.push_back(timing.seconds);
+    peaks.push_back(timing.peak_memory);
   }
   WriteFile file(path, proof_format);
   file.write("payload", proof.payload);
@@ -41,6 +43,8 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   file.write("information/soundness/bits", bits);
   file.write_texts("information/timings/scope", timed);
   file.write("information/timings/seconds", seconds);
+  file.write("information/timings/peak_memory", peaks);
+  file.write_text("information/timings/memory_measure", proof.memory_measure);
   file.write_scalar("information/machine/ranks", proof.machine.ranks);
   file.write_scalar("information/machine/threads", proof.machine.threads);
   file.write_scalar("information/machine/peak_memory", proof.machine.peak_memory);
@@ -69,8 +73,13 @@ ProofArchive load_proof(const std::filesystem::path& path) {
   }
   std::vector<std::string> timed = file.read_texts("information/timings/scope", max_scopes, max_information);
   const std::vector<double> seconds = read_beside(file, "information/timings/seconds", timed.size());
+  std::vector<std::uint64_t> peaks(timed.size());
+  if (file.contains("information/timings/peak_memory")) {  // proofs made before it was measured are as good
+    peaks = file.read<std::uint64_t>("information/timings/peak_memory", {timed.size()});
+    proof.memory_measure = file.read_text("information/timings/memory_measure", max_information);
+  }
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    proof.timings.push_back({std::move(timed[i]), seconds[i]});
+    proof.timings.push_back({std::move(timed[i]), seconds[i], peaks[i]});
   }
   proof.machine.ranks = file.read_scalar<std::uint32_t>("information/machine/ranks");
   proof.machine.threads = file.read_scalar<std::uint32_t>("information/machine/threads");

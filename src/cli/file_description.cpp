@@ -1,5 +1,6 @@
 #include "file_description.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -59,6 +60,23 @@ void add_key(Text& text, const VerifyingKey& key) {
            1U << key.parameter_oracle.log_inverse_rate);
 }
 
+double seconds_of(const ProofArchive& proof, std::string_view scope) {
+  const auto found = std::ranges::find(proof.timings, scope, &ScopeTiming::scope);
+  return found == proof.timings.end() ? 0 : found->seconds;
+}
+
+void add_timings(Text& text, const ProofArchive& proof) {
+  text.add("time          %.4f s, plain inference %.4f s of it\n", seconds_of(proof, "/"),
+           seconds_of(proof, "/inference"));
+  text.add("memory        %s\n",
+           proof.memory_measure.empty() ? "not recorded by scope" : printable(proof.memory_measure).c_str());
+  text.add("\n%12s %10s  scope\n", "seconds", "peak MiB");
+  for (const ScopeTiming& timing : proof.timings) {
+    text.add("%12.4f %10.1f  %s\n", timing.seconds, static_cast<double>(timing.peak_memory) / mebibyte,
+             printable(timing.scope).c_str());
+  }
+}
+
 void add_proof(Text& text, const ProofArchive& proof) {
   text.add("text          %s\n", printable(proof.text).c_str());
   text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
@@ -69,10 +87,7 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
            proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
   text.add("configuration %s\n", printable(proof.configuration).c_str());
-  text.add("\n%12s  scope\n", "seconds");
-  for (const ScopeTiming& timing : proof.timings) {
-    text.add("%12.4f  %s\n", timing.seconds, printable(timing.scope).c_str());
-  }
+  add_timings(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     text.add("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());

@@ -2,6 +2,7 @@
 #include <bit>
 #include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/trace_file.hpp>
+#include <tessera/cluster/scope_memory.hpp>
 #include <tessera/commitment/codeword.hpp>
 #include <tessera/model/float_model.hpp>
 #include <tessera/model/import.hpp>
@@ -181,31 +182,47 @@ ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordSt
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  ScopeMemory memory;
+  memory.begin("/");
+  memory.begin("/inference");
   const Trace trace = make_trace(model, key, plan, comm, progress);
   const double inference = seconds();
+  memory.end();
   ProofArchive archive;
   archive.statement.prompt = plan.prompt;
   const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(plan.prompt.size());
   archive.statement.generated.assign(first, first + plan.generate);
   progress.begin("proving");
-  const auto show_scope = [&progress](std::string_view path) {
+  const auto begins = [&](std::string_view path) {
     if (path.find('/', 1) == std::string_view::npos) {
       progress.step(std::string(path.substr(1)));
     }
+    memory.begin(path);
   };
+  const auto ends = [&](std::string_view /*path*/) { memory.end(); };
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  Proof proof = prove_inference(key, archive.statement, trace, tensors, parameters, comm, {show_scope, plan.memory});
+  Proof proof =
+      prove_inference(key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, plan.memory});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
   progress.begin("checking the proof");
   const double proven = seconds();
+  memory.begin("/check");
   check_own_proof(key, archive, comm);
-  archive.timings.push_back({"/inference", inference});
+  memory.end();
+  archive.timings.push_back({"/inference", inference, 0});
   for (const auto& [scope, time] : proof.timings) {
-    archive.timings.push_back({scope, time});
+    archive.timings.push_back({scope, time, 0});
   }
-  archive.timings.push_back({"/check", seconds() - proven});
-  archive.timings.push_back({"/", seconds()});
+  archive.timings.push_back({"/check", seconds() - proven, 0});
+  archive.timings.push_back({"/", seconds(), 0});
+  memory.end();
+  memory.reduce(comm);
+  for (ScopeTiming& timing : archive.timings) {
+    timing.peak_memory = memory.peak(timing.scope);
+  }
+  archive.memory_measure = memory.measure();
+  archive.machine.peak_memory = memory.process_peak();
   return archive;
 }
 

@@ -46,7 +46,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
 std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text);
 
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
-/// configuration and machine. Collective.
+/// configuration, ranks and threads. Collective.
 ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
                          Communicator& comm, Progress& progress);
 

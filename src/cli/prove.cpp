@@ -1,5 +1,3 @@
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -66,15 +64,6 @@ std::string decode(const VerifyingKey& key, const std::vector<std::uint32_t>& id
   return text;
 }
 
-/// Peak memory in bytes of the rank that needed most.
-std::uint64_t peak_memory(Communicator& comm) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  std::int64_t bytes = usage.ru_maxrss * 1024;
-  comm.all_reduce_max(std::span(&bytes, 1));
-  return static_cast<std::uint64_t>(bytes);
-}
-
 void run(const Options& options, Context& context) {
   Communicator& comm = context.comm;
   context.progress.begin("reading model and commitment");
@@ -105,8 +94,8 @@ void run(const Options& options, Context& context) {
   proof.key_digest = key.digest();
   proof.text = decode(key, proof.statement.prompt) + decode(key, proof.statement.generated);
   proof.configuration = plan.configuration;
-  proof.machine = {static_cast<std::uint32_t>(comm.size()), static_cast<std::uint32_t>(context.threads),
-                   peak_memory(comm)};
+  proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
+  proof.machine.threads = static_cast<std::uint32_t>(context.threads);
   context.progress.finish();
   if (comm.rank() == 0) {
     save_proof(options.out, proof);

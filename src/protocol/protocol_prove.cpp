@@ -23,12 +23,15 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
     throw InputError("length: expected at most " + std::to_string(max_present_leaves) + " look-ups, found " +
                      std::to_string(plan.lookup.present_leaves()) + ": prove fewer tokens at a time");
   }
-  if (options.progress) {
-    options.progress("/witness");
+  if (options.listener.begins) {
+    options.listener.begins("/witness");
   }
   const auto start = std::chrono::steady_clock::now();
   const Witness witness(plan, statement, trace, parameters, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (options.listener.ends) {
+    options.listener.ends("/witness");
+  }
   Proof proof = prove_witness(plan, key, statement, witness, parameter_codeword, comm, options);
   proof.timings["/witness"] = elapsed.count();
   return proof;
@@ -37,7 +40,7 @@ Proof prove_inference(const VerifyingKey& key, const Statement& statement, const
 Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
   ProverTranscript transcript(statement_seed(key, statement));
-  transcript.set_listener(options.progress);
+  transcript.set_listener(options.listener);
   const std::unique_ptr<CodewordStore> witness_codeword = [&] {
     const auto scope = transcript.scope("commitment");
     return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm, options.codeword_budget);

@@ -83,14 +83,17 @@ Digest Blake2s::digest() {
 Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
     : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
   transcript.path_.append("/").append(name);
-  if (transcript.listener_) {
-    transcript.listener_(transcript.path_);
+  if (transcript.listener_.begins) {
+    transcript.listener_.begins(transcript.path_);
   }
 }
 
 Transcript::Scope::~Scope() {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   transcript_.timings_[transcript_.path_] += elapsed.count();
+  if (transcript_.listener_.ends) {
+    transcript_.listener_.ends(transcript_.path_);
+  }
   transcript_.path_.resize(parent_length_);
 }
 

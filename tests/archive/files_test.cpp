@@ -205,6 +205,7 @@ TEST(ProofFile, RoundTrips) {
   EXPECT_EQ(loaded.text, proof.text);
   EXPECT_EQ(loaded.configuration, proof.configuration);
   EXPECT_EQ(loaded.timings, proof.timings);
+  EXPECT_EQ(loaded.memory_measure, proof.memory_measure);
   EXPECT_EQ(loaded.machine, proof.machine);
   ASSERT_EQ(loaded.soundness.entries.size(), 2U);
   EXPECT_EQ(loaded.soundness.entries[1].reason, "poles");

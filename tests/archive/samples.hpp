@@ -72,7 +72,8 @@ inline ProofArchive small_proof() {
   proof.text = std::string("a\0b\xff", 4);
   proof.configuration = R"({"generate":"2"})";
   proof.soundness.entries = {{"/opening", "queries", 101.5}, {"/lookup", "poles", 100.25}};
-  proof.timings = {{"/commit", 0.5}, {"/lookup/group", 0.25}};
+  proof.timings = {{"/commit", 0.5, 4096}, {"/lookup/group", 0.25, std::uint64_t{1} << 40}};
+  proof.memory_measure = "high-water mark";
   proof.machine = {2, 3, 1234567};
   return proof;
 }

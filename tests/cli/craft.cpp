@@ -70,7 +70,8 @@ void unknown(const Arguments& a) {
 void controls(const Arguments& a) {
   ProofArchive proof = load_proof(a.at(0));
   proof.text = "\x1b[2J\x1b]0;title\a\x9b";
-  proof.timings.push_back({"/\x1b[31m", 0.0});
+  proof.timings.push_back({"/\x1b[31m", 0.0, 0});
+  proof.memory_measure = "\x1b[32m";
   save_proof(a.at(1), proof);
 }
 

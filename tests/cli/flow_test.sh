@@ -112,7 +112,13 @@ expect 0 'parameters/wq' tessera inspect model.h5
 expect 0 'tessera verifying key, format version 1' tessera inspect commitment/verifying.key
 expect 0 'tessera proof, format version 1' tessera inspect proof.h5
 expect 0 ' least \(round by round\)$' tessera inspect proof.h5
-expect 0 '/opening' tessera inspect proof.h5
+expect 0 '^ +[0-9]+\.[0-9]{4} +[1-9][0-9]*\.[0-9]  /opening$' tessera inspect proof.h5 # seconds, peak MiB
+for scope in inference witness commitment lookup final feed_forward self_attention check ""; do
+  grep -Eq "^ +[0-9]+\.[0-9]{4} +[1-9][0-9]*\.[0-9]  /$scope\$" output || fail "no time and peak memory of /$scope"
+done
+expect 0 '^time +[0-9.]+ s, plain inference [0-9.]+ s of it$' tessera inspect proof.h5
+expect 0 '^memory +(high-water mark|samples where scopes begin and end)$' tessera inspect proof.h5
+expect 0 '^memory +not recorded by scope$' tessera inspect "$source/tests/golden/odd-40k.proof"
 expect 0 'tessera codeword, format version 1' tessera inspect commitment/codeword.h5
 parameters=$(grep '^parameters ' output)
 expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The job scripts: they parse, and prove.sbatch does its work with the variables that SLURM would set.
+# The job scripts: they parse (bench_test.sh runs bench.sh's Python), and prove.sbatch does its work with the variables that SLURM would set.
 source "$(dirname "$0")/common.sh"
-for script in "$source"/jobs/*; do
+for script in "$source"/jobs/*.sh "$source"/jobs/*.sbatch; do
   bash -n "$script" || fail "$script"
 done
 make_files

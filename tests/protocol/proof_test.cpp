@@ -131,9 +131,10 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
   key.parameter_root = codeword.root();
   const Ids prompt = prompt_of(odd, 3);
   const Trace trace = run_inference(IntegerModel(model), prompt, 1, key.filler, self);
-  std::vector<std::string> scopes;
+  std::vector<std::string> scopes, ended;
   const Proof proof = prove_inference(key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,
-                                      {[&](std::string_view path) { scopes.emplace_back(path); }});
+                                      {{[&](std::string_view path) { scopes.emplace_back(path); },
+                                        [&](std::string_view path) { ended.emplace_back(path); }}});
   const Proof thrifty = prove_inference(key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self, {{}, 0});
   EXPECT_EQ(thrifty.payload, proof.payload) << "the codeword is encoded a second time";
   EXPECT_EQ(scopes.front(), "/witness");
@@ -143,6 +144,9 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
   for (const auto& [scope, seconds] : proof.timings) {
     EXPECT_NE(std::ranges::find(scopes, scope), scopes.end()) << scope;
   }
+  std::ranges::sort(scopes);
+  std::ranges::sort(ended);
+  EXPECT_EQ(ended, scopes);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 26;
 struct ScopeTiming {
   std::string scope;
   double seconds = 0;
+  std::uint64_t peak_memory = 0;  // resident bytes of the largest rank while it ran; 0: not known
   friend bool operator==(const ScopeTiming&, const ScopeTiming&) = default;
 };
 
@@ -33,12 +34,13 @@ struct ProofArchive {
   std::string configuration;  // all options as resolved, a JSON object
   SoundnessReport soundness;
   std::vector<ScopeTiming> timings;
+  std::string memory_measure;  // what peak_memory of the timings is: ScopeMemory::measure()
   MachineInfo machine;
 };
 
 /// Writes a proof file: payload (uint8), statement/{prompt,generated} (uint32), key_digest (32 uint8) and, under
-/// information/, text (uint8), configuration (string), soundness/{scope,reason,bits}, timings/{scope,seconds},
-/// machine/{ranks,threads,peak_memory}.
+/// information/, text (uint8), configuration (string), soundness/{scope,reason,bits},
+/// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory}.
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof);
 
 /// Reads a proof file that may come from anyone; throws InputError. Lists are bounded: payload <= 64 MiB, statement <=

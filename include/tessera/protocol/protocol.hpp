@@ -52,7 +52,7 @@ struct Proof {
 
 /// What a proving job may use and tell.
 struct ProverOptions {
-  Transcript::Listener progress;  // told every scope that begins
+  Transcript::Listener listener = {};  // told every scope
   std::size_t codeword_budget = default_codeword_budget;
 };
 

@@ -65,8 +65,10 @@ class Transcript {
   };
 
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
-  /// Is told the path of every scope as it begins.
-  using Listener = std::function<void(std::string_view path)>;
+  /// Is told the path of every scope as it begins and as it ends; must not throw at an end.
+  struct Listener {
+    std::function<void(std::string_view path)> begins = {}, ends = {};
+  };
   void set_listener(Listener listener) { listener_ = std::move(listener); }
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Benchmarks: kernels alone and whole runs. A table on the terminal, all numbers in a JSON file.
+# Usage: jobs/bench.sh [--gpt2 [LENGTHS]] [--only kernels|runs] [--threads N] [--out FILE] [--compare EARLIER.json]
+#   --gpt2 [LENGTHS]   also a model of GPT-2 small's shape; LENGTHS: prompt+generated tokens (16+16,448+64,896+128)
+#   --only WHAT        kernels alone, or whole runs alone
+#   --threads N        kernels on 1 and N threads; runs on 1 rank of N threads and N ranks of 1 thread (2)
+#   --out FILE         JSON file to write (build-bench/bench.json)
+#   --compare FILE     afterwards: numbers of an earlier JSON file, the new ones and their ratios side by side
+# Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
+set -euo pipefail
+script=$(realpath "$0")
+usage() {
+  sed -n 's/^# Usage/usage/p' "$script" >&2
+  echo "bench: $1" >&2
+  exit 2
+}
+
+gpt2='' only='' threads=2 out='' earlier=''
+while [ $# -gt 0 ]; do
+  option=$1
+  shift
+  case $option in
+    --gpt2)
+      gpt2=16+16,448+64,896+128
+      if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
+        gpt2=$1
+        shift
+      fi
+      continue
+      ;;
+    --only | --threads | --out | --compare) [ -n "${1:-}" ] || usage "$option: expected a value, found none" ;;
+    *) usage "unknown option $option" ;;
+  esac
+  case $option in
+    --only) only=$1 ;;
+    --threads) threads=$1 ;;
+    --out) out=$(realpath -m "$1") ;;
+    --compare) earlier=$(realpath -m "$1") ;;
+  esac
+  shift
+done
+[[ $only =~ ^(|kernels|runs)$ ]] || usage "--only: expected kernels or runs, found $only"
+[[ $threads =~ ^[1-9][0-9]{0,2}$ ]] || usage "--threads: expected 1 to 999, found $threads"
+[ -z "$gpt2" ] || [ "$only" != kernels ] || usage "--gpt2: these are whole runs, found --only kernels"
+number='[1-9][0-9]{0,3}'
+[[ $gpt2 =~ ^($number\+$number(,$number\+$number)*)?$ ]] ||
+  usage "--gpt2: expected lengths like 16+16,448+64, found $gpt2"
+for length in ${gpt2//,/ }; do
+  [ $((${length%+*} + ${length#*+})) -le 1024 ] ||
+    usage "--gpt2: expected at most 1024 tokens together, found $length"
+done
+[ -z "$earlier" ] || [ -r "$earlier" ] || usage "--compare: $earlier: expected a file, found none"
+[ -z "$out" ] || { [ -w "$(dirname "$out")" ] && [ ! -d "$out" ]; } ||
+  usage "--out: $out: expected a file that can be written"
+
+cd "$(dirname "$script")/.."
+source jobs/packages.sh
+export OMP_WAIT_POLICY=passive
+build=build-bench
+out=${out:-$PWD/$build/bench.json}
+step() { printf '== %s\n' "$*" >&2; }
+
+install_packages "${packages[@]}" "${bench_packages[@]}" || exit 3
+[ -z "$earlier" ] || python3 jobs/bench.py show "$earlier" >/dev/null || exit 2
+
+step "build"
+mkdir -p "$build"
+{ cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=OFF -DTESSERA_BENCHMARKS=ON &&
+  cmake --build "$build" --target tessera tessera-verify bench_kernels; } >"$build/build.log" 2>&1 ||
+  { tail -n 40 "$build/build.log" >&2; exit 3; }
+
+python3 jobs/bench.py collect --build "$build" --out "$out" --threads "$threads" ${only:+--only "$only"} \
+  ${gpt2:+--gpt2 "$gpt2"} ${earlier:+--compare "$earlier"}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# jobs/bench.sh refuses what it does not know; bench.py collects from programs with known output, shows and compares.
+source "$(dirname "$0")/common.sh"
+PATH=$(dirname "$mpirun"):$PATH
+bench() { timeout 100 bash "$source/jobs/bench.sh" "$@"; }
+collector() { timeout 100 python3 "$source/jobs/bench.py" "$@"; }
+
+# wrong usage is found before anything is installed or built
+expect 2 '^bench: unknown option --fast$' bench --fast
+expect 2 '^usage: jobs/bench.sh' bench --fast
+expect 2 '^bench: unknown option extra$' bench extra
+expect 2 '^bench: --out: expected a value, found none$' bench --out
+expect 2 '^bench: --out: expected a value, found none$' bench --out ""
+expect 2 '^bench: --only: expected kernels or runs, found all$' bench --only all
+expect 2 '^bench: --threads: expected 1 to 999, found 0$' bench --threads 0
+expect 2 '^bench: --gpt2: expected lengths like 16\+16,448\+64, found 16$' bench --gpt2 16
+for lengths in 16+0 , 16+16, 16+16,,16+16 0+16 a+b 16+16+16; do
+  expect 2 '^bench: --gpt2: expected lengths like' bench --gpt2 "$lengths"
+done
+expect 2 '^bench: --out: .*/none/x.json: expected a file that can be written$' bench --out none/x.json
+expect 2 '^bench: --gpt2: expected at most 1024 tokens together, found 1000\+25$' bench --gpt2 16+16,1000+25
+expect 2 '^bench: --gpt2: these are whole runs' bench --only kernels --gpt2
+expect 2 '^bench: --compare: .*/none.json: expected a file, found none$' bench --compare none.json
+expect_absent build-bench
+
+# programs that say what they are told to
+mkdir -p build/tests/bench
+cat >build/tests/bench/bench_kernels <<'EOF'
+#!/usr/bin/env bash
+[ "$1" != --instruction-set ] || { echo AVX2; exit; }
+out=$(printf '%s\n' "$@" | sed -n 's/^--benchmark_out=//p')
+entry() { printf '{"name": "%s/threads:%s/real_time", "run_type": "%s", "real_time": 5.0, "%s": %s}%s\n' "$@"; }
+{
+  echo '{"context": {}, "benchmarks": ['
+  entry "look-up/range column" 1 iteration ns/look-up 80.5 ,
+  entry "look-up/range column" 1 iteration ns/look-up 80.0 ,
+  entry "look-up/range column" 1 aggregate ns/look-up 1.0 ,
+  entry "look-up/range column" "$TESSERA_BENCH_THREADS" iteration ns/look-up 32 ,
+  entry "BLAKE2s/leaves" 1 iteration GB/s 2.5 ,
+  entry "BLAKE2s/leaves" 1 iteration GB/s 2.0
+  echo ']}'
+} >"$out"
+EOF
+cat >build/tessera <<'EOF'
+#!/usr/bin/env bash
+[ "$1" = inspect ] || echo "$*" >>"$CALLS"
+case "$*" in
+  *--generate\ 64*) echo "tessera: length: too long" >&2; exit 2 ;;
+  import*|synthesize*) touch "${@: -1}" ;;
+  inspect*model.h5) echo "shape         4 layers, width 192, 6 heads, inner 768, vocabulary 2048, context 256" ;;
+  inspect*)
+    echo "payload       475776 bytes (0.454 MiB), digest 00"
+    echo "computed by   2 ranks of 1 threads, at most 184.5 MiB a rank"
+    printf '%12s %10s  scope\n' seconds "peak MiB"
+    for scope in "0.0625 46.0 /inference" "0.1500 146.5 /lookup" "0.0500 100.0 /lookup/layer" "0.7500 184.5 /"; do
+      printf '%12s %10s  %s\n' $scope
+    done
+    ;;
+esac
+exit 0
+EOF
+printf '#!/usr/bin/env bash\necho ACCEPTED\n' >build/tessera-verify
+chmod +x build/tessera build/tessera-verify build/tests/bench/bench_kernels
+export CALLS=$PWD/calls
+
+expect 0 '^look-up/range column +ns/look-up +80 +32 +2\.5$' \
+  collector collect --build build --out new.json --threads 2
+grep -Eq '^BLAKE2s/leaves +GB/s +2\.5 +- +-$' output || fail "not the best rate: $(cat output)"
+grep -Eq '^ranks x threads +1 x 2 +2 x 1$' output || fail "layouts"
+grep -Eq '^prove \[s\] +0\.75 +0\.75$' output || fail "seconds"
+grep -Eq '^peak memory \[MiB\] +184\.5 +184\.5$' output || fail "peak memory"
+grep -Eq '^/lookup +0\.15 s +146 MiB' output || fail "scopes"
+grep -q '/lookup/layer' output && fail "inner scopes belong to the file only"
+grep -q '"/lookup/layer"' new.json || fail "the file has all scopes"
+for field in format date revision modified cpu cores memory_bytes instruction_set threads verify_ms proof_bytes; do
+  grep -q "\"$field\":" new.json || fail "the file lacks $field"
+done
+expect_same "$(grep -c '^prove .*--tokens 13,1788,.* --generate 32' calls)" 15 "5 proofs by one process and 5 by two ranks"
+expect_same "$(grep -c '^commit' calls)" 3 "one commitment by one process, one by two ranks"
+
+# the synthesized model is made once; a length that cannot be proven is reported, the others are measured
+expect 3 '^gpt2-shape 448\+64, 1 x 2: FAILED: tessera: length: too long$' \
+  collector collect --build build --out gpt2.json --only runs --gpt2 16+16,448+64
+expect 0 '^tokens +32\+32 +32\+32 +16\+16$' collector collect --build build --out gpt2.json --only runs --gpt2 16+16
+expect_same "$(grep -c '^synthesize' calls)" 1 "synthesized models"
+
+# compare: ratios of what both have
+sed 's/80\.0/160.0/; s/"seconds": 0.15/"seconds": 0.3/' new.json >old.json
+expect 0 '^look-up/range column, 1 thread +ns/look-up +160 +80 +0\.500$' collector compare old.json new.json
+grep -Eq '^look-up/range column, 2 threads +ns/look-up +32 +32 +1\.000$' output || fail "equal numbers"
+grep -Eq '^gutenberg-2m 32\+32, 1 x 2: /lookup +s +0\.3 +0\.15 +0\.500$' output || fail "scopes: $(cat output)"
+grep -q '^only in old: 0, only in new: 0$' output || fail "all numbers are in both"
+grep -q 'machines differ' output && fail "one machine"
+sed 's/AVX2/AVX3/' new.json >other.json
+cp old.json same.json
+expect 0 '^gutenberg-2m 32\+32, 2 x 1: /lookup +s +0\.3 +0\.15 +0\.500$' \
+  collector collect --build build --out same.json --only runs --compare same.json # in the place of the earlier file
+expect 0 '^The machines differ\.$' collector compare other.json new.json
+expect 0 '^only in old: 3, only in new: 11' collector compare new.json gpt2.json
+expect 2 '^bench: none.json: expected a benchmark file' collector compare none.json new.json
+echo '{' >bad.json
+expect 2 '^bench: bad.json: expected a benchmark file' collector compare new.json bad.json
+echo '{"format": "x"}' >bad.json
+expect 2 '^bench: bad.json: format: expected tessera benchmark 1, found x$' collector show bad.json
+echo '{"format": "tessera benchmark 1"}' >bad.json
+expect 2 '^bench: bad.json: expected a whole benchmark file' collector show bad.json
+
+# programs that fail or are missing
+printf '#!/usr/bin/env bash\necho "tessera-verify: no" >&2\nexit 2\n' >build/tessera-verify
+expect 3 'FAILED: tessera-verify: no' collector collect --build build --out failed.json --only runs
+rm build/tests/bench/bench_kernels
+expect 3 '^bench: ' collector collect --build build --out none.json --only kernels
+expect_absent none.json
+finish
