@@ -164,7 +164,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, tensors.views(), comm);
+  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, tensors.views(), {}, comm);
   key.parameter_root = codeword.levels.back().front();
   progress.begin("writing commitment");
   save_codeword(directory, {key.parameter_oracle.log_rows, codeword.log_columns}, codeword.first_column,

@@ -70,33 +70,65 @@ HWY_INLINE void compress(V32* h, const MessageWords& words, std::uint64_t bytes,
   }
 }
 
-/// One message a lane; lanes beyond `count` repeat the last message.
-void hash_lanes(const std::uint8_t* messages, std::size_t length, std::size_t count, Digest* digests) {
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void load_block(const std::uint8_t* messages, std::size_t /*stride*/, MessageWords& words) {
+  std::memcpy(words, messages, 64);
+}
+#else
+/// 16 bytes of every fourth lane from messages[0] on, one after the other.
+template <class D>
+HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* messages, std::size_t stride) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    const hn::Repartition<std::uint8_t, D> d8;
+    return hn::BitCast(d, hn::LoadU(d8, messages));
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_pieces(half, messages + hn::MaxLanes(half) * stride, stride),
+                       load_pieces(half, messages, stride));
+  }
+}
+
+/// words[i] := message word i of every lane.
+HWY_INLINE void load_block(const std::uint8_t* messages, std::size_t stride, MessageWords& words) {
   const D32 d;
-  const std::size_t lanes = hn::Lanes(d);
+  const hn::Repartition<std::uint64_t, D32> d64;
+  for (std::size_t word = 0; word < 16; word += 4) {
+    // 4 x 4 transposes inside 128-bit blocks: block b of row j has four words of lane 4b + j
+    const V32 r0 = load_pieces(d, messages + 4 * word, stride);
+    const V32 r1 = load_pieces(d, messages + stride + 4 * word, stride);
+    const V32 r2 = load_pieces(d, messages + 2 * stride + 4 * word, stride);
+    const V32 r3 = load_pieces(d, messages + 3 * stride + 4 * word, stride);
+    const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, words[word]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, words[word + 1]);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, words[word + 2]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, words[word + 3]);
+  }
+}
+#endif
+
+/// Goes on with the messages of all lanes, `stride` bytes apart: `length` bytes more after the first `absorbed`. State
+/// word i of a lane stands at 4 * (i * lanes + lane).
+void absorb_lanes(const std::uint8_t* messages, std::size_t stride, std::size_t length, std::uint64_t absorbed,
+                  bool last, std::uint8_t* state) {
+  const D32 d;
   HWY_ALIGN MessageWords words;
+  std::memcpy(words, state, sizeof(words) / 2);
   V32 h[8];
   for (int i = 0; i < 8; ++i) {
-    h[i] = hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
+    h[i] = absorbed > 0 ? hn::Load(d, words[i]) : hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
   }
   for (std::size_t at = 0; at < length; at += 64) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      std::uint32_t block[16];
-      std::memcpy(block, messages + (lane < count ? lane : count - 1) * length + at, 64);
-      for (std::size_t i = 0; i < 16; ++i) {
-        words[i][lane] = block[i];
-      }
-    }
-    compress(h, words, at + 64, at + 64 == length);
+    load_block(messages + at, stride, words);
+    compress(h, words, absorbed + at + 64, last && at + 64 == length);
   }
-  for (std::size_t i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; ++i) {
     hn::Store(h[i], d, words[i]);
   }
-  for (std::size_t lane = 0; lane < lanes && lane < count; ++lane) {
-    for (std::size_t i = 0; i < 8; ++i) {
-      std::memcpy(digests[lane].data() + 4 * i, &words[i][lane], 4);
-    }
-  }
+  std::memcpy(state, words, sizeof(words) / 2);
 }
 
 /// First 32 bits (big endian) of the hash of a message of `bytes` <= 64 bytes in each lane, where the lane's 64-bit
@@ -131,21 +163,82 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera {
-HWY_EXPORT(hash_lanes);
+HWY_EXPORT(absorb_lanes);
 HWY_EXPORT(hash_nonces);
 HWY_EXPORT(hash_lane_count);
 
 static_assert(std::endian::native == std::endian::little, "field elements and message words are hashed as stored");
 
+namespace {
+
+std::size_t lane_count() { return HWY_DYNAMIC_DISPATCH(hash_lane_count)(); }
+
+/// absorb_lanes for a group in which only `count` lanes have a message.
+void absorb_group(const std::uint8_t* messages, std::size_t stride, std::size_t length, std::size_t count,
+                  std::uint64_t absorbed, bool last, std::uint8_t* state) {
+  const std::size_t lanes = lane_count();
+  if (count >= lanes) {
+    HWY_DYNAMIC_DISPATCH(absorb_lanes)(messages, stride, length, absorbed, last, state);
+    return;
+  }
+  std::vector<std::uint8_t> filled(lanes * length);
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    std::memcpy(filled.data() + lane * length, messages + lane * stride, length);
+  }
+  HWY_DYNAMIC_DISPATCH(absorb_lanes)(filled.data(), length, length, absorbed, last, state);
+}
+
+void write_digests(const std::uint8_t* state, std::span<Digest> digests) {
+  const std::size_t lanes = lane_count();
+  for (std::size_t lane = 0; lane < digests.size(); ++lane) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      std::memcpy(digests[lane].data() + 4 * i, state + 4 * (i * lanes + lane), 4);
+    }
+  }
+}
+
+constexpr std::size_t most_lanes = 64;
+using GroupState = std::array<std::uint8_t, most_lanes * sizeof(Digest)>;
+
+}  // namespace
+
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
   assert(length > 0 && length % 64 == 0 && messages.size() == length * digests.size());
-  // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
-  const auto hash = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(hash_lanes)(arguments...); };
-  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(hash_lane_count)();
+  const std::size_t lanes = lane_count();
 #pragma omp parallel for schedule(static) if (digests.size() >= 256)
   for (std::size_t first = 0; first < digests.size(); first += lanes) {
-    hash(messages.data() + first * length, length, std::min(lanes, digests.size() - first), digests.data() + first);
+    GroupState state{};
+    const std::size_t count = std::min(lanes, digests.size() - first);
+    absorb_group(messages.data() + first * length, length, length, count, 0, true, state.data());
+    write_digests(state.data(), digests.subspan(first, count));
   }
+}
+
+ColumnHasher::ColumnHasher(std::size_t columns, std::size_t leaf_bytes)
+    : columns_(columns), leaf_bytes_(leaf_bytes), state_((columns + lane_count() - 1) / lane_count() * lane_count()) {}
+
+void ColumnHasher::absorb(std::span<const std::uint8_t> parts, std::size_t length) {
+  assert(length > 0 && length % 64 == 0 && parts.size() == length * columns_ && absorbed_ + length <= leaf_bytes_);
+  const std::size_t lanes = lane_count();
+  const bool last = absorbed_ + length == leaf_bytes_;
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < columns_; first += lanes) {
+    std::uint8_t* state = state_[first].data();
+    const std::size_t count = std::min(lanes, columns_ - first);
+    absorb_group(parts.data() + first * length, length, length, count, absorbed_, last, state);
+    if (last) {
+      GroupState done;
+      std::copy_n(state, lanes * sizeof(Digest), done.begin());
+      write_digests(done.data(), std::span(state_).subspan(first, count));
+    }
+  }
+  absorbed_ += length;
+}
+
+std::vector<Digest> ColumnHasher::digests() && {
+  assert(absorbed_ == leaf_bytes_);
+  state_.resize(columns_);
+  return std::move(state_);
 }
 
 std::uint64_t find_nonce(const Digest& state, unsigned bits) {
@@ -160,7 +253,7 @@ std::uint64_t find_nonce(const Digest& state, unsigned bits) {
   std::memcpy(block.data(), message.data(), message.size());
   // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
   const auto hash = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(hash_nonces)(arguments...); };
-  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(hash_lane_count)();
+  const std::size_t lanes = lane_count();
   for (std::uint64_t start = 0;; start += batch) {
     std::uint64_t least = UINT64_MAX;
 #pragma omp parallel for schedule(static) reduction(min : least)

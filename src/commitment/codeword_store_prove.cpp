@@ -1,43 +1,29 @@
 #include <numeric>
-#include <utility>
 #include <tessera/commitment/codeword.hpp>
+#include <tessera/commitment/row_groups.hpp>
+#include <utility>
 
 namespace tessera {
-namespace {
-
-/// Digest of the node above 2^level leaves.
-Digest subtree_root(std::span<const F> columns, std::size_t leaf_values) {
-  std::vector<Digest> nodes = hash_columns(columns, leaf_values);
-  while (nodes.size() > 1) {
-    nodes = merkle_parents(nodes);
-  }
-  return nodes.front();
-}
-
-}  // namespace
 
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
                                              std::size_t budget) {
-  Codeword codeword = encode_columns(layout, parameters, tensors, comm);
-  hash_tree(codeword, std::min(codeword.log_columns, upper_levels), comm);
-  const std::size_t bytes = (codeword.leaf_values * sizeof(F)) << codeword.log_columns;
+  const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
-    return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
+    return std::make_unique<MemoryCodewordStore>(
+        encode_oracle(layout, parameters, tensors, {.columns = true, .whole_tree = false}, comm), comm);
   }
-  codeword.columns = RawVector<F>();  // {} would keep the memory
   return std::make_unique<MemoryCodewordStore>(
-      std::move(codeword), comm, [&layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm] {
-        return encode_columns(layout, parameters, tensors, comm).columns;
+      encode_oracle(layout, parameters, tensors, {.columns = false, .whole_tree = false}, comm), comm,
+      [&layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()),
+       &comm](std::span<const std::size_t> positions) {
+        return columns_at(layout, parameters, tensors, positions, comm);
       });
 }
 
-template <class T, class Visit>
-std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> indices, unsigned level, std::size_t count,
-                                                const Visit& visit) {
-  if (encode_) {
-    codeword_.columns = std::exchange(encode_, {})();
-  }
+template <class T>
+std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> indices, unsigned level,
+                                                std::span<const T> values, std::size_t count) {
   const int ranks = comm_.size();
   const auto owner = [&](std::size_t index) {
     return static_cast<std::size_t>(rank_of_column(index << level, codeword_.log_columns, ranks));
@@ -46,10 +32,8 @@ std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> ind
   std::vector<T> mine;
   for (const std::size_t index : indices) {
     if (owner(index) == rank) {
-      const std::size_t first = (index << level) - codeword_.first_column;
-      visit(
-          std::span<const F>(codeword_.columns).subspan(first * codeword_.leaf_values, codeword_.leaf_values << level),
-          mine);
+      const std::span<const T> part = values.subspan((index - (codeword_.first_column >> level)) * count, count);
+      mine.insert(mine.end(), part.begin(), part.end());
     }
   }
   if (ranks == 1) {
@@ -71,16 +55,13 @@ std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> ind
 }
 
 std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positions) {
-  return from_owners<F>(positions, 0, codeword_.leaf_values, [](std::span<const F> column, std::vector<F>& mine) {
-    mine.insert(mine.end(), column.begin(), column.end());
-  });
+  return compute_ ? compute_(positions)
+                  : from_owners<F>(positions, 0, std::span<const F>(codeword_.columns), codeword_.leaf_values);
 }
 
 std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {
-  if (codeword_.levels[level].empty()) {
-    return from_owners<Digest>(indices, level, 1, [&](std::span<const F> columns, std::vector<Digest>& mine) {
-      mine.push_back(subtree_root(columns, codeword_.leaf_values));
-    });
+  if (level < codeword_.local_levels) {
+    return from_owners<Digest>(indices, level, codeword_.levels[level], 1);
   }
   std::vector<Digest> result;
   result.reserve(indices.size());

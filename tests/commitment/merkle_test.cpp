@@ -36,6 +36,17 @@ void compare_with_the_library() {
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(digests[i], blake2s(std::span(messages).subspan(i * length, length))) << length << " " << i;
       }
+      // in parts: the first block, then the rest
+      ColumnHasher hasher(count, length);
+      for (std::size_t from = 0, part = 64; from < length; from += part, part = length - from) {
+        std::vector<std::uint8_t> parts;
+        for (std::size_t i = 0; i < count; ++i) {
+          const auto first = messages.begin() + static_cast<std::ptrdiff_t>(i * length + from);
+          parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(part));
+        }
+        hasher.absorb(parts, part);
+      }
+      ASSERT_EQ(std::move(hasher).digests(), digests) << length << " " << count;
     }
   }
 }

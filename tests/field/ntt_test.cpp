@@ -39,8 +39,20 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
       data[slot * lanes + lane] = coefficients[i * lanes + lane];
     }
   }
+  std::vector<F> scratch = data;
   ntt(data, log_length, lanes, log_padding);
-  ASSERT_EQ(data, naive(coefficients, log_length, lanes)) << log_length << " " << lanes << " " << log_padding;
+  const std::vector<F> values = naive(coefficients, log_length, lanes);
+  ASSERT_EQ(data, values) << log_length << " " << lanes << " " << log_padding;
+
+  std::vector<std::size_t> positions;
+  std::vector<F> expected;
+  for (std::size_t x = 0; x >> log_length == 0; x += 1 + random() % 5) {
+    positions.push_back(x);
+    expected.insert(expected.end(), values.begin() + static_cast<std::ptrdiff_t>(x * lanes),
+                    values.begin() + static_cast<std::ptrdiff_t>((x + 1) * lanes));
+  }
+  ASSERT_EQ(ntt_at(scratch, log_length, lanes, log_padding, positions), expected)
+      << log_length << " " << lanes << " " << log_padding;
 }
 
 TEST(Ntt, AgreesWithTheDefinition) {
@@ -57,6 +69,7 @@ TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
   testing::with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare(7, 16, 1);
+    compare(6, 8, 1);
     compare(5, 35, 2);
   });
 }

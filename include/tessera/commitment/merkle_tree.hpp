@@ -8,6 +8,22 @@ namespace tessera {
 /// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
 
+/// BLAKE2s-256 of many messages of one length that come a part at a time, the same part of all of them together.
+class ColumnHasher {
+ public:
+  ColumnHasher(std::size_t columns, std::size_t leaf_bytes);
+  /// The next `length` bytes (a positive multiple of 64) of every column, one after the other.
+  void absorb(std::span<const std::uint8_t> parts, std::size_t length);
+  /// After leaf_bytes bytes.
+  std::vector<Digest> digests() &&;
+
+ private:
+  std::size_t columns_;
+  std::size_t leaf_bytes_;
+  std::uint64_t absorbed_ = 0;
+  std::vector<Digest> state_;  ///< of as many columns as a vector has lanes, word by word; digests at the end
+};
+
 /// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in
 /// parallel.
 std::uint64_t find_nonce(const Digest& state, unsigned bits);

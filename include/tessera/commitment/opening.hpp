@@ -71,7 +71,7 @@ class CodewordStore {
 
 /// A codeword of more bytes a rank than this is not kept between commitment and opening: its memory is then free for
 /// the look-ups, and encoding it again takes about a second for every gigabyte.
-inline constexpr std::size_t default_codeword_budget = std::size_t{3} << 30;
+inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 30;
 
 /// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store).
 /// Collective.

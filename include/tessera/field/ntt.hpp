@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <tessera/field/extension.hpp>
+#include <vector>
 
 namespace tessera {
 
@@ -22,5 +23,10 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
 /// Only coefficients below 2^(log_length - log_padding) may be present: they lie in every 2^log_padding-th slot, the
 /// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0);
+
+/// The transform's values at few `positions` only: values[i * lanes + lane], much cheaper than all. `data` as for ntt();
+/// it is scratch memory afterwards.
+std::vector<F> ntt_at(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding,
+                      std::span<const std::size_t> positions);
 
 }  // namespace tessera
