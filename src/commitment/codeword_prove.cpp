@@ -60,8 +60,7 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
   codeword.columns.resize(kept.columns ? mine.size() * width : 0);
   ColumnHasher hasher(mine.size(), width * sizeof(F));
   encode_rows(layout, parameters, tensors, mine, comm, [&](RowRange rows, std::span<const F> values) {
-    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()},
-                  rows.size() * sizeof(F));
+    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
     if (kept.columns) {
 #pragma omp parallel for schedule(static)
       for (std::size_t column = 0; column < mine.size(); ++column) {
@@ -71,7 +70,8 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     }
   });
   std::vector<Digest> nodes = std::move(hasher).digests();
-  for (unsigned level = 0; level < codeword.local_levels; ++level) {  // a rank has whole groups of 2^upper_levels columns
+  for (unsigned level = 0; level < codeword.local_levels;
+       ++level) {  // a rank has whole groups of 2^upper_levels columns
     std::vector<Digest> parents = merkle_parents(nodes);
     codeword.levels.push_back(std::exchange(nodes, std::move(parents)));
   }

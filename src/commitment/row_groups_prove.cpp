@@ -103,8 +103,8 @@ class RowGroups {
 #pragma omp parallel for schedule(static)
     for (std::size_t column = 0; column < filled_.size(); ++column) {
       if (filled_[column] == 0) {
-        std::fill_n(data.begin() + static_cast<std::ptrdiff_t>(bit_reverse(column, log_domain_) * row_count),
-                    row_count, F::zero());
+        std::fill_n(data.begin() + static_cast<std::ptrdiff_t>(bit_reverse(column, log_domain_) * row_count), row_count,
+                    F::zero());
       }
     }
   }

@@ -82,7 +82,7 @@ Pool& pool() {
 std::byte* allocate_small(std::size_t bytes) {
   const std::size_t size = (bytes + alignment) / alignment * alignment;  // never 0 bytes
   void* storage = std::aligned_alloc(alignment, size);
-  return storage != nullptr ? static_cast<std::byte*>(std::memset(storage, 0, size)) : throw std::bad_alloc();
+  return storage != nullptr ? static_cast<std::byte*>(storage) : throw std::bad_alloc();
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void* allocate_storage(std::size_t bytes) {
 
 void* allocate_zeroed(std::size_t bytes) {
   if (bytes < least_mapped) {
-    return allocate_small(bytes);
+    return std::memset(allocate_small(bytes), 0, bytes);
   }
   std::size_t reused = 0;
   std::byte* const storage = pool().take(mapped_bytes(bytes), reused);

@@ -38,15 +38,15 @@ OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::sp
       chunks_.push_back(chunk);
     }
   }
-  blocks_.resize(chunks_.size());
-  tables_.resize(chunks_.size() * factors_);
   const std::size_t size = shape.chunk_size();
+  values_.resize(chunks_.size() * factors_ * size);  // uninitialised: filled below
+  tables_.resize(chunks_.size() * factors_);
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    blocks_[i].resize(factors_ * size);  // uninitialised: filled below
     for (std::size_t k = 0; k < factors_; ++k) {
-      tables_[i * factors_ + k] = blocks_[i].data() + k * size;
-      factors[k].fill(chunks_[i], std::span(blocks_[i]).subspan(k * size, size));
+      const std::span<E> table = std::span(values_).subspan((i * factors_ + k) * size, size);
+      tables_[i * factors_ + k] = table.data();
+      factors[k].fill(chunks_[i], table);
     }
   }
 }

@@ -132,8 +132,8 @@ class OwnedChunks {
  private:
   std::size_t factors_;
   std::vector<std::size_t> chunks_;
-  std::vector<RawVector<E>> blocks_;  // per chunk: factor after factor, 2^inner_bits values each
-  std::vector<E*> tables_;            // chunk after chunk
+  RawVector<E> values_;     // chunk after chunk, factor after factor, 2^inner_bits values each
+  std::vector<E*> tables_;  // chunk after chunk
 };
 
 /// Every factor on the outer cube, its inner variables bound at `inner_point`. Collective.
