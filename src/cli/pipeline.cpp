@@ -176,7 +176,7 @@ std::vector<std::uint32_t> encode_text(const Model& model, const std::string& te
   return Tokenizer(model.tokenizer).encode(text);
 }
 
-ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
                          Communicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
@@ -200,7 +200,8 @@ ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordSt
     memory.begin(path);
   };
   const auto ends = [&](std::string_view /*path*/) { memory.end(); };
-  const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const ParameterTensors tensors =
+      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   Proof proof =
       prove_inference(key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, plan.memory});
   archive.payload = std::move(proof.payload);

@@ -46,8 +46,8 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
 std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text);
 
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
-/// configuration, ranks and threads. Collective.
-ProofArchive prove_model(const Model& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+/// configuration, ranks and threads. The model's parameters are used up. Collective.
+ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
                          Communicator& comm, Progress& progress);
 
 /// Throws Rejected. Everything that tessera-verify needs beside files.

@@ -68,7 +68,7 @@ void run(const Options& options, Context& context) {
   Communicator& comm = context.comm;
   context.progress.begin("reading model and commitment");
   const std::filesystem::path key_path = std::filesystem::path(options.commitment) / "verifying.key";
-  const Model model = load_model(options.model, comm.rank(), comm.size());
+  Model model = load_model(options.model, comm.rank(), comm.size());
   const VerifyingKey key = load_key(key_path);
   require_agreement(comm, options.model, ReadFile(options.model).digest());
   require_agreement(comm, key_path.string(), key.digest());
@@ -90,7 +90,7 @@ void run(const Options& options, Context& context) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
   }
   const JobPlan plan = make_plan(options, model, context);
-  ProofArchive proof = prove_model(model, key, *parameters, plan, comm, context.progress);
+  ProofArchive proof = prove_model(std::move(model), key, *parameters, plan, comm, context.progress);
   proof.key_digest = key.digest();
   proof.text = decode(key, proof.statement.prompt) + decode(key, proof.statement.generated);
   proof.configuration = plan.configuration;
@@ -122,7 +122,7 @@ Command add_prove(CLI::App& program) {
   app->add_option("--out", options->out, "proof file to write")->required();
   app->add_option("--scratch", options->scratch, "directory for each rank's trace (default: kept in memory)");
   app->add_option("--memory", options->memory,
-                  "GiB a rank for the codeword of the witness; a larger one is encoded a second time when it is opened")
+                  "GiB a rank for the codeword of the witness; of a larger one, what is opened is computed again")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1024.0));
   return {app, [options](Context& context) { run(*options, context); }};

@@ -7,7 +7,10 @@ namespace {
 void fill_chunks(std::span<const std::int16_t> source, ChunkedTensor<std::int16_t>& tensor) {
   const auto& dimensions = tensor.shape().dimensions();
   const std::size_t last = dimensions.size() - 1;
-  for (const std::size_t chunk : tensor.held()) {
+  const std::vector<std::size_t>& held = tensor.held();
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t h = 0; h < held.size(); ++h) {
+    const std::size_t chunk = held[h];
     const std::span<std::int16_t> values = tensor.chunk(chunk);
     const std::size_t row_length = dimensions[last].chunk();
     const std::size_t first = tensor.shape().coordinate(chunk, last) << dimensions[last].log_chunk;
@@ -32,11 +35,10 @@ void fill_chunks(std::span<const std::int16_t> source, ChunkedTensor<std::int16_
   }
 }
 
-}  // namespace
-
-ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters& p, int rank, int ranks) {
-  const std::vector<Shape> shapes = parameter_shapes(shape);
-  std::vector<const SparseVector<std::int16_t>*> sources(parameter_count);
+/// Pointers to the tensors, by ParameterId.
+template <class P>
+auto by_id(P& p) {
+  std::vector<decltype(&p.embedding)> sources(parameter_count);
   sources[embedding] = &p.embedding;
   sources[position] = &p.position;
   sources[wq] = &p.wq;
@@ -57,17 +59,40 @@ ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters&
   sources[beta2] = &p.beta2;
   sources[gammaf] = &p.gammaf;
   sources[betaf] = &p.betaf;
+  return sources;
+}
+
+ChunkedTensor<std::int16_t> chunked(const ModelShape& model, std::size_t id, std::span<const std::int16_t> source,
+                                    int rank, int ranks) {
+  const Shape shape = parameter_shapes(model)[id];
+  Ownership ownership;
+  if (id == embedding || id == position) {
+    ownership.dimension = 0;
+  } else if (shape.dimensions().size() == 3) {
+    ownership.dimension = 1;  // output features or heads
+  }
+  ChunkedTensor<std::int16_t> tensor(shape, ownership, rank, ranks);
+  fill_chunks(source, tensor);
+  return tensor;
+}
+
+}  // namespace
+
+ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters& p, int rank, int ranks) {
   ParameterTensors result;
+  const auto sources = by_id(p);
   for (std::size_t id = 0; id < parameter_count; ++id) {
-    const std::size_t dimensions = shapes[id].dimensions().size();
-    Ownership ownership;
-    if (id == embedding || id == position) {
-      ownership.dimension = 0;
-    } else if (dimensions == 3) {
-      ownership.dimension = 1;  // output features or heads
-    }
-    result.tensors.emplace_back(shapes[id], ownership, rank, ranks);
-    fill_chunks(*sources[id], result.tensors.back());
+    result.tensors.push_back(chunked(shape, id, *sources[id], rank, ranks));
+  }
+  return result;
+}
+
+ParameterTensors ParameterTensors::of(const ModelShape& shape, Parameters&& p, int rank, int ranks) {
+  ParameterTensors result;
+  const auto sources = by_id(p);
+  for (std::size_t id = 0; id < parameter_count; ++id) {
+    result.tensors.push_back(chunked(shape, id, *sources[id], rank, ranks));
+    *sources[id] = SparseVector<std::int16_t>();  // {} would keep the memory
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tessera/model/import.hpp>
 #include <tessera/protocol/setup.hpp>
 
@@ -116,7 +117,7 @@ void Forgery::recount() {
 
 void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> counts) {
   ChunkedTensor<std::int64_t>& tensor = zeros(plan.witness_shapes[plan.multiplicities[table]]);
-  tensor.values() = counts;
+  std::ranges::copy(counts, tensor.values().begin());
   witness->multiplicities[table] = std::move(counts);
   witness->tensors[plan.multiplicities[table]] = &tensor;
 }

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include <tessera/memory/storage.hpp>
 #include <tessera/polynomial/shape.hpp>
 
 namespace tessera {
@@ -50,8 +51,8 @@ class ChunkedTensor {
   [[nodiscard]] std::span<const T> chunk(std::size_t chunk) const {
     return {values_.data() + (slot_[chunk] << shape_.inner_bits()), shape_.chunk_size()};
   }
-  [[nodiscard]] std::vector<T>& values() { return values_; }
-  [[nodiscard]] const std::vector<T>& values() const { return values_; }
+  [[nodiscard]] SparseVector<T>& values() { return values_; }
+  [[nodiscard]] const SparseVector<T>& values() const { return values_; }
 
  private:
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
@@ -59,7 +60,7 @@ class ChunkedTensor {
   Ownership ownership_;
   std::vector<std::size_t> held_;
   std::vector<std::size_t> slot_;
-  std::vector<T> values_;
+  SparseVector<T> values_;
 };
 
 /// A view of any integer tensor, for code that reads committed tensors of several widths.

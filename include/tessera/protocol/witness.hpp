@@ -13,6 +13,8 @@ namespace tessera {
 struct ParameterTensors {
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // by ParameterId
   static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank, int ranks);
+  /// Frees each parameter when it is copied.
+  static ParameterTensors of(const ModelShape& shape, Parameters&& parameters, int rank, int ranks);
   [[nodiscard]] std::vector<IntegerTensor> views() const;
 };
 
