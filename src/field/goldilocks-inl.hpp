@@ -56,7 +56,12 @@ HWY_INLINE V64 reduce(V64 high, V64 low) {
   return hn::Min(result, hn::Sub(result, hn::Set(d, F::modulus)));
 }
 
-HWY_INLINE V64 multiply(V64 a, V64 b) {
+struct Product {
+  V64 high, low;
+};
+
+/// a*b = high * 2^64 + low, for any a and b below 2^64.
+HWY_INLINE Product wide_product(V64 a, V64 b) {
   const D64 d;
   const V64 mask = hn::Set(d, epsilon);
   const V64 a_high = hn::ShiftRight<32>(a);
@@ -66,8 +71,23 @@ HWY_INLINE V64 multiply(V64 a, V64 b) {
   const V64 second = hn::Add(multiply_low(a, b_high), hn::And(first, mask));
   const V64 high =
       hn::Add(hn::Add(multiply_low(a_high, b_high), hn::ShiftRight<32>(first)), hn::ShiftRight<32>(second));
-  const V64 low = hn::Or(hn::ShiftLeft<32>(second), hn::And(low_low, mask));
-  return reduce(high, low);
+  return {high, hn::Or(hn::ShiftLeft<32>(second), hn::And(low_low, mask))};
+}
+
+HWY_INLINE V64 multiply(V64 a, V64 b) {
+  const Product product = wide_product(a, b);
+  return reduce(product.high, product.low);
+}
+
+/// a*b / 2^64 mod p (Montgomery): fewer steps than multiply().
+HWY_INLINE V64 multiply_shifted(V64 a, V64 b) {
+  const D64 d;
+  const Product product = wide_product(a, b);
+  // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
+  const V64 quotient = hn::Add(product.low, hn::ShiftLeft<32>(product.low));
+  V64 away = hn::Sub(quotient, hn::ShiftRight<32>(quotient));
+  away = hn::Sub(away, hn::IfThenElseZero(hn::Lt(quotient, product.low), hn::Set(d, 1)));
+  return subtract(product.high, away);
 }
 
 }  // namespace tessera::HWY_NAMESPACE

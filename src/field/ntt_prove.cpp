@@ -14,6 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
+/// Twiddles are given times 2^64 (Montgomery form); this takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+HWY_INLINE F plain(F twiddle) { return twiddle * F::from_canonical(F::modulus - (std::uint64_t{1} << 32)); }
+
 /// (a, b) := (a + w*b, a - w*b) lane by lane.
 HWY_INLINE void butterfly(F* HWY_RESTRICT a, F* HWY_RESTRICT b, F w, std::size_t lanes) {
   const D64 d;
@@ -21,13 +24,13 @@ HWY_INLINE void butterfly(F* HWY_RESTRICT a, F* HWY_RESTRICT b, F w, std::size_t
   std::size_t lane = 0;
   for (; lane + hn::Lanes(d) <= lanes; lane += hn::Lanes(d)) {
     const V64 x = hn::LoadU(d, words(a + lane));
-    const V64 y = multiply(hn::LoadU(d, words(b + lane)), twiddle);
+    const V64 y = multiply_shifted(hn::LoadU(d, words(b + lane)), twiddle);
     hn::StoreU(add(x, y), d, words(a + lane));
     hn::StoreU(subtract(x, y), d, words(b + lane));
   }
   for (; lane < lanes; ++lane) {
     const F x = a[lane];
-    const F y = b[lane] * w;
+    const F y = b[lane] * plain(w);
     a[lane] = x + y;
     b[lane] = x - y;
   }
@@ -44,12 +47,12 @@ HWY_INLINE void double_butterfly(F* HWY_RESTRICT rows, std::size_t step, F low, 
     std::uint64_t* at = words(rows + lane);
     const V64 x0 = hn::LoadU(d, at);
     const V64 x2 = hn::LoadU(d, at + 2 * step);
-    const V64 y1 = multiply(hn::LoadU(d, at + step), first);
-    const V64 y3 = multiply(hn::LoadU(d, at + 3 * step), first);
+    const V64 y1 = multiply_shifted(hn::LoadU(d, at + step), first);
+    const V64 y3 = multiply_shifted(hn::LoadU(d, at + 3 * step), first);
     const V64 a0 = add(x0, y1);
     const V64 a1 = subtract(x0, y1);
-    const V64 b2 = multiply(add(x2, y3), second);
-    const V64 b3 = multiply(subtract(x2, y3), third);
+    const V64 b2 = multiply_shifted(add(x2, y3), second);
+    const V64 b3 = multiply_shifted(subtract(x2, y3), third);
     hn::StoreU(add(a0, b2), d, at);
     hn::StoreU(add(a1, b3), d, at + step);
     hn::StoreU(subtract(a0, b2), d, at + 2 * step);
@@ -57,12 +60,12 @@ HWY_INLINE void double_butterfly(F* HWY_RESTRICT rows, std::size_t step, F low, 
   }
   for (; lane < lanes; ++lane) {
     F* at = rows + lane;
-    const F y1 = at[step] * low;
-    const F y3 = at[3 * step] * low;
+    const F y1 = at[step] * plain(low);
+    const F y3 = at[3 * step] * plain(low);
     const F a0 = at[0] + y1;
     const F a1 = at[0] - y1;
-    const F b2 = (at[2 * step] + y3) * even;
-    const F b3 = (at[2 * step] - y3) * odd;
+    const F b2 = (at[2 * step] + y3) * plain(even);
+    const F b3 = (at[2 * step] - y3) * plain(odd);
     at[0] = a0 + b2;
     at[step] = a1 + b3;
     at[2 * step] = a0 - b2;
@@ -136,12 +139,12 @@ namespace {
 /// A pass's rows stay in this much cache (half of a common L2).
 constexpr std::size_t group_bytes = 512 * 1024;
 
-/// Twiddles of a transform of its own of 2^log_rows rows: [2^t - 1 + i] = w^i, w of order 2^(t+1).
+/// Twiddles of a transform of its own of 2^log_rows rows: [2^t - 1 + i] = w^i * 2^64, w of order 2^(t+1).
 std::vector<F> fill_twiddles(unsigned log_rows) {
   std::vector<F> twiddles(std::size_t{1} << log_rows);
   for (unsigned t = 0; t < log_rows; ++t) {
     const F root = F::root_of_unity(t + 1);
-    F power = F::one();
+    F power = F::from_canonical(0xFFFFFFFF);
     for (std::size_t i = 0; i >> t == 0; ++i, power *= root) {
       twiddles[(std::size_t{1} << t) - 1 + i] = power;
     }
