@@ -30,14 +30,13 @@ class NodeRounds final : public BoundRounds {
  public:
   NodeRounds(const LayerContext& layer, std::vector<E> weights, BlockBuffer<ChildrenBlock> nodes, std::size_t outer,
              unsigned log_length)
-      : BoundRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)) {}
+      : BoundRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)), place_(log_length) {}
 
   RoundSums first() override {
     ChildrenBlock* nodes = nodes_.data();
     if (log_length_ >= least_kernel_bits) {
       return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-        const std::size_t node = (segment << log_length_) + 2 * pair;
-        return first_round(nodes + node / block_lanes, eq, layer_.tau, pairs);
+        return first_round(nodes + place_(segment, 2 * pair) / block_lanes, eq, layer_.tau, pairs);
       }));
     }
     for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
@@ -49,32 +48,43 @@ class NodeRounds final : public BoundRounds {
   }
 
   RoundSums bind(E challenge) override {
+    const NodePlaces from = place_;
     --log_length_;
-    // the two buffers take turns: fresh pages cost more than the arithmetic saves
-    BlockBuffer<ChildrenBlock> bound =
-        spare_.empty() ? allocate_nodes(weights_.size() << log_length_) : std::move(spare_);
-    RoundSums sums;
-    if (log_length_ >= least_kernel_bits) {
-      sums = without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-        const std::size_t block = ((segment << log_length_) + 2 * pair) / block_lanes;
-        return bind_round(nodes_.data() + 2 * block, bound.data() + block, eq, challenge, 2 * pairs);
-      }));
-      spare_ = std::exchange(nodes_, std::move(bound));
-      return sums;
+    if (log_length_ < least_kernel_bits) {
+      place_.bind();
+      for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+        for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
+          const Children low = load_children(nodes_.data(), from(segment, 2 * x));
+          const Children high = load_children(nodes_.data(), from(segment, 2 * x + 1));
+          store_children(nodes_.data(), place_(segment, x),
+                         {on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge),
+                          on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)});
+        }
+      }
+      return log_length_ == 0 ? RoundSums{} : short_sums();
     }
-    for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
-      const Children low = load_children(nodes_.data(), 2 * x);
-      const Children high = load_children(nodes_.data(), 2 * x + 1);
-      store_children(bound.data(), x,
-                     {on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge),
-                      on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)});
+    BlockBuffer<ChildrenBlock> compact;
+    if (from.can_bind()) {
+      place_.bind();
+    } else {
+      place_ = NodePlaces(log_length_);
+      compact = allocate_nodes(weights_.size() << log_length_);
     }
-    spare_ = std::exchange(nodes_, std::move(bound));
-    return log_length_ == 0 ? sums : short_sums();
+    ChildrenBlock* const out = compact.empty() ? nodes_.data() : compact.data();
+    const RoundSums sums = without_tau(sum_runs(
+        [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+          return bind_round(nodes_.data() + from(segment, 4 * pair) / block_lanes,
+                            out + place_(segment, 2 * pair) / block_lanes, eq, challenge, 2 * pairs);
+        },
+        place_.runs()));
+    if (!compact.empty()) {
+      nodes_ = std::move(compact);
+    }
+    return sums;
   }
 
   [[nodiscard]] Children node(std::size_t segment) const override {
-    Children children = load_children(nodes_.data(), segment);
+    Children children = load_children(nodes_.data(), place_(segment, 0));
     children.p1 -= layer_.tau * children.q1;
     return children;
   }
@@ -82,12 +92,14 @@ class NodeRounds final : public BoundRounds {
   [[nodiscard]] RoundSums short_sums() const override {
     const std::vector<E> eq = eq_table(pair_point());
     RoundSums sums;
-    for (std::size_t i = 0; i < weights_.size() * eq.size(); ++i) {
-      const Children low = load_children(nodes_.data(), 2 * i);
-      const Children high = load_children(nodes_.data(), 2 * i + 1);
-      const E weight = weights_[i / eq.size()] * eq[i % eq.size()];
-      sums.at_zero += weight * (low.q0 * low.p1 + low.p0 * low.q1);
-      sums.leading += weight * ((high.q0 - low.q0) * (high.p1 - low.p1) + (high.p0 - low.p0) * (high.q1 - low.q1));
+    for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+      for (std::size_t i = 0; i < eq.size(); ++i) {
+        const Children low = load_children(nodes_.data(), place_(segment, 2 * i));
+        const Children high = load_children(nodes_.data(), place_(segment, 2 * i + 1));
+        const E weight = weights_[segment] * eq[i];
+        sums.at_zero += weight * (low.q0 * low.p1 + low.p0 * low.q1);
+        sums.leading += weight * ((high.q0 - low.q0) * (high.p1 - low.p1) + (high.p0 - low.p0) * (high.q1 - low.q1));
+      }
     }
     return without_tau(sums);
   }
@@ -99,7 +111,7 @@ class NodeRounds final : public BoundRounds {
   }
 
   BlockBuffer<ChildrenBlock> nodes_;
-  BlockBuffer<ChildrenBlock> spare_;
+  NodePlaces place_;
 };
 
 /// Nodes of an integer class that the tree does not keep: computed run by run until a variable is bound.

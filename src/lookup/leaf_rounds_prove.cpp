@@ -30,18 +30,29 @@ class LeafRounds final : public SegmentRounds {
     if (log_length_ < least_kernel_bits) {
       return bind_to_nodes(challenge);
     }
-    BlockBuffer<DenominatorsBlock> bound((weights_.size() << log_length_) / block_lanes);
-    const RoundSums sums =
-        sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+    const NodePlaces from = place_;
+    BlockBuffer<DenominatorsBlock> fresh;
+    if (!denominators_.empty() && from.can_bind()) {
+      place_.bind();
+    } else {
+      place_ = NodePlaces(log_length_);
+      fresh = BlockBuffer<DenominatorsBlock>((weights_.size() << log_length_) / block_lanes);
+    }
+    DenominatorsBlock* const out = fresh.empty() ? denominators_.data() : fresh.data();
+    const RoundSums sums = sum_runs(
+        [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
           const std::size_t node = 2 * pair;
-          const std::size_t block = ((segment << log_length_) + node) / block_lanes;
+          DenominatorsBlock* const bound = out + place_(segment, node) / block_lanes;
           return denominators_.empty()
                      ? leaf_bind_round(segments_.a_of(segment) + 4 * node, b_of(segment, 4 * node), codes_[segment],
-                                       bound.data() + block, eq, challenge, 2 * pairs)
-                     : denominators_bind_round(denominators_.data() + 2 * block, bound.data() + block, eq, challenge,
-                                               2 * pairs);
-        });
-    denominators_ = std::move(bound);
+                                       bound, eq, challenge, 2 * pairs)
+                     : denominators_bind_round(denominators_.data() + from(segment, 2 * node) / block_lanes, bound, eq,
+                                               challenge, 2 * pairs);
+        },
+        place_.runs());
+    if (!fresh.empty()) {
+      denominators_ = std::move(fresh);
+    }
     return scaled(sums);
   }
 
@@ -69,12 +80,14 @@ class LeafRounds final : public SegmentRounds {
   /// Segments too short for the kernels go on as ordinary nodes.
   RoundSums bind_to_nodes(E challenge) {
     BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
-    for (std::size_t x = 0; x < weights_.size() << log_length_; ++x) {
-      const Denominators low = load_denominators(denominators_.data(), 2 * x);
-      const Denominators high = load_denominators(denominators_.data(), 2 * x + 1);
-      const E q0 = on_line(low.q0, high.q0, challenge) - shift_;
-      const E q1 = on_line(low.q1, high.q1, challenge) - shift_;
-      store_children(nodes.data(), x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
+    for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+      for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
+        const Denominators low = load_denominators(denominators_.data(), place_(segment, 2 * x));
+        const Denominators high = load_denominators(denominators_.data(), place_(segment, 2 * x + 1));
+        const E q0 = on_line(low.q0, high.q0, challenge) - shift_;
+        const E q1 = on_line(low.q1, high.q1, challenge) - shift_;
+        store_children(nodes.data(), (segment << log_length_) + x, {E::one(), E::one() + layer_.tau * q1, q0, q1});
+      }
     }
     denominators_ = {};
     short_ = bound_rounds(layer_, weights_, std::move(nodes), outer_, log_length_);
@@ -85,6 +98,7 @@ class LeafRounds final : public SegmentRounds {
   E shift_;
   std::vector<LeafCode> codes_;
   BlockBuffer<DenominatorsBlock> denominators_;
+  NodePlaces place_{0};
   std::unique_ptr<BoundRounds> short_;
 };
 

@@ -54,6 +54,19 @@ TEST(Lookup, OneColumn) {
   }
 }
 
+/// Long chunks are bound in place, block by block, then moved together, and so on; two chunks, with and without pairs.
+TEST(Lookup, ChunksOfManyBlocks) {
+  std::mt19937_64 random(5);
+  for (const unsigned bits : {13U, 15U, 18U}) {
+    Instance instance;
+    instance.add_table("R4", 4);
+    instance.add_table("pairs", 2, {7, -3, 0, 1 << 20});
+    instance.add_column(Shape({Dimension{std::size_t{2} << bits, bits}}), 0, {}, random);
+    instance.add_column(Shape({Dimension{std::size_t{2} << (bits - 1), bits - 1}}), 1, {}, random);
+    expect_complete(instance);
+  }
+}
+
 TEST(Lookup, OneValueInATableOfOneRow) {
   Instance instance;
   instance.add_table("R0", 0);

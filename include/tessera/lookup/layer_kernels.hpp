@@ -58,8 +58,8 @@ struct LeafCode {
   E lambda;
 };
 
-// The kernels below work on runs of `count` outputs, a multiple of 8; inputs and outputs of different runs are
-// disjoint. "Pair" i is nodes 2i and 2i+1 of the input: h(X) is g on the line through them.
+// The kernels below work on runs of `count` outputs, a multiple of 8. `out` may be the beginning of `in` (binding in
+// place). "Pair" i is nodes 2i and 2i+1 of the input: h(X) is g on the line through them.
 
 /// out[x] = the children 2x, 2x+1 of node x, each the sum of its own children in `in` (2*count nodes).
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count);

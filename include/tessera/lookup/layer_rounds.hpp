@@ -39,9 +39,10 @@ class SegmentRounds {
 
  protected:
   SegmentRounds(const LayerContext& layer, std::vector<E> weights, std::size_t outer, unsigned log_length);
-  /// sum of weights times kernel(segment, first pair, pairs, eq weights): runs of pairs of all segments.
+  /// sum of weights times kernel(segment, first pair, pairs, eq weights): runs of pairs of all segments. One thread
+  /// takes `together` consecutive runs of a segment, in order.
   template <class Kernel>
-  RoundSums sum_runs(const Kernel& kernel) const;
+  RoundSums sum_runs(const Kernel& kernel, std::size_t together = 1) const;
   /// The coordinates of the pairs inside a segment in this round.
   [[nodiscard]] std::span<const E> pair_point() const { return layer_.at.subspan(outer_, log_length_ - 1); }
 
