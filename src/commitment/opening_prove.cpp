@@ -38,7 +38,8 @@ std::vector<std::vector<ProductTables>> row_tables(const OpeningSchedule& schedu
     for (E& value : combined[i]) {
       value *= coefficients[i];
     }
-    tables[terms[i].oracle].push_back({std::move(combined[i]), eq_table(terms[i].row_point)});
+    const std::vector<E> weights = eq_table(terms[i].row_point);
+    tables[terms[i].oracle].push_back({{combined[i].begin(), combined[i].end()}, {weights.begin(), weights.end()}});
   }
   return tables;
 }
@@ -90,7 +91,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
     }
   }
 
-  ProductTables vector{std::vector<E>(std::size_t{1} << schedule.log_vector),
+  ProductTables vector{SparseVector<E>(std::size_t{1} << schedule.log_vector),
                        claim_weights(schedule, oracles, claims, gamma, bound)};
   std::vector<CodewordStore*> stores;
   for (std::size_t j = 0; j < oracles.size(); ++j) {

@@ -24,8 +24,8 @@ Round round_sums(const ProductTables& tables, std::size_t first, std::size_t las
   return sums;
 }
 
-std::vector<E> bind_lowest(const std::vector<E>& values, E challenge) {
-  std::vector<E> bound(values.size() / 2);
+SparseVector<E> bind_lowest(const SparseVector<E>& values, E challenge) {
+  SparseVector<E> bound(values.size() / 2);
 #pragma omp parallel for schedule(static) if (bound.size() > block_pairs)
   for (std::size_t x = 0; x < bound.size(); ++x) {
     bound[x] = values[2 * x] + challenge * (values[2 * x + 1] - values[2 * x]);

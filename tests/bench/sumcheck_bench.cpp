@@ -53,7 +53,9 @@ void opening_rounds(benchmark::State& state) {
   set_threads(state);
   constexpr unsigned bits = 20;
   RandomElements random(4);
-  const ProductTables start{random.elements(std::size_t{1} << bits), random.elements(std::size_t{1} << bits)};
+  const std::vector<E> a = random.elements(std::size_t{1} << bits);
+  const std::vector<E> b = random.elements(std::size_t{1} << bits);
+  const ProductTables start{{a.begin(), a.end()}, {b.begin(), b.end()}};
   for (auto _ : state) {
     ProverTranscript transcript(Digest{4});
     ProductTables tables = start;

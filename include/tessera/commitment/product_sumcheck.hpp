@@ -1,13 +1,14 @@
 #pragma once
 
+#include <tessera/memory/storage.hpp>
 #include <tessera/transcript/transcript.hpp>
 
 namespace tessera {
 
 /// Two multilinear polynomials over the same variables, in the sum-check of sum_x a(x)*b(x).
 struct ProductTables {
-  std::vector<E> a;
-  std::vector<E> b;
+  SparseVector<E> a;
+  SparseVector<E> b;
 };
 
 /// One round of sum over all `pairs` of sum_x a(x)*b(x) = claim over the lowest variable: sends h_1, h_2 (see
