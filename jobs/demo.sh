@@ -9,7 +9,14 @@ out=${1:-build-demo}
 run=$out/run
 
 step() { printf '\n== %s\n' "$*"; }
-show() { printf '$ %s\n' "$*" && "$@"; }
+# runs a command and leaves its milliseconds in `took`
+show() {
+  printf '$ %s\n' "$*"
+  local begin
+  begin=$(date +%s%N)
+  "$@"
+  took=$((($(date +%s%N) - begin) / 1000000))
+}
 
 install_packages "${packages[@]}"
 
@@ -21,19 +28,30 @@ mkdir -p "$run"
 
 step "import: quantize the checkpoint"
 show "$out/tessera" import --checkpoint configs/gutenberg-2m --out "$run/model.h5"
+import=$took
 
 step "evaluate: integer perplexity beside float"
 show "$out/tessera" evaluate --model "$run/model.h5" --text configs/gutenberg-2m/sample.txt
 
 step "commit: parameter commitment and verifying key"
 show "$out/tessera" commit --model "$run/model.h5" --out "$run/commitment"
+commit=$took
 
 step "prove: generate 32 tokens and prove them, 2 ranks"
 show mpirun -n 2 "$out/tessera" prove --config configs/demo.toml --model "$run/model.h5" \
   --commitment "$run/commitment" --out "$run/proof.h5"
 
-step "what it cost"
-show "$out/tessera" inspect "$run/proof.h5"
-
 step "verify: needs only the key and the proof"
 show "$out/tessera-verify" --key "$run/commitment/verifying.key" "$run/proof.h5"
+
+step "what it cost"
+"$out/tessera" inspect "$run/proof.h5" | awk -v import="$import" -v commit="$commit" -v verify="$took" '
+  BEGIN { printf "%-34s %.2f s\n%-34s %.2f s\n", "import", import / 1000, "commit", commit / 1000 }
+  $1 == "tokens" { printf "%-34s %s + %s\n", "tokens, prompt + generated", $2, $4 }
+  $1 == "payload" { printf "%-34s %s bytes\n", "proof", $2 }
+  $1 == "computed" { printf "%-34s %s x %s, %s MiB a rank\n", "ranks x threads, peak memory", $3, $6, $(NF - 3) }
+  $1 == "time" { printf "%-34s %.2f s\n%-34s %.2f s\n", "prove", $2, "  of it plain inference", $6 }
+  $2 == "least" { printf "%-34s %s bits\n", "soundness, round by round", $1 }
+  END { printf "%-34s %.3f s\n", "verify, whole process", verify / 1000 }'
+echo
+echo "by scope: $out/tessera inspect $run/proof.h5"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything that guards main: packages, formatting, release build and all tests, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick]     --tidy: clang-tidy too; --quick: no sanitizer build
+# Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
+# verifier, sanitizer build and its tests.
+# Usage: jobs/test.sh [--tidy] [--quick]     --tidy: clang-tidy of everything; --quick: no sanitizer build, no clang-tidy
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
@@ -14,7 +15,7 @@ for argument in "$@"; do
 done
 step() { printf '\n== %s\n' "$*"; }
 
-install_packages "${packages[@]}" clang-format clang-tidy python3-h5py
+install_packages "${packages[@]}" "${bench_packages[@]}" clang-format clang-tidy python3-h5py
 jobs=$(nproc)
 
 step "clang-format"
@@ -22,12 +23,18 @@ git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs -r clang-format --dr
 echo "formatted"
 
 step "release build"
-cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON
+cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON -DTESSERA_BENCHMARKS=ON
 cmake --build build-test -j "$jobs"
 
+# what a proof's reader relies on, or all
+checked=(src/field src/polynomial src/transcript src/sumcheck src/lookup src/commitment src/layers src/protocol src/archive)
 if [ $tidy -eq 1 ]; then
   step "clang-tidy"
   git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
+elif [ $quick -eq 0 ]; then
+  step "clang-tidy: the verifier's code"
+  git ls-files "${checked[@]}" | grep '\.cpp$' | grep -v '_prove\.cpp$' |
+    xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
 fi
 
 if [ $quick -eq 0 ]; then

@@ -73,11 +73,8 @@ ProofArchive load_proof(const std::filesystem::path& path) {
   }
   std::vector<std::string> timed = file.read_texts("information/timings/scope", max_scopes, max_information);
   const std::vector<double> seconds = read_beside(file, "information/timings/seconds", timed.size());
-  std::vector<std::uint64_t> peaks(timed.size());
-  if (file.contains("information/timings/peak_memory")) {  // proofs made before it was measured are as good
-    peaks = file.read<std::uint64_t>("information/timings/peak_memory", {timed.size()});
-    proof.memory_measure = file.read_text("information/timings/memory_measure", max_information);
-  }
+  const std::vector<std::uint64_t> peaks = file.read<std::uint64_t>("information/timings/peak_memory", {timed.size()});
+  proof.memory_measure = file.read_text("information/timings/memory_measure", max_information);
   for (std::size_t i = 0; i < timed.size(); ++i) {
     proof.timings.push_back({std::move(timed[i]), seconds[i], peaks[i]});
   }

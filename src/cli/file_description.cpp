@@ -68,8 +68,7 @@ double seconds_of(const ProofArchive& proof, std::string_view scope) {
 void add_timings(Text& text, const ProofArchive& proof) {
   text.add("time          %.4f s, plain inference %.4f s of it\n", seconds_of(proof, "/"),
            seconds_of(proof, "/inference"));
-  text.add("memory        %s\n",
-           proof.memory_measure.empty() ? "not recorded by scope" : printable(proof.memory_measure).c_str());
+  text.add("memory        %s\n", printable(proof.memory_measure).c_str());
   text.add("\n%12s %10s  scope\n", "seconds", "peak MiB");
   for (const ScopeTiming& timing : proof.timings) {
     text.add("%12.4f %10.1f  %s\n", timing.seconds, static_cast<double>(timing.peak_memory) / mebibyte,
@@ -77,8 +76,29 @@ void add_timings(Text& text, const ProofArchive& proof) {
   }
 }
 
+/// The beginning of a long text; the file has it whole.
+std::string clipped(const std::string& text) {
+  constexpr std::size_t most = 2000;
+  return text.size() <= most ? text : text.substr(0, most) + " ... (" + std::to_string(text.size()) + " characters)";
+}
+
+/// Indented lines joined.
+std::string one_line(const std::string& text) {
+  std::string line;
+  bool indentation = false;
+  for (const char c : text) {
+    indentation = c == '\n' || (indentation && c == ' ');
+    if (!indentation) {
+      line += c;
+    } else if (c == '\n') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
 void add_proof(Text& text, const ProofArchive& proof) {
-  text.add("text          %s\n", printable(proof.text).c_str());
+  text.add("text          %s\n", clipped(printable(proof.text)).c_str());
   text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
            proof.statement.generated.size());
   text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
@@ -86,7 +106,7 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
   text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
            proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
-  text.add("configuration %s\n", printable(proof.configuration).c_str());
+  text.add("configuration %s\n", clipped(printable(one_line(proof.configuration))).c_str());
   add_timings(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {

@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+#include <tessera/cluster/thread_communicator.hpp>
+
+#include "opening_case.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::OpeningCase;
+
+struct Column {
+  std::size_t position;
+  std::vector<F> values;
+};
+
+/// Some columns by definition.
+std::vector<Column> naive_columns(const OracleLayout& layout, const OracleParameters& parameters,
+                                  const std::vector<IntegerTensor>& tensors) {
+  const std::size_t rows = std::size_t{1} << parameters.log_rows;
+  std::vector<F> coefficients(std::size_t{1} << layout.log_size());
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    std::visit(
+        [&](const auto* tensor) {
+          for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
+            std::size_t place = layout.offset(t, chunk);
+            for (const auto value : tensor->chunk(chunk)) {
+              coefficients[place++] = F::from_signed(static_cast<std::int64_t>(value));
+            }
+          }
+        },
+        tensors[t]);
+  }
+  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  std::vector<Column> columns;
+  for (std::size_t x = 1; x >> log_domain == 0; x += (std::size_t{1} << log_domain) / 12 - 1) {
+    const F point = F::root_of_unity(log_domain).power(x);
+    Column column{x, std::vector<F>(rows)};
+    F power = F::one();
+    for (std::size_t i = 0; i < coefficients.size(); i += rows, power *= point) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        column.values[row] += power * coefficients[i + row];
+      }
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<Digest> level_of(CodewordStore& store, unsigned level, unsigned top) {
+  std::vector<std::size_t> indices(std::size_t{1} << (top - level));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return store.nodes(level, indices);
+}
+
+void expect_columns(CodewordStore& store, const std::vector<Column>& expected, unsigned log_domain) {
+  std::vector<std::size_t> positions;
+  std::vector<F> values;
+  for (const Column& column : expected) {
+    positions.push_back(column.position);
+    values.insert(values.end(), column.values.begin(), column.values.end());
+  }
+  EXPECT_EQ(store.columns(positions), values);
+  std::vector<Digest> nodes = level_of(store, 0, log_domain);
+  for (const Column& column : expected) {
+    EXPECT_EQ(nodes[column.position], hash_leaf(column.values));
+  }
+  for (unsigned level = 1; level <= log_domain; ++level) {
+    const std::vector<Digest> parents = level_of(store, level, log_domain);
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      ASSERT_EQ(parents[i], hash_node(nodes[2 * i], nodes[2 * i + 1])) << level << " " << i;
+    }
+    nodes = parents;
+  }
+  EXPECT_EQ(store.root(), nodes.front());
+}
+
+/// Kept or computed again, on any number of ranks.
+TEST(CommittedOracle, AgreesWithTheDefinition) {
+  SelfCommunicator self;
+  const OpeningCase full(self);
+  for (const OracleParameters& parameters : {OracleParameters{7, 1}, OracleParameters{4, 2}}) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      const OracleLayout& layout = full.oracles[j].layout;
+      const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+      const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
+      for (const int ranks : {1, 2, 3}) {
+        run_ranks(ranks, [&](Communicator& comm) {
+          const OpeningCase mine(comm);
+          for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
+            SCOPED_TRACE(::testing::Message()
+                         << ranks << " ranks, rows 2^" << parameters.log_rows << ", budget " << budget);
+            expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
+                           log_domain);
+          }
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera
