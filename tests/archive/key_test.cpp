@@ -39,7 +39,7 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
     std::function<void(VerifyingKey&)> change;
   };
   const Case cases[] = {
-      {"version", [](VerifyingKey& k) { k.version = 2; }},
+      {"version", [](VerifyingKey& k) { ++k.version; }},
       {"n_layer", [](VerifyingKey& k) { k.shape.n_layer = 0; }},
       {"n_layer", [](VerifyingKey& k) { k.shape.n_layer = 1025; }},
       {"n_embd", [](VerifyingKey& k) { k.shape.n_embd = (1U << 14) + 2; }},
