@@ -109,22 +109,26 @@ class RowGroups {
     }
   }
 
-  /// One process: straight from the tensors into the slots.
+  /// A chunk's values straight into the slots.
+  template <class T>
+  void place_chunk(std::span<const T> values, std::size_t offset, RowRange rows, std::span<F> data) const {
+    for_columns_of_chunk(values.size(), offset, log_rows_, rows,
+                         [&](std::size_t column, std::size_t from, std::size_t count) {
+                           F* row = data.data() + bit_reverse(column, log_domain_) * rows.size();
+                           for (std::size_t i = 0; i < count; ++i) {
+                             row[i] = to_field(values[from + i]);
+                           }
+                         });
+  }
+
+  /// One process: all chunks are here.
   void place_all(RowRange rows, std::span<F> data) const {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       std::visit(
           [&](const auto* tensor) {
-            const std::size_t size = tensor->shape().chunk_size();
 #pragma omp parallel for schedule(static)
             for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
-              const auto values = tensor->chunk(chunk);
-              for_columns_of_chunk(size, layout_.offset(t, chunk), log_rows_, rows,
-                                   [&](std::size_t column, std::size_t from, std::size_t count) {
-                                     F* row = data.data() + bit_reverse(column, log_domain_) * rows.size();
-                                     for (std::size_t i = 0; i < count; ++i) {
-                                       row[i] = to_field(values[from + i]);
-                                     }
-                                   });
+              place_chunk(tensor->chunk(chunk), layout_.offset(t, chunk), rows, data);
             }
           },
           tensors_[t]);
