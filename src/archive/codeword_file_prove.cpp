@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/commitment/merkle_tree.hpp>
 #include <tessera/protocol/limits.hpp>
 
 namespace tessera {
@@ -12,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_open_shards = 128;  // file descriptors
+constexpr std::size_t most_unwritten = 4;     // shards that wait for the disk
 
 std::string padded(std::size_t number, std::size_t digits) {
   std::string text = std::to_string(number);
@@ -167,17 +170,23 @@ class CodewordFiles final : public StoredCodeword {
 
 }  // namespace
 
-void save_codeword_shard(const fs::path& directory, const CodewordGeometry& geometry, std::size_t shard,
-                         std::span<const F> columns, std::span<const std::vector<Digest>> levels) {
+std::future<void> save_codeword_shard(const fs::path& directory, const CodewordGeometry& geometry, std::size_t shard,
+                                      std::span<const F> columns, std::span<const std::vector<Digest>> levels,
+                                      const Digest* columns_digest) {
   WriteFile file(shard_path(directory, shard), shard_format);
   write_geometry(file, geometry);
   file.write_scalar<std::uint64_t>("index", shard);
   const std::span<const std::uint64_t> words(reinterpret_cast<const std::uint64_t*>(columns.data()), columns.size());
-  file.write("columns", words, {geometry.shard_columns(), std::size_t{1} << geometry.log_rows});
+  const Extents extents{geometry.shard_columns(), std::size_t{1} << geometry.log_rows};
+  if (columns_digest != nullptr) {
+    file.write("columns", words, extents, *columns_digest);
+  } else {
+    file.write("columns", words, extents);
+  }
   for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
     write_level(file, level, levels[level]);
   }
-  file.commit();
+  return file.commit_later();
 }
 
 void save_codeword_top(const fs::path& directory, const CodewordGeometry& geometry,
@@ -191,40 +200,72 @@ void save_codeword_top(const fs::path& directory, const CodewordGeometry& geomet
   file.commit();
 }
 
+namespace {
+
+/// The columns of one shard, given by the ranks that have them. Shard `wave + r` goes to rank r. Collective.
+std::vector<F> gather_shard(const CodewordGeometry& geometry, std::size_t wave, std::size_t first_column,
+                            std::span<const F> columns, Communicator& comm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t end_column = first_column + (columns.size() >> geometry.log_rows);
+  std::vector<std::vector<std::byte>> send(ranks);
+  for (std::size_t shard = wave; shard < std::min(wave + ranks, geometry.shards()); ++shard) {
+    const std::size_t first = std::max(first_column, shard * geometry.shard_columns());
+    const std::size_t end = std::min(end_column, (shard + 1) * geometry.shard_columns());
+    if (first < end) {
+      const auto bytes = std::as_bytes(
+          columns.subspan((first - first_column) << geometry.log_rows, (end - first) << geometry.log_rows));
+      send[shard - wave].assign(bytes.begin(), bytes.end());
+    }
+  }
+  std::vector<F> mine;
+  for (const std::vector<std::byte>& bytes : comm.all_to_all_bytes(send)) {  // by rank, hence by column
+    const std::size_t before = mine.size();
+    mine.resize(before + bytes.size() / sizeof(F));
+    if (!bytes.empty()) {
+      std::memcpy(static_cast<void*>(mine.data() + before), bytes.data(), bytes.size());
+    }
+  }
+  return mine;
+}
+
+}  // namespace
+
 void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
                    std::span<const F> columns, std::span<const std::vector<Digest>> levels, const Digest& parameters,
                    Communicator& comm) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  const std::size_t end_column = first_column + (columns.size() >> geometry.log_rows);
-  for (std::size_t wave = 0; wave < geometry.shards(); wave += ranks) {  // each rank gets one shard: bounded memory
-    std::vector<std::vector<std::byte>> send(ranks);
-    for (std::size_t shard = wave; shard < std::min(wave + ranks, geometry.shards()); ++shard) {
-      const std::size_t first = std::max(first_column, shard * geometry.shard_columns());
-      const std::size_t end = std::min(end_column, (shard + 1) * geometry.shard_columns());
-      if (first < end) {
-        const auto bytes = std::as_bytes(
-            columns.subspan((first - first_column) << geometry.log_rows, (end - first) << geometry.log_rows));
-        send[shard - wave].assign(bytes.begin(), bytes.end());
-      }
-    }
-    std::vector<F> mine;
-    for (const std::vector<std::byte>& bytes : comm.all_to_all_bytes(send)) {  // by rank, hence by column
-      const std::size_t before = mine.size();
-      mine.resize(before + bytes.size() / sizeof(F));
-      if (!bytes.empty()) {
-        std::memcpy(static_cast<void*>(mine.data() + before), bytes.data(), bytes.size());
-      }
-    }
+  const bool alone = comm.size() == 1;
+  const std::size_t shard_values = geometry.shard_columns() << geometry.log_rows;
+  std::vector<Digest> digests;
+  if (alone && shard_values * sizeof(F) % 64 == 0) {  // side by side: a vector has many lanes
+    digests.resize(geometry.shards());
+    blake2s_many({reinterpret_cast<const std::uint8_t*>(columns.data()), columns.size_bytes()},
+                 shard_values * sizeof(F), digests);
+  }
+  std::deque<std::future<void>> written;
+  for (std::size_t wave = 0; wave < geometry.shards(); wave += static_cast<std::size_t>(comm.size())) {
+    // each rank gets one shard: bounded memory
+    const std::vector<F> gathered =
+        alone ? std::vector<F>{} : gather_shard(geometry, wave, first_column, columns, comm);
     const std::size_t shard = wave + static_cast<std::size_t>(comm.rank());
-    if (shard < geometry.shards()) {
-      std::vector<std::vector<Digest>> part;
-      for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
-        const std::size_t count = geometry.shard_columns() >> level;
-        const auto first = levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
-        part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
-      }
-      save_codeword_shard(directory, geometry, shard, mine, part);
+    if (shard >= geometry.shards()) {
+      continue;
     }
+    std::vector<std::vector<Digest>> part;
+    for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
+      const std::size_t count = geometry.shard_columns() >> level;
+      const auto first = levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);
+      part.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+    }
+    written.push_back(save_codeword_shard(directory, geometry, shard,
+                                          alone ? columns.subspan(shard * shard_values, shard_values) : gathered, part,
+                                          digests.empty() ? nullptr : &digests[shard]));
+    if (written.size() > most_unwritten) {
+      written.front().get();
+      written.pop_front();
+    }
+  }
+  for (std::future<void>& shard : written) {
+    shard.get();
   }
   comm.barrier();
   if (comm.rank() == 0) {

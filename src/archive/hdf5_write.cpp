@@ -155,12 +155,13 @@ void WriteFile::create_groups(const std::string& name) {
 }
 
 void WriteFile::write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
-                            std::span<const std::byte> bytes) {
+                            std::span<const std::byte> bytes, const Digest* digest) {
   DatasetInfo info{name, type, extents, {}};
   if (!is_valid_name(name) || datasets_.contains(name) || info.bytes() != bytes.size()) {
     throw std::logic_error("WriteFile: bad name, name used twice or extents that do not fit the values: " + name);
   }
-  info.digest = blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  info.digest =
+      digest != nullptr ? *digest : blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
   reserve(bytes.size());
   const Handle element(hdf5::make_type(type), H5Tclose);
   const Handle space(hdf5::make_space(extents), H5Sclose);
@@ -180,7 +181,7 @@ void WriteFile::write_bytes(const std::string& name, const ElementType& type, co
 void WriteFile::write_text(const std::string& name, std::string_view text) {
   std::string padded(text);
   padded.resize(std::max<std::size_t>(text.size(), 1));
-  write_bytes(name, ElementType::text(text.size()), {}, std::as_bytes(std::span(padded)));
+  write_bytes(name, ElementType::text(text.size()), {}, std::as_bytes(std::span(padded)), nullptr);
 }
 
 void WriteFile::write_texts(const std::string& name, std::span<const std::string> texts) {
@@ -193,7 +194,7 @@ void WriteFile::write_texts(const std::string& name, std::span<const std::string
     padded += text;
     padded.resize(padded.size() + width - text.size());
   }
-  write_bytes(name, ElementType::text(width), {texts.size()}, std::as_bytes(std::span(padded)));
+  write_bytes(name, ElementType::text(width), {texts.size()}, std::as_bytes(std::span(padded)), nullptr);
 }
 
 void WriteFile::write_strings(const std::string& name, std::span<const std::string> strings) {
@@ -207,33 +208,80 @@ void WriteFile::write_strings(const std::string& name, std::span<const std::stri
   write(name + "/lengths", lengths);
 }
 
-Digest WriteFile::commit() {
+namespace {
+
+/// A complete file under its temporary name, which goes with it unless it is put in place.
+class CompleteFile {
+ public:
+  CompleteFile(fs::path temporary, fs::path target, int descriptor, haddr_t used)
+      : temporary_(std::move(temporary)), target_(std::move(target)), descriptor_(descriptor), used_(used) {}
+  CompleteFile(CompleteFile&& other) noexcept
+      : temporary_(std::move(other.temporary_)),
+        target_(std::move(other.target_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        used_(other.used_) {}
+  CompleteFile(const CompleteFile&) = delete;
+  CompleteFile& operator=(const CompleteFile&) = delete;
+  CompleteFile& operator=(CompleteFile&&) = delete;
+  ~CompleteFile() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+      std::error_code ignored;
+      fs::remove(temporary_, ignored);
+    }
+  }
+
+  /// fsync, rename over the target, fsync of the directory.
+  void put_in_place() {
+    // the reserved space beyond the end goes back, unless closing has cut the file already; directories are
+    // synchronised as far as the file system allows
+    struct stat closed {};
+    const bool sized = ::fstat(descriptor_, &closed) == 0;
+    const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(used_))) == 0 &&
+                         ::fsync(descriptor_) == 0;
+    if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+      throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
+    }
+    ::close(std::exchange(descriptor_, -1));
+    const fs::path directory = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+    const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      (void)::fsync(folder);
+      ::close(folder);
+    }
+  }
+
+ private:
+  fs::path temporary_, target_;
+  int descriptor_;
+  haddr_t used_;
+};
+
+}  // namespace
+
+Digest WriteFile::close() {
   const Digest digest = hdf5::file_digest(format_, format_version, datasets_);
   haddr_t used = 0;
   if (!write_digest(file_, digest) || H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_eoa(file_, &used) < 0) {
     fail("cannot be completed");
   }
-  const hid_t file = std::exchange(file_, -1);
-  if (H5Fclose(file) < 0) {
+  used_ = used;
+  if (H5Fclose(std::exchange(file_, -1)) < 0) {
     fail("cannot be closed");
   }
-  // the reserved space beyond the end goes back, unless closing has cut the file already; directories are synchronised
-  // as far as the file system allows
-  struct stat closed {};
-  const bool sized = ::fstat(descriptor_, &closed) == 0;
-  const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(used))) == 0 &&
-                       ::fsync(descriptor_) == 0;
-  if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
-    throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
-  }
-  ::close(std::exchange(descriptor_, -1));
-  const fs::path directory = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-  const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    (void)::fsync(folder);
-    ::close(folder);
-  }
   return digest;
+}
+
+Digest WriteFile::commit() {
+  const Digest digest = close();
+  CompleteFile(temporary_, target_, std::exchange(descriptor_, -1), used_).put_in_place();
+  return digest;
+}
+
+std::future<void> WriteFile::commit_later() {
+  close();
+  return std::async(std::launch::async, [complete = CompleteFile(temporary_, target_, std::exchange(descriptor_, -1),
+                                                                 used_)]() mutable { complete.put_in_place(); });
 }
 
 }  // namespace tessera

@@ -15,7 +15,7 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
   }
   return std::make_unique<MemoryCodewordStore>(
       encode_oracle(layout, parameters, tensors, {.columns = false, .whole_tree = false}, comm), comm,
-      [&layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm](
+      [layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm](
           std::span<const std::size_t> positions) { return columns_at(layout, parameters, tensors, positions, comm); });
 }
 

@@ -7,7 +7,7 @@
 namespace tessera {
 
 SparseVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                             std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound) {
+                              std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound) {
   SparseVector<E> weights(std::size_t{1} << schedule.log_vector);
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {

@@ -64,7 +64,7 @@ TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
   const std::vector<F> values(64);
   const auto levels = random_levels(4, random);
   save_codeword(directory.path(), {2, 4}, 0, values, levels, Digest{7}, self);
-  save_codeword_shard(directory.path(), {1, 5}, 0, values, random_levels(5, random));
+  save_codeword_shard(directory.path(), {1, 5}, 0, values, random_levels(5, random)).get();
   const std::unique_ptr<StoredCodeword> store = open_codeword(directory.path(), self);
   EXPECT_THROW(store->columns(std::vector<std::size_t>{1}), InputError);
   std::filesystem::remove(directory / "codeword-00000.h5");

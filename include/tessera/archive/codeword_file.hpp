@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <tessera/commitment/opening.hpp>
 
@@ -24,9 +25,12 @@ struct CodewordGeometry {
 
 /// Writes codeword-<shard>.h5: `columns` (shard columns, rows) uint64, tree/level-<nn> (nodes, 32) uint8 for the levels
 /// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. Any rank may write any shard; `levels` may have
-/// more.
-void save_codeword_shard(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t shard,
-                         std::span<const F> columns, std::span<const std::vector<Digest>> levels);
+/// more. `columns_digest`: BLAKE2s-256 of the columns' bytes if it is known. The shard is on disk when the result is
+/// there.
+std::future<void> save_codeword_shard(const std::filesystem::path& directory, const CodewordGeometry& geometry,
+                                      std::size_t shard, std::span<const F> columns,
+                                      std::span<const std::vector<Digest>> levels,
+                                      const Digest* columns_digest = nullptr);
 /// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root), the geometry and
 /// `parameters_digest` (32) uint8 of the model file whose parameters are encoded. Last, so that its presence says that
 /// all shards are there.

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <map>
 #include <set>
@@ -74,7 +75,12 @@ class WriteFile {
   /// A dataset of numbers, row-major; `extents` must multiply to values.size().
   template <Number T>
   void write(const std::string& name, std::span<const T> values, const Extents& extents) {
-    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values));
+    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values), nullptr);
+  }
+  /// The same with the values' digest (BLAKE2s-256 of their bytes) computed already.
+  template <Number T>
+  void write(const std::string& name, std::span<const T> values, const Extents& extents, const Digest& digest) {
+    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values), &digest);
   }
   template <Number T>
   void write(const std::string& name, const std::vector<T>& values) {
@@ -94,10 +100,14 @@ class WriteFile {
   /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's
   /// digest.
   Digest commit();
+  /// The same, but what waits for the disk is done in another thread: get() gives its errors.
+  std::future<void> commit_later();
 
  private:
+  /// Everything that needs the library.
+  Digest close();
   void write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
-                   std::span<const std::byte> bytes);
+                   std::span<const std::byte> bytes, const Digest* digest);
   void create_groups(const std::string& name);
   void reserve(std::uint64_t bytes);
   [[noreturn]] void fail(const std::string& what);
@@ -108,6 +118,7 @@ class WriteFile {
   std::int64_t file_ = -1;  // HDF5 handle
   int descriptor_ = -1;     // for space reservation and fsync
   std::uint64_t reserved_ = 0;
+  std::uint64_t used_ = 0;  // bytes, once it is closed
   std::map<std::string, DatasetInfo> datasets_;
   std::set<std::string> groups_;
 };

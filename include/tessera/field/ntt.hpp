@@ -24,8 +24,8 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
 /// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0);
 
-/// The transform's values at few `positions` only: values[i * lanes + lane], much cheaper than all. `data` as for ntt();
-/// it is scratch memory afterwards.
+/// The transform's values at few `positions` only: values[i * lanes + lane], much cheaper than all. `data` as for
+/// ntt(); it is scratch memory afterwards.
 std::vector<F> ntt_at(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding,
                       std::span<const std::size_t> positions);
 
