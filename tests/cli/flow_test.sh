@@ -80,6 +80,11 @@ expect 1 '^REJECTED at /statement' verify --key commitment/verifying.key proof.h
 expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
   --out tokens.h5
 expect_same "$(payload_digest tokens.h5)" "$digest" "--tokens"
+for memory in 0 2; do # GiB: the witness's codeword is computed twice or kept
+  expect 0 '5 \+ 5 tokens' ranks 2 tessera prove --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
+    --memory $memory --out memory.h5
+  expect_same "$(payload_digest memory.h5)" "$digest" "--memory $memory"
+done
 
 # options from a file; the command line wins
 printf '[prove]\nmodel = "model.h5"\ncommitment = "commitment"\nprompt = "The old"\ngenerate = 3\nquiet = true\nthreads = 1\n' >job.toml
