@@ -74,12 +74,7 @@ void run(const Options& options) {
   std::cout << "ACCEPTED\n";
 }
 
-}  // namespace
-}  // namespace tessera::cli
-
-int main(int argc, char** argv) {
-  using namespace tessera::cli;
-  ignore_write_signals();
+int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App program("Check a proof that a committed model generated a text.", "tessera-verify");
   program.add_option("--key", options.key, "verifying key of the model")->required();
@@ -92,9 +87,18 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? done : unusable;
   }
+  run(options);
+  return done;
+}
+
+}  // namespace
+}  // namespace tessera::cli
+
+int main(int argc, char** argv) {
+  using namespace tessera::cli;
+  ignore_write_signals();
   try {
-    run(options);
-    return done;
+    return parse_and_run(argc, argv);
   } catch (...) {
     const Failure failure = describe(std::current_exception());
     std::cout.flush();
