@@ -34,7 +34,7 @@ struct Kept {
   bool whole_tree = true;  ///< on every rank
 };
 
-/// Encodes and hashes a sharded oracle. Collective.
+/// Encodes and hashes a sharded oracle. Collective; the root does not depend on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, Kept kept, Communicator& comm);
 /// Encodes a vector of E as 2^log_rows rows (low bits of the index). Not collective.

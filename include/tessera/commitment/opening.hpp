@@ -73,8 +73,8 @@ class CodewordStore {
 /// is opened is computed again, for a fifth of the time that encoding takes.
 inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 26;
 
-/// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store).
-/// Collective.
+/// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps
+/// the codeword if it has at most `budget` bytes a rank. Collective.
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
                                              std::size_t budget = default_codeword_budget);
