@@ -60,6 +60,9 @@ class CodewordFiles final : public StoredCodeword {
       const std::vector<std::uint8_t> parameters = top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
       const std::span<const std::byte> raw = std::as_bytes(std::span(parameters));
       bytes.insert(bytes.end(), raw.begin(), raw.end());
+      for (std::size_t number = 0; number < std::min(geometry_.shards(), max_open_shards); ++number) {
+        (void)shard(number);  // a missing or foreign one is better found now
+      }
       return bytes;
     });
     std::memcpy(&geometry_, header.data(), sizeof(geometry_));
@@ -171,7 +174,7 @@ class CodewordFiles final : public StoredCodeword {
 }  // namespace
 
 std::future<void> save_codeword_shard(const fs::path& directory, const CodewordGeometry& geometry, std::size_t shard,
-                                      std::span<const F> columns, std::span<const std::vector<Digest>> levels,
+                                      std::span<const F> columns, std::span<const TreeLevel> levels,
                                       const Digest* columns_digest) {
   WriteFile file(shard_path(directory, shard), shard_format);
   write_geometry(file, geometry);
@@ -190,7 +193,7 @@ std::future<void> save_codeword_shard(const fs::path& directory, const CodewordG
 }
 
 void save_codeword_top(const fs::path& directory, const CodewordGeometry& geometry,
-                       std::span<const std::vector<Digest>> levels, const Digest& parameters) {
+                       std::span<const TreeLevel> levels, const Digest& parameters) {
   WriteFile file(directory / "codeword.h5", codeword_format);
   write_geometry(file, geometry);
   file.write("parameters_digest", std::span<const std::uint8_t>(parameters), {parameters.size()});
@@ -231,7 +234,7 @@ std::vector<F> gather_shard(const CodewordGeometry& geometry, std::size_t wave, 
 }  // namespace
 
 void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
-                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, const Digest& parameters,
+                   std::span<const F> columns, std::span<const TreeLevel> levels, const Digest& parameters,
                    Communicator& comm) {
   const bool alone = comm.size() == 1;
   const std::size_t shard_values = geometry.shard_columns() << geometry.log_rows;
@@ -250,7 +253,7 @@ void save_codeword(const fs::path& directory, const CodewordGeometry& geometry, 
     if (shard >= geometry.shards()) {
       continue;
     }
-    std::vector<std::vector<Digest>> part;
+    std::vector<TreeLevel> part;
     for (unsigned level = 0; level < geometry.log_shard_columns(); ++level) {
       const std::size_t count = geometry.shard_columns() >> level;
       const auto first = levels[level].begin() + static_cast<std::ptrdiff_t>(shard * count);

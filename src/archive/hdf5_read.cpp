@@ -1,4 +1,9 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
 #include <tessera/archive/hdf5.hpp>
 #include <tessera/protocol/key.hpp>
 
@@ -183,7 +188,7 @@ void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const s
   if (!type || !space) {
     fail(path, "a readable dataset", "damaged bytes");
   }
-  DatasetInfo info{path, known_type(type.get()), {}, {}};
+  DatasetInfo info{path, known_type(type.get()), {}, {}, 0};
   if (info.type.name.empty()) {
     fail(path, "little-endian numbers or fixed-length strings", "another element type");
   }
@@ -202,6 +207,7 @@ void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const s
     overflow = overflow || __builtin_mul_overflow(bytes, extent, &bytes);
   }
   const std::uint64_t offset = H5Dget_offset(dataset.get());
+  info.offset = offset;
   const bool stored = bytes == 0 || (offset != HADDR_UNDEF && offset <= file_bytes_ && bytes <= file_bytes_ - offset &&
                                      H5Dget_storage_size(dataset.get()) == bytes);
   if (overflow || !stored) {
@@ -278,6 +284,30 @@ void ReadFile::check(const std::string& name) const {
 void ReadFile::require_digest(const DatasetInfo& info, const Digest& computed) const {
   if (computed != info.digest) {
     fail(info.name, "digest " + to_hex(info.digest), to_hex(computed) + " (the file is damaged)");
+  }
+}
+
+void ReadFile::read_part(const DatasetInfo& info, std::uint64_t first, std::uint64_t count,
+                         std::span<std::byte> bytes) const {
+  static_assert(std::endian::native == std::endian::little, "values are read as they are stored");
+  if (info.extents.empty() || first > info.extents.front() || count > info.extents.front() - first) {
+    throw std::logic_error("ReadFile: a part beyond the end of " + info.name);
+  }
+  const std::uint64_t row_bytes = count == 0 ? 0 : bytes.size() / count;
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
+    fail(info.name, "readable data", hdf5::last_error());
+  }
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t read = pread(*static_cast<const int*>(descriptor), bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(info.offset + first * row_bytes + done));
+    if (read < 0 && errno == EINTR) {
+      continue;
+    }
+    if (read <= 0) {
+      fail(info.name, "readable data", read < 0 ? std::strerror(errno) : "the end of the file");
+    }
+    done += static_cast<std::size_t>(read);
   }
 }
 

@@ -156,7 +156,7 @@ void WriteFile::create_groups(const std::string& name) {
 
 void WriteFile::write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
                             std::span<const std::byte> bytes, const Digest* digest) {
-  DatasetInfo info{name, type, extents, {}};
+  DatasetInfo info{name, type, extents, {}, 0};
   if (!is_valid_name(name) || datasets_.contains(name) || info.bytes() != bytes.size()) {
     throw std::logic_error("WriteFile: bad name, name used twice or extents that do not fit the values: " + name);
   }

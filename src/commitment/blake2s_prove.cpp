@@ -235,7 +235,7 @@ void ColumnHasher::absorb(std::span<const std::uint8_t> parts, std::size_t lengt
   absorbed_ += length;
 }
 
-std::vector<Digest> ColumnHasher::digests() && {
+TreeLevel ColumnHasher::digests() && {
   assert(absorbed_ == leaf_bytes_);
   state_.resize(columns_);
   return std::move(state_);

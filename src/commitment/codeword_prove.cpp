@@ -17,23 +17,24 @@ std::size_t range_begin(std::size_t count, int rank, int ranks) {
 
 }  // namespace
 
-std::vector<Digest> hash_columns(std::span<const F> columns, std::size_t leaf_values) {
-  std::vector<Digest> leaves(columns.size() / leaf_values);
+TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values) {
+  TreeLevel leaves(columns.size() / leaf_values);
   const auto bytes = std::span(reinterpret_cast<const std::uint8_t*>(columns.data()), columns.size_bytes());
   blake2s_many(bytes, leaf_values * sizeof(F), leaves);
   return leaves;
 }
 
-std::vector<Digest> merkle_parents(std::span<const Digest> children) {
-  std::vector<Digest> nodes(children.size() / 2);
+TreeLevel merkle_parents(std::span<const Digest> children) {
+  TreeLevel nodes(children.size() / 2);
   if (!nodes.empty()) {
     blake2s_many({children.front().data(), children.size() * sizeof(Digest)}, 2 * sizeof(Digest), nodes);
   }
   return nodes;
 }
 
-std::vector<std::vector<Digest>> merkle_levels(std::vector<Digest> leaves) {
-  std::vector<std::vector<Digest>> levels{std::move(leaves)};
+std::vector<TreeLevel> merkle_levels(TreeLevel leaves) {
+  std::vector<TreeLevel> levels;
+  levels.push_back(std::move(leaves));
   while (levels.back().size() > 1) {
     levels.push_back(merkle_parents(levels.back()));
   }
@@ -69,29 +70,16 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
       }
     }
   });
-  std::vector<Digest> nodes = std::move(hasher).digests();
+  TreeLevel nodes = std::move(hasher).digests();
   for (unsigned level = 0; level < codeword.local_levels;
        ++level) {  // a rank has whole groups of 2^upper_levels columns
-    std::vector<Digest> parents = merkle_parents(nodes);
+    TreeLevel parents = merkle_parents(nodes);
     codeword.levels.push_back(std::exchange(nodes, std::move(parents)));
   }
-  for (std::vector<Digest>& level : merkle_levels(comm.all_gather<Digest>(nodes))) {
+  const std::vector<Digest> gathered = comm.all_gather<Digest>(nodes);
+  for (TreeLevel& level : merkle_levels({gathered.begin(), gathered.end()})) {
     codeword.levels.push_back(std::move(level));
   }
-  return codeword;
-}
-
-Codeword encode_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate) {
-  const unsigned log_domain = ceil_log2(vector.size()) - log_rows + log_inverse_rate;
-  const std::size_t width = std::size_t{1} << log_rows;
-  Codeword codeword{2 * width, log_domain, 0, RawVector<F>((2 * width) << log_domain), {}, 0};
-#pragma omp parallel for schedule(static)
-  for (std::size_t column = 0; column < vector.size() >> log_rows; ++column) {
-    std::memcpy(static_cast<void*>(codeword.columns.data() + bit_reverse(column, log_domain) * 2 * width),
-                vector.data() + column * width, width * sizeof(E));
-  }
-  ntt(codeword.columns, log_domain, 2 * width, log_inverse_rate);
-  codeword.levels = merkle_levels(hash_columns(codeword.columns, codeword.leaf_values));
   return codeword;
 }
 

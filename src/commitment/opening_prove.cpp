@@ -38,8 +38,8 @@ std::vector<std::vector<ProductTables>> row_tables(const OpeningSchedule& schedu
     for (E& value : combined[i]) {
       value *= coefficients[i];
     }
-    const std::vector<E> weights = eq_table(terms[i].row_point);
-    tables[terms[i].oracle].push_back({{combined[i].begin(), combined[i].end()}, {weights.begin(), weights.end()}});
+    tables[terms[i].oracle].emplace_back(ProductTables::Table::of(std::move(combined[i])),
+                                         ProductTables::Table::of(eq_table(terms[i].row_point)));
   }
   return tables;
 }
@@ -91,28 +91,30 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
     }
   }
 
-  ProductTables vector{SparseVector<E>(std::size_t{1} << schedule.log_vector),
-                       claim_weights(schedule, oracles, claims, gamma, bound)};
+  using Table = ProductTables::Table;
+  ProductTables vector(Table::of(SparseVector<E>(std::size_t{1} << schedule.log_vector)),
+                       Table::of(claim_weights(schedule, oracles, claims, gamma, bound)));
   std::vector<CodewordStore*> stores;
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
     bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
-              std::span(vector.a).subspan(word.offset, std::size_t{1} << word.log_columns));
+              vector.a().span().subspan(word.offset, std::size_t{1} << word.log_columns));
     stores.push_back(witnesses[j].codeword);
   }
-  comm.all_reduce_sum(vector.a);
+  comm.all_reduce_sum(vector.a().span());
 
   // From here on every rank computes the same, from the vector alone.
-  SelfCommunicator self;
-  std::unique_ptr<MemoryCodewordStore> current;
+  Table committed;  // the vector that `current` is a codeword of
+  std::unique_ptr<CodewordStore> current;
   for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
     const bool last = round == schedule.vectors.size();
-    std::unique_ptr<MemoryCodewordStore> next;
+    const Table next_committed = vector.a();
+    std::unique_ptr<CodewordStore> next;
     if (last) {
-      transcript.send("clear", vector.a);  // step 8
+      transcript.send("clear", std::span<const E>(next_committed.span()));  // step 8
     } else {
       const CommittedWord& word = schedule.vectors[round];
-      next = std::make_unique<MemoryCodewordStore>(encode_vector(vector.a, word.log_rows, word.log_inverse_rate), self);
+      next = commit_vector(next_committed.span(), word.log_rows, word.log_inverse_rate);
       transcript.send("root", next->root());  // step 3
     }
     transcript.grind("work", schedule.grinding_bits, find_nonce);  // step 4
@@ -121,16 +123,17 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
     if (last) {
       break;
     }
+    current = std::move(next);
+    committed = next_committed;
+    stores = {current.get()};
     std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
     claim += assign_coefficients(added, transcript.challenge("batch columns"));  // step 6
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.b);
+      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.b().span());
     }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {  // step 7
       bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));
     }
-    current = std::move(next);
-    stores = {current.get()};
   }
   for (unsigned i = 0; i < schedule.log_clear; ++i) {  // step 10
     bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));

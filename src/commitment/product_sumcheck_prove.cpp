@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <tessera/commitment/product_sumcheck.hpp>
-#include <tessera/sumcheck/sumcheck.hpp>
+#include <tessera/sumcheck/product_relations.hpp>
+#include <tessera/sumcheck/sumcheck_prove.hpp>
 
 namespace tessera {
 namespace {
@@ -8,55 +10,86 @@ namespace {
 /// Pairs per unit of parallel work.
 constexpr std::size_t block_pairs = 4096;
 
-struct Round {
-  E at_zero;
-  E square;  ///< coefficient of X^2
-};
-
-Round round_sums(const ProductTables& tables, std::size_t first, std::size_t last) {
-  Round sums;
-  for (std::size_t x = first; x < last; ++x) {
-    const E a = tables.a[2 * x];
-    const E b = tables.b[2 * x];
-    sums.at_zero += a * b;
-    sums.square += (tables.a[2 * x + 1] - a) * (tables.b[2 * x + 1] - b);
+/// body(first, count, sums) on blocks of `pairs` pairs; the sum of its sums.
+template <class Body>
+RoundSums sum_blocks(std::size_t pairs, const Body& body) {
+  RoundSums total{};
+#pragma omp parallel for schedule(static) if (pairs > block_pairs)
+  for (std::size_t first = 0; first < pairs; first += block_pairs) {
+    const RoundSums sums = body(first, std::min(block_pairs, pairs - first));
+#pragma omp critical
+    for (std::size_t x = 0; x < sums.size(); ++x) {
+      total[x] += sums[x];
+    }
   }
-  return sums;
-}
-
-SparseVector<E> bind_lowest(const SparseVector<E>& values, E challenge) {
-  SparseVector<E> bound(values.size() / 2);
-#pragma omp parallel for schedule(static) if (bound.size() > block_pairs)
-  for (std::size_t x = 0; x < bound.size(); ++x) {
-    bound[x] = values[2 * x] + challenge * (values[2 * x + 1] - values[2 * x]);
-  }
-  return bound;
+  return total;
 }
 
 }  // namespace
 
-E prove_product_round(ProverTranscript& transcript, std::span<ProductTables> pairs, E& claim) {
-  Round total;
-  for (const ProductTables& tables : pairs) {
-    const std::size_t size = tables.a.size() / 2;
-#pragma omp parallel for schedule(static) if (size > block_pairs)
-    for (std::size_t first = 0; first < size; first += block_pairs) {
-      const Round sums = round_sums(tables, first, std::min(size, first + block_pairs));
-#pragma omp critical
-      {
-        total.at_zero += sums.at_zero;
-        total.square += sums.square;
-      }
-    }
+RoundSums ProductTables::round_sums() {
+  const ProductRelation product;
+  if (!challenge_) {
+    return sum_blocks(size() / 2, [&](std::size_t first, std::size_t count) {
+      const std::array<E*, 2> tables{a_.values + 2 * first, b_.values + 2 * first};
+      return tessera::round_sums(product, std::span<E* const>(tables), count, {}, false);
+    });
   }
-  const std::array<E, 2> message{claim - total.at_zero - total.at_zero - total.square, total.square};
+  const Table a = Table::uninitialised(size() / 2);
+  const Table b = Table::uninitialised(size() / 2);
+  const RoundSums sums = sum_blocks(size() / 4, [&](std::size_t first, std::size_t count) {
+    RoundSums block{};
+    const E* const a_from = a_.values + 4 * first;
+    const E* const b_from = b_.values + 4 * first;
+    const std::array<E*, 2> to{a.values + 2 * first, b.values + 2 * first};
+    if (!vector_bind_products(a_from, b_from, to[0], to[1], count, *challenge_, {}, block)) {
+      bind_lowest(a_from, to[0], 2 * count, *challenge_);
+      bind_lowest(b_from, to[1], 2 * count, *challenge_);
+      block = tessera::round_sums(product, std::span<E* const>(to), count, {}, false);
+    }
+    return block;
+  });
+  a_ = a;
+  b_ = b;
+  challenge_.reset();
+  return sums;
+}
+
+void ProductTables::settle() {
+  if (!challenge_) {
+    return;
+  }
+  const std::size_t pairs = size() / 2;
+  const Table a = Table::uninitialised(pairs);
+  const Table b = Table::uninitialised(pairs);
+#pragma omp parallel for schedule(static) if (pairs > block_pairs)
+  for (std::size_t first = 0; first < pairs; first += block_pairs) {
+    const std::size_t count = std::min(block_pairs, pairs - first);
+    bind_lowest(a_.values + 2 * first, a.values + first, count, *challenge_);
+    bind_lowest(b_.values + 2 * first, b.values + first, count, *challenge_);
+  }
+  a_ = a;
+  b_ = b;
+  challenge_.reset();
+}
+
+E prove_product_round(ProverTranscript& transcript, std::span<ProductTables> pairs, E& claim) {
+  E at_zero;
+  E at_two;
+  for (ProductTables& tables : pairs) {
+    const RoundSums sums = tables.round_sums();
+    at_zero += sums[0];
+    at_two += sums[2];
+  }
+  // h(2) = h(0) + 2*h_1 + 4*h_2 and claim = 2*h(0) + h_1 + h_2
+  const E both = claim - at_zero - at_zero;
+  const E square = (at_two - at_zero - both - both) * F::from_canonical(2).inverse();
+  const std::array<E, 2> message{both - square, square};
   transcript.send("round", message);
   const E challenge = transcript.challenge("bind");
-  const E half(F::from_canonical(2).inverse());
-  claim = round_value(claim * half, half, message, challenge);
+  claim = at_zero + challenge * (message[0] + challenge * message[1]);
   for (ProductTables& tables : pairs) {
-    tables.a = bind_lowest(tables.a, challenge);
-    tables.b = bind_lowest(tables.b, challenge);
+    tables.bind_later(challenge);
   }
   return challenge;
 }

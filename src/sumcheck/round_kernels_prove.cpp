@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "sumcheck/round_kernels_prove.cpp"
 #include <hwy/foreach_target.h>
 
-#include <tessera/field/vector_extension-inl.hpp>
+#include <tessera/field/vector_interleaved-inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -12,22 +12,7 @@ namespace tessera::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_SCALAR
 
 HWY_INLINE const std::uint64_t* words(const E* table) { return reinterpret_cast<const std::uint64_t*>(table); }
-HWY_INLINE std::uint64_t* words(E* table) { return reinterpret_cast<std::uint64_t*>(table); }
 
-/// v[0]*v[terms] + v[1]*v[terms+1] + ...
-struct Products {
-  std::size_t terms;
-  HWY_INLINE VE operator()(const VE* v) const {
-    WideE sum = multiply_wide(v[0], factor(v[terms]));
-    for (std::size_t k = 1; k < terms; ++k) {
-      sum = add_product(sum, v[k], factor(v[terms + k]));
-    }
-    return reduce(sum);
-  }
-};
-struct SingleProduct {
-  HWY_INLINE VE operator()(const VE* v) const { return multiply(v[0], factor(v[1])); }
-};
 struct TripleProduct {
   HWY_INLINE VE operator()(const VE* v) const { return multiply(multiply(v[0], factor(v[1])), factor(v[2])); }
 };
@@ -43,15 +28,16 @@ struct Norm {
   }
 };
 
+/// Adds the sums of all pairs of a block to sums[0], sums[2] .., and to sums[1] if `with_one`.
 template <std::size_t degree, class Form>
-HWY_INLINE void sum_round(const Form& form, E* const* tables, std::size_t factors, std::size_t pairs, const E* weights,
-                          E* sums) {
+HWY_INLINE void sum_block(const Form& form, E* const* tables, std::size_t factors, std::size_t first, std::size_t last,
+                          const E* weights, bool with_one, E scale, E* sums) {
   const Lanes d;
   VE total[degree + 1];
   for (VE& sum : total) {
     sum = {constant(0), constant(0)};
   }
-  for (std::size_t x = 0; x < pairs; x += hn::Lanes(d)) {
+  for (std::size_t x = first; x < last; x += hn::Lanes(d)) {
     VE value[max_factors];
     VE step[max_factors];
     for (std::size_t k = 0; k < factors; ++k) {
@@ -63,45 +49,146 @@ HWY_INLINE void sum_round(const Form& form, E* const* tables, std::size_t factor
     VFactor weight{};
     if (weights != nullptr) {
       VE loaded;
-      hn::LoadInterleaved2(d, words(weights + x), loaded.c0, loaded.c1);
+      hn::LoadInterleaved2(d, words(weights + (x - first)), loaded.c0, loaded.c1);
       weight = factor(loaded);
     }
     for (std::size_t at = 0; at <= degree; ++at) {
-      const VE result = form(value);
-      total[at] = add(total[at], weights == nullptr ? result : multiply(result, weight));
+      if (at != 1 || with_one) {
+        const VE result = form(value);
+        total[at] = add(total[at], weights == nullptr ? result : multiply(result, weight));
+      }
       for (std::size_t k = 0; at < degree && k < factors; ++k) {
         value[k] = add(value[k], step[k]);
       }
     }
   }
   for (std::size_t at = 0; at <= degree; ++at) {
-    sums[at] = sum_lanes(total[at]);
+    sums[at] += sum_lanes(total[at]) * scale;
   }
 }
 
-void sum_round_of(const VectorForm& form, E* const* tables, std::size_t factors, std::size_t pairs, const E* weights,
-                  E* sums) {
+template <std::size_t degree, class Form>
+HWY_INLINE void sum_round(const Form& form, E* const* tables, std::size_t factors, std::size_t pairs,
+                          const RoundWeights& weights, bool with_one, E* sums) {
+  if (weights.empty()) {
+    return sum_block<degree>(form, tables, factors, 0, pairs, nullptr, with_one, E::one(), sums);
+  }
+  for (std::size_t first = 0; first < pairs; first += weights.block()) {
+    sum_block<degree>(form, tables, factors, first, first + weights.block(), weights.low(), with_one,
+                      weights.high()[first / weights.block()], sums);
+  }
+}
+
+/// Pairs of f and g from tables that are bound already.
+struct BoundPairs {
+  const E* f;
+  const E* g;
+  HWY_INLINE Halves load_f(std::size_t x) const { return load(f, x); }
+  HWY_INLINE Halves load_g(std::size_t x) const { return load(g, x); }
+  static HWY_INLINE Halves load(const E* table, std::size_t x) {
+    return split_pairs(load_elements(table + 2 * x), load_elements(table + 2 * x + elements_per_vector()));
+  }
+};
+/// Pairs of f and g from tables whose lowest variable is bound and stored on the way. In place: what is written lies at
+/// or below what has been read.
+struct BindingPairs {
+  const E* f;
+  const E* g;
+  E* bound_f;
+  E* bound_g;
+  ElementFactor challenge;
+  HWY_INLINE Halves load_f(std::size_t x) const { return load(f, bound_f, x); }
+  HWY_INLINE Halves load_g(std::size_t x) const { return load(g, bound_g, x); }
+  HWY_INLINE Halves load(const E* table, E* bound, std::size_t x) const {
+    const std::size_t n = elements_per_vector();
+    const Halves first = BoundPairs::load(table, 2 * x);
+    const Halves second = BoundPairs::load(table, 2 * x + n);
+    const V low = elements_on_line(first.even, first.odd, challenge);
+    const V high = elements_on_line(second.even, second.odd, challenge);
+    store_elements(low, bound + 2 * x);
+    store_elements(high, bound + 2 * x + n);
+    return split_pairs(low, high);
+  }
+};
+
+/// Sums of f*g at 0, 2 and, `with_one`, 1, over the pairs first .. last-1.
+template <bool weighted, bool with_one, class Pairs>
+HWY_INLINE void sum_products_block(const Pairs& pairs, std::size_t first, std::size_t last, const RoundWeights& weights,
+                                   V* totals) {
+  ProductSum sums[3] = {no_products(), no_products(), no_products()};
+  for (std::size_t x = first; x < last; x += elements_per_vector()) {
+    const Halves f = pairs.load_f(x);
+    const Halves g = pairs.load_g(x);
+    V f0 = f.even;
+    V f1 = f.odd;
+    V f2 = add(f.odd, subtract(f.odd, f.even));
+    const V g2 = add(g.odd, subtract(g.odd, g.even));
+    if constexpr (weighted) {
+      const ElementFactor weight{load_elements(weights.low() + (x - first)),
+                                 load_elements(weights.low_crossed() + (x - first))};
+      f0 = multiply_elements(f0, weight);
+      f2 = multiply_elements(f2, weight);
+      if constexpr (with_one) {
+        f1 = multiply_elements(f1, weight);
+      }
+    }
+    sums[0] = add_elements_product(sums[0], f0, g.even);
+    sums[2] = add_elements_product(sums[2], f2, g2);
+    if constexpr (with_one) {
+      sums[1] = add_elements_product(sums[1], f1, g.odd);
+    }
+  }
+  for (std::size_t at = 0; at <= 2; ++at) {
+    if (at == 1 && !with_one) {
+      continue;
+    }
+    const V sum = reduce(sums[at]);
+    totals[at] =
+        add(totals[at],
+            weighted ? multiply_elements(sum, element_factor(weights.high()[first / weights.block()])) : sum);
+  }
+}
+
+template <bool with_one, class Pairs>
+HWY_INLINE void sum_products(const Pairs& pairs, std::size_t count, const RoundWeights& weights, E* sums) {
+  V totals[3] = {constant(0), constant(0), constant(0)};
+  if (weights.empty()) {
+    sum_products_block<false, with_one>(pairs, 0, count, weights, totals);
+  }
+  for (std::size_t first = 0; !weights.empty() && first < count; first += weights.block()) {
+    sum_products_block<true, with_one>(pairs, first, first + weights.block(), weights, totals);
+  }
+  for (std::size_t at = 0; at <= 2; ++at) {
+    sums[at] += sum_elements(totals[at]);
+  }
+}
+
+void sum_round_of(const VectorForm& form, E* const* tables, std::size_t factors, std::size_t pairs,
+                  const RoundWeights& weights, bool with_one, E* sums) {
   switch (form.kind) {
     case VectorForm::Kind::products:
-      return form.terms == 1 ? sum_round<2>(SingleProduct{}, tables, factors, pairs, weights, sums)
-                             : sum_round<2>(Products{form.terms}, tables, factors, pairs, weights, sums);
+      for (std::size_t k = 0; k < form.terms; ++k) {
+        const BoundPairs term{tables[k], tables[form.terms + k]};
+        with_one ? sum_products<true>(term, pairs, weights, sums) : sum_products<false>(term, pairs, weights, sums);
+      }
+      return;
     case VectorForm::Kind::triple_product:
-      return sum_round<3>(TripleProduct{}, tables, factors, pairs, weights, sums);
+      return sum_round<3>(TripleProduct{}, tables, factors, pairs, weights, with_one, sums);
     case VectorForm::Kind::norm:
-      return sum_round<4>(Norm{factor(broadcast(form.lambda))}, tables, factors, pairs, weights, sums);
+      return sum_round<4>(Norm{factor(broadcast(form.lambda))}, tables, factors, pairs, weights, with_one, sums);
   }
 }
 
-/// In place: what is written lies at or below what has been read.
-void bind_pairs(E* table, std::size_t pairs, E challenge_value) {
-  const Lanes d;
-  const VFactor challenge = factor(broadcast(challenge_value));
-  for (std::size_t x = 0; x < pairs; x += hn::Lanes(d)) {
-    VE low;
-    VE high;
-    hn::LoadInterleaved4(d, words(table + 2 * x), low.c0, low.c1, high.c0, high.c1);
-    const VE bound = on_line(low, high, challenge);
-    hn::StoreInterleaved2(bound.c0, bound.c1, d, words(table + x));
+void bind_products(const E* f, const E* g, E* bound_f, E* bound_g, std::size_t pairs, E challenge,
+                   const RoundWeights& weights, E* sums) {
+  sum_products<false>(BindingPairs{f, g, bound_f, bound_g, element_factor(challenge)}, pairs, weights, sums);
+}
+
+void bind_pairs(const E* table, E* bound, std::size_t pairs, E challenge_value) {
+  const ElementFactor challenge = element_factor(challenge_value);
+  for (std::size_t x = 0; x < pairs; x += elements_per_vector()) {
+    const Halves pair = BoundPairs::load(table, x);
+    store_elements(elements_on_line(pair.even, pair.odd, challenge), bound + x);
   }
 }
 
@@ -109,8 +196,9 @@ std::size_t lane_count() { return hn::Lanes(Lanes()); }
 
 #else
 
-void sum_round_of(const VectorForm&, E* const*, std::size_t, std::size_t, const E*, E*) {}
-void bind_pairs(E*, std::size_t, E) {}
+void sum_round_of(const VectorForm&, E* const*, std::size_t, std::size_t, const RoundWeights&, bool, E*) {}
+void bind_products(const E*, const E*, E*, E*, std::size_t, E, const RoundWeights&, E*) {}
+void bind_pairs(const E*, E*, std::size_t, E) {}
 std::size_t lane_count() { return 0; }
 
 #endif
@@ -120,28 +208,45 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tessera {
 HWY_EXPORT(sum_round_of);
+HWY_EXPORT(bind_products);
 HWY_EXPORT(bind_pairs);
 HWY_EXPORT(lane_count);
 
-bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights,
-                  RoundSums& sums) {
+namespace {
+
+bool fill_vectors(std::size_t pairs) {
   const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lane_count)();
-  if (lanes == 0 || pairs % lanes != 0) {
+  return lanes != 0 && pairs % lanes == 0;
+}
+
+}  // namespace
+
+bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, const RoundWeights& weights,
+                  bool with_one, RoundSums& sums) {
+  if (!fill_vectors(pairs)) {
     return false;
   }
   HWY_DYNAMIC_DISPATCH(sum_round_of)
-  (form, tables.data(), tables.size(), pairs, weights.empty() ? nullptr : weights.data(), sums.data());
+  (form, tables.data(), tables.size(), pairs, weights, with_one, sums.data());
   return true;
 }
 
-void bind_lowest(E* table, std::size_t pairs, E challenge) {
-  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(lane_count)();
-  if (lanes != 0 && pairs % lanes == 0) {
-    HWY_DYNAMIC_DISPATCH(bind_pairs)(table, pairs, challenge);
+bool vector_bind_products(const E* f, const E* g, E* bound_f, E* bound_g, std::size_t pairs, E challenge,
+                          const RoundWeights& weights, RoundSums& sums) {
+  if (!fill_vectors(pairs)) {
+    return false;
+  }
+  HWY_DYNAMIC_DISPATCH(bind_products)(f, g, bound_f, bound_g, pairs, challenge, weights, sums.data());
+  return true;
+}
+
+void bind_lowest(const E* table, E* bound, std::size_t pairs, E challenge) {
+  if (fill_vectors(pairs)) {
+    HWY_DYNAMIC_DISPATCH(bind_pairs)(table, bound, pairs, challenge);
     return;
   }
   for (std::size_t x = 0; x < pairs; ++x) {
-    table[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
+    bound[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
   }
 }
 

@@ -25,9 +25,20 @@ std::vector<E> higher_coefficients(std::span<const E> values) {
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
-E send_round(ProverTranscript& transcript, std::span<const E> values) {
-  transcript.send("round", higher_coefficients(values));
-  return transcript.challenge("bind");
+E RunningClaim::send_round(ProverTranscript& transcript, std::span<E> values, std::optional<E> a) {
+  if (!needs_one(a)) {
+    // claim = (1-a)*h(0) + a*h(1), or h(0) + h(1)
+    values[1] = a ? (*claim_ - (E::one() - *a) * values[0]) * a->inverse() : *claim_ - values[0];
+  }
+  const std::vector<E> coefficients = higher_coefficients(values);
+  transcript.send("round", coefficients);
+  const E challenge = transcript.challenge("bind");
+  E value;
+  for (std::size_t i = coefficients.size(); i-- > 0;) {
+    value = (value + coefficients[i]) * challenge;
+  }
+  claim_ = value + values[0];
+  return challenge;
 }
 
 OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
@@ -51,12 +62,9 @@ OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::sp
   }
 }
 
-void OwnedChunks::bind_lowest(std::size_t pairs, E challenge) {
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    for (E* table : tables(i)) {
-      tessera::bind_lowest(table, pairs, challenge);
-    }
+void OwnedChunks::bind_last(E challenge) {
+  for (E* table : tables_) {
+    bind_lowest(table, table, 1, challenge);
   }
 }
 

@@ -55,7 +55,7 @@ void opening_rounds(benchmark::State& state) {
   RandomElements random(4);
   const std::vector<E> a = random.elements(std::size_t{1} << bits);
   const std::vector<E> b = random.elements(std::size_t{1} << bits);
-  const ProductTables start{{a.begin(), a.end()}, {b.begin(), b.end()}};
+  const ProductTables start(ProductTables::Table::of(a), ProductTables::Table::of(b));
   for (auto _ : state) {
     ProverTranscript transcript(Digest{4});
     ProductTables tables = start;

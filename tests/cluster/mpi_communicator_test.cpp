@@ -118,7 +118,7 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = F::from_unsigned(i * 0x9E3779B97F4A7C15ULL);
   }
-  std::vector<std::vector<Digest>> levels;
+  std::vector<TreeLevel> levels;
   for (unsigned level = 0; level <= geometry.log_columns; ++level) {
     levels.emplace_back(columns >> level, Digest{static_cast<std::uint8_t>(level)});
   }

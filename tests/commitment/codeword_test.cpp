@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 #include <tessera/cluster/thread_communicator.hpp>
+#include <tessera/field/ntt.hpp>
 
 #include "opening_case.hpp"
 
@@ -97,6 +98,58 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
           }
         });
       }
+    }
+  }
+}
+
+/// More than is placed at once, in chunks of all sizes: longer and shorter than the stride of an evaluation's parts,
+/// and shorter than a column.
+TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
+  const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
+                                  Shape({Dimension::outer(37), Dimension::whole(2048)}),
+                                  Shape({Dimension::outer(5), Dimension::whole(32)})};
+  const OracleLayout layout(shapes);
+  const OracleParameters parameters{7, 1};
+  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  std::vector<Column> expected;
+  for (const int ranks : {1, 3}) {
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
+      const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
+      const auto third = testing::filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
+      const std::vector<IntegerTensor> tensors{&first, &second, &third};
+      if (comm.size() == 1) {
+        expected = naive_columns(layout, parameters, tensors);
+      }
+      const auto store = commit_oracle(layout, parameters, tensors, comm, 0);
+      expect_columns(*store, expected, log_domain);
+    });
+  }
+}
+
+/// Kept or computed again.
+TEST(CommittedVector, AgreesWithTheTransform) {
+  testing::RandomElements random(5);
+  for (const unsigned log_rows : {3U, 4U}) {
+    for (const unsigned log_columns : {3U, 12U}) {
+      constexpr unsigned log_inverse_rate = 4;
+      const unsigned log_domain = log_columns + log_inverse_rate;
+      const std::size_t width = std::size_t{2} << log_rows;
+      const std::vector<E> vector = random.elements(std::size_t{1} << (log_rows + log_columns));
+      std::vector<F> codeword(width << log_domain);
+      for (std::size_t i = 0; i < vector.size(); ++i) {
+        const std::size_t slot = bit_reverse(i >> log_rows, log_domain);
+        const std::size_t place = slot * width + 2 * (i & ((std::size_t{1} << log_rows) - 1));
+        codeword[place] = vector[i].c0;
+        codeword[place + 1] = vector[i].c1;
+      }
+      ntt(codeword, log_domain, width, log_inverse_rate);
+      std::vector<Column> expected;
+      for (std::size_t x = 0; x >> log_domain == 0; x += 1 + random.below(std::size_t{1} << (log_domain - 4))) {
+        const auto first = codeword.begin() + static_cast<std::ptrdiff_t>(x * width);
+        expected.push_back({x, {first, first + static_cast<std::ptrdiff_t>(width)}});
+      }
+      expect_columns(*commit_vector(vector, log_rows, log_inverse_rate), expected, log_domain);
     }
   }
 }

@@ -31,7 +31,7 @@ void compare_with_the_library() {
       for (std::uint8_t& byte : messages) {
         byte = static_cast<std::uint8_t>(random());
       }
-      std::vector<Digest> digests(count);
+      TreeLevel digests(count);
       blake2s_many(messages, length, digests);
       for (std::size_t i = 0; i < count; ++i) {
         ASSERT_EQ(digests[i], blake2s(std::span(messages).subspan(i * length, length))) << length << " " << i;
@@ -95,8 +95,8 @@ class Multiproof : public ::testing::Test {
     }
     return result;
   }
-  std::vector<Digest> leaves;
-  std::vector<std::vector<Digest>> levels;
+  TreeLevel leaves;
+  std::vector<TreeLevel> levels;
 };
 
 TEST_F(Multiproof, LeadsToTheRootWithoutRedundantSiblings) {

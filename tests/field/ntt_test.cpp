@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
-#include <tessera/field/ntt.hpp>
+#include <tessera/field/point_evaluation.hpp>
 #include <vector>
 
 #include "instruction_sets.hpp"
@@ -39,7 +40,6 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
       data[slot * lanes + lane] = coefficients[i * lanes + lane];
     }
   }
-  std::vector<F> scratch = data;
   ntt(data, log_length, lanes, log_padding);
   const std::vector<F> values = naive(coefficients, log_length, lanes);
   ASSERT_EQ(data, values) << log_length << " " << lanes << " " << log_padding;
@@ -51,8 +51,18 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
     expected.insert(expected.end(), values.begin() + static_cast<std::ptrdiff_t>(x * lanes),
                     values.begin() + static_cast<std::ptrdiff_t>((x + 1) * lanes));
   }
-  ASSERT_EQ(ntt_at(scratch, log_length, lanes, log_padding, positions), expected)
-      << log_length << " " << lanes << " " << log_padding;
+  PointEvaluation evaluation(log_length, lanes, log_padding, positions);
+  std::vector<F> parts(evaluation.parts() * evaluation.part_size(), F::from_canonical(77));
+  for (std::size_t i = 0; i < coefficients.size() / lanes; ++i) {
+    const auto from = coefficients.begin() + static_cast<std::ptrdiff_t>(i * lanes);
+    const std::size_t part = i & (evaluation.parts() - 1);
+    std::copy_n(from, lanes,
+                parts.begin() + static_cast<std::ptrdiff_t>(part * evaluation.part_size() + evaluation.place(i)));
+  }
+  const std::size_t some = evaluation.parts() / 3 * evaluation.part_size();
+  evaluation.add(0, std::span(parts).first(some));
+  evaluation.add(evaluation.parts() / 3, std::span(parts).subspan(some));
+  ASSERT_TRUE(std::ranges::equal(evaluation.values(), expected)) << log_length << " " << lanes << " " << log_padding;
 }
 
 TEST(Ntt, AgreesWithTheDefinition) {

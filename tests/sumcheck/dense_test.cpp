@@ -31,8 +31,14 @@ std::vector<Case> cases() {
         }
         Case with_eq = plain;
         with_eq.at = random.elements(variables);
+        Case at_a_corner = plain;  // h(1) does not follow from the claim where a coordinate is 0
+        at_a_corner.at.assign(variables, E::zero());
+        if (variables > 1) {
+          at_a_corner.at[1] = E::one();
+        }
         result.push_back(std::move(plain));
         result.push_back(std::move(with_eq));
+        result.push_back(std::move(at_a_corner));
       }
     }
   }
@@ -120,7 +126,7 @@ TEST(RoundPolynomial, terms_are_the_relation_on_lines) {
   const E weight = random.element();
   RoundSums sums{};
   sums[1] = E::one();
-  add_round_terms(relation, low, high, weight, sums);
+  add_round_terms(relation, low, high, weight, true, sums);
   for (std::size_t at = 0; at <= 3; ++at) {
     std::vector<E> values;
     for (std::size_t k = 0; k < 4; ++k) {

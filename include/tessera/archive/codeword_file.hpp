@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <tessera/commitment/merkle_tree.hpp>
 #include <tessera/commitment/opening.hpp>
 
 namespace tessera {
@@ -29,17 +30,17 @@ struct CodewordGeometry {
 /// there.
 std::future<void> save_codeword_shard(const std::filesystem::path& directory, const CodewordGeometry& geometry,
                                       std::size_t shard, std::span<const F> columns,
-                                      std::span<const std::vector<Digest>> levels,
+                                      std::span<const TreeLevel> levels,
                                       const Digest* columns_digest = nullptr);
 /// Writes codeword.h5: the levels log_shard_columns .. log_columns (shard roots up to the root), the geometry and
 /// `parameters_digest` (32) uint8 of the model file whose parameters are encoded. Last, so that its presence says that
 /// all shards are there.
 void save_codeword_top(const std::filesystem::path& directory, const CodewordGeometry& geometry,
-                       std::span<const std::vector<Digest>> levels, const Digest& parameters);
+                       std::span<const TreeLevel> levels, const Digest& parameters);
 /// Writes all files of a codeword that lies across the ranks: this rank has the columns from `first_column` on
 /// (contiguous ranges in rank order) and all levels of the tree. Ranks write in turn whole shards. Collective.
 void save_codeword(const std::filesystem::path& directory, const CodewordGeometry& geometry, std::size_t first_column,
-                   std::span<const F> columns, std::span<const std::vector<Digest>> levels, const Digest& parameters,
+                   std::span<const F> columns, std::span<const TreeLevel> levels, const Digest& parameters,
                    Communicator& comm);
 
 class StoredCodeword : public CodewordStore {

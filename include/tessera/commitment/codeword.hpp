@@ -14,7 +14,7 @@ struct Codeword {
   unsigned log_columns = 0;                 ///< the codeword has 2^log_columns columns (leaves)
   std::size_t first_column = 0;             ///< of this rank
   RawVector<F> columns;                     ///< leaf after leaf; empty: not kept
-  std::vector<std::vector<Digest>> levels;  ///< levels[0] = leaves, levels.back() = {root}
+  std::vector<TreeLevel> levels;            ///< levels[0] = leaves, levels.back() = {root}
   unsigned local_levels = 0;                ///< lower levels begin above first_column
 };
 
@@ -26,7 +26,7 @@ std::size_t first_column_of_rank(unsigned log_columns, int rank, int ranks);
 int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 
 /// Digests of columns that lie one after the other.
-std::vector<Digest> hash_columns(std::span<const F> columns, std::size_t leaf_values);
+TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 
 /// What remains of an encoded oracle on every rank.
 struct Kept {
@@ -37,8 +37,9 @@ struct Kept {
 /// Encodes and hashes a sharded oracle. Collective; the root does not depend on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, Kept kept, Communicator& comm);
-/// Encodes a vector of E as 2^log_rows rows (low bits of the index). Not collective.
-Codeword encode_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
+/// Encodes a vector of E as 2^log_rows rows (low bits of the index). Columns of a long word are not kept but computed
+/// again from `vector`, which then must outlive the store. Not collective.
+std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
 
 /// A codeword in memory. Keeps references to the communicator.
 class MemoryCodewordStore final : public CodewordStore {

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <tessera/commitment/merkle.hpp>
+#include <tessera/memory/storage.hpp>
 
 namespace tessera {
+
+/// Nodes of one level of a tree, which may be many.
+using TreeLevel = RawVector<Digest>;
 
 /// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other; length is a positive multiple
 /// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
@@ -15,13 +19,13 @@ class ColumnHasher {
   /// The next `length` bytes (a positive multiple of 64) of every column, one after the other.
   void absorb(std::span<const std::uint8_t> parts, std::size_t length);
   /// After leaf_bytes bytes.
-  std::vector<Digest> digests() &&;
+  TreeLevel digests() &&;
 
  private:
   std::size_t columns_;
   std::size_t leaf_bytes_;
   std::uint64_t absorbed_ = 0;
-  std::vector<Digest> state_;  ///< of as many columns as a vector has lanes, word by word; digests at the end
+  TreeLevel state_;  ///< of as many columns as a vector has lanes, word by word; digests at the end
 };
 
 /// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in
@@ -29,9 +33,9 @@ class ColumnHasher {
 std::uint64_t find_nonce(const Digest& state, unsigned bits);
 
 /// The nodes above an even number of nodes.
-std::vector<Digest> merkle_parents(std::span<const Digest> children);
+TreeLevel merkle_parents(std::span<const Digest> children);
 
 /// All levels above (and with) these leaves: levels[0] = leaves, levels.back() = {root}.
-std::vector<std::vector<Digest>> merkle_levels(std::vector<Digest> leaves);
+std::vector<TreeLevel> merkle_levels(TreeLevel leaves);
 
 }  // namespace tessera

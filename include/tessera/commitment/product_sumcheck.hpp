@@ -1,14 +1,54 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <tessera/memory/storage.hpp>
-#include <tessera/transcript/transcript.hpp>
+#include <tessera/sumcheck/sumcheck_prove.hpp>
 
 namespace tessera {
 
-/// Two multilinear polynomials over the same variables, in the sum-check of sum_x a(x)*b(x).
-struct ProductTables {
-  SparseVector<E> a;
-  SparseVector<E> b;
+/// Two multilinear polynomials over the same variables, in the sum-check of sum_x a(x)*b(x). A challenge is bound when
+/// the next round's sums are taken, in the same pass.
+class ProductTables {
+ public:
+  /// Values in memory that may be shared: binding never changes them, it makes new ones.
+  struct Table {
+    std::shared_ptr<void> owner;
+    E* values = nullptr;
+    std::size_t size = 0;
+    template <class Vector>
+    static Table of(Vector vector) {
+      auto shared = std::make_shared<Vector>(std::move(vector));
+      return {shared, shared->data(), shared->size()};
+    }
+    static Table uninitialised(std::size_t size) { return of(RawVector<E>(size)); }
+    [[nodiscard]] std::span<E> span() const { return {values, size}; }
+  };
+
+  ProductTables(Table a, Table b) : a_(std::move(a)), b_(std::move(b)) {}
+  /// The tables with all challenges bound.
+  [[nodiscard]] const Table& a() {
+    settle();
+    return a_;
+  }
+  [[nodiscard]] const Table& b() {
+    settle();
+    return b_;
+  }
+  /// h(0) and h(2) of the next round's polynomial h.
+  RoundSums round_sums();
+  void bind_later(E challenge) {
+    settle();
+    challenge_ = challenge;
+  }
+
+ private:
+  [[nodiscard]] std::size_t size() const { return a_.size; }  ///< before binding
+  void settle();
+
+  Table a_;
+  Table b_;
+  std::optional<E> challenge_;
 };
 
 /// One round of sum over all `pairs` of sum_x a(x)*b(x) = claim over the lowest variable: sends h_1, h_2 (see

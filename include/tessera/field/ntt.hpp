@@ -9,11 +9,14 @@ namespace tessera {
 
 /// The low `bits` bits of `index`, reversed.
 constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
-  std::size_t reversed = 0;
-  for (unsigned i = 0; i < bits; ++i) {
-    reversed = reversed << 1 | (index >> i & 1);
+  if (bits == 0) {
+    return 0;
   }
-  return reversed;
+  std::uint64_t x = index;
+  x = (x & 0x5555555555555555ULL) << 1 | (x >> 1 & 0x5555555555555555ULL);
+  x = (x & 0x3333333333333333ULL) << 2 | (x >> 2 & 0x3333333333333333ULL);
+  x = (x & 0x0F0F0F0F0F0F0F0FULL) << 4 | (x >> 4 & 0x0F0F0F0F0F0F0F0FULL);
+  return __builtin_bswap64(x) >> (64 - bits);
 }
 
 /// Number-theoretic transform of `lanes` interleaved columns of length 2^log_length, in place and in parallel:
@@ -23,10 +26,5 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
 /// Only coefficients below 2^(log_length - log_padding) may be present: they lie in every 2^log_padding-th slot, the
 /// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0);
-
-/// The transform's values at few `positions` only: values[i * lanes + lane], much cheaper than all. `data` as for
-/// ntt(); it is scratch memory afterwards.
-std::vector<F> ntt_at(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding,
-                      std::span<const std::size_t> positions);
 
 }  // namespace tessera

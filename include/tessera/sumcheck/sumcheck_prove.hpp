@@ -4,10 +4,12 @@
 #include <array>
 #include <cassert>
 #include <functional>
+#include <optional>
 
 #include <tessera/cluster/communicator.hpp>
 #include <tessera/memory/storage.hpp>
 #include <tessera/polynomial/chunked_tensor.hpp>
+#include <tessera/sumcheck/round_weights.hpp>
 #include <tessera/sumcheck/sumcheck.hpp>
 #include <tessera/sumcheck/vector_form.hpp>
 
@@ -24,11 +26,13 @@ inline constexpr std::size_t max_degree = 4;
 /// Most factors of a relation here.
 inline constexpr std::size_t max_factors = 8;
 
+/// h(0) .. h(degree) of a round polynomial h. h(1) is left out where it follows from the claim.
 using RoundSums = std::array<E, max_degree + 1>;
 
 /// Adds weight * g(factors at X = 0 .. degree) of one pair of entries: factor k runs linearly from low[k] to high[k].
 template <Relation R>
-void add_round_terms(const R& relation, std::span<const E> low, std::span<const E> high, E weight, RoundSums& sums) {
+void add_round_terms(const R& relation, std::span<const E> low, std::span<const E> high, E weight, bool with_one,
+                     RoundSums& sums) {
   std::array<E, max_factors> value;
   std::array<E, max_factors> step;
   const std::size_t n = low.size();
@@ -37,23 +41,32 @@ void add_round_terms(const R& relation, std::span<const E> low, std::span<const 
     step[k] = high[k] - low[k];
   }
   for (std::size_t x = 0; x <= relation.degree(); ++x) {
-    sums[x] += weight * relation(std::span<const E>(value.data(), n));
+    if (x != 1 || with_one) {
+      sums[x] += weight * relation(std::span<const E>(value.data(), n));
+    }
     for (std::size_t k = 0; k < n; ++k) {
       value[k] += step[k];
     }
   }
 }
 
-/// round_sums by vectors; false if the machine has none or `pairs` does not fill them.
-bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights,
-                  RoundSums& sums);
+/// round_sums by vectors, added to `sums`; false if the machine has none or `pairs` does not fill them.
+bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, const RoundWeights& weights,
+                  bool with_one, RoundSums& sums);
+/// Binds the lowest variable of f and g, tables of 4*pairs values, into bound_f and bound_g (the same places, or others)
+/// and adds the sums of their product's next round, h(1) left out, in one pass; false as above.
+bool vector_bind_products(const E* f, const E* g, E* bound_f, E* bound_g, std::size_t pairs, E challenge,
+                          const RoundWeights& weights, RoundSums& sums);
+/// Binds the lowest variable of a table of 2*pairs values, into `bound`, which may be the table.
+void bind_lowest(const E* table, E* bound, std::size_t pairs, E challenge);
 
-/// sum over x < pairs of weights[x]*g(..), g's factor k from tables[k][2x] to tables[k][2x+1]. No weights: all one.
+/// sum over x < pairs of weights[x]*g(..), g's factor k from tables[k][2x] to tables[k][2x+1].
 template <Relation R>
-RoundSums round_sums(const R& relation, std::span<E* const> tables, std::size_t pairs, std::span<const E> weights) {
+RoundSums round_sums(const R& relation, std::span<E* const> tables, std::size_t pairs, const RoundWeights& weights,
+                     bool with_one) {
   RoundSums sums{};
   if constexpr (requires { relation.vector_form(); }) {
-    if (vector_round(relation.vector_form(), tables, pairs, weights, sums)) {
+    if (vector_round(relation.vector_form(), tables, pairs, weights, with_one, sums)) {
       return sums;
     }
   }
@@ -66,17 +79,50 @@ RoundSums round_sums(const R& relation, std::span<E* const> tables, std::size_t 
       high[k] = tables[k][2 * x + 1];
     }
     add_round_terms(relation, std::span<const E>(low.data(), n), std::span<const E>(high.data(), n),
-                    weights.empty() ? E::one() : weights[x], sums);
+                    weights.empty() ? E::one() : weights[x], with_one, sums);
   }
   return sums;
 }
 
+/// Binds the lowest variable of tables of 4*pairs values, in place, and sums the next round.
+template <Relation R>
+RoundSums bind_round(const R& relation, std::span<E* const> tables, std::size_t pairs, E challenge,
+                     const RoundWeights& weights, bool with_one) {
+  if constexpr (requires { relation.vector_form(); }) {
+    const VectorForm form = relation.vector_form();
+    if (form.kind == VectorForm::Kind::products && !with_one) {
+      RoundSums sums{};
+      std::size_t done = 0;
+      while (done < form.terms && vector_bind_products(tables[done], tables[form.terms + done], tables[done],
+                                                       tables[form.terms + done], pairs, challenge, weights, sums)) {
+        ++done;
+      }
+      if (done == form.terms) {
+        return sums;
+      }
+    }
+  }
+  for (E* table : tables) {
+    bind_lowest(table, table, 2 * pairs, challenge);
+  }
+  return round_sums(relation, tables, pairs, weights, with_one);
+}
+
 /// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree.
 std::vector<E> higher_coefficients(std::span<const E> values);
-/// Sends the round polynomial with these values at 0 .. degree and returns the challenge that binds the variable.
-E send_round(ProverTranscript& transcript, std::span<const E> values);
-/// Binds the lowest variable of a table of 2*pairs values, in place.
-void bind_lowest(E* table, std::size_t pairs, E challenge);
+
+/// The claim that a sum-check is about, from its first round on.
+class RunningClaim {
+ public:
+  /// Whether h(1) of the next round must be summed; otherwise it follows from the claim. `a`: the coordinate of the eq
+  /// factor, if there is one.
+  [[nodiscard]] bool needs_one(std::optional<E> a) const { return !claim_ || a == E::zero(); }
+  /// Completes the values at 0 .. degree, sends the round polynomial and returns the challenge that binds the variable.
+  E send_round(ProverTranscript& transcript, std::span<E> values, std::optional<E> a);
+
+ private:
+  std::optional<E> claim_;
+};
 
 /// One factor of a sharded sum-check over the present chunks of a shape.
 struct ChunkedFactor {
@@ -99,14 +145,23 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
   for (std::vector<E>& table : tables) {
     pointers.push_back(table.data());
   }
+  const auto coordinate = [&](unsigned i) { return at.empty() ? std::optional<E>{} : at[i]; };
+  const auto weights = [&](unsigned i) { return at.empty() ? RoundWeights{} : RoundWeights(at.first(i)); };
   ProvenSumcheck result{Point(variables), {}};
+  RunningClaim claim;
   for (unsigned i = variables; i-- > 0;) {
     const std::size_t pairs = std::size_t{1} << i;
-    const std::vector<E> weights = at.empty() ? std::vector<E>{} : eq_table(at.first(i));
-    const RoundSums sums = round_sums(relation, std::span<E* const>(pointers), pairs, weights);
-    result.point[i] = send_round(transcript, std::span(sums).first(relation.degree() + 1));
-    for (E* table : pointers) {
-      bind_lowest(table, pairs, result.point[i]);
+    const bool with_one = claim.needs_one(coordinate(i));
+    RoundSums sums = i + 1 == variables
+                         ? round_sums(relation, std::span<E* const>(pointers), pairs, weights(i), with_one)
+                         : bind_round(relation, std::span<E* const>(pointers), pairs, result.point[i + 1], weights(i),
+                                      with_one);
+    result.point[i] =
+        claim.send_round(transcript, std::span(sums).first(relation.degree() + 1), coordinate(i));
+  }
+  for (E* table : pointers) {
+    if (variables > 0) {
+      bind_lowest(table, table, 1, result.point[0]);
     }
   }
   for (const E* table : pointers) {
@@ -127,7 +182,8 @@ class OwnedChunks {
   [[nodiscard]] std::span<E* const> tables(std::size_t i) const {
     return std::span<E* const>(tables_).subspan(i * factors_, factors_);
   }
-  void bind_lowest(std::size_t pairs, E challenge);
+  /// Binds the only variable that is left.
+  void bind_last(E challenge);
 
  private:
   std::size_t factors_;
@@ -158,17 +214,24 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       chunk_weight[i] = eq_index(at.first(outer), shape.outer_index(chunks.chunk(i)));
     }
   }
+  const unsigned inner = shape.inner_bits();
   ProvenSumcheck result{Point(shape.bits()), {}};
-  for (unsigned j = shape.inner_bits(); j-- > 0;) {
+  RunningClaim claim;
+  for (unsigned j = inner; j-- > 0;) {
     const std::size_t pairs = std::size_t{1} << j;
-    const std::vector<E> weights = at.empty() ? std::vector<E>{} : eq_table(at.subspan(outer, j));
+    const RoundWeights weights = at.empty() ? RoundWeights{} : RoundWeights(at.subspan(outer, j));
+    const std::optional<E> coordinate = at.empty() ? std::optional<E>{} : at[outer + j];
+    const bool with_one = claim.needs_one(coordinate);
     RoundSums sums{};
 #pragma omp parallel
     {
       RoundSums partial{};
 #pragma omp for schedule(dynamic) nowait
       for (std::size_t i = 0; i < chunks.count(); ++i) {
-        const RoundSums block = round_sums(relation, chunks.tables(i), pairs, weights);
+        const RoundSums block =
+            j + 1 == inner ? round_sums(relation, chunks.tables(i), pairs, weights, with_one)
+                           : bind_round(relation, chunks.tables(i), pairs, result.point[outer + j + 1], weights,
+                                        with_one);
         for (std::size_t x = 0; x < values; ++x) {
           partial[x] += chunk_weight[i] * block[x];
         }
@@ -179,8 +242,10 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       }
     }
     comm.all_reduce_sum(std::span(sums).first(values));
-    result.point[outer + j] = send_round(transcript, std::span(sums).first(values));
-    chunks.bind_lowest(pairs, result.point[outer + j]);
+    result.point[outer + j] = claim.send_round(transcript, std::span(sums).first(values), coordinate);
+  }
+  if (inner > 0) {
+    chunks.bind_last(result.point[outer]);
   }
   ProvenSumcheck rest = prove_dense_sumcheck(
       transcript, relation, outer_tables(shape, chunks, factors, std::span<const E>(result.point).subspan(outer), comm),

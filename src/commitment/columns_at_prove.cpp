@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <tessera/commitment/row_groups.hpp>
+#include <tessera/field/point_evaluation.hpp>
+
+#include "commitment/oracle_matrix.hpp"
+
+namespace tessera {
+namespace {
+
+/// Parts of an evaluation that are placed at once: what a cache holds, and one exchange between ranks.
+constexpr std::size_t wave_bytes = std::size_t{8} << 20;
+
+/// Whole columns: those with column mod 2^log_parts in [first, last).
+struct PartSelection {
+  std::size_t first;
+  std::size_t last;
+  unsigned log_parts;
+
+  template <class Visit>
+  void visit(std::size_t chunk_size, std::size_t offset, unsigned log_rows, const Visit& visit) const {
+    const std::size_t width = std::size_t{1} << log_rows;
+    const std::size_t begin = offset >> log_rows;
+    const std::size_t end = begin + std::max(std::size_t{1}, chunk_size >> log_rows);
+    for (std::size_t round = begin >> log_parts; round <= (end - 1) >> log_parts; ++round) {
+      const std::size_t base = round << log_parts;
+      for (std::size_t column = std::max(begin, base + first); column < std::min(end, base + last); ++column) {
+        const std::size_t start = (column - begin) << log_rows;
+        visit(ColumnPiece{column, start, std::min(width, chunk_size - start)});
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
+                          std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
+                          Communicator& comm) {
+  const std::size_t width = std::size_t{1} << parameters.log_rows;
+  const OracleMatrix matrix(layout, parameters.log_rows, tensors, comm);
+  PointEvaluation evaluation(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, width,
+                             parameters.log_inverse_rate, positions);
+  const std::size_t parts = evaluation.parts();
+  const std::size_t part_size = evaluation.part_size();
+  const std::size_t wave = std::clamp(wave_bytes / (part_size * sizeof(F)), std::size_t{1}, parts);
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  RawVector<F> buffer(wave * part_size);
+  for (std::size_t step = 0; step * wave * ranks < parts; ++step) {
+    const auto selection = [&](int rank) {
+      const std::size_t first = (step * ranks + static_cast<std::size_t>(rank)) * wave;
+      return PartSelection{std::min(parts, first), std::min(parts, first + wave), evaluation.log_parts()};
+    };
+    const PartSelection mine = selection(comm.rank());
+    const auto place = [&](std::size_t column) {
+      return buffer.data() + ((column & (parts - 1)) - mine.first) * part_size + evaluation.place(column);
+    };
+#pragma omp parallel for schedule(static)
+    for (std::size_t part = mine.first; part < mine.last; ++part) {
+      for (std::size_t column = part; column < matrix.columns(); column += parts) {
+        if (!matrix.filled(column)) {
+          std::fill_n(place(column), width, F::zero());
+        }
+      }
+    }
+    matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
+    evaluation.add(mine.first, std::span(buffer).first((mine.last - mine.first) * part_size));
+  }
+  std::vector<E> sums;  // ranks add elements of E
+  sums.reserve(evaluation.values().size());
+  for (const F value : evaluation.values()) {
+    sums.emplace_back(value);
+  }
+  comm.all_reduce_sum(sums);
+  std::vector<F> columns;
+  columns.reserve(sums.size());
+  for (const E& sum : sums) {
+    columns.push_back(sum.c0);
+  }
+  return columns;
+}
+
+}  // namespace tessera

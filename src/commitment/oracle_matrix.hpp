@@ -1,0 +1,136 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <tessera/cluster/communicator.hpp>
+#include <tessera/commitment/oracle.hpp>
+#include <tessera/memory/storage.hpp>
+
+/// \file
+/// An oracle as a matrix of 2^log_rows rows, from chunks that many ranks hold: how its parts reach the rank that
+/// transforms them. Inside the commitment library only.
+
+namespace tessera {
+
+/// One column of a chunk or a part of it: `count` values from place `from` of the chunk on.
+struct ColumnPiece {
+  std::size_t column;
+  std::size_t from;
+  std::size_t count;
+};
+
+/// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
+///   selection.visit(chunk_size, offset, log_rows, visit)
+/// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are aligned
+/// to 2^7 >= the number of rows: a chunk is whole matrix columns, or the first values of one column if it is shorter.
+class OracleMatrix {
+ public:
+  OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::span<const IntegerTensor> tensors,
+               Communicator& comm);
+  /// Whether chunks fill a column whole.
+  [[nodiscard]] bool filled(std::size_t column) const { return filled_[column] != 0; }
+  [[nodiscard]] std::size_t columns() const { return filled_.size(); }
+  [[nodiscard]] unsigned log_rows() const { return log_rows_; }
+
+  /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
+  /// is alone. selection(rank) is the Selection of a rank. Collective.
+  template <class SelectionOf, class Place>
+  void collect(const SelectionOf& selection, const Place& place) const {
+    if (comm_.size() == 1) {
+      return place_all(selection(0), place);
+    }
+    std::vector<std::vector<std::byte>> send;
+    send.reserve(static_cast<std::size_t>(comm_.size()));
+    for (int rank = 0; rank < comm_.size(); ++rank) {
+      send.push_back(pack(selection(rank)));
+    }
+    place_received(selection(comm_.rank()), comm_.all_to_all_bytes(send), place);
+  }
+
+ private:
+  /// body(tensor, its number) with the tensor's type.
+  template <class Body>
+  void for_tensors(const Body& body) const {
+    for (std::size_t t = 0; t < tensors_.size(); ++t) {
+      std::visit([&](const auto* tensor) { body(*tensor, t); }, tensors_[t]);
+    }
+  }
+
+  template <class Selection, class Place>
+  void place_all(const Selection& selection, const Place& place) const {
+#pragma omp parallel
+    for_tensors([&](const auto& tensor, std::size_t t) {
+#pragma omp for schedule(static) nowait
+      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
+        const auto values = tensor.chunk(chunk);
+        selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
+          place(piece.column, std::span(values).subspan(piece.from, piece.count));
+        });
+      }
+    });
+  }
+
+  template <class T>
+  [[nodiscard]] int owner_of(const ChunkedTensor<T>& tensor, std::size_t chunk) const {
+    return tensor.ownership().owner(tensor.shape(), chunk, comm_.size());
+  }
+
+  /// The raw integers of this rank's chunks for a selection: tensor by tensor, chunk by chunk.
+  template <class Selection>
+  [[nodiscard]] std::vector<std::byte> pack(const Selection& selection) const {
+    std::vector<std::byte> bytes;
+    for_tensors([&](const auto& tensor, std::size_t t) {
+      for (const std::size_t chunk : tensor.held()) {
+        if (owner_of(tensor, chunk) != comm_.rank()) {
+          continue;
+        }
+        const auto values = tensor.chunk(chunk);
+        selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
+          const auto part = std::as_bytes(values.subspan(piece.from, piece.count));
+          bytes.insert(bytes.end(), part.begin(), part.end());
+        });
+      }
+    });
+    return bytes;
+  }
+
+  template <class Selection, class Place>
+  void place_received(const Selection& selection, const std::vector<std::vector<std::byte>>& received,
+                      const Place& place) const {
+    std::vector<std::size_t> read(received.size(), 0);
+    for_tensors([&](const auto& tensor, std::size_t t) {
+      using T = std::remove_cvref_t<decltype(tensor.chunk(0)[0])>;
+      std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> values;  // a piece is at most a column
+      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
+        const auto source = static_cast<std::size_t>(owner_of(tensor, chunk));
+        const auto visit = [&](ColumnPiece piece) {
+          const std::size_t bytes = piece.count * sizeof(T);
+          if (read[source] + bytes > received[source].size()) {
+            throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
+          }
+          std::memcpy(values.data(), received[source].data() + read[source], bytes);
+          read[source] += bytes;
+          place(piece.column, std::span<const T>(values).first(piece.count));
+        };
+        selection.visit(tensor.shape().chunk_size(), layout_.offset(t, chunk), log_rows_, visit);
+      }
+    });
+  }
+
+  const OracleLayout& layout_;
+  unsigned log_rows_;
+  std::span<const IntegerTensor> tensors_;
+  Communicator& comm_;
+  std::vector<std::uint8_t> filled_;
+};
+
+/// Integers as elements of F.
+template <class T>
+void to_field(std::span<const T> values, F* to) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    to[i] = F::from_signed(static_cast<std::int64_t>(values[i]));
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cassert>
+#include <tessera/field/point_evaluation.hpp>
+
+#include "field/ntt_kernels.hpp"
+
+namespace tessera {
+namespace {
+
+/// A part stays in this much cache.
+constexpr std::size_t part_bytes = 256 * 1024;
+
+/// Longer transforms mean more layers, shorter ones more parts to add at every position: 2^9 balances some 200 positions.
+unsigned choose_log_rows(unsigned log_length, std::size_t lanes, unsigned log_padding) {
+  unsigned log_rows = std::min(log_length, 9U);
+  while (log_rows > 0 && (lanes * sizeof(F)) << log_rows > part_bytes) {
+    --log_rows;
+  }
+  return std::max(log_rows, log_padding);
+}
+
+}  // namespace
+
+PointEvaluation::PointEvaluation(unsigned log_length, std::size_t lanes, unsigned log_padding,
+                                 std::span<const std::size_t> positions)
+    : lanes_(lanes),
+      log_padding_(log_padding),
+      log_rows_(choose_log_rows(log_length, lanes, log_padding)),
+      log_parts_(log_length - log_rows_),
+      twiddles_(own_twiddles(log_rows_)),
+      values_(positions.size() * lanes) {
+  const F root = F::root_of_unity(log_length);
+  for (const std::size_t position : positions) {
+    rows_.push_back(position & ((std::size_t{1} << log_rows_) - 1));
+    steps_.push_back(root.power(position));
+  }
+}
+
+void PointEvaluation::add(std::size_t first, std::span<F> parts) {
+  assert(parts.size() % part_size() == 0);
+#pragma omp parallel
+  {
+    std::vector<F> sums(values_.size());
+    std::vector<F> powers(rows_.size());  // omega^(position * part)
+    std::size_t known = 0;                // the part that they belong to, plus 1
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < parts.size() / part_size(); ++i) {
+      const std::size_t part = first + i;
+      F* const rows = parts.data() + i * part_size();
+      replicate(rows, log_rows_, lanes_, log_padding_);
+      transform_group(rows, log_padding_, log_rows_, lanes_, twiddles_.data());
+      for (std::size_t j = 0; j < rows_.size(); ++j) {
+        powers[j] = part == known && part > 0 ? powers[j] * steps_[j] : steps_[j].power(part);
+        add_scaled(powers[j], rows + rows_[j] * lanes_, lanes_, sums.data() + j * lanes_);
+      }
+      known = part + 1;
+    }
+#pragma omp critical
+    add_scaled(F::one(), sums.data(), sums.size(), values_.data());
+  }
+}
+
+}  // namespace tessera

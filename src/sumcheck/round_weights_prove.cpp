@@ -1,0 +1,20 @@
+#include <algorithm>
+#include <tessera/sumcheck/round_weights.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t low_variables = 8;  // 8 KiB of tables, and a multiplication by a high weight every 2^8 pairs
+
+}  // namespace
+
+RoundWeights::RoundWeights(std::span<const E> at)
+    : low_(eq_table(at.last(std::min(low_variables, at.size())))),
+      high_(eq_table(at.first(at.size() - std::min(low_variables, at.size())))) {
+  low_crossed_.reserve(low_.size());
+  for (const E& weight : low_) {
+    low_crossed_.emplace_back(weight.c1 * F::from_canonical(E::non_residue), weight.c0);
+  }
+}
+
+}  // namespace tessera
