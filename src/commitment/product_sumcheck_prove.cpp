@@ -75,16 +75,13 @@ void ProductTables::settle() {
 
 E prove_product_round(ProverTranscript& transcript, std::span<ProductTables> pairs, E& claim) {
   E at_zero;
-  E at_two;
+  E square;
   for (ProductTables& tables : pairs) {
     const RoundSums sums = tables.round_sums();
     at_zero += sums[0];
-    at_two += sums[2];
+    square += sums[2];
   }
-  // h(2) = h(0) + 2*h_1 + 4*h_2 and claim = 2*h(0) + h_1 + h_2
-  const E both = claim - at_zero - at_zero;
-  const E square = (at_two - at_zero - both - both) * F::from_canonical(2).inverse();
-  const std::array<E, 2> message{both - square, square};
+  const std::array<E, 2> message{claim - at_zero - at_zero - square, square};  // claim = 2*h(0) + h_1 + h_2
   transcript.send("round", message);
   const E challenge = transcript.challenge("bind");
   claim = at_zero + challenge * (message[0] + challenge * message[1]);

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <tessera/field/extension.hpp>
+#include <tessera/field/masked-inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -24,9 +25,7 @@ HWY_INLINE std::uint64_t* words(F* values) { return reinterpret_cast<std::uint64
 
 /// Canonical in, canonical out, for all functions below.
 HWY_INLINE V64 subtract(V64 a, V64 b) {
-  const D64 d;
-  const V64 difference = hn::Sub(a, b);
-  return hn::IfThenElse(hn::Lt(a, b), hn::Add(difference, hn::Set(d, F::modulus)), difference);
+  return add_where(hn::Lt(a, b), hn::Sub(a, b), hn::Set(D64(), F::modulus));
 }
 
 HWY_INLINE V64 add(V64 a, V64 b) { return subtract(a, hn::Sub(hn::Set(D64(), F::modulus), b)); }
@@ -48,11 +47,10 @@ HWY_INLINE V64 reduce(V64 high, V64 low) {
   const V64 eps = hn::Set(d, epsilon);
   const V64 high_high = hn::ShiftRight<32>(high);
   const V64 high_low = hn::And(high, eps);
-  V64 result = hn::Sub(low, high_high);
-  result = hn::Sub(result, hn::IfThenElseZero(hn::Lt(low, high_high), eps));
+  V64 result = subtract_where(hn::Lt(low, high_high), hn::Sub(low, high_high), eps);
   const V64 middle = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
   result = hn::Add(result, middle);
-  result = hn::Add(result, hn::IfThenElseZero(hn::Lt(result, middle), eps));
+  result = add_where(hn::Lt(result, middle), result, eps);
   return hn::Min(result, hn::Sub(result, hn::Set(d, F::modulus)));
 }
 
@@ -86,7 +84,7 @@ HWY_INLINE V64 multiply_shifted(V64 a, V64 b) {
   // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
   const V64 quotient = hn::Add(product.low, hn::ShiftLeft<32>(product.low));
   V64 away = hn::Sub(quotient, hn::ShiftRight<32>(quotient));
-  away = hn::Sub(away, hn::IfThenElseZero(hn::Lt(quotient, product.low), hn::Set(d, 1)));
+  away = subtract_where(hn::Lt(quotient, product.low), away, hn::Set(d, 1));
   return subtract(product.high, away);
 }
 

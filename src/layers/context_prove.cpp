@@ -1,18 +1,27 @@
+#include <algorithm>
 #include <tessera/layers/prover_context.hpp>
 #include <tessera/protocol/witness.hpp>
 
 namespace tessera {
 namespace {
 
-/// Strides of the dimensions' inner indices in a chunk.
-std::vector<std::size_t> inner_strides(const Shape& shape) {
-  std::vector<std::size_t> strides(shape.dimensions().size());
-  std::size_t stride = 1;
-  for (std::size_t j = strides.size(); j-- > 0;) {
-    strides[j] = stride;
-    stride <<= shape.dimensions()[j].log_chunk;
+/// values[inner indices of dimensions from `first` on] = table[base + sum_j index_j * table_stride[j]].
+void spread(const std::vector<E>& table, const Shape& shape, const std::vector<std::size_t>& table_stride,
+            std::size_t first, std::size_t base, std::span<E> values) {
+  const auto rest = table_stride.begin() + static_cast<std::ptrdiff_t>(first);
+  if (std::all_of(rest, table_stride.end(), [](std::size_t stride) { return stride == 0; })) {
+    std::ranges::fill(values, table[base]);
+    return;
   }
-  return strides;
+  if (first + 1 == table_stride.size()) {  // the last dimension, kept: stride 1
+    std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(base), values.size(), values.begin());
+    return;
+  }
+  const std::size_t count = shape.dimensions()[first].chunk();
+  const std::size_t size = values.size() / count;
+  for (std::size_t i = 0; i < count; ++i) {
+    spread(table, shape, table_stride, first + 1, base + i * table_stride[first], values.subspan(i * size, size));
+  }
 }
 
 /// out[x] = scale * prod_j table_j[x_j] over all inner indices x of a chunk, tables already cut to the chunk.
@@ -134,18 +143,11 @@ ChunkedFactor broadcast_factor(const Shape& shape, const std::vector<E>& table, 
   assert(size == table.size());
   ChunkedFactor factor;
   factor.fill = [shape, table, table_stride](std::size_t chunk, std::span<E> values) {
-    const std::vector<std::size_t> strides = inner_strides(shape);
     std::size_t base = 0;
-    for (std::size_t j = 0; j < strides.size(); ++j) {
+    for (std::size_t j = 0; j < table_stride.size(); ++j) {
       base += (shape.coordinate(chunk, j) << shape.dimensions()[j].log_chunk) * table_stride[j];
     }
-    for (std::size_t x = 0; x < values.size(); ++x) {
-      std::size_t place = base;
-      for (std::size_t j = 0; j < strides.size(); ++j) {
-        place += ((x / strides[j]) & (shape.dimensions()[j].chunk() - 1)) * table_stride[j];
-      }
-      values[x] = table[place];
-    }
+    spread(table, shape, table_stride, 0, base, values);
   };
   factor.outer = [shape, table, table_stride, kept](std::span<const E> inner_point) {
     // bind the kept dimensions' inner variables one dimension after the other, then spread over the outer cube

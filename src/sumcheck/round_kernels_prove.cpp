@@ -14,10 +14,12 @@ namespace tessera::HWY_NAMESPACE {
 HWY_INLINE const std::uint64_t* words(const E* table) { return reinterpret_cast<const std::uint64_t*>(table); }
 
 struct TripleProduct {
+  static constexpr bool homogeneous = true;
   HWY_INLINE VE operator()(const VE* v) const { return multiply(multiply(v[0], factor(v[1])), factor(v[2])); }
 };
 /// v[0]*(v[1]-v[2])*v[3]*v[4] + lambda*v[5]*v[1]^2
 struct Norm {
+  static constexpr bool homogeneous = false;
   VFactor lambda;
   HWY_INLINE VE operator()(const VE* v) const {
     const VE scaled = multiply(v[3], factor(v[4]));
@@ -28,7 +30,7 @@ struct Norm {
   }
 };
 
-/// Adds the sums of all pairs of a block to sums[0], sums[2] .., and to sums[1] if `with_one`.
+/// Adds the sums of all pairs of a block, times `scale`: see RoundSums.
 template <std::size_t degree, class Form>
 HWY_INLINE void sum_block(const Form& form, E* const* tables, std::size_t factors, std::size_t first, std::size_t last,
                           const E* weights, bool with_one, E scale, E* sums) {
@@ -54,7 +56,7 @@ HWY_INLINE void sum_block(const Form& form, E* const* tables, std::size_t factor
     }
     for (std::size_t at = 0; at <= degree; ++at) {
       if (at != 1 || with_one) {
-        const VE result = form(value);
+        const VE result = form(Form::homogeneous && at == degree ? step : value);
         total[at] = add(total[at], weights == nullptr ? result : multiply(result, weight));
       }
       for (std::size_t k = 0; at < degree && k < factors; ++k) {
@@ -111,7 +113,8 @@ struct BindingPairs {
   }
 };
 
-/// Sums of f*g at 0, 2 and, `with_one`, 1, over the pairs first .. last-1.
+/// Adds the sums of f*g's values at 0, its coefficients of X^2 and, `with_one`, its values at 1, over the pairs
+/// first .. last-1, to totals[0], [2] and [1].
 template <bool weighted, bool with_one, class Pairs>
 HWY_INLINE void sum_products_block(const Pairs& pairs, std::size_t first, std::size_t last, const RoundWeights& weights,
                                    V* totals) {
@@ -119,23 +122,18 @@ HWY_INLINE void sum_products_block(const Pairs& pairs, std::size_t first, std::s
   for (std::size_t x = first; x < last; x += elements_per_vector()) {
     const Halves f = pairs.load_f(x);
     const Halves g = pairs.load_g(x);
-    V f0 = f.even;
-    V f1 = f.odd;
-    V f2 = add(f.odd, subtract(f.odd, f.even));
-    const V g2 = add(g.odd, subtract(g.odd, g.even));
+    V low = f.even;
+    V step = subtract(f.odd, f.even);
     if constexpr (weighted) {
       const ElementFactor weight{load_elements(weights.low() + (x - first)),
                                  load_elements(weights.low_crossed() + (x - first))};
-      f0 = multiply_elements(f0, weight);
-      f2 = multiply_elements(f2, weight);
-      if constexpr (with_one) {
-        f1 = multiply_elements(f1, weight);
-      }
+      low = reduce_weak(multiply_elements_wide(low, weight));
+      step = reduce_weak(multiply_elements_wide(step, weight));
     }
-    sums[0] = add_elements_product(sums[0], f0, g.even);
-    sums[2] = add_elements_product(sums[2], f2, g2);
+    sums[0] = add_elements_product(sums[0], low, g.even);
+    sums[2] = add_elements_product(sums[2], step, subtract(g.odd, g.even));
     if constexpr (with_one) {
-      sums[1] = add_elements_product(sums[1], f1, g.odd);
+      sums[1] = add_elements_product(sums[1], weighted ? add(canonical(low), canonical(step)) : f.odd, g.odd);
     }
   }
   for (std::size_t at = 0; at <= 2; ++at) {

@@ -25,10 +25,23 @@ std::vector<E> higher_coefficients(std::span<const E> values) {
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
-E RunningClaim::send_round(ProverTranscript& transcript, std::span<E> values, std::optional<E> a) {
+E RunningClaim::send_round(ProverTranscript& transcript, std::span<E> values, bool leading, std::optional<E> a) {
   if (!needs_one(a)) {
     // claim = (1-a)*h(0) + a*h(1), or h(0) + h(1)
     values[1] = a ? (*claim_ - (E::one() - *a) * values[0]) * a->inverse() : *claim_ - values[0];
+  }
+  if (leading) {
+    // the difference of order D, sum_i (-1)^(D-i)*binomial(D, i)*h(i), is D! times the leading coefficient
+    const std::size_t degree = values.size() - 1;
+    F factorial = F::one();
+    F binomial = F::one();
+    E sum;
+    for (std::size_t i = degree; i-- > 0;) {
+      factorial *= F::from_unsigned(degree - i);
+      binomial *= F::from_unsigned(i + 1) * F::from_unsigned(degree - i).inverse();
+      sum += ((degree - i) % 2 == 0 ? values[i] : -values[i]) * binomial;
+    }
+    values[degree] = values[degree] * factorial - sum;
   }
   const std::vector<E> coefficients = higher_coefficients(values);
   transcript.send("round", coefficients);
@@ -41,24 +54,23 @@ E RunningClaim::send_round(ProverTranscript& transcript, std::span<E> values, st
   return challenge;
 }
 
-OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
-                         const Communicator& comm)
-    : factors_(factors.size()) {
+OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::size_t factors, const Communicator& comm)
+    : factors_(factors) {
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
     if (ownership.owner(shape, chunk, comm.size()) == comm.rank()) {
       chunks_.push_back(chunk);
     }
   }
-  const std::size_t size = shape.chunk_size();
-  values_.resize(chunks_.size() * factors_ * size);  // uninitialised: filled below
-  tables_.resize(chunks_.size() * factors_);
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    for (std::size_t k = 0; k < factors_; ++k) {
-      const std::span<E> table = std::span(values_).subspan((i * factors_ + k) * size, size);
-      tables_[i * factors_ + k] = table.data();
-      factors[k].fill(chunks_[i], table);
-    }
+  size_ = shape.chunk_size();
+  values_.resize(chunks_.size() * factors_ * size_);
+  for (std::size_t i = 0; i < chunks_.size() * factors_; ++i) {
+    tables_.push_back(values_.data() + i * size_);
+  }
+}
+
+void OwnedChunks::fill(std::size_t i, std::span<const ChunkedFactor> factors) const {
+  for (std::size_t k = 0; k < factors_; ++k) {
+    factors[k].fill(chunks_[i], std::span(tables_[i * factors_ + k], size_));
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 /// A relation without its vector form: scalar code.
 template <class R>
 struct Scalar {
+  static constexpr bool homogeneous = is_homogeneous<R>();
   R relation;
   [[nodiscard]] std::size_t degree() const { return relation.degree(); }
   [[nodiscard]] std::size_t factors() const { return relation.factors(); }

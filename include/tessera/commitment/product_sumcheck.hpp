@@ -35,7 +35,7 @@ class ProductTables {
     settle();
     return b_;
   }
-  /// h(0) and h(2) of the next round's polynomial h.
+  /// h(0) and h_2 (entries 0 and 2) of the next round's polynomial h.
   RoundSums round_sums();
   void bind_later(E challenge) {
     settle();

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <tessera/field/extension.hpp>
+#include <tessera/field/masked-inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -23,8 +24,6 @@ HWY_INLINE V constant(std::uint64_t value) { return hn::Set(Lanes(), value); }
 /// 2^64 mod p.
 HWY_INLINE V epsilon() { return constant(0xFFFFFFFFULL); }
 
-HWY_INLINE V add_where(hn::Mask<Lanes> mask, V a, V b) { return hn::Add(a, hn::IfThenElseZero(mask, b)); }
-
 /// Weak to canonical.
 HWY_INLINE V canonical(V a) { return hn::Min(a, hn::Sub(a, constant(F::modulus))); }
 /// Weak plus canonical, weak.
@@ -32,7 +31,7 @@ HWY_INLINE V add_weak(V weak, V a) {
   const V sum = hn::Add(weak, a);
   return add_where(hn::Lt(sum, weak), sum, epsilon());
 }
-HWY_INLINE V subtract(V a, V b) { return hn::Sub(hn::Sub(a, b), hn::IfThenElseZero(hn::Lt(a, b), epsilon())); }
+HWY_INLINE V subtract(V a, V b) { return subtract_where(hn::Lt(a, b), hn::Sub(a, b), epsilon()); }
 HWY_INLINE V add(V a, V b) {
   const V negated = hn::Sub(constant(F::modulus), b);
   return add_where(hn::Lt(a, negated), hn::Sub(a, negated), constant(F::modulus));
@@ -75,7 +74,7 @@ HWY_INLINE V reduce_weak(Wide value) {
   const V high_high = hn::ShiftRight<32>(value.high);
   const V high_low = hn::And(value.high, epsilon());
   const V difference =
-      hn::Sub(hn::Sub(value.low, high_high), hn::IfThenElseZero(hn::Lt(value.low, high_high), epsilon()));
+      subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
   const V term = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
   const V sum = hn::Add(difference, term);
   return add_where(hn::Lt(sum, term), sum, epsilon());

@@ -29,6 +29,7 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
 
 /// Summand of the reduction: factors T_1..T_n, W_1..W_n.
 struct ReductionRelation {
+  static constexpr bool homogeneous = true;
   std::size_t tensors = 1;
   [[nodiscard]] std::size_t degree() const { return 2; }
   [[nodiscard]] std::size_t factors() const { return 2 * tensors; }

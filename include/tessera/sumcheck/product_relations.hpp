@@ -7,6 +7,7 @@ namespace tessera {
 
 /// Product of two factors.
 struct ProductRelation {
+  static constexpr bool homogeneous = true;
   [[nodiscard]] std::size_t degree() const { return 2; }
   [[nodiscard]] std::size_t factors() const { return 2; }
   E operator()(std::span<const E> v) const { return v[0] * v[1]; }
@@ -15,6 +16,7 @@ struct ProductRelation {
 
 /// Product of three factors.
 struct TripleProductRelation {
+  static constexpr bool homogeneous = true;
   [[nodiscard]] std::size_t degree() const { return 3; }
   [[nodiscard]] std::size_t factors() const { return 3; }
   E operator()(std::span<const E> v) const { return v[0] * v[1] * v[2]; }

@@ -26,10 +26,20 @@ inline constexpr std::size_t max_degree = 4;
 /// Most factors of a relation here.
 inline constexpr std::size_t max_factors = 8;
 
-/// h(0) .. h(degree) of a round polynomial h. h(1) is left out where it follows from the claim.
+/// h(0) .. h(degree) of a round polynomial h, with two savings: h(1) is left out where it follows from the claim, and
+/// the last entry is the leading coefficient if the relation is homogeneous (a sum of products of `degree` factors; it
+/// says so with a static member): the relation of the factors' slopes.
 using RoundSums = std::array<E, max_degree + 1>;
 
-/// Adds weight * g(factors at X = 0 .. degree) of one pair of entries: factor k runs linearly from low[k] to high[k].
+template <Relation R>
+constexpr bool is_homogeneous() {
+  if constexpr (requires { R::homogeneous; }) {
+    return R::homogeneous;
+  }
+  return false;
+}
+
+/// Adds one pair of entries' part of a round's sums: factor k runs linearly from low[k] to high[k].
 template <Relation R>
 void add_round_terms(const R& relation, std::span<const E> low, std::span<const E> high, E weight, bool with_one,
                      RoundSums& sums) {
@@ -42,7 +52,8 @@ void add_round_terms(const R& relation, std::span<const E> low, std::span<const 
   }
   for (std::size_t x = 0; x <= relation.degree(); ++x) {
     if (x != 1 || with_one) {
-      sums[x] += weight * relation(std::span<const E>(value.data(), n));
+      const bool slopes = is_homogeneous<R>() && x == relation.degree();
+      sums[x] += weight * relation(std::span<const E>(slopes ? step.data() : value.data(), n));
     }
     for (std::size_t k = 0; k < n; ++k) {
       value[k] += step[k];
@@ -117,8 +128,9 @@ class RunningClaim {
   /// Whether h(1) of the next round must be summed; otherwise it follows from the claim. `a`: the coordinate of the eq
   /// factor, if there is one.
   [[nodiscard]] bool needs_one(std::optional<E> a) const { return !claim_ || a == E::zero(); }
-  /// Completes the values at 0 .. degree, sends the round polynomial and returns the challenge that binds the variable.
-  E send_round(ProverTranscript& transcript, std::span<E> values, std::optional<E> a);
+  /// Completes the values at 0 .. degree (`leading`: the last one is the leading coefficient), sends the round
+  /// polynomial and returns the challenge that binds the variable.
+  E send_round(ProverTranscript& transcript, std::span<E> values, bool leading, std::optional<E> a);
 
  private:
   std::optional<E> claim_;
@@ -157,7 +169,7 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
                          : bind_round(relation, std::span<E* const>(pointers), pairs, result.point[i + 1], weights(i),
                                       with_one);
     result.point[i] =
-        claim.send_round(transcript, std::span(sums).first(relation.degree() + 1), coordinate(i));
+        claim.send_round(transcript, std::span(sums).first(relation.degree() + 1), is_homogeneous<R>(), coordinate(i));
   }
   for (E* table : pointers) {
     if (variables > 0) {
@@ -173,8 +185,10 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
 /// The present chunks that this rank owns, with their factors' values: inner variables are bound here.
 class OwnedChunks {
  public:
-  OwnedChunks(const Shape& shape, const Ownership& ownership, std::span<const ChunkedFactor> factors,
-              const Communicator& comm);
+  /// Without values yet.
+  OwnedChunks(const Shape& shape, const Ownership& ownership, std::size_t factors, const Communicator& comm);
+  /// Computes the factors' values in owned chunk i.
+  void fill(std::size_t i, std::span<const ChunkedFactor> factors) const;
   [[nodiscard]] std::size_t count() const { return chunks_.size(); }
   /// Number of owned chunk i among the present chunks.
   [[nodiscard]] std::size_t chunk(std::size_t i) const { return chunks_[i]; }
@@ -187,6 +201,7 @@ class OwnedChunks {
 
  private:
   std::size_t factors_;
+  std::size_t size_ = 0;  // of a chunk
   std::vector<std::size_t> chunks_;
   RawVector<E> values_;     // chunk after chunk, factor after factor, 2^inner_bits values each
   std::vector<E*> tables_;  // chunk after chunk
@@ -207,7 +222,7 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
   assert(factors.size() == relation.factors() && relation.degree() <= max_degree && factors.size() <= max_factors);
   const std::size_t values = relation.degree() + 1;
   const unsigned outer = shape.outer_bits();
-  OwnedChunks chunks(shape, ownership, factors, comm);
+  OwnedChunks chunks(shape, ownership, factors.size(), comm);
   std::vector<E> chunk_weight(chunks.count(), E::one());
   if (!at.empty()) {
     for (std::size_t i = 0; i < chunks.count(); ++i) {
@@ -228,10 +243,13 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       RoundSums partial{};
 #pragma omp for schedule(dynamic) nowait
       for (std::size_t i = 0; i < chunks.count(); ++i) {
-        const RoundSums block =
-            j + 1 == inner ? round_sums(relation, chunks.tables(i), pairs, weights, with_one)
-                           : bind_round(relation, chunks.tables(i), pairs, result.point[outer + j + 1], weights,
-                                        with_one);
+        RoundSums block;
+        if (j + 1 == inner) {
+          chunks.fill(i, factors);  // here, because then the values are in a cache
+          block = round_sums(relation, chunks.tables(i), pairs, weights, with_one);
+        } else {
+          block = bind_round(relation, chunks.tables(i), pairs, result.point[outer + j + 1], weights, with_one);
+        }
         for (std::size_t x = 0; x < values; ++x) {
           partial[x] += chunk_weight[i] * block[x];
         }
@@ -242,10 +260,14 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       }
     }
     comm.all_reduce_sum(std::span(sums).first(values));
-    result.point[outer + j] = claim.send_round(transcript, std::span(sums).first(values), coordinate);
+    result.point[outer + j] = claim.send_round(transcript, std::span(sums).first(values), is_homogeneous<R>(), coordinate);
   }
   if (inner > 0) {
     chunks.bind_last(result.point[outer]);
+  } else {
+    for (std::size_t i = 0; i < chunks.count(); ++i) {
+      chunks.fill(i, factors);
+    }
   }
   ProvenSumcheck rest = prove_dense_sumcheck(
       transcript, relation, outer_tables(shape, chunks, factors, std::span<const E>(result.point).subspan(outer), comm),
