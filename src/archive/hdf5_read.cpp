@@ -287,20 +287,18 @@ void ReadFile::require_digest(const DatasetInfo& info, const Digest& computed) c
   }
 }
 
-void ReadFile::read_part(const DatasetInfo& info, std::uint64_t first, std::uint64_t count,
-                         std::span<std::byte> bytes) const {
+void ReadFile::read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const {
   static_assert(std::endian::native == std::endian::little, "values are read as they are stored");
-  if (info.extents.empty() || first > info.extents.front() || count > info.extents.front() - first) {
+  if (begin > info.bytes() || bytes.size() > info.bytes() - begin) {
     throw std::logic_error("ReadFile: a part beyond the end of " + info.name);
   }
-  const std::uint64_t row_bytes = count == 0 ? 0 : bytes.size() / count;
   void* descriptor = nullptr;
   if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
     fail(info.name, "readable data", hdf5::last_error());
   }
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t read = pread(*static_cast<const int*>(descriptor), bytes.data() + done, bytes.size() - done,
-                               static_cast<off_t>(info.offset + first * row_bytes + done));
+                               static_cast<off_t>(info.offset + begin + done));
     if (read < 0 && errno == EINTR) {
       continue;
     }

@@ -154,28 +154,92 @@ void WriteFile::create_groups(const std::string& name) {
   }
 }
 
-void WriteFile::write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
-                            std::span<const std::byte> bytes, const Digest* digest) {
-  DatasetInfo info{name, type, extents, {}, 0};
-  if (!is_valid_name(name) || datasets_.contains(name) || info.bytes() != bytes.size()) {
-    throw std::logic_error("WriteFile: bad name, name used twice or extents that do not fit the values: " + name);
+std::int64_t WriteFile::create_dataset(const DatasetInfo& info, bool early) {
+  if (!is_valid_name(info.name) || datasets_.contains(info.name) || growing_.contains(info.name)) {
+    throw std::logic_error("WriteFile: bad name or name used twice: " + info.name);
   }
-  info.digest =
-      digest != nullptr ? *digest : blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-  reserve(bytes.size());
-  const Handle element(hdf5::make_type(type), H5Tclose);
-  const Handle space(hdf5::make_space(extents), H5Sclose);
+  reserve(info.bytes());
+  const Handle element(hdf5::make_type(info.type), H5Tclose);
+  const Handle space(hdf5::make_space(info.extents), H5Sclose);
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.get(), false);
   H5Pset_layout(creation.get(), H5D_CONTIGUOUS);
-  create_groups(name);
-  const Handle dataset(
-      H5Dcreate2(file_, name.c_str(), element.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Dclose);
-  if (!dataset || !write_digest(dataset.get(), info.digest) ||
+  if (early) {
+    H5Pset_alloc_time(creation.get(), H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER);
+  }
+  create_groups(info.name);
+  const hid_t dataset =
+      H5Dcreate2(file_, info.name.c_str(), element.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT);
+  if (dataset < 0) {
+    fail(info.name + " cannot be written");
+  }
+  return dataset;
+}
+
+void WriteFile::write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
+                            std::span<const std::byte> bytes, const Digest* digest) {
+  DatasetInfo info{name, type, extents, {}, 0};
+  if (info.bytes() != bytes.size()) {
+    throw std::logic_error("WriteFile: extents that do not fit the values: " + name);
+  }
+  info.digest =
+      digest != nullptr ? *digest : blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  const Handle dataset(create_dataset(info, false), H5Dclose);
+  const Handle element(hdf5::make_type(type), H5Tclose);
+  if (!write_digest(dataset.get(), info.digest) ||
       (!bytes.empty() && H5Dwrite(dataset.get(), element.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
     fail(name + " cannot be written");
   }
   datasets_.emplace(name, std::move(info));
+}
+
+void WriteFile::begin_rows(const std::string& name, const ElementType& type, const Extents& extents) {
+  DatasetInfo info{name, type, extents, {}, 0};
+  if (info.count() == 0 || extents.empty()) {
+    throw std::logic_error("WriteFile: rows of nothing: " + name);
+  }
+  const hid_t dataset = create_dataset(info, true);
+  info.offset = H5Dget_offset(dataset);
+  growing_.emplace(name, GrowingDataset{std::move(info), dataset, 0});
+}
+
+void WriteFile::append_bytes(const std::string& name, const ElementType& type, std::span<const std::byte> bytes) {
+  GrowingDataset& dataset = growing_.at(name);
+  const DatasetInfo& info = dataset.info;
+  const std::uint64_t row_bytes = info.bytes() / info.extents.front();
+  const std::uint64_t rows = bytes.size() / row_bytes;
+  if (type != info.type || rows * row_bytes != bytes.size() || rows > info.extents.front() - dataset.rows) {
+    throw std::logic_error("WriteFile: not whole rows, or too many: " + name);
+  }
+  std::vector<hsize_t> start(info.extents.size(), 0);
+  std::vector<hsize_t> count(info.extents.begin(), info.extents.end());
+  start.front() = dataset.rows;
+  count.front() = rows;
+  const Handle element(hdf5::make_type(type), H5Tclose);
+  const Handle space(H5Dget_space(dataset.handle), H5Sclose);
+  const Handle memory(hdf5::make_space({count.begin(), count.end()}), H5Sclose);
+  if (!space || H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) < 0 ||
+      H5Dwrite(dataset.handle, element.get(), memory.get(), space.get(), H5P_DEFAULT, bytes.data()) < 0) {
+    fail(name + " cannot be written");
+  }
+  // the disk begins now, not when all is there; where this is unknown, it begins later
+  (void)::sync_file_range(descriptor_, static_cast<off64_t>(info.offset + dataset.rows * row_bytes),
+                          static_cast<off64_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+  dataset.rows += rows;
+}
+
+void WriteFile::end_rows(const std::string& name, const Digest& digest) {
+  GrowingDataset dataset = growing_.extract(name).mapped();
+  const Handle handle(dataset.handle, H5Dclose);
+  if (dataset.rows != dataset.info.extents.front()) {
+    throw std::logic_error("WriteFile: rows are missing: " + name);
+  }
+  dataset.info.digest = digest;
+  if (!write_digest(handle.get(), digest)) {
+    fail(name + " cannot be written");
+  }
+  datasets_.emplace(name, std::move(dataset.info));
 }
 
 void WriteFile::write_text(const std::string& name, std::string_view text) {
@@ -260,6 +324,9 @@ class CompleteFile {
 }  // namespace
 
 Digest WriteFile::close() {
+  if (!growing_.empty()) {
+    throw std::logic_error("WriteFile: a dataset is not finished: " + growing_.begin()->first);
+  }
   const Digest digest = hdf5::file_digest(format_, format_version, datasets_);
   haddr_t used = 0;
   if (!write_digest(file_, digest) || H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_eoa(file_, &used) < 0) {

@@ -4,6 +4,7 @@
 #include <tessera/archive/trace_file.hpp>
 #include <tessera/cluster/scope_memory.hpp>
 #include <tessera/commitment/codeword.hpp>
+#include <tessera/commitment/row_groups.hpp>
 #include <tessera/model/float_model.hpp>
 #include <tessera/model/import.hpp>
 #include <tessera/model/inference.hpp>
@@ -160,15 +161,21 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
                           Communicator& comm, Progress& progress) {
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
                maxima_of_all_ranks(model, comm));
-  progress.begin("encoding parameters");
+  progress.begin("encoding and writing parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-  const Codeword codeword = encode_oracle(layout, key.parameter_oracle, tensors.views(), {}, comm);
-  key.parameter_root = codeword.levels.back().front();
-  progress.begin("writing commitment");
-  save_codeword(directory, {key.parameter_oracle.log_rows, codeword.log_columns}, codeword.first_column,
-                codeword.columns, codeword.levels, parameters, comm);
+  const OracleParameters& oracle = key.parameter_oracle;
+  CodewordWriter writer(directory, {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate},
+                        comm);
+  const std::size_t rows = std::size_t{1} << oracle.log_rows;
+  encode_rows(layout, oracle, tensors.views(), writer.columns(), comm,
+              [&](RowRange range, std::span<const F> values) {
+                writer.append(range.size(), values);
+                progress.update(range.last, rows);
+              });
+  progress.begin("waiting for the disk");
+  key.parameter_root = writer.finish(parameters);
   return key;
 }
 

@@ -52,17 +52,17 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
 }
 
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, Kept kept, Communicator& comm) {
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm) {
   const std::size_t width = std::size_t{1} << parameters.log_rows;
   const unsigned log_columns = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
   const ColumnRange mine{first_column_of_rank(log_columns, comm.rank(), comm.size()),
                          first_column_of_rank(log_columns, comm.rank() + 1, comm.size())};
-  Codeword codeword{width, log_columns, mine.first, {}, {}, kept.whole_tree ? 0 : std::min(log_columns, upper_levels)};
-  codeword.columns.resize(kept.columns ? mine.size() * width : 0);
+  Codeword codeword{width, log_columns, mine.first, {}, {}, std::min(log_columns, upper_levels)};
+  codeword.columns.resize(keep_columns ? mine.size() * width : 0);
   ColumnHasher hasher(mine.size(), width * sizeof(F));
   encode_rows(layout, parameters, tensors, mine, comm, [&](RowRange rows, std::span<const F> values) {
     hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
-    if (kept.columns) {
+    if (keep_columns) {
 #pragma omp parallel for schedule(static)
       for (std::size_t column = 0; column < mine.size(); ++column) {
         std::memcpy(static_cast<void*>(codeword.columns.data() + column * width + rows.first),

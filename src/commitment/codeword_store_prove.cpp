@@ -11,10 +11,10 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
   const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
     return std::make_unique<MemoryCodewordStore>(
-        encode_oracle(layout, parameters, tensors, {.columns = true, .whole_tree = false}, comm), comm);
+        encode_oracle(layout, parameters, tensors, true, comm), comm);
   }
   return std::make_unique<MemoryCodewordStore>(
-      encode_oracle(layout, parameters, tensors, {.columns = false, .whole_tree = false}, comm), comm,
+      encode_oracle(layout, parameters, tensors, false, comm), comm,
       [layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm](
           std::span<const std::size_t> positions) { return columns_at(layout, parameters, tensors, positions, comm); });
 }

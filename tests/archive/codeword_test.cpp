@@ -3,71 +3,107 @@
 #include <random>
 #include <tessera/archive/codeword_file.hpp>
 #include <tessera/archive/hdf5.hpp>
+#include <tessera/commitment/codeword.hpp>
 
 #include "temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {
 
-std::vector<TreeLevel> random_levels(unsigned log_columns, std::mt19937_64& random) {
-  std::vector<TreeLevel> levels;
-  for (unsigned level = 0; level <= log_columns; ++level) {
-    levels.emplace_back(std::size_t{1} << (log_columns - level));
-    for (Digest& digest : levels.back()) {
-      digest[0] = static_cast<std::uint8_t>(random());
-      digest[31] = static_cast<std::uint8_t>(random());
-    }
+/// A codeword of random values, column after column.
+std::vector<F> random_columns(const CodewordGeometry& geometry, std::mt19937_64& random) {
+  std::vector<F> values(std::size_t{1} << (geometry.log_columns + geometry.log_rows));
+  for (F& value : values) {
+    value = F::from_unsigned(random());
   }
-  return levels;
+  return values;
+}
+
+/// Writes it, alone, `at_once` rows at a time. Returns the root.
+Digest save(const std::filesystem::path& directory, const CodewordGeometry& geometry, const std::vector<F>& values,
+            std::size_t at_once) {
+  SelfCommunicator self;
+  CodewordWriter writer(directory, geometry, self);
+  const std::size_t rows = std::size_t{1} << geometry.log_rows;
+  for (std::size_t first = 0; first < rows; first += at_once) {
+    std::vector<F> part;
+    for (std::size_t column = 0; column < values.size() / rows; ++column) {
+      const auto from = values.begin() + static_cast<std::ptrdiff_t>(column * rows + first);
+      part.insert(part.end(), from, from + static_cast<std::ptrdiff_t>(at_once));
+    }
+    writer.append(at_once, part);
+  }
+  return writer.finish(Digest{7});
 }
 
 TEST(CodewordFiles, AnswerFromShardsAndTop) {
   const TemporaryDirectory directory;
   std::mt19937_64 random(3);
   SelfCommunicator self;
-  for (const CodewordGeometry geometry : {CodewordGeometry{2, 18}, CodewordGeometry{3, 5}, CodewordGeometry{0, 0}}) {
+  for (const CodewordGeometry geometry : {CodewordGeometry{4, 17}, CodewordGeometry{3, 5}, CodewordGeometry{4, 0}}) {
     const std::size_t columns = std::size_t{1} << geometry.log_columns;
-    std::vector<F> values(columns << geometry.log_rows);
-    for (F& value : values) {
-      value = F::from_unsigned(random());
-    }
-    const auto levels = random_levels(geometry.log_columns, random);
-    save_codeword(directory.path(), geometry, 0, values, levels, Digest{7}, self);
-    const std::unique_ptr<StoredCodeword> store = open_codeword(directory.path(), self);
-    EXPECT_EQ(store->root(), levels.back().front());
-    EXPECT_EQ(store->parameters(), Digest{7});
-    const std::vector<std::size_t> positions = {0, columns - 1, columns / 2, columns / 3, 0};
-    const std::vector<F> opened = store->columns(positions);
     const std::size_t rows = std::size_t{1} << geometry.log_rows;
-    ASSERT_EQ(opened.size(), positions.size() * rows);
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      for (std::size_t row = 0; row < rows; ++row) {
-        EXPECT_EQ(opened[i * rows + row], values[positions[i] * rows + row]);
+    const std::vector<F> values = random_columns(geometry, random);
+    const std::vector<TreeLevel> levels = merkle_levels(hash_columns(values, rows));
+    for (const std::size_t at_once : {std::size_t{8}, rows}) {
+      EXPECT_EQ(save(directory.path(), geometry, values, at_once), levels.back().front());
+      const std::unique_ptr<StoredCodeword> store = open_codeword(directory.path(), self);
+      EXPECT_EQ(store->root(), levels.back().front());
+      EXPECT_EQ(store->parameters(), Digest{7});
+      const std::vector<std::size_t> positions = {0, columns - 1, columns / 2, columns / 3, 0};
+      const std::vector<F> opened = store->columns(positions);
+      ASSERT_EQ(opened.size(), positions.size() * rows);
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        for (std::size_t row = 0; row < rows; ++row) {
+          EXPECT_EQ(opened[i * rows + row], values[positions[i] * rows + row]);
+        }
+      }
+      for (unsigned level = 0; level <= geometry.log_columns; ++level) {
+        const std::vector<std::size_t> indices = {levels[level].size() - 1, 0, levels[level].size() / 2};
+        const std::vector<Digest> nodes = store->nodes(level, indices);
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+          EXPECT_EQ(nodes[i], levels[level][indices[i]]) << level;
+        }
+      }
+      for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory.path())) {
+        ReadFile(entry.path()).check_all();
       }
     }
-    for (unsigned level = 0; level <= geometry.log_columns; ++level) {
-      const std::vector<std::size_t> indices = {levels[level].size() - 1, 0, levels[level].size() / 2};
-      const std::vector<Digest> nodes = store->nodes(level, indices);
-      for (std::size_t i = 0; i < indices.size(); ++i) {
-        EXPECT_EQ(nodes[i], levels[level][indices[i]]) << level;
-      }
-    }
-    ReadFile(directory / "codeword-00000.h5").check_all();
   }
 }
 
 TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
   const TemporaryDirectory directory;
+  const auto ours = directory / "ours";
+  const auto other = directory / "other";
+  std::filesystem::create_directory(ours);
+  std::filesystem::create_directory(other);
   std::mt19937_64 random(3);
   SelfCommunicator self;
-  EXPECT_THROW(open_codeword(directory.path(), self), InputError);
-  const std::vector<F> values(64);
-  const auto levels = random_levels(4, random);
-  save_codeword(directory.path(), {2, 4}, 0, values, levels, Digest{7}, self);
-  save_codeword_shard(directory.path(), {1, 5}, 0, values, random_levels(5, random)).get();
-  EXPECT_THROW(open_codeword(directory.path(), self), InputError);
-  std::filesystem::remove(directory / "codeword-00000.h5");
-  EXPECT_THROW(open_codeword(directory.path(), self), InputError);
+  EXPECT_THROW(open_codeword(ours, self), InputError);
+  save(ours, {4, 4}, random_columns({4, 4}, random), 16);
+  save(other, {3, 5}, random_columns({3, 5}, random), 8);
+  EXPECT_NO_THROW(open_codeword(ours, self));
+  const auto shard = ours / "codeword-00000.h5";
+  std::filesystem::copy_file(other / "codeword-00000.h5", shard, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_THROW(open_codeword(ours, self), InputError);
+  std::filesystem::remove(shard);
+  EXPECT_THROW(open_codeword(ours, self), InputError);
+}
+
+/// Rows that are missing or too many are the program's mistake, and leave no file.
+TEST(CodewordFiles, UnfinishedOnesLeaveNothing) {
+  const TemporaryDirectory directory;
+  std::mt19937_64 random(4);
+  SelfCommunicator self;
+  const std::vector<F> values = random_columns({3, 5}, random);
+  {
+    CodewordWriter writer(directory.path(), {4, 5}, self);
+    writer.append(8, values);
+    EXPECT_EQ(directory.entries(), 1U);
+  }
+  EXPECT_EQ(directory.entries(), 0U);
+  EXPECT_THROW(CodewordWriter(directory.path(), {2, 5}, self), std::invalid_argument);
 }
 
 }  // namespace

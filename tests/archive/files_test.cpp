@@ -37,7 +37,7 @@ TEST(Hdf5, RoundTripsEveryKindOfDataset) {
   const ReadFile file(directory / "a.h5", "tessera test");
   EXPECT_EQ(file.digest(), digest);
   EXPECT_EQ(file.read<std::int16_t>("deep/er/i16", {2, 3}), (std::vector<std::int16_t>{-1, 2, -32768, 32767, 0, 1}));
-  EXPECT_EQ(file.read_rows<std::int16_t>("deep/er/i16", {2, 3}, 1, 1), (std::vector<std::int16_t>{32767, 0, 1}));
+  EXPECT_EQ(file.read_lines<std::int16_t>("deep/er/i16", {2, 3}, 1, 1), (std::vector<std::int16_t>{32767, 0, 1}));
   EXPECT_EQ(file.read_list<float>("f32", 2), (std::vector<float>{1.5F, -0.0F}));
   EXPECT_TRUE(file.read_list<std::uint64_t>("empty", 5).empty());
   EXPECT_EQ(file.read_scalar<double>("f64"), 0.1);

@@ -140,7 +140,7 @@ renew # columns overwritten on the disk
 head -c 1000000 /dev/zero | dd of=broken/codeword-00000.h5 bs=1000 seek=500 conv=notrunc status=none
 expect_error 3 'the proof that was just made is rejected at /opening: ' try
 expect_absent bad.h5
-expect_error 2 'broken/codeword-00000.h5: columns: ' tessera inspect --check broken/codeword-00000.h5
+expect_error 2 'broken/codeword-00000.h5: rows: ' tessera inspect --check broken/codeword-00000.h5
 
 # a stored trace that is damaged is made anew
 prove --scratch traces --out p.h5 >/dev/null

@@ -127,7 +127,7 @@ expect 0 'tessera codeword, format version 2' tessera inspect commitment/codewor
 parameters=$(grep '^parameters ' output)
 expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
 expect_same "$(grep '^parameters ' output)" "$parameters"
-expect 0 'tessera codeword shard, format version 2' tessera inspect --check commitment/codeword-00000.h5
+expect 0 'tessera codeword rows, format version 2' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
 expect 0 'tessera trace, format version 2' tessera inspect traces/trace-0.h5
 expect 0 'tessera proof' ranks 2 tessera inspect proof.h5

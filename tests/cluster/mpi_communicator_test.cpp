@@ -5,6 +5,7 @@
 #include <tessera/cluster/agreement.hpp>
 #include <tessera/cluster/job_plan.hpp>
 #include <tessera/cluster/serialization.hpp>
+#include <tessera/commitment/codeword.hpp>
 
 #include "world.hpp"
 
@@ -110,33 +111,44 @@ TEST(Agreement, EveryRankLearnsOfADifference) {
   }
 }
 
+TEST(Agreement, AnErrorOfOneRankIsEveryRanks) {
+  const int last = world().size() - 1;
+  EXPECT_NO_THROW(fail_together(world(), [] {}));
+  const auto fail = [&] {
+    if (world().rank() == last) {
+      throw JobError("disk " + std::to_string(last) + " is full");
+    }
+  };
+  try {
+    fail_together(world(), fail);
+    ADD_FAILURE() << "no error";
+  } catch (const JobError& error) {
+    EXPECT_EQ(error.what(), "disk " + std::to_string(last) + " is full");
+  }
+  EXPECT_THROW(fail_together(world(), [] { throw InputError("missing"); }), InputError);
+}
+
 TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   namespace fs = std::filesystem;
-  const CodewordGeometry geometry{1, 18};  // four shards
+  const CodewordGeometry geometry{3, 18};  // four shards
   const std::size_t columns = std::size_t{1} << geometry.log_columns;
   std::vector<F> values(columns << geometry.log_rows);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = F::from_unsigned(i * 0x9E3779B97F4A7C15ULL);
   }
-  std::vector<TreeLevel> levels;
-  for (unsigned level = 0; level <= geometry.log_columns; ++level) {
-    levels.emplace_back(columns >> level, Digest{static_cast<std::uint8_t>(level)});
-  }
   std::string name = (fs::temp_directory_path() / ("tessera-codeword-" + std::to_string(::getpid()))).string();
   broadcast_object(world(), name);
   fs::create_directories(name);
-  const auto share = [&](int rank) {
-    return columns * static_cast<std::size_t>(rank) / static_cast<std::size_t>(world().size());
-  };
-  const std::size_t first = share(world().rank());
-  save_codeword(name, geometry, first, std::span(values).subspan(2 * first, 2 * (share(world().rank() + 1) - first)),
-                levels, Digest{7}, world());
+  CodewordWriter writer(name, geometry, world());
+  const ColumnRange mine = writer.columns();
+  writer.append(8, std::span(values).subspan(8 * mine.first, 8 * mine.size()));
+  EXPECT_EQ(writer.finish(Digest{7}), merkle_levels(hash_columns(values, 8)).back().front());
   const std::unique_ptr<StoredCodeword> store = open_codeword(name, world());
   EXPECT_EQ(store->parameters(), Digest{7});
   const std::vector<std::size_t> positions = {0, 1 << 16, columns - 1, 77777};
   const std::vector<F> opened = store->columns(positions);
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    EXPECT_EQ(opened[2 * i + 1], values[2 * positions[i] + 1]);
+    EXPECT_EQ(opened[8 * i + 5], values[8 * positions[i] + 5]);
   }
   EXPECT_THROW(store->columns(std::vector<std::size_t>{0, columns}), InputError);  // on every rank, no hang
   world().barrier();

@@ -51,7 +51,7 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     job.key = make_verifying_key(model);
     const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
     MemoryCodewordStore codeword(encode_oracle(OracleLayout(parameter_shapes(model.shape)), job.key.parameter_oracle,
-                                               parameters.views(), {}, comm),
+                                               parameters.views(), true, comm),
                                  comm);
     job.key.parameter_root = codeword.root();
     const Trace trace = run_inference(IntegerModel(model), prompt, generate, job.key.filler, comm);

@@ -98,6 +98,18 @@ class WriteFile {
   /// Arbitrary byte strings: name/bytes (concatenated) and name/lengths.
   void write_strings(const std::string& name, std::span<const std::string> strings);
 
+  /// A dataset whose rows (entries of the first dimension) come in order, a part at a time; end_rows() after the last
+  /// one, with the digest of all. Room on the disk is taken at once, and writing begins before the file is complete.
+  template <Number T>
+  void begin_rows(const std::string& name, const Extents& extents) {
+    begin_rows(name, ElementType::of<T>(), extents);
+  }
+  template <Number T>
+  void append_rows(const std::string& name, std::span<const T> values) {
+    append_bytes(name, ElementType::of<T>(), std::as_bytes(values));
+  }
+  void end_rows(const std::string& name, const Digest& digest);
+
   /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's
   /// digest.
   Digest commit();
@@ -109,6 +121,10 @@ class WriteFile {
   Digest close();
   void write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
                    std::span<const std::byte> bytes, const Digest* digest);
+  void begin_rows(const std::string& name, const ElementType& type, const Extents& extents);
+  void append_bytes(const std::string& name, const ElementType& type, std::span<const std::byte> bytes);
+  /// Reserves its space, too; `early`: gives it its place in the file. The caller closes it.
+  [[nodiscard]] std::int64_t create_dataset(const DatasetInfo& info, bool early);
   void create_groups(const std::string& name);
   void reserve(std::uint64_t bytes);
   [[noreturn]] void fail(const std::string& what);
@@ -120,7 +136,14 @@ class WriteFile {
   int descriptor_ = -1;     // for space reservation and fsync
   std::uint64_t reserved_ = 0;
   std::uint64_t used_ = 0;  // bytes, once it is closed
+  struct GrowingDataset {
+    DatasetInfo info;
+    std::int64_t handle;
+    std::uint64_t rows;  // written so far
+  };
+
   std::map<std::string, DatasetInfo> datasets_;
+  std::map<std::string, GrowingDataset> growing_;
   std::set<std::string> groups_;
 };
 
@@ -169,15 +192,15 @@ class ReadFile {
   [[nodiscard]] T read_scalar(const std::string& name) const {
     return read<T>(name, {}).front();
   }
-  /// Rows first .. first + count - 1 of a dataset with these extents. Not checked against the digest: the caller has
-  /// another check (a Merkle path).
+  /// Lines (entries of the last dimension) first .. first + count - 1 of a dataset with these extents, counted over all
+  /// other dimensions. Not checked against the digest: the caller has another check (a Merkle path).
   template <Number T>
-  [[nodiscard]] std::vector<T> read_rows(const std::string& name, const Extents& expected, std::uint64_t first,
-                                         std::uint64_t count) const {
+  [[nodiscard]] std::vector<T> read_lines(const std::string& name, const Extents& expected, std::uint64_t first,
+                                          std::uint64_t count) const {
     const DatasetInfo& info = find(name, ElementType::of<T>());
     check_extents(info, expected);
-    std::vector<T> values(info.extents.front() == 0 ? 0 : info.count() / info.extents.front() * count);
-    read_part(info, first, count, std::as_writable_bytes(std::span(values)));
+    std::vector<T> values(expected.back() * count);
+    read_bytes(info, expected.back() * first * sizeof(T), std::as_writable_bytes(std::span(values)));
     return values;
   }
   /// A whole dataset into memory of the caller's; its digest is checked.
@@ -214,9 +237,9 @@ class ReadFile {
   void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
   void require_digest(const DatasetInfo& info, const Digest& computed) const;
   void read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const;
-  /// Rows first .. first + count - 1. Straight from the file: thousands of small parts are read for a proof, and each
+  /// From `begin` bytes into a dataset. Straight from the file: thousands of small parts are read for a proof, and each
   /// would take the library longer than the system.
-  void read_part(const DatasetInfo& info, std::uint64_t first, std::uint64_t count, std::span<std::byte> bytes) const;
+  void read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const;
   void read_slab(const DatasetInfo& info, const Extents& start, const Extents& count, std::span<std::byte> bytes) const;
   template <Number T>
   [[nodiscard]] std::vector<T> read_checked(const DatasetInfo& info) const {

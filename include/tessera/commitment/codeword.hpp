@@ -28,15 +28,9 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 /// Digests of columns that lie one after the other.
 TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 
-/// What remains of an encoded oracle on every rank.
-struct Kept {
-  bool columns = true;     ///< this rank's
-  bool whole_tree = true;  ///< on every rank
-};
-
-/// Encodes and hashes a sharded oracle. Collective; the root does not depend on ranks, ownership or threads.
+/// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, Kept kept, Communicator& comm);
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm);
 /// Encodes a vector of E as 2^log_rows rows (low bits of the index). Columns of a long word are not kept but computed
 /// again from `vector`, which then must outlive the store. Not collective.
 std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);

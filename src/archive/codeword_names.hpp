@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+/// \file
+/// Names of a stored codeword's files and datasets.
+
+namespace tessera {
+
+inline std::string padded(std::size_t number, std::size_t digits) {
+  std::string text = std::to_string(number);
+  return std::string(digits > text.size() ? digits - text.size() : 0, '0') + text;
+}
+inline std::string level_name(unsigned level) { return "tree/level-" + padded(level, 2); }
+inline std::filesystem::path shard_path(const std::filesystem::path& directory, std::size_t shard) {
+  return directory / ("codeword-" + padded(shard, 5) + ".h5");
+}
+
+}  // namespace tessera
