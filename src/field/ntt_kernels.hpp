@@ -11,12 +11,16 @@ namespace tessera {
 /// 2^(t+1).
 std::vector<F> own_twiddles(unsigned log_rows);
 
-/// Layers first_layer .. log_rows-1 of a transform of 2^log_rows rows of `lanes` values; twiddles[2^t - 1 + i] belongs
-/// to the butterflies of layer t with low index i.
-void transform_group(F* rows, unsigned first_layer, unsigned log_rows, std::size_t lanes, const F* twiddles);
+// twiddles[2^t - 1 + i] belongs to the butterflies of layer t with low index i.
 
-/// Fills the rows that padding left out: copies of the row before, which is what the first layers would make of it.
-void replicate(F* rows, unsigned log_rows, std::size_t lanes, unsigned log_padding);
+/// A transform of 2^log_rows rows of `lanes` values, one after the other. Only every 2^log_padding-th row need be there,
+/// log_padding <= log_rows.
+void transform_padded(F* rows, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles);
+
+/// A transform of 2^log_rows rows, log_rows >= 1, that begin `stride` values apart. It is done in `scratch`, as long as
+/// all rows together: rows a power of two apart would fight for the same cache sets.
+void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
+                       F* scratch);
 
 /// products[i] = factor * values[i].
 void scale(F factor, const F* values, std::size_t count, F* products);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "field/ntt_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,107 +11,187 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// Twiddles are given times 2^64 (Montgomery form); this takes the factor away again: 2^192 = 1, 2^128 = -2^32.
-HWY_INLINE F plain(F twiddle) { return twiddle * F::from_canonical(F::modulus - (std::uint64_t{1} << 32)); }
+/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Twiddles are given times
+/// 2^64 (Montgomery form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+HWY_INLINE F multiply_shifted(F a, F twiddle) {
+  return a * twiddle * F::from_canonical(F::modulus - (std::uint64_t{1} << 32));
+}
+HWY_INLINE F add(F a, F b) { return a + b; }
+HWY_INLINE F subtract(F a, F b) { return a - b; }
 
-/// (a, b) := (a + w*b, a - w*b) lane by lane.
-HWY_INLINE void butterfly(F* HWY_RESTRICT a, F* HWY_RESTRICT b, F w, std::size_t lanes) {
-  const D64 d;
-  const V64 twiddle = hn::Set(d, w.value());
-  std::size_t lane = 0;
-  for (; lane + hn::Lanes(d) <= lanes; lane += hn::Lanes(d)) {
-    const V64 x = hn::LoadU(d, words(a + lane));
-    const V64 y = multiply_shifted(hn::LoadU(d, words(b + lane)), twiddle);
-    hn::StoreU(add(x, y), d, words(a + lane));
-    hn::StoreU(subtract(x, y), d, words(b + lane));
-  }
-  for (; lane < lanes; ++lane) {
-    const F x = a[lane];
-    const F y = b[lane] * plain(w);
-    a[lane] = x + y;
-    b[lane] = x - y;
-  }
+template <class T>
+HWY_INLINE T load(const F* from);
+template <>
+HWY_INLINE F load<F>(const F* from) {
+  return *from;
+}
+template <>
+HWY_INLINE V64 load<V64>(const F* from) {
+  return hn::LoadU(D64(), words(from));
+}
+HWY_INLINE void store(F value, F* to) { *to = value; }
+HWY_INLINE void store(V64 value, F* to) { hn::StoreU(value, D64(), words(to)); }
+template <class T>
+HWY_INLINE T repeat(F value);
+template <>
+HWY_INLINE F repeat<F>(F value) {
+  return value;
+}
+template <>
+HWY_INLINE V64 repeat<V64>(F value) {
+  return hn::Set(D64(), value.value());
 }
 
-/// Two layers at once on rows `step` apart: (0,1) and (2,3) with `low`, then (0,2) with `even` and (1,3) with `odd`.
-HWY_INLINE void double_butterfly(F* HWY_RESTRICT rows, std::size_t step, F low, F even, F odd, std::size_t lanes) {
-  const D64 d;
-  std::size_t lane = 0;
-  const V64 first = hn::Set(d, low.value());
-  const V64 second = hn::Set(d, even.value());
-  const V64 third = hn::Set(d, odd.value());
-  for (; lane + hn::Lanes(d) <= lanes; lane += hn::Lanes(d)) {
-    std::uint64_t* at = words(rows + lane);
-    const V64 x0 = hn::LoadU(d, at);
-    const V64 x2 = hn::LoadU(d, at + 2 * step);
-    const V64 y1 = multiply_shifted(hn::LoadU(d, at + step), first);
-    const V64 y3 = multiply_shifted(hn::LoadU(d, at + 3 * step), first);
-    const V64 a0 = add(x0, y1);
-    const V64 a1 = subtract(x0, y1);
-    const V64 b2 = multiply_shifted(add(x2, y3), second);
-    const V64 b3 = multiply_shifted(subtract(x2, y3), third);
-    hn::StoreU(add(a0, b2), d, at);
-    hn::StoreU(add(a1, b3), d, at + step);
-    hn::StoreU(subtract(a0, b2), d, at + 2 * step);
-    hn::StoreU(subtract(a1, b3), d, at + 3 * step);
-  }
-  for (; lane < lanes; ++lane) {
-    F* at = rows + lane;
-    const F y1 = at[step] * plain(low);
-    const F y3 = at[3 * step] * plain(low);
-    const F a0 = at[0] + y1;
-    const F a1 = at[0] - y1;
-    const F b2 = (at[2 * step] + y3) * plain(even);
-    const F b3 = (at[2 * step] - y3) * plain(odd);
-    at[0] = a0 + b2;
-    at[step] = a1 + b3;
-    at[2 * step] = a0 - b2;
-    at[3 * step] = a1 - b3;
-  }
-}
+/// Rows of a transform: row r begins at data + r * stride.
+struct Rows {
+  F* data;
+  std::size_t stride;
+  HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride; }
+};
 
-void transform_group(F* rows, unsigned first_layer, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  unsigned layer = first_layer;
-  if ((log_rows - first_layer) % 2 == 1) {
-    const std::size_t half = std::size_t{1} << layer;
-    for (std::size_t block = 0; block >> log_rows == 0; block += 2 * half) {
-      for (std::size_t i = 0; i < half; ++i) {
-        F* row = rows + (block + i) * lanes;
-        butterfly(row, row + half * lanes, twiddles[half - 1 + i], lanes);
+/// Twiddles [2^t - 1 + i] of layer t.
+struct Layer {
+  const F* twiddles;
+  std::size_t half;  ///< 2^t: a butterfly is on rows `half` apart
+  HWY_INLINE F low(std::size_t i) const { return twiddles[half - 1 + i]; }
+  /// Of the layer above.
+  HWY_INLINE F even(std::size_t i) const { return twiddles[2 * half - 1 + i]; }
+  HWY_INLINE F odd(std::size_t i) const { return twiddles[3 * half - 1 + i]; }
+};
+
+/// (x0, x1) := (x0 + w*x1, x0 - w*x1) with low index i, from rows first, first + half.
+template <class T>
+struct Pair {
+  static constexpr std::size_t rows = 2;
+  T x0, x1;
+  HWY_INLINE Pair(Rows in, std::size_t first, std::size_t half, std::size_t lane)
+      : x0(load<T>(in[first] + lane)), x1(load<T>(in[first + half] + lane)) {}
+  HWY_INLINE void transform(Layer layer, std::size_t i, Rows out, std::size_t first, std::size_t lane) const {
+    const T y = multiply_shifted(x1, repeat<T>(layer.low(i)));
+    store(add(x0, y), out[first] + lane);
+    store(subtract(x0, y), out[first + layer.half] + lane);
+  }
+};
+
+/// Two layers at once on four rows: (0,1) and (2,3), then (0,2) and (1,3).
+template <class T>
+struct Quad {
+  static constexpr std::size_t rows = 4;
+  T x0, x1, x2, x3;
+  HWY_INLINE Quad(Rows in, std::size_t first, std::size_t half, std::size_t lane)
+      : x0(load<T>(in[first] + lane)),
+        x1(load<T>(in[first + half] + lane)),
+        x2(load<T>(in[first + 2 * half] + lane)),
+        x3(load<T>(in[first + 3 * half] + lane)) {}
+  HWY_INLINE void transform(Layer layer, std::size_t i, Rows out, std::size_t first, std::size_t lane) const {
+    const T low = repeat<T>(layer.low(i));
+    const T y1 = multiply_shifted(x1, low);
+    const T y3 = multiply_shifted(x3, low);
+    const T a0 = add(x0, y1);
+    const T a1 = subtract(x0, y1);
+    const T b2 = multiply_shifted(add(x2, y3), repeat<T>(layer.even(i)));
+    const T b3 = multiply_shifted(subtract(x2, y3), repeat<T>(layer.odd(i)));
+    store(add(a0, b2), out[first] + lane);
+    store(add(a1, b3), out[first + layer.half] + lane);
+    store(subtract(a0, b2), out[first + 2 * layer.half] + lane);
+    store(subtract(a1, b3), out[first + 3 * layer.half] + lane);
+  }
+};
+
+/// All butterflies of a step on the rows.
+template <template <class> class Butterfly>
+HWY_INLINE void step(Rows in, Rows out, Layer layer, std::size_t row_count, std::size_t lanes) {
+  const std::size_t vectors = lanes - lanes % hn::Lanes(D64());
+  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
+    for (std::size_t i = 0; i < layer.half; ++i) {
+      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(D64())) {
+        Butterfly<V64>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
+      }
+      for (std::size_t lane = vectors; lane < lanes; ++lane) {
+        Butterfly<F>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
       }
     }
-    ++layer;
   }
-  for (; layer < log_rows; layer += 2) {
-    const std::size_t half = std::size_t{1} << layer;
-    for (std::size_t block = 0; block >> log_rows == 0; block += 4 * half) {
-      for (std::size_t i = 0; i < half; ++i) {
-        double_butterfly(rows + (block + i) * lanes, half * lanes, twiddles[half - 1 + i], twiddles[2 * half - 1 + i],
-                         twiddles[3 * half - 1 + i], lanes);
+}
+
+/// The first step after padding, in place: only every layer.half-th row is there, and what the layers below would make
+/// of it is its copies.
+template <template <class> class Butterfly>
+HWY_INLINE void padded_step(Rows rows, Layer layer, std::size_t row_count, std::size_t lanes) {
+  const std::size_t vectors = lanes - lanes % hn::Lanes(D64());
+  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
+    for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(D64())) {
+      const Butterfly<V64> butterfly(rows, block, layer.half, lane);
+      for (std::size_t i = 0; i < layer.half; ++i) {
+        butterfly.transform(layer, i, rows, block + i, lane);
+      }
+    }
+    for (std::size_t lane = vectors; lane < lanes; ++lane) {
+      const Butterfly<F> butterfly(rows, block, layer.half, lane);
+      for (std::size_t i = 0; i < layer.half; ++i) {
+        butterfly.transform(layer, i, rows, block + i, lane);
       }
     }
   }
 }
 
-void scale(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT products) {
+void transform_padded_kernel(F* data, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles) {
+  const Rows rows{data, lanes};
+  const std::size_t count = std::size_t{1} << log_rows;
+  const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
+  unsigned t = log_padding;
+  if (t == log_rows) {  // a constant
+    for (std::size_t row = 1; row < count; ++row) {
+      std::copy_n(rows[0], lanes, rows[row]);
+    }
+  } else if ((log_rows - t) % 2 == 1) {
+    padded_step<Pair>(rows, layer_at(t), count, lanes);
+    ++t;
+  } else {
+    padded_step<Quad>(rows, layer_at(t), count, lanes);
+    t += 2;
+  }
+  for (; t < log_rows; t += 2) {
+    step<Quad>(rows, rows, layer_at(t), count, lanes);
+  }
+}
+
+void transform_strided_kernel(F* data, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
+                              F* scratch) {
+  const Rows outside{data, stride};
+  const Rows inside{scratch, lanes};
+  const std::size_t count = std::size_t{1} << log_rows;
+  const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
+  // the first step reads from outside, the last one writes there
+  unsigned t = 0;
+  if (log_rows % 2 == 1) {
+    step<Pair>(outside, log_rows == 1 ? outside : inside, layer_at(t), count, lanes);
+    ++t;
+  }
+  for (; t < log_rows; t += 2) {
+    step<Quad>(t == 0 ? outside : inside, t + 2 == log_rows ? outside : inside, layer_at(t), count, lanes);
+  }
+}
+
+/// products[i] = factor * values[i].
+void scale_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT products) {
   const D64 d;
   const V64 factors = hn::Set(d, factor.value());
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    hn::StoreU(multiply(hn::LoadU(d, words(values + i)), factors), d, words(products + i));
+    store(multiply(load<V64>(values + i), factors), products + i);
   }
   for (; i < count; ++i) {
     products[i] = factor * values[i];
   }
 }
 
-void add_scaled(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT sums) {
+void add_scaled_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT sums) {
   const D64 d;
   const V64 factors = hn::Set(d, factor.value());
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    const V64 product = multiply(hn::LoadU(d, words(values + i)), factors);
-    hn::StoreU(add(hn::LoadU(d, words(sums + i)), product), d, words(sums + i));
+    store(add(load<V64>(sums + i), multiply(load<V64>(values + i), factors)), sums + i);
   }
   for (; i < count; ++i) {
     sums[i] += factor * values[i];
@@ -121,18 +203,23 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera {
-HWY_EXPORT(transform_group);
-HWY_EXPORT(scale);
-HWY_EXPORT(add_scaled);
+HWY_EXPORT(transform_padded_kernel);
+HWY_EXPORT(transform_strided_kernel);
+HWY_EXPORT(scale_kernel);
+HWY_EXPORT(add_scaled_kernel);
 
-void transform_group(F* rows, unsigned first_layer, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  HWY_DYNAMIC_DISPATCH(transform_group)(rows, first_layer, log_rows, lanes, twiddles);
+void transform_padded(F* rows, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles) {
+  HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, log_padding, log_rows, lanes, twiddles);
+}
+void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
+                       F* scratch) {
+  HWY_DYNAMIC_DISPATCH(transform_strided_kernel)(rows, stride, log_rows, lanes, twiddles, scratch);
 }
 void scale(F factor, const F* values, std::size_t count, F* products) {
-  HWY_DYNAMIC_DISPATCH(scale)(factor, values, count, products);
+  HWY_DYNAMIC_DISPATCH(scale_kernel)(factor, values, count, products);
 }
 void add_scaled(F factor, const F* values, std::size_t count, F* sums) {
-  HWY_DYNAMIC_DISPATCH(add_scaled)(factor, values, count, sums);
+  HWY_DYNAMIC_DISPATCH(add_scaled_kernel)(factor, values, count, sums);
 }
 
 }  // namespace tessera

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <tessera/field/ntt.hpp>
 #include <tessera/memory/storage.hpp>
 #include <vector>
@@ -62,15 +61,6 @@ std::vector<F> own_twiddles(unsigned log_rows) {
   return twiddles;
 }
 
-void replicate(F* rows, unsigned log_rows, std::size_t lanes, unsigned log_padding) {
-  for (std::size_t row = 0; log_padding > 0 && row >> log_rows == 0; ++row) {
-    const std::size_t source = row >> log_padding << log_padding;
-    if (row != source) {
-      std::memcpy(static_cast<void*>(rows + row * lanes), rows + source * lanes, lanes * sizeof(F));
-    }
-  }
-}
-
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding) {
   assert(data.size() == lanes << log_length && log_padding <= log_length);
   if (lanes == 0) {
@@ -92,22 +82,14 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
         const std::size_t block = group % blocks;
         F* first = data.data() + ((block << (pass.first + pass.count)) + low) * lanes;
         if (pass.first == 0) {
-          replicate(first, pass.count, lanes, log_padding);
-          transform_group(first, log_padding, pass.count, lanes, own.data());
+          transform_padded(first, log_padding, pass.count, lanes, own.data());
           continue;
         }
         if (filled != low) {
           shift_twiddles(own, pass, low, twiddles);
           filled = low;
         }
-        // rows a power of two apart would fight for the same cache sets
-        for (std::size_t row = 0; row < rows; ++row) {
-          std::memcpy(static_cast<void*>(scratch.data() + row * lanes), first + row * lows * lanes, lanes * sizeof(F));
-        }
-        transform_group(scratch.data(), 0, pass.count, lanes, twiddles.data());
-        for (std::size_t row = 0; row < rows; ++row) {
-          std::memcpy(static_cast<void*>(first + row * lows * lanes), scratch.data() + row * lanes, lanes * sizeof(F));
-        }
+        transform_strided(first, lows * lanes, pass.count, lanes, twiddles.data(), scratch.data());
       }
     }
   }
