@@ -60,7 +60,7 @@ HWY_INLINE Wide multiply_wide(V a, V b) {
   return {hn::Or(hn::ShiftLeft<32>(cross), hn::And(low_low, epsilon())), high};
 }
 
-/// Adds a product of two canonical factors (high part <= 2^64 - 2^33: neither carry overflows).
+/// Adds a product of a weak and a canonical factor (high part <= 2^64 - 2^32 - 1: neither carry overflows).
 HWY_INLINE Wide add_product(Wide sum, V a, V b) {
   const Wide product = multiply_wide(a, b);
   const V low = hn::Add(sum.low, product.low);
@@ -120,6 +120,8 @@ HWY_INLINE WideE add_product(WideE sum, VE a, VFactor b) {
           add_product(add_product(sum.c1, a.c0, b.c1), a.c1, b.c0)};
 }
 HWY_INLINE VE reduce(WideE value) { return {reduce(value.c0), reduce(value.c1)}; }
+/// Not canonical: good as a left factor.
+HWY_INLINE VE reduce_weak(WideE value) { return {reduce_weak(value.c0), reduce_weak(value.c1)}; }
 HWY_INLINE VE multiply(VE a, VFactor b) { return reduce(multiply_wide(a, b)); }
 /// low + challenge*(high - low).
 HWY_INLINE VE on_line(VE low, VE high, VFactor challenge) {

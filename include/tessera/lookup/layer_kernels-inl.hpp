@@ -68,9 +68,9 @@ HWY_INLINE RoundSums finish(const VSums& sums) {
   return {sum_lanes(reduce(sums.at_zero)), sum_lanes(reduce(sums.leading))};
 }
 
-/// g = q0*s + p0*q1 (p1 holds s) at the low node and in the differences.
+/// g = q0*s + p0*q1 (p1 holds s) at the low node and in the differences, weak.
 HWY_INLINE VE relation(const VChildren& c) {
-  return reduce(add_product(multiply_wide(c.q0, factor(c.p1)), c.p0, factor(c.q1)));
+  return reduce_weak(add_product(multiply_wide(c.q0, factor(c.p1)), c.p0, factor(c.q1)));
 }
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VChildren& low, const VChildren& high) {
   const VChildren difference{subtract(high.p0, low.p0), subtract(high.p1, low.p1), subtract(high.q0, low.q0),
@@ -79,8 +79,8 @@ HWY_INLINE void add_round(VSums& sums, VFactor weight, const VChildren& low, con
   sums.leading = add_product(sums.leading, relation(difference), weight);
 }
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low, const VDenominators& high) {
-  const VE value = multiply(low.q0, factor(low.q1));
-  const VE leading = multiply(subtract(high.q0, low.q0), factor(subtract(high.q1, low.q1)));
+  const VE value = reduce_weak(multiply_wide(low.q0, factor(low.q1)));
+  const VE leading = reduce_weak(multiply_wide(subtract(high.q0, low.q0), factor(subtract(high.q1, low.q1))));
   sums.at_zero = add_product(sums.at_zero, value, weight);
   sums.leading = add_product(sums.leading, leading, weight);
 }

@@ -52,7 +52,7 @@ struct RoundSums {
   E leading;
 };
 
-/// A leaf's denominator is `shift` - a - lambda*b.
+/// A leaf's denominator is `shift` - a - lambda*b, a < 2^31.
 struct LeafCode {
   E shift;
   E lambda;

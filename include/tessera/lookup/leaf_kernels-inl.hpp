@@ -28,29 +28,28 @@ HWY_INLINE VIntegers load_integers(const std::uint32_t* first) {
   return {{hn::And(even, epsilon()), hn::ShiftRight<32>(even), hn::And(odd, epsilon()), hn::ShiftRight<32>(odd)}};
 }
 
-/// Leaves of a range table: denominators shift - a share their c1.
+/// Leaves of a range table, a < 2^31. Products of two denominators in integers:
+/// (shift - a)*(shift - a') = shift^2 - shift*(a + a') + a*a'.
 class RangeLeaves {
  public:
   RangeLeaves(const std::uint32_t* a, const std::int32_t* /*b*/, const LeafCode& code)
       : a_(a), shift_(broadcast(code.shift)) {
-    const E tail(F::zero(), code.shift.c1);
-    square_ = constant((tail * tail).c0.value());
-    twice_ = constant((code.shift.c1 + code.shift.c1).value());
+    square_ = broadcast(code.shift * code.shift);
+    twice_ = broadcast(code.shift + code.shift);
   }
 
   /// The fractions (p; q) of leaves 4x+half*2 and the next.
   HWY_INLINE void combine(std::size_t x, VE p[2], VE q[2]) const {
     const VIntegers a = load_integers(a_ + 4 * x);
     for (std::size_t half = 0; half < 2; ++half) {
-      const V q0 = subtract(shift_.c0, a.leaf[2 * half]);
-      const V q1 = subtract(shift_.c0, a.leaf[2 * half + 1]);
-      p[half] = {add(q0, q1), twice_};
-      q[half] = product(q0, q1);
+      const V sum = hn::Add(a.leaf[2 * half], a.leaf[2 * half + 1]);
+      p[half] = {subtract(twice_.c0, sum), twice_.c1};
+      q[half] = product(a.leaf[2 * half], a.leaf[2 * half + 1], sum);
     }
   }
   HWY_INLINE void add_first_round(VSums& sums, VFactor weight, std::size_t i) const {
     const VIntegers a = load_integers(a_ + 4 * i);
-    const VE value = product(subtract(shift_.c0, a.leaf[0]), subtract(shift_.c0, a.leaf[1]));
+    const VE value = product(a.leaf[0], a.leaf[1], hn::Add(a.leaf[0], a.leaf[1]));
     // both differences are integers below 2^31
     const hn::Repartition<std::int32_t, Lanes> halves;
     const V leading = hn::BitCast(Lanes(), hn::MulEven(hn::BitCast(halves, hn::Sub(a.leaf[2], a.leaf[0])),
@@ -72,9 +71,9 @@ class RangeLeaves {
   }
 
  private:
-  HWY_INLINE VE product(V q0, V q1) const {
-    const V real = canonical(add_weak(reduce_weak(multiply_wide(q0, q1)), square_));
-    return {real, reduce(multiply_wide(shift_.c1, add(q0, q1)))};
+  HWY_INLINE VE product(V a0, V a1, V sum) const {
+    const V real = subtract(square_.c0, multiply_small(shift_.c0, sum));
+    return {add(real, multiply_low_halves(a0, a1)), subtract(square_.c1, multiply_small(shift_.c1, sum))};
   }
   HWY_INLINE VE bound(V low, V high) const {
     const V difference = hn::Add(hn::Sub(high, low), constant(1ULL << 31));
@@ -86,8 +85,8 @@ class RangeLeaves {
   VE shift_;
   VE challenge_;
   VE bound_shift_;
-  V square_;  // (c1*X)^2
-  V twice_;   // 2*c1
+  VE square_;
+  VE twice_;
 };
 
 /// Leaves of a table with values: shift - a - lambda*b, computed with b + 2^31 >= 0.
