@@ -8,6 +8,8 @@ namespace tessera {
 
 /// Pairs that one thread sums at a time, with one table of eq for their low bits.
 inline constexpr unsigned log_run = 7;
+/// Fewer runs are summed by one thread: waking another one takes some 50 microseconds.
+inline constexpr std::size_t least_parallel_runs = 32;
 /// Segments shorter than 2^this nodes go through scalar code: pairs do not fill a block.
 inline constexpr unsigned least_kernel_bits = 4;
 
@@ -60,7 +62,7 @@ RoundSums SegmentRounds::sum_runs(const Kernel& kernel, std::size_t together) co
     store_weight(blocks.data(), i, low[i]);
   }
   RoundSums total;
-#pragma omp parallel if (weights_.size() * high.size() > 8)
+#pragma omp parallel if (weights_.size() * high.size() > least_parallel_runs)
   {
     RoundSums mine;
 #pragma omp for schedule(static) nowait

@@ -23,6 +23,8 @@ struct ProvenSumcheck {
 
 /// Highest degree of a relation here.
 inline constexpr std::size_t max_degree = 4;
+/// Fewer pairs are summed by one thread: waking another one takes some 50 microseconds.
+inline constexpr std::size_t least_parallel_pairs = 4096;
 /// Most factors of a relation here.
 inline constexpr std::size_t max_factors = 8;
 
@@ -238,7 +240,7 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
     const std::optional<E> coordinate = at.empty() ? std::optional<E>{} : at[outer + j];
     const bool with_one = claim.needs_one(coordinate);
     RoundSums sums{};
-#pragma omp parallel
+#pragma omp parallel if (chunks.count() * pairs > least_parallel_pairs)
     {
       RoundSums partial{};
 #pragma omp for schedule(dynamic) nowait
