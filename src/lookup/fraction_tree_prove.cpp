@@ -118,14 +118,12 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
 
 void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
                   std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch) {
-  const std::size_t leaf = first << height;
-  const std::uint32_t* a = segments.a_of(segment) + leaf;
-  const std::int32_t* b = segments.kind == LeafKind::pairs ? segments.b_of(segment) + leaf : nullptr;
+  const LeafIntegers leaves = segments.leaves(segment).from(first << height);
   if (height == 2) {
-    combine_leaves(a, b, code, out, count);
+    combine_leaves(leaves, code, out, count);
     return;
   }
-  combine_leaves(a, b, code, scratch, 2 * count);
+  combine_leaves(leaves, code, scratch, 2 * count);
   combine_children(scratch, out, count);
 }
 

@@ -53,19 +53,18 @@ RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock
   return HWY_DYNAMIC_DISPATCH(denominators_bind_round_kernel)(in, out, weights, challenge, count);
 }
 
-void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, ChildrenBlock* out,
-                    std::size_t count) {
-  HWY_DYNAMIC_DISPATCH(combine_leaves_kernel)(a, b, code, out, count);
+void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(combine_leaves_kernel)(leaves, code, out, count);
 }
 
-RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                           const WeightBlock* weights, std::size_t count) {
-  return HWY_DYNAMIC_DISPATCH(leaf_first_round_kernel)(a, b, code, weights, count);
+RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                           std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(leaf_first_round_kernel)(leaves, code, weights, count);
 }
 
-RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, DenominatorsBlock* out,
+RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                           const WeightBlock* weights, E challenge, std::size_t count) {
-  return HWY_DYNAMIC_DISPATCH(leaf_bind_round_kernel)(a, b, code, out, weights, challenge, count);
+  return HWY_DYNAMIC_DISPATCH(leaf_bind_round_kernel)(leaves, code, out, weights, challenge, count);
 }
 
 Children load_children(const ChildrenBlock* blocks, std::size_t node) {

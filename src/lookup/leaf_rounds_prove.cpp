@@ -16,7 +16,7 @@ class LeafRounds final : public SegmentRounds {
 
   RoundSums first() override {
     return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-      return leaf_first_round(segments_.a_of(segment) + 4 * pair, b_of(segment, 4 * pair), codes_[segment], eq, pairs);
+      return leaf_first_round(segments_.leaves(segment).from(4 * pair), codes_[segment], eq, pairs);
     }));
   }
 
@@ -44,8 +44,8 @@ class LeafRounds final : public SegmentRounds {
           const std::size_t node = 2 * pair;
           DenominatorsBlock* const bound = out + place_(segment, node) / block_lanes;
           return denominators_.empty()
-                     ? leaf_bind_round(segments_.a_of(segment) + 4 * node, b_of(segment, 4 * node), codes_[segment],
-                                       bound, eq, challenge, 2 * pairs)
+                     ? leaf_bind_round(segments_.leaves(segment).from(4 * node), codes_[segment], bound, eq, challenge,
+                                       2 * pairs)
                      : denominators_bind_round(denominators_.data() + from(segment, 2 * node) / block_lanes, bound, eq,
                                                challenge, 2 * pairs);
         },
@@ -69,10 +69,6 @@ class LeafRounds final : public SegmentRounds {
     }
   }
 
-  [[nodiscard]] const std::int32_t* b_of(std::size_t segment, std::size_t leaf) const {
-    const std::int32_t* b = segments_.b_of(segment);
-    return b == nullptr ? nullptr : b + leaf;
-  }
   [[nodiscard]] RoundSums scaled(const RoundSums& sums) const {
     return {layer_.tau * sums.at_zero - (shift_ + layer_.tau) * total_weight_, layer_.tau * sums.leading};
   }

@@ -7,20 +7,33 @@
 namespace tessera {
 namespace {
 
-using ClassKey = std::tuple<LeafKind, unsigned>;
+using ClassKey = std::tuple<LeafKind, bool, unsigned>;
 
-void read_columns(SegmentClass& segments, const LookupInput& input) {
+/// Reads the columns of a class; false if `narrow` integers were expected and there are others (of a lying prover).
+bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow) {
   const std::size_t size = std::size_t{1} << segments.log_leaves;
+  const std::size_t total = segments.segments.size() * size;
   const bool pairs = segments.kind == LeafKind::pairs;
-  segments.a = BlockBuffer<std::uint32_t>(segments.segments.size() * size);
-  segments.b = BlockBuffer<std::int32_t>(pairs ? segments.segments.size() * size : 0);
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
-    const Segment& segment = segments.segments[i];
-    const std::span<std::uint32_t> a(segments.a.data() + i * size, size);
-    const std::span<std::int32_t> b(segments.b.data() + (pairs ? i * size : 0), pairs ? size : 0);
-    input.columns[segment.source].read(segment.part, a, b);
+  segments.narrow = narrow ? BlockBuffer<std::uint16_t>(total) : BlockBuffer<std::uint16_t>();
+  segments.wide = narrow ? BlockBuffer<std::uint32_t>() : BlockBuffer<std::uint32_t>(total);
+  segments.b = pairs ? BlockBuffer<std::int32_t>(total) : BlockBuffer<std::int32_t>();
+  std::uint32_t all = 0;
+#pragma omp parallel reduction(| : all)
+  {
+    std::vector<std::uint32_t> values(narrow ? size : 0);
+#pragma omp for schedule(dynamic)
+    for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+      const Segment& segment = segments.segments[i];
+      const std::span<std::uint32_t> a = narrow ? std::span(values) : std::span(segments.wide.data() + i * size, size);
+      const std::span<std::int32_t> b(segments.b.data() + (pairs ? i * size : 0), pairs ? size : 0);
+      input.columns[segment.source].read(segment.part, a, b);
+      for (std::size_t x = 0; narrow && x < size; ++x) {
+        all |= a[x];
+        segments.narrow.data()[i * size + x] = static_cast<std::uint16_t>(a[x]);
+      }
+    }
   }
+  return !narrow || all >> 16 == 0;
 }
 
 }  // namespace
@@ -34,8 +47,8 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   const LookupStructure& structure = input.structure;
   const LookupStructure::Slots slots = structure.slots();
   std::map<ClassKey, SegmentClass> classes;
-  const auto class_of = [&](LeafKind kind, unsigned log_leaves) -> SegmentClass& {
-    SegmentClass& result = classes[{kind, log_leaves}];
+  const auto class_of = [&](LeafKind kind, bool narrow, unsigned log_leaves) -> SegmentClass& {
+    SegmentClass& result = classes[{kind, narrow, log_leaves}];
     result.kind = kind;
     result.log_leaves = log_leaves;
     return result;
@@ -46,7 +59,8 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
     const LeafKind kind = bits < least_integer_bits                     ? LeafKind::fractions
                           : input.has_pairs(structure.columns[c].table) ? LeafKind::pairs
                                                                         : LeafKind::integers;
-    SegmentClass& segments = class_of(kind, bits);
+    const bool narrow = kind != LeafKind::fractions && structure.tables[structure.columns[c].table].log_size <= 16;
+    SegmentClass& segments = class_of(kind, narrow, bits);
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       if (chunk_owner(input.columns[c], shape, chunk, comm.size()) == comm.rank()) {
         segments.segments.push_back({false, c, chunk, (slots.column[c] >> bits) + shape.outer_index(chunk)});
@@ -57,7 +71,7 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
     const unsigned log_size = structure.tables[t].log_size;
     const unsigned log_pieces = std::min(log_size, ceil_log2(static_cast<std::size_t>(comm.size())));
     const unsigned bits = log_size - log_pieces;
-    SegmentClass& segments = class_of(LeafKind::fractions, bits);
+    SegmentClass& segments = class_of(LeafKind::fractions, false, bits);
     for (std::size_t piece = 0; piece < std::size_t{1} << log_pieces; ++piece) {
       if (contiguous_owner(piece, std::size_t{1} << log_pieces, comm.size()) == comm.rank()) {
         segments.segments.push_back({true, t, piece, (slots.table[t] >> bits) + piece});
@@ -66,8 +80,8 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   }
   std::vector<SegmentClass> result;
   for (auto& [key, segments] : classes) {
-    if (segments.kind != LeafKind::fractions) {
-      read_columns(segments, input);
+    if (segments.kind != LeafKind::fractions && !read_columns(segments, input, std::get<bool>(key))) {
+      read_columns(segments, input, false);
     }
     result.push_back(std::move(segments));
   }

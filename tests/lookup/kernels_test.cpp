@@ -92,33 +92,38 @@ TEST_P(Kernels, NodesAgreeWithScalarCode) {
 
 TEST_P(Kernels, LeavesAgreeWithScalarCode) {
   for (int round = 0; round < 200; ++round) {
-    std::vector<std::uint32_t> a(64);
+    std::vector<std::uint32_t> wide(64);
+    std::vector<std::uint16_t> narrow(64);
     std::vector<std::int32_t> b(64);
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = static_cast<std::uint32_t>(random() >> (round % 2 == 0 ? 33 : 48));
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      wide[i] = static_cast<std::uint32_t>(random() >> (round % 2 == 0 ? 33 : 48));
+      narrow[i] = static_cast<std::uint16_t>(random());
       b[i] = static_cast<std::int32_t>(random());
     }
     b[3] = INT32_MIN;
     b[4] = INT32_MAX;
-    a[0] = 0;
-    a[2] = 0x7FFFFFFF;
+    wide[0] = 0;
+    wide[2] = 0x7FFFFFFF;
+    wide[3] = 0x7FFFFFFF;
+    narrow[0] = 0;
+    narrow[2] = 0xFFFF;
     const auto weights = random_weights(2);
     const E challenge = extension();
     const LeafCode code{extension(), extension()};
-    for (const std::int32_t* second :
-         {static_cast<const std::int32_t*>(nullptr), static_cast<const std::int32_t*>(b.data())}) {
+    for (const LeafIntegers& leaves :
+         {LeafIntegers{nullptr, wide.data(), nullptr}, LeafIntegers{nullptr, wide.data(), b.data()},
+          LeafIntegers{narrow.data(), nullptr, nullptr}, LeafIntegers{narrow.data(), nullptr, b.data()}}) {
       std::vector<ChildrenBlock> out(2);
       std::vector<ChildrenBlock> expected(2);
-      combine_leaves(a.data(), second, code, out.data(), 16);
-      scalar::combine_leaves(a.data(), second, code, expected.data(), 16);
+      combine_leaves(leaves, code, out.data(), 16);
+      scalar::combine_leaves(leaves, code, expected.data(), 16);
       expect_same(out, expected);
-      expect_same(leaf_first_round(a.data(), second, code, weights.data(), 16),
-                  scalar::leaf_first_round(a.data(), second, code, weights.data(), 16));
+      expect_same(leaf_first_round(leaves, code, weights.data(), 16),
+                  scalar::leaf_first_round(leaves, code, weights.data(), 16));
       std::vector<DenominatorsBlock> bound(2);
       std::vector<DenominatorsBlock> expected_bound(2);
-      expect_same(
-          leaf_bind_round(a.data(), second, code, bound.data(), weights.data(), challenge, 16),
-          scalar::leaf_bind_round(a.data(), second, code, expected_bound.data(), weights.data(), challenge, 16));
+      expect_same(leaf_bind_round(leaves, code, bound.data(), weights.data(), challenge, 16),
+                  scalar::leaf_bind_round(leaves, code, expected_bound.data(), weights.data(), challenge, 16));
       expect_same(bound, expected_bound);
     }
   }

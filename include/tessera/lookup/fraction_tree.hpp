@@ -38,12 +38,13 @@ struct SegmentClass {
   LeafKind kind = LeafKind::fractions;
   unsigned log_leaves = 0;
   std::vector<Segment> segments;
-  BlockBuffer<std::uint32_t> a;  // integers and pairs: segment after segment
-  BlockBuffer<std::int32_t> b;   // pairs
+  // integers and pairs, segment after segment: a in one of the first two
+  BlockBuffer<std::uint16_t> narrow;
+  BlockBuffer<std::uint32_t> wide;
+  BlockBuffer<std::int32_t> b;
 
-  [[nodiscard]] const std::uint32_t* a_of(std::size_t segment) const { return a.data() + (segment << log_leaves); }
-  [[nodiscard]] const std::int32_t* b_of(std::size_t segment) const {
-    return kind == LeafKind::pairs ? b.data() + (segment << log_leaves) : nullptr;
+  [[nodiscard]] LeafIntegers leaves(std::size_t segment) const {
+    return LeafIntegers{narrow.data(), wide.data(), b.data()}.from(segment << log_leaves);
   }
 };
 

@@ -52,7 +52,19 @@ struct RoundSums {
   E leading;
 };
 
-/// A leaf's denominator is `shift` - a - lambda*b, a < 2^31.
+/// The integers of consecutive leaves: a < 2^31 in `narrow` (below 2^16) or `wide`, b null for range tables.
+struct LeafIntegers {
+  const std::uint16_t* narrow = nullptr;
+  const std::uint32_t* wide = nullptr;
+  const std::int32_t* b = nullptr;
+  [[nodiscard]] std::uint32_t a(std::size_t leaf) const { return narrow != nullptr ? narrow[leaf] : wide[leaf]; }
+  [[nodiscard]] LeafIntegers from(std::size_t leaf) const {
+    return {narrow != nullptr ? narrow + leaf : nullptr, wide != nullptr ? wide + leaf : nullptr,
+            b != nullptr ? b + leaf : nullptr};
+  }
+};
+
+/// A leaf's denominator is `shift` - a - lambda*b.
 struct LeafCode {
   E shift;
   E lambda;
@@ -75,17 +87,16 @@ RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, s
 RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
                      std::size_t count);
 
-/// out[x] = the fractions of leaves (4x, 4x+1) and (4x+2, 4x+3), numerators 1; `b` null for range tables.
-void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, ChildrenBlock* out,
-                    std::size_t count);
+/// out[x] = the fractions of leaves (4x, 4x+1) and (4x+2, 4x+3), numerators 1.
+void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count);
 
 /// Node x has the leaves 2x, 2x+1: sums weight*h over `count` pairs (4*count leaves), g = q0*q1.
-RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                           const WeightBlock* weights, std::size_t count);
+RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                           std::size_t count);
 
 /// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves); sums weight*h over the pairs of
 /// `out`.
-RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, DenominatorsBlock* out,
+RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                           const WeightBlock* weights, E challenge, std::size_t count);
 
 /// As bind_round, g = q0*q1.

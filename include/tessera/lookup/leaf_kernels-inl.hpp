@@ -27,13 +27,29 @@ HWY_INLINE VIntegers load_integers(const std::uint32_t* first) {
   const V odd = hn::ConcatOdd(d, words1, words0);
   return {{hn::And(even, epsilon()), hn::ShiftRight<32>(even), hn::And(odd, epsilon()), hn::ShiftRight<32>(odd)}};
 }
+HWY_INLINE VIntegers load_integers(const std::uint16_t* first) {
+  const hn::Repartition<std::uint16_t, Lanes> quarters;
+  const V words = hn::BitCast(Lanes(), hn::LoadU(quarters, first));
+  const V mask = constant(0xFFFF);
+  return {{hn::And(words, mask), hn::And(hn::ShiftRight<16>(words), mask), hn::And(hn::ShiftRight<32>(words), mask),
+           hn::ShiftRight<48>(words)}};
+}
+template <class T>
+const T* integers_of(const LeafIntegers& leaves) {
+  if constexpr (sizeof(T) == 2) {
+    return leaves.narrow;
+  } else {
+    return leaves.wide;
+  }
+}
 
 /// Leaves of a range table, a < 2^31. Products of two denominators in integers:
 /// (shift - a)*(shift - a') = shift^2 - shift*(a + a') + a*a'.
+template <class T>
 class RangeLeaves {
  public:
-  RangeLeaves(const std::uint32_t* a, const std::int32_t* /*b*/, const LeafCode& code)
-      : a_(a), shift_(broadcast(code.shift)) {
+  RangeLeaves(const LeafIntegers& leaves, const LeafCode& code)
+      : a_(integers_of<T>(leaves)), shift_(broadcast(code.shift)) {
     square_ = broadcast(code.shift * code.shift);
     twice_ = broadcast(code.shift + code.shift);
   }
@@ -81,7 +97,7 @@ class RangeLeaves {
             subtract(bound_shift_.c1, multiply_small(challenge_.c1, difference))};
   }
 
-  const std::uint32_t* a_;
+  const T* a_;
   VE shift_;
   VE challenge_;
   VE bound_shift_;
@@ -90,11 +106,12 @@ class RangeLeaves {
 };
 
 /// Leaves of a table with values: shift - a - lambda*b, computed with b + 2^31 >= 0.
+template <class T>
 class PairLeaves {
  public:
-  PairLeaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code)
-      : a_(a),
-        b_(reinterpret_cast<const std::uint32_t*>(b)),  // signed and unsigned of one width may alias
+  PairLeaves(const LeafIntegers& leaves, const LeafCode& code)
+      : a_(integers_of<T>(leaves)),
+        b_(reinterpret_cast<const std::uint32_t*>(leaves.b)),  // signed and unsigned of one width may alias
         shift_(broadcast(code.shift + code.lambda * two_to_the(31))),
         lambda_(broadcast(code.lambda)) {}
 
@@ -128,7 +145,7 @@ class PairLeaves {
     }
   }
 
-  const std::uint32_t* a_;
+  const T* a_;
   const std::uint32_t* b_;
   VE shift_;
   VE lambda_;
@@ -175,27 +192,31 @@ HWY_INLINE RoundSums bind_round_of(const Leaves& leaves, DenominatorsBlock* out,
   return finish(sums);
 }
 
-HWY_INLINE void combine_leaves_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                      ChildrenBlock* out, std::size_t count) {
-  b == nullptr ? combine_leaves_of(RangeLeaves(a, b, code), out, count)
-               : combine_leaves_of(PairLeaves(a, b, code), out, count);
+/// work(leaves) with the kind of leaves that these are.
+template <class Work>
+HWY_INLINE auto with_leaves(const LeafIntegers& leaves, const LeafCode& code, const Work& work) {
+  if (leaves.b == nullptr) {
+    return leaves.narrow != nullptr ? work(RangeLeaves<std::uint16_t>(leaves, code))
+                                    : work(RangeLeaves<std::uint32_t>(leaves, code));
+  }
+  return leaves.narrow != nullptr ? work(PairLeaves<std::uint16_t>(leaves, code))
+                                  : work(PairLeaves<std::uint32_t>(leaves, code));
 }
-HWY_INLINE RoundSums leaf_first_round_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
+
+HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
+                                      std::size_t count) {
+  with_leaves(leaves, code, [&](const auto& kind) { combine_leaves_of(kind, out, count); });
+}
+HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
                                              const WeightBlock* weights, std::size_t count) {
-  return b == nullptr ? first_round_of(RangeLeaves(a, b, code), weights, count)
-                      : first_round_of(PairLeaves(a, b, code), weights, count);
+  return with_leaves(leaves, code, [&](const auto& kind) { return first_round_of(kind, weights, count); });
 }
-template <class Leaves>
-HWY_INLINE RoundSums bind_leaves(Leaves leaves, DenominatorsBlock* out, const WeightBlock* weights, E challenge,
-                                 std::size_t count) {
-  leaves.set_challenge(challenge);
-  return bind_round_of(leaves, out, weights, count);
-}
-HWY_INLINE RoundSums leaf_bind_round_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                            DenominatorsBlock* out, const WeightBlock* weights, E challenge,
-                                            std::size_t count) {
-  return b == nullptr ? bind_leaves(RangeLeaves(a, b, code), out, weights, challenge, count)
-                      : bind_leaves(PairLeaves(a, b, code), out, weights, challenge, count);
+HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                            const WeightBlock* weights, E challenge, std::size_t count) {
+  return with_leaves(leaves, code, [&](auto kind) {
+    kind.set_challenge(challenge);
+    return bind_round_of(kind, out, weights, count);
+  });
 }
 
 #else  // no vectors
@@ -215,18 +236,17 @@ HWY_INLINE RoundSums denominators_bind_round_kernel(const DenominatorsBlock* in,
                                                     const WeightBlock* weights, E challenge, std::size_t count) {
   return scalar::denominators_bind_round(in, out, weights, challenge, count);
 }
-HWY_INLINE void combine_leaves_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                      ChildrenBlock* out, std::size_t count) {
-  scalar::combine_leaves(a, b, code, out, count);
+HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
+                                      std::size_t count) {
+  scalar::combine_leaves(leaves, code, out, count);
 }
-HWY_INLINE RoundSums leaf_first_round_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
+HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
                                              const WeightBlock* weights, std::size_t count) {
-  return scalar::leaf_first_round(a, b, code, weights, count);
+  return scalar::leaf_first_round(leaves, code, weights, count);
 }
-HWY_INLINE RoundSums leaf_bind_round_kernel(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                            DenominatorsBlock* out, const WeightBlock* weights, E challenge,
-                                            std::size_t count) {
-  return scalar::leaf_bind_round(a, b, code, out, weights, challenge, count);
+HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                            const WeightBlock* weights, E challenge, std::size_t count) {
+  return scalar::leaf_bind_round(leaves, code, out, weights, challenge, count);
 }
 
 #endif

@@ -22,9 +22,9 @@ inline E load_weight(const WeightBlock* blocks, std::size_t i) {
 
 inline E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
 
-inline E denominator(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, std::size_t leaf) {
-  const E q = code.shift - F::from_canonical(a[leaf]);
-  return b == nullptr ? q : q - code.lambda * F::from_signed(b[leaf]);
+inline E denominator(const LeafIntegers& leaves, const LeafCode& code, std::size_t leaf) {
+  const E q = code.shift - F::from_canonical(leaves.a(leaf));
+  return leaves.b == nullptr ? q : q - code.lambda * F::from_signed(leaves.b[leaf]);
 }
 
 inline void add(RoundSums& sums, E weight, const Denominators& low, const Denominators& high) {
@@ -87,23 +87,22 @@ inline RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const W
   return sums;
 }
 
-inline void combine_leaves(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code, ChildrenBlock* out,
-                           std::size_t count) {
+inline void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count) {
   for (std::size_t x = 0; x < count; ++x) {
     E q[4];
     for (std::size_t i = 0; i < 4; ++i) {
-      q[i] = denominator(a, b, code, 4 * x + i);
+      q[i] = denominator(leaves, code, 4 * x + i);
     }
     store_children(out, x, {q[0] + q[1], q[2] + q[3], q[0] * q[1], q[2] * q[3]});
   }
 }
 
-inline RoundSums leaf_first_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                  const WeightBlock* weights, std::size_t count) {
+inline RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                                  std::size_t count) {
   RoundSums sums;
   for (std::size_t i = 0; i < count; ++i) {
     const auto node = [&](std::size_t x) {
-      return Denominators{denominator(a, b, code, 2 * x), denominator(a, b, code, 2 * x + 1)};
+      return Denominators{denominator(leaves, code, 2 * x), denominator(leaves, code, 2 * x + 1)};
     };
     add(sums, load_weight(weights, i), node(2 * i), node(2 * i + 1));
   }
@@ -129,10 +128,10 @@ RoundSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, 
   return sums;
 }
 
-inline RoundSums leaf_bind_round(const std::uint32_t* a, const std::int32_t* b, const LeafCode& code,
-                                 DenominatorsBlock* out, const WeightBlock* weights, E challenge, std::size_t count) {
+inline RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                 const WeightBlock* weights, E challenge, std::size_t count) {
   return bind_denominators(out, weights, count, [&](std::size_t i) {
-    const auto q = [&](std::size_t leaf) { return denominator(a, b, code, 4 * i + leaf); };
+    const auto q = [&](std::size_t leaf) { return denominator(leaves, code, 4 * i + leaf); };
     return Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)};
   });
 }
