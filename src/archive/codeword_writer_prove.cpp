@@ -83,8 +83,8 @@ CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geome
 CodewordWriter::~CodewordWriter() = default;
 
 ColumnRange CodewordWriter::columns() const {
-  return {shards_->first << geometry_.log_shard_columns(),
-          (shards_->first + shards_->count) << geometry_.log_shard_columns()};
+  return {shards_->first << geometry_.log_shard_columns(), (shards_->first + shards_->count)
+                                                               << geometry_.log_shard_columns()};
 }
 
 void CodewordWriter::append(std::size_t count, std::span<const F> values) {

@@ -10,8 +10,7 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
                                              std::size_t budget) {
   const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
-    return std::make_unique<MemoryCodewordStore>(
-        encode_oracle(layout, parameters, tensors, true, comm), comm);
+    return std::make_unique<MemoryCodewordStore>(encode_oracle(layout, parameters, tensors, true, comm), comm);
   }
   return std::make_unique<MemoryCodewordStore>(
       encode_oracle(layout, parameters, tensors, false, comm), comm,

@@ -22,8 +22,9 @@ struct ColumnPiece {
 
 /// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
 ///   selection.visit(chunk_size, offset, log_rows, visit)
-/// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are aligned
-/// to 2^7 >= the number of rows: a chunk is whole matrix columns, or the first values of one column if it is shorter.
+/// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are
+/// aligned to 2^7 >= the number of rows: a chunk is whole matrix columns, or the first values of one column if it is
+/// shorter.
 class OracleMatrix {
  public:
   OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::span<const IntegerTensor> tensors,

@@ -24,9 +24,7 @@ HWY_INLINE const std::uint64_t* words(const F* values) { return reinterpret_cast
 HWY_INLINE std::uint64_t* words(F* values) { return reinterpret_cast<std::uint64_t*>(values); }
 
 /// Canonical in, canonical out, for all functions below.
-HWY_INLINE V64 subtract(V64 a, V64 b) {
-  return add_where(hn::Lt(a, b), hn::Sub(a, b), hn::Set(D64(), F::modulus));
-}
+HWY_INLINE V64 subtract(V64 a, V64 b) { return add_where(hn::Lt(a, b), hn::Sub(a, b), hn::Set(D64(), F::modulus)); }
 
 HWY_INLINE V64 add(V64 a, V64 b) { return subtract(a, hn::Sub(hn::Set(D64(), F::modulus), b)); }
 

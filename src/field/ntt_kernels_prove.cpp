@@ -11,8 +11,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Twiddles are given times
-/// 2^64 (Montgomery form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Twiddles are given
+/// times 2^64 (Montgomery form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
 HWY_INLINE F multiply_shifted(F a, F twiddle) {
   return a * twiddle * F::from_canonical(F::modulus - (std::uint64_t{1} << 32));
 }

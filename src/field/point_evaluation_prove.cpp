@@ -10,7 +10,8 @@ namespace {
 /// A part stays in this much cache.
 constexpr std::size_t part_bytes = 256 * 1024;
 
-/// Longer transforms mean more layers, shorter ones more parts to add at every position: 2^9 balances some 200 positions.
+/// Longer transforms mean more layers, shorter ones more parts to add at every position: 2^9 balances some 200
+/// positions.
 unsigned choose_log_rows(unsigned log_length, std::size_t lanes, unsigned log_padding) {
   unsigned log_rows = std::min(log_length, 9U);
   while (log_rows > 0 && (lanes * sizeof(F)) << log_rows > part_bytes) {

@@ -141,9 +141,8 @@ HWY_INLINE void sum_products_block(const Pairs& pairs, std::size_t first, std::s
       continue;
     }
     const V sum = reduce(sums[at]);
-    totals[at] =
-        add(totals[at],
-            weighted ? multiply_elements(sum, element_factor(weights.high()[first / weights.block()])) : sum);
+    totals[at] = add(totals[at],
+                     weighted ? multiply_elements(sum, element_factor(weights.high()[first / weights.block()])) : sum);
   }
 }
 

@@ -10,12 +10,12 @@ namespace tessera {
 /// A committed word and its Merkle tree as plain data, so that it can be stored. A rank has the codeword columns from
 /// first_column on and the tree's levels above them; from level `local_levels` on, every rank has them whole.
 struct Codeword {
-  std::size_t leaf_values = 0;              ///< elements of F in a column
-  unsigned log_columns = 0;                 ///< the codeword has 2^log_columns columns (leaves)
-  std::size_t first_column = 0;             ///< of this rank
-  RawVector<F> columns;                     ///< leaf after leaf; empty: not kept
-  std::vector<TreeLevel> levels;            ///< levels[0] = leaves, levels.back() = {root}
-  unsigned local_levels = 0;                ///< lower levels begin above first_column
+  std::size_t leaf_values = 0;    ///< elements of F in a column
+  unsigned log_columns = 0;       ///< the codeword has 2^log_columns columns (leaves)
+  std::size_t first_column = 0;   ///< of this rank
+  RawVector<F> columns;           ///< leaf after leaf; empty: not kept
+  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
+  unsigned local_levels = 0;      ///< lower levels begin above first_column
 };
 
 /// Ranks hold whole groups of 2^upper_levels columns.
@@ -28,7 +28,8 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 /// Digests of columns that lie one after the other.
 TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 
-/// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend on ranks, ownership or threads.
+/// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend
+/// on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm);
 /// Encodes a vector of E as 2^log_rows rows (low bits of the index). Columns of a long word are not kept but computed

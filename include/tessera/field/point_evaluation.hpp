@@ -12,8 +12,7 @@ namespace tessera {
 /// whose inner sum is entry (x mod 2^log_length/W) of a short transform of part r.
 class PointEvaluation {
  public:
-  PointEvaluation(unsigned log_length, std::size_t lanes, unsigned log_padding,
-                  std::span<const std::size_t> positions);
+  PointEvaluation(unsigned log_length, std::size_t lanes, unsigned log_padding, std::span<const std::size_t> positions);
   [[nodiscard]] unsigned log_parts() const { return log_parts_; }
   [[nodiscard]] std::size_t parts() const { return std::size_t{1} << log_parts_; }
   /// Values of a part, for all lanes.

@@ -73,8 +73,7 @@ HWY_INLINE Wide add_product(Wide sum, V a, V b) {
 HWY_INLINE V reduce_weak(Wide value) {
   const V high_high = hn::ShiftRight<32>(value.high);
   const V high_low = hn::And(value.high, epsilon());
-  const V difference =
-      subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
+  const V difference = subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
   const V term = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
   const V sum = hn::Add(difference, term);
   return add_where(hn::Lt(sum, term), sum, epsilon());

@@ -66,8 +66,8 @@ void add_round_terms(const R& relation, std::span<const E> low, std::span<const 
 /// round_sums by vectors, added to `sums`; false if the machine has none or `pairs` does not fill them.
 bool vector_round(const VectorForm& form, std::span<E* const> tables, std::size_t pairs, const RoundWeights& weights,
                   bool with_one, RoundSums& sums);
-/// Binds the lowest variable of f and g, tables of 4*pairs values, into bound_f and bound_g (the same places, or others)
-/// and adds the sums of their product's next round, h(1) left out, in one pass; false as above.
+/// Binds the lowest variable of f and g, tables of 4*pairs values, into bound_f and bound_g (the same places, or
+/// others) and adds the sums of their product's next round, h(1) left out, in one pass; false as above.
 bool vector_bind_products(const E* f, const E* g, E* bound_f, E* bound_g, std::size_t pairs, E challenge,
                           const RoundWeights& weights, RoundSums& sums);
 /// Binds the lowest variable of a table of 2*pairs values, into `bound`, which may be the table.
@@ -166,10 +166,10 @@ ProvenSumcheck prove_dense_sumcheck(ProverTranscript& transcript, const R& relat
   for (unsigned i = variables; i-- > 0;) {
     const std::size_t pairs = std::size_t{1} << i;
     const bool with_one = claim.needs_one(coordinate(i));
-    RoundSums sums = i + 1 == variables
-                         ? round_sums(relation, std::span<E* const>(pointers), pairs, weights(i), with_one)
-                         : bind_round(relation, std::span<E* const>(pointers), pairs, result.point[i + 1], weights(i),
-                                      with_one);
+    RoundSums sums =
+        i + 1 == variables
+            ? round_sums(relation, std::span<E* const>(pointers), pairs, weights(i), with_one)
+            : bind_round(relation, std::span<E* const>(pointers), pairs, result.point[i + 1], weights(i), with_one);
     result.point[i] =
         claim.send_round(transcript, std::span(sums).first(relation.degree() + 1), is_homogeneous<R>(), coordinate(i));
   }
@@ -262,7 +262,8 @@ ProvenSumcheck prove_chunked_sumcheck(ProverTranscript& transcript, const R& rel
       }
     }
     comm.all_reduce_sum(std::span(sums).first(values));
-    result.point[outer + j] = claim.send_round(transcript, std::span(sums).first(values), is_homogeneous<R>(), coordinate);
+    result.point[outer + j] =
+        claim.send_round(transcript, std::span(sums).first(values), is_homogeneous<R>(), coordinate);
   }
   if (inner > 0) {
     chunks.bind_last(result.point[outer]);
