@@ -60,16 +60,23 @@ class OracleMatrix {
 
   template <class Selection, class Place>
   void place_all(const Selection& selection, const Place& place) const {
-#pragma omp parallel
-    for_tensors([&](const auto& tensor, std::size_t t) {
-#pragma omp for schedule(static) nowait
-      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
-        const auto values = tensor.chunk(chunk);
-        selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
-          place(piece.column, std::span(values).subspan(piece.from, piece.count));
-        });
-      }
-    });
+    // one parallel part: waking threads for each of many small tensors would cost more than their values
+#pragma omp parallel for schedule(dynamic, 4)
+    for (const auto& [t, chunk] : chunks_) {
+      place_chunk(t, chunk, selection, place);
+    }
+  }
+
+  template <class Selection, class Place>
+  void place_chunk(std::size_t t, std::size_t chunk, const Selection& selection, const Place& place) const {
+    std::visit(
+        [&](const auto* tensor) {
+          const auto values = tensor->chunk(chunk);
+          selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
+            place(piece.column, std::span(values).subspan(piece.from, piece.count));
+          });
+        },
+        tensors_[t]);
   }
 
   template <class T>
@@ -124,6 +131,7 @@ class OracleMatrix {
   std::span<const IntegerTensor> tensors_;
   Communicator& comm_;
   std::vector<std::uint8_t> filled_;
+  std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
 };
 
 /// Integers as elements of F.

@@ -19,9 +19,12 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
   const std::size_t width = std::size_t{1} << log_rows_;
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
-    for (std::size_t chunk = 0; shape.chunk_size() >= width && chunk < shape.chunk_count(); ++chunk) {
-      const auto first = filled_.begin() + static_cast<std::ptrdiff_t>(layout.offset(t, chunk) >> log_rows_);
-      std::fill_n(first, shape.chunk_size() >> log_rows_, std::uint8_t{1});
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      chunks_.emplace_back(t, chunk);
+      if (shape.chunk_size() >= width) {
+        const auto first = filled_.begin() + static_cast<std::ptrdiff_t>(layout.offset(t, chunk) >> log_rows_);
+        std::fill_n(first, shape.chunk_size() >> log_rows_, std::uint8_t{1});
+      }
     }
   }
 }
