@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iostream>
 #include <tessera/cluster/mpi_communicator.hpp>
+#include <tessera/memory/storage.hpp>
 #include <thread>
 
 #include "command.hpp"
@@ -84,6 +85,7 @@ int run(int argc, char** argv, MpiSession& session) {
 int main(int argc, char** argv) {
   using namespace tessera::cli;
   ignore_write_signals();
+  tessera::keep_freed_heap();
   tessera::MpiSession session(argc, argv);
   try {
     return run(argc, argv, session);

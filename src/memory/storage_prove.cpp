@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -103,6 +104,13 @@ void* allocate_zeroed(std::size_t bytes) {
     std::memset(storage + first, 0, huge_page);
   }
   return storage;
+}
+
+void keep_freed_heap() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
 }
 
 void free_storage(void* storage, std::size_t bytes) {
