@@ -4,6 +4,7 @@
 #include <tessera/archive/key_file.hpp>
 #include <tessera/archive/model_file.hpp>
 #include <tessera/cluster/agreement.hpp>
+#include <tessera/memory/storage.hpp>
 
 #include "command.hpp"
 #include "pipeline.hpp"
@@ -17,6 +18,7 @@ struct Options {
 };
 
 void run(const Options& options, Context& context) {
+  keep_freed_heap();
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   StagedDirectory directory(options.out, context.comm);

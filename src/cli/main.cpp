@@ -4,7 +4,6 @@
 #include <chrono>
 #include <iostream>
 #include <tessera/cluster/mpi_communicator.hpp>
-#include <tessera/memory/storage.hpp>
 #include <thread>
 
 #include "command.hpp"
@@ -85,7 +84,6 @@ int run(int argc, char** argv, MpiSession& session) {
 int main(int argc, char** argv) {
   using namespace tessera::cli;
   ignore_write_signals();
-  tessera::keep_freed_heap();
   tessera::MpiSession session(argc, argv);
   try {
     return run(argc, argv, session);

@@ -6,6 +6,7 @@
 #include <tessera/archive/key_file.hpp>
 #include <tessera/archive/model_file.hpp>
 #include <tessera/cluster/agreement.hpp>
+#include <tessera/memory/storage.hpp>
 #include <tessera/cluster/serialization.hpp>
 #include <tessera/protocol/setup.hpp>
 
@@ -66,6 +67,7 @@ std::string decode(const VerifyingKey& key, const std::vector<std::uint32_t>& id
 
 void run(const Options& options, Context& context) {
   Communicator& comm = context.comm;
+  keep_freed_heap();
   context.progress.begin("reading model and commitment");
   const std::filesystem::path key_path = std::filesystem::path(options.commitment) / "verifying.key";
   Model model = load_model(options.model, comm.rank(), comm.size());

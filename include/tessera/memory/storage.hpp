@@ -17,7 +17,7 @@ void* allocate_storage(std::size_t bytes);
 void* allocate_zeroed(std::size_t bytes);
 void free_storage(void* storage, std::size_t bytes);
 
-/// Tells the heap to keep what is freed, messages between ranks above all, for the same reason. Once, at the beginning.
+/// Tells the heap to keep what is freed, messages between ranks above all, for the same reason.
 void keep_freed_heap();
 
 template <class T, bool Zeroed>
