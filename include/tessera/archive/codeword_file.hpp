@@ -62,9 +62,9 @@ class StoredCodeword : public CodewordStore {
   [[nodiscard]] virtual Digest parameters() const = 0;
 };
 
-/// A committed codeword on disk. Rank 0 reads what is asked and broadcasts it; nothing else is read. Columns are not
-/// checked against the files' digests (that would read everything): whoever proves checks
-/// the finished proof, and `tessera inspect --check` reads all.
+/// A committed codeword on disk. Rank 0 opens the shards at once, so that a missing or foreign one is found, reads what
+/// is asked and broadcasts it; nothing else is read. Columns are not checked against the files' digests (that would
+/// read everything): whoever proves checks the finished proof, and `tessera inspect --check` reads all.
 std::unique_ptr<StoredCodeword> open_codeword(const std::filesystem::path& directory, Communicator& comm);
 
 }  // namespace tessera
