@@ -27,13 +27,13 @@ cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON 
 cmake --build build-test -j "$jobs"
 
 # what a proof's reader relies on, or all
-checked=(src/field src/polynomial src/transcript src/sumcheck src/lookup src/commitment src/layers src/protocol src/archive)
+checked=(src/base src/field src/hash src/tensor src/transcript src/sumcheck src/lookup src/commitment src/plan src/subprotocols src/layers src/protocol src/archive)
 if [ $tidy -eq 1 ]; then
   step "clang-tidy"
   git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
 elif [ $quick -eq 0 ]; then
   step "clang-tidy: the verifier's code"
-  git ls-files "${checked[@]}" | grep '\.cpp$' | grep -v '_prove\.cpp$' |
+  git ls-files "${checked[@]}" | grep '\.cpp$' | grep -Ev '(prove|infer|witness)\.cpp$' |
     xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
 fi
 

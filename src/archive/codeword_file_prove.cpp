@@ -2,12 +2,12 @@
 #include <cstring>
 #include <functional>
 #include <map>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/commitment/merkle_tree.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
+#include "hash/merkle_tree.hpp"
+#include "plan/limits.hpp"
 
-#include "codeword_names.hpp"
+#include "archive/codeword_names.hpp"
 
 namespace tessera {
 namespace {

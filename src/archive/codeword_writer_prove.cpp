@@ -5,12 +5,12 @@
 #include <deque>
 #include <future>
 #include <stdexcept>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/cluster/agreement.hpp>
-#include <tessera/commitment/merkle_tree.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
+#include "cluster/agreement.hpp"
+#include "hash/merkle_tree.hpp"
 
-#include "codeword_names.hpp"
+#include "archive/codeword_names.hpp"
 
 namespace tessera {
 namespace {

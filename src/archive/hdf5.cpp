@@ -1,6 +1,6 @@
-#include <tessera/archive/hdf5.hpp>
+#include "archive/hdf5.hpp"
 
-#include "hdf5_handle.hpp"
+#include "archive/hdf5_handle.hpp"
 
 namespace tessera {
 

@@ -3,7 +3,7 @@
 #include <hdf5.h>
 
 #include <string>
-#include <tessera/archive/hdf5.hpp>
+#include "archive/hdf5.hpp"
 
 namespace tessera::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "hdf5_handle.hpp"
+#include "archive/hdf5_handle.hpp"
 
 namespace tessera::hdf5 {
 namespace {

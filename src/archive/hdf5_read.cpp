@@ -4,10 +4,10 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/protocol/key.hpp>
+#include "archive/hdf5.hpp"
+#include "plan/key.hpp"
 
-#include "hdf5_handle.hpp"
+#include "archive/hdf5_handle.hpp"
 
 namespace tessera {
 namespace {

@@ -1,4 +1,4 @@
-#include <tessera/archive/hdf5.hpp>
+#include "archive/hdf5.hpp"
 
 namespace tessera {
 

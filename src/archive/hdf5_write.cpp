@@ -7,12 +7,12 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/temporary.hpp>
-#include <tessera/protocol/key.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/temporary.hpp"
+#include "plan/key.hpp"
 #include <utility>
 
-#include "hdf5_handle.hpp"
+#include "archive/hdf5_handle.hpp"
 
 namespace tessera {
 namespace {

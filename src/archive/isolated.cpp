@@ -7,9 +7,9 @@
 #include <cstring>
 #include <fstream>
 #include <new>
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/isolated.hpp>
-#include <tessera/archive/key_file.hpp>
+#include "base/errors.hpp"
+#include "archive/isolated.hpp"
+#include "archive/key_file.hpp"
 
 namespace tessera {
 namespace {

@@ -1,9 +1,9 @@
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/model/model.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "model/model.hpp"
+#include "plan/limits.hpp"
 
-#include "naming.hpp"
+#include "archive/naming.hpp"
 
 namespace tessera {
 namespace {

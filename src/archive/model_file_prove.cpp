@@ -1,12 +1,12 @@
 #include <cmath>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/model/row_share.hpp>
-#include <tessera/protocol/key.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/model_file.hpp"
+#include "arithmetic/row_share.hpp"
+#include "plan/key.hpp"
+#include "plan/limits.hpp"
 
-#include "hdf5_handle.hpp"
-#include "naming.hpp"
+#include "archive/hdf5_handle.hpp"
+#include "archive/naming.hpp"
 
 namespace tessera {
 namespace {

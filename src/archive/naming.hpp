@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <string>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/proof_file.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/proof_file.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {

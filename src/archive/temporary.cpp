@@ -6,7 +6,7 @@
 #include <charconv>
 #include <csignal>
 #include <string>
-#include <tessera/archive/temporary.hpp>
+#include "archive/temporary.hpp"
 #include <vector>
 
 namespace tessera {

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <tessera/archive/trace_file.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "archive/trace_file.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {

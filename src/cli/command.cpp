@@ -1,4 +1,4 @@
-#include "command.hpp"
+#include "cli/command.hpp"
 
 #include <toml++/toml.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <tessera/cluster/communicator.hpp>
+#include "cluster/communicator.hpp"
 
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 namespace tessera::cli {
 

@@ -1,14 +1,14 @@
 #include <iostream>
 #include <memory>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/cluster/agreement.hpp>
-#include <tessera/memory/storage.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "cluster/agreement.hpp"
+#include "memory/storage.hpp"
 
-#include "command.hpp"
-#include "pipeline.hpp"
-#include "staged_directory.hpp"
+#include "cli/command.hpp"
+#include "cli/pipeline.hpp"
+#include "cli/staged_directory.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -1,11 +1,11 @@
 #include <cstdio>
 #include <memory>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/cluster/agreement.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/model_file.hpp"
+#include "cluster/agreement.hpp"
 
-#include "command.hpp"
-#include "pipeline.hpp"
+#include "cli/command.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

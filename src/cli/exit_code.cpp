@@ -1,9 +1,9 @@
-#include "exit_code.hpp"
+#include "cli/exit_code.hpp"
 
 #include <csignal>
 #include <new>
-#include <tessera/archive/errors.hpp>
-#include <tessera/transcript/transcript.hpp>
+#include "base/errors.hpp"
+#include "transcript/transcript.hpp"
 
 namespace tessera::cli {
 namespace {

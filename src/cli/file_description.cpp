@@ -1,17 +1,17 @@
-#include "file_description.hpp"
+#include "cli/file_description.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/archive/proof_file.hpp>
-#include <tessera/archive/trace_file.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "archive/proof_file.hpp"
+#include "archive/trace_file.hpp"
 
-#include "exit_code.hpp"
+#include "cli/exit_code.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -1,13 +1,13 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/isolated.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/isolated.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
 
-#include "command.hpp"
-#include "pipeline.hpp"
+#include "cli/command.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

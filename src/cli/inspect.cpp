@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <memory>
-#include <tessera/archive/isolated.hpp>
+#include "archive/isolated.hpp"
 
-#include "command.hpp"
-#include "file_description.hpp"
+#include "cli/command.hpp"
+#include "cli/file_description.hpp"
 
 namespace tessera::cli {
 namespace {

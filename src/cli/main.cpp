@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <iostream>
-#include <tessera/cluster/mpi_communicator.hpp>
+#include "cluster/mpi_communicator.hpp"
 #include <thread>
 
-#include "command.hpp"
-#include "exit_code.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
 
 namespace tessera::cli {
 namespace {

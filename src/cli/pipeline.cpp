@@ -1,22 +1,22 @@
 #include <algorithm>
 #include <bit>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/trace_file.hpp>
-#include <tessera/cluster/scope_memory.hpp>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/commitment/row_groups.hpp>
-#include <tessera/model/float_model.hpp>
-#include <tessera/model/import.hpp>
-#include <tessera/model/inference.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/quantization.hpp>
-#include <tessera/model/synthesis.hpp>
-#include <tessera/model/tokenizer.hpp>
-#include <tessera/protocol/protocol.hpp>
-#include <tessera/protocol/setup.hpp>
-#include <tessera/protocol/witness.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/trace_file.hpp"
+#include "cluster/scope_memory.hpp"
+#include "commitment/codeword.hpp"
+#include "commitment/row_groups.hpp"
+#include "model/float_model.hpp"
+#include "model/import.hpp"
+#include "model/inference.hpp"
+#include "model/checkpoint.hpp"
+#include "model/quantization.hpp"
+#include "model/synthesis.hpp"
+#include "model/tokenizer.hpp"
+#include "protocol/protocol.hpp"
+#include "model/setup.hpp"
+#include "plan/witness.hpp"
 
-#include "pipeline.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

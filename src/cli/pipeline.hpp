@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <optional>
-#include <tessera/archive/proof_file.hpp>
-#include <tessera/cluster/job_plan.hpp>
-#include <tessera/commitment/opening.hpp>
-#include <tessera/model/model.hpp>
+#include "archive/proof_file.hpp"
+#include "cluster/job_plan.hpp"
+#include "commitment/opening.hpp"
+#include "model/model.hpp"
 
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 /// \file
 /// What the subcommands ask of the libraries: each function is one stage of the way from a checkpoint to an accepted

@@ -1,6 +1,6 @@
-#include <tessera/protocol/protocol.hpp>
+#include "protocol/protocol.hpp"
 
-#include "pipeline.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 

@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "cli/progress.hpp"
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -7,7 +7,7 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -1,18 +1,18 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/cluster/agreement.hpp>
-#include <tessera/memory/storage.hpp>
-#include <tessera/cluster/serialization.hpp>
-#include <tessera/protocol/setup.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "cluster/agreement.hpp"
+#include "memory/storage.hpp"
+#include "cluster/serialization.hpp"
+#include "model/setup.hpp"
 
-#include "command.hpp"
-#include "exit_code.hpp"
-#include "pipeline.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

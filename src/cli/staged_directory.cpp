@@ -1,10 +1,10 @@
-#include "staged_directory.hpp"
+#include "cli/staged_directory.hpp"
 
 #include <unistd.h>
 
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/temporary.hpp>
-#include <tessera/cluster/serialization.hpp>
+#include "base/errors.hpp"
+#include "archive/temporary.hpp"
+#include "cluster/serialization.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <tessera/cluster/communicator.hpp>
+#include "cluster/communicator.hpp"
 
 namespace tessera::cli {
 

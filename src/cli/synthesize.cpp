@@ -1,10 +1,10 @@
 #include <iostream>
 #include <memory>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/model_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/model_file.hpp"
 
-#include "command.hpp"
-#include "pipeline.hpp"
+#include "cli/command.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

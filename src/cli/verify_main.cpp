@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <tessera/archive/isolated.hpp>
+#include "archive/isolated.hpp"
 
-#include "exit_code.hpp"
-#include "pipeline.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/pipeline.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <tessera/cluster/mpi_communicator.hpp>
+#include "cluster/mpi_communicator.hpp"
 
 namespace tessera {
 namespace {

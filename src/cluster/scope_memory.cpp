@@ -1,4 +1,4 @@
-#include <tessera/cluster/scope_memory.hpp>
+#include "cluster/scope_memory.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

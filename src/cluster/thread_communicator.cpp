@@ -1,4 +1,4 @@
-#include <tessera/cluster/thread_communicator.hpp>
+#include "cluster/thread_communicator.hpp"
 
 #include <algorithm>
 #include <condition_variable>

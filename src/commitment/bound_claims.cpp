@@ -1,6 +1,6 @@
 #include <stdexcept>
-#include <tessera/commitment/bound_claims.hpp>
-#include <tessera/commitment/weights.hpp>
+#include "commitment/bound_claims.hpp"
+#include "commitment/weights.hpp"
 
 namespace tessera {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/commitment/row_groups.hpp>
-#include <tessera/field/ntt.hpp>
+#include "commitment/codeword.hpp"
+#include "commitment/row_groups.hpp"
+#include "field/ntt.hpp"
 #include <utility>
 
 namespace tessera {

@@ -1,6 +1,6 @@
 #include <numeric>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/commitment/row_groups.hpp>
+#include "commitment/codeword.hpp"
+#include "commitment/row_groups.hpp"
 #include <utility>
 
 namespace tessera {

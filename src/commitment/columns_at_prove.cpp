@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <tessera/commitment/row_groups.hpp>
-#include <tessera/field/point_evaluation.hpp>
+#include "commitment/row_groups.hpp"
+#include "field/point_evaluation.hpp"
 
 #include "commitment/oracle_matrix.hpp"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <tessera/commitment/bound_claims.hpp>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/commitment/opening.hpp>
-#include <tessera/commitment/product_sumcheck.hpp>
-#include <tessera/commitment/row_claims.hpp>
-#include <tessera/commitment/vector_weights.hpp>
-#include <tessera/commitment/weights.hpp>
+#include "commitment/bound_claims.hpp"
+#include "commitment/codeword.hpp"
+#include "commitment/opening.hpp"
+#include "commitment/product_sumcheck.hpp"
+#include "commitment/row_claims.hpp"
+#include "commitment/vector_weights.hpp"
+#include "commitment/weights.hpp"
 
 namespace tessera {
 namespace {

@@ -1,8 +1,8 @@
-#include <tessera/commitment/bound_claims.hpp>
-#include <tessera/commitment/merkle.hpp>
-#include <tessera/commitment/opening.hpp>
-#include <tessera/commitment/weights.hpp>
-#include <tessera/sumcheck/sumcheck.hpp>
+#include "commitment/bound_claims.hpp"
+#include "commitment/opened_columns.hpp"
+#include "commitment/opening.hpp"
+#include "commitment/weights.hpp"
+#include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
 namespace {

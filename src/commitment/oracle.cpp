@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <tessera/commitment/oracle.hpp>
+#include "commitment/oracle.hpp"
 
 namespace tessera {
 namespace {

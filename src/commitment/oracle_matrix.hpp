@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 #include <stdexcept>
-#include <tessera/cluster/communicator.hpp>
-#include <tessera/commitment/oracle.hpp>
-#include <tessera/memory/storage.hpp>
+#include "cluster/communicator.hpp"
+#include "commitment/oracle.hpp"
+#include "memory/storage.hpp"
 
 /// \file
 /// An oracle as a matrix of 2^log_rows rows, from chunks that many ranks hold: how its parts reach the rank that

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
-#include <tessera/commitment/product_sumcheck.hpp>
-#include <tessera/sumcheck/product_relations.hpp>
-#include <tessera/sumcheck/sumcheck_prove.hpp>
+#include "commitment/product_sumcheck.hpp"
+#include "sumcheck/product_relations.hpp"
+#include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
 namespace {

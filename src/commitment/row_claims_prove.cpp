@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <optional>
-#include <tessera/commitment/row_claims.hpp>
-#include <tessera/commitment/weights.hpp>
-#include <tessera/field/integer_products.hpp>
+#include "commitment/row_claims.hpp"
+#include "commitment/weights.hpp"
+#include "field/integer_products.hpp"
 
 namespace tessera {
 namespace {

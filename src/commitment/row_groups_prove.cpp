@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
-#include <tessera/commitment/row_groups.hpp>
-#include <tessera/field/ntt.hpp>
-#include <tessera/memory/storage.hpp>
+#include "commitment/row_groups.hpp"
+#include "field/ntt.hpp"
+#include "memory/storage.hpp"
 
 #include "commitment/oracle_matrix.hpp"
 

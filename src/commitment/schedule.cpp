@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <tessera/commitment/opening.hpp>
-#include <tessera/commitment/schedule.hpp>
+#include "commitment/opening.hpp"
+#include "commitment/schedule.hpp"
 
 namespace tessera {
 namespace {

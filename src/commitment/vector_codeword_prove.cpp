@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/field/point_evaluation.hpp>
+#include "commitment/codeword.hpp"
+#include "field/point_evaluation.hpp"
 
 namespace tessera {
 namespace {

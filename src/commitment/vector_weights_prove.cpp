@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <tessera/commitment/row_claims.hpp>
-#include <tessera/commitment/vector_weights.hpp>
-#include <tessera/commitment/weights.hpp>
-#include <tessera/field/ntt.hpp>
+#include "commitment/row_claims.hpp"
+#include "commitment/vector_weights.hpp"
+#include "commitment/weights.hpp"
+#include "field/ntt.hpp"
 
 namespace tessera {
 

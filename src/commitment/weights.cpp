@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <stdexcept>
-#include <tessera/commitment/weights.hpp>
+#include "commitment/weights.hpp"
 
 namespace tessera {
 

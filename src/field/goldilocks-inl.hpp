@@ -8,8 +8,8 @@
 
 #include <hwy/highway.h>
 
-#include <tessera/field/extension.hpp>
-#include <tessera/field/masked-inl.hpp>
+#include "field/extension.hpp"
+#include "field/masked-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {

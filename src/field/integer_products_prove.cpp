@@ -3,7 +3,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
-#include <tessera/field/integer_products.hpp>
+#include "field/integer_products.hpp"
 #include <type_traits>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tessera/field/ntt.hpp>
+#include "field/ntt.hpp"
 
 /// \file
 /// Pieces of transforms, vectorised. Inside the field library only.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cassert>
-#include <tessera/field/ntt.hpp>
-#include <tessera/memory/storage.hpp>
+#include "field/ntt.hpp"
+#include "memory/storage.hpp"
 #include <vector>
 
 #include "field/ntt_kernels.hpp"

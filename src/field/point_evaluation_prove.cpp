@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cassert>
-#include <tessera/field/point_evaluation.hpp>
+#include "field/point_evaluation.hpp"
 
 #include "field/ntt_kernels.hpp"
 

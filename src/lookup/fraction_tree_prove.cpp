@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cstring>
-#include <tessera/lookup/fraction_tree.hpp>
+#include "lookup/fraction_tree.hpp"
 
 namespace tessera {
 namespace {

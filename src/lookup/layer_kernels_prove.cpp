@@ -1,10 +1,10 @@
-#include <tessera/lookup/layer_kernels.hpp>
+#include "lookup/layer_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tessera/lookup/leaf_kernels-inl.hpp"
+#define HWY_TARGET_INCLUDE "lookup/leaf_kernels-inl.hpp"
 #include <hwy/foreach_target.h>
 
-#include <tessera/lookup/leaf_kernels-inl.hpp>
+#include "lookup/leaf_kernels-inl.hpp"
 
 namespace tessera {
 namespace {

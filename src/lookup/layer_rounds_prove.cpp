@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "sum_runs.hpp"
+#include "lookup/sum_runs.hpp"
 
 namespace tessera {
 namespace {

@@ -1,6 +1,6 @@
-#include <tessera/lookup/layer_rounds.hpp>
+#include "lookup/layer_rounds.hpp"
 
-#include "sum_runs.hpp"
+#include "lookup/sum_runs.hpp"
 
 namespace tessera {
 namespace {

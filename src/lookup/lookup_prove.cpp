@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <tessera/lookup/layer_rounds.hpp>
-#include <tessera/sumcheck/sumcheck.hpp>
+#include "lookup/layer_rounds.hpp"
+#include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
 namespace {

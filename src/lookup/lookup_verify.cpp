@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <tessera/lookup/lookup.hpp>
-#include <tessera/sumcheck/sumcheck.hpp>
+#include "lookup/lookup.hpp"
+#include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
 namespace {

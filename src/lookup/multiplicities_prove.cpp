@@ -2,7 +2,7 @@
 #include <atomic>
 #include <functional>
 #include <stdexcept>
-#include <tessera/lookup/fraction_tree.hpp>
+#include "lookup/fraction_tree.hpp"
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <tessera/lookup/fraction_tree.hpp>
+#include "lookup/fraction_tree.hpp"
 #include <tuple>
 
 namespace tessera {

@@ -1,4 +1,4 @@
-#include <tessera/lookup/layer_rounds.hpp>
+#include "lookup/layer_rounds.hpp"
 
 namespace tessera {
 namespace {

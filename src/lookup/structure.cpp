@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tessera/lookup/lookup.hpp>
+#include "lookup/lookup.hpp"
 
 namespace tessera {
 

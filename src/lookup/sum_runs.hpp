@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <tessera/lookup/layer_rounds.hpp>
-#include <tessera/polynomial/multilinear.hpp>
+#include "lookup/layer_rounds.hpp"
+#include "tensor/multilinear.hpp"
 
 namespace tessera {
 

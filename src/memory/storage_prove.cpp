@@ -6,7 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <tessera/memory/storage.hpp>
+#include "memory/storage.hpp"
 
 namespace tessera {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
-#include <tessera/protocol/limits.hpp>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/model/quantization.hpp>
+#include "plan/limits.hpp"
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "model/quantization.hpp"
 
 namespace tessera {
 namespace {

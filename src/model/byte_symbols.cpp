@@ -1,4 +1,4 @@
-#include "byte_symbols.hpp"
+#include "model/byte_symbols.hpp"
 
 #include <array>
 #include <cstdint>

@@ -2,10 +2,10 @@
 #include <bit>
 #include <cmath>
 #include <set>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/protocol/limits.hpp>
-#include <tessera/model/quantization.hpp>
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "plan/limits.hpp"
+#include "model/quantization.hpp"
 
 namespace tessera {
 namespace {

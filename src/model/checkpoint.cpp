@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/safetensors.hpp>
+#include "base/errors.hpp"
+#include "model/checkpoint.hpp"
+#include "model/safetensors.hpp"
 
-#include "json_file.hpp"
+#include "model/json_file.hpp"
 
 namespace tessera {
 namespace {

@@ -1,10 +1,10 @@
 #include <cmath>
 #include <set>
-#include <tessera/archive/errors.hpp>
-#include <tessera/protocol/limits.hpp>
-#include <tessera/model/checkpoint.hpp>
+#include "base/errors.hpp"
+#include "plan/limits.hpp"
+#include "model/checkpoint.hpp"
 
-#include "json_file.hpp"
+#include "model/json_file.hpp"
 
 namespace tessera {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/float_model.hpp>
+#include "base/errors.hpp"
+#include "model/float_model.hpp"
 
 namespace tessera {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/float_model.hpp>
+#include "base/errors.hpp"
+#include "model/float_model.hpp"
 
 namespace tessera {
 namespace {

@@ -1,10 +1,10 @@
-#include <tessera/protocol/limits.hpp>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/import.hpp>
-#include <tessera/model/quantization.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "plan/limits.hpp"
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "model/checkpoint.hpp"
+#include "model/import.hpp"
+#include "model/quantization.hpp"
+#include "model/tokenizer.hpp"
 
 namespace tessera {
 namespace {

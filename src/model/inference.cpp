@@ -1,4 +1,4 @@
-#include <tessera/model/inference.hpp>
+#include "model/inference.hpp"
 
 #include <algorithm>
 #include <bit>

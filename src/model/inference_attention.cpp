@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include <tessera/model/inference.hpp>
+#include "model/inference.hpp"
 
 namespace tessera {
 namespace {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <tessera/model/inference.hpp>
+#include "model/inference.hpp"
 
 namespace tessera {
 namespace {

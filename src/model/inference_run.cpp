@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <tessera/model/inference.hpp>
+#include "model/inference.hpp"
 
 namespace tessera {
 namespace {

@@ -1,9 +1,9 @@
 #include <stdexcept>
 #include <string>
 
-#include <tessera/model/inference.hpp>
-#include <tessera/model/tables.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "model/inference.hpp"
+#include "arithmetic/tables.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {

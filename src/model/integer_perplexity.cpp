@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include <tessera/model/inference.hpp>
+#include "model/inference.hpp"
 
 namespace tessera {
 namespace {

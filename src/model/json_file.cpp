@@ -1,8 +1,8 @@
-#include "json_file.hpp"
+#include "model/json_file.hpp"
 
 #include <fstream>
 #include <set>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 #include <vector>
 
 namespace tessera {

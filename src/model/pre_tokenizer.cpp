@@ -1,4 +1,4 @@
-#include "pre_tokenizer.hpp"
+#include "model/pre_tokenizer.hpp"
 
 #include <cassert>
 #include <stdexcept>

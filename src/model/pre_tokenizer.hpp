@@ -5,7 +5,7 @@
 
 #include <memory>
 #include <string_view>
-#include <tessera/model/tokenizer.hpp>
+#include "model/tokenizer.hpp"
 #include <vector>
 
 namespace tessera {

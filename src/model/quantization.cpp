@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/quantization.hpp>
+#include "base/errors.hpp"
+#include "model/quantization.hpp"
 
 namespace tessera {
 namespace {

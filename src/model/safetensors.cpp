@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/safetensors.hpp>
+#include "base/errors.hpp"
+#include "model/safetensors.hpp"
 
-#include "json_file.hpp"
+#include "model/json_file.hpp"
 
 namespace tessera {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <tessera/model/float_model.hpp>
+#include "model/float_model.hpp"
 
 namespace tessera {
 namespace {

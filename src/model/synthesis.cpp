@@ -1,9 +1,9 @@
 #include <cmath>
 #include <random>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/model/synthesis.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "model/synthesis.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "base/errors.hpp"
+#include "model/tokenizer.hpp"
 #include <tuple>
 
-#include "byte_symbols.hpp"
-#include "json_file.hpp"
-#include "pre_tokenizer.hpp"
+#include "model/byte_symbols.hpp"
+#include "model/json_file.hpp"
+#include "model/pre_tokenizer.hpp"
 
 namespace tessera {
 namespace {

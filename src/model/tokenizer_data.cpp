@@ -1,8 +1,8 @@
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "base/errors.hpp"
+#include "model/tokenizer.hpp"
 
-#include "byte_symbols.hpp"
-#include "json_file.hpp"
+#include "model/byte_symbols.hpp"
+#include "model/json_file.hpp"
 
 namespace tessera {
 namespace {

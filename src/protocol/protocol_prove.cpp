@@ -1,12 +1,12 @@
-#include <tessera/archive/errors.hpp>
-#include <tessera/layers/attention.hpp>
-#include <tessera/layers/embedding.hpp>
-#include <tessera/layers/layer_norm.hpp>
-#include <tessera/layers/logits.hpp>
-#include <tessera/layers/mlp.hpp>
-#include <tessera/layers/qkv.hpp>
-#include <tessera/protocol/protocol.hpp>
-#include <tessera/protocol/witness.hpp>
+#include "base/errors.hpp"
+#include "layers/attention/attention.hpp"
+#include "layers/embedding/embedding.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "layers/logits/logits.hpp"
+#include "layers/mlp/mlp.hpp"
+#include "layers/qkv/qkv.hpp"
+#include "protocol/protocol.hpp"
+#include "plan/witness.hpp"
 
 namespace tessera {
 

@@ -1,8 +1,8 @@
-#include <tessera/protocol/protocol.hpp>
+#include "protocol/protocol.hpp"
 
 #include <cmath>
 
-#include <tessera/layers/context.hpp>
+#include "plan/context.hpp"
 
 namespace tessera {
 namespace {

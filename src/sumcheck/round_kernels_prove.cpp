@@ -1,10 +1,10 @@
-#include <tessera/sumcheck/sumcheck_prove.hpp>
+#include "sumcheck/sumcheck_prove.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sumcheck/round_kernels_prove.cpp"
 #include <hwy/foreach_target.h>
 
-#include <tessera/field/vector_interleaved-inl.hpp>
+#include "field/vector_interleaved-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {

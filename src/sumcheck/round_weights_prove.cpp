@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <tessera/sumcheck/round_weights.hpp>
+#include "sumcheck/round_weights.hpp"
 
 namespace tessera {
 namespace {

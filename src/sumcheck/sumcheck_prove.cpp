@@ -1,4 +1,4 @@
-#include <tessera/sumcheck/sumcheck_prove.hpp>
+#include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
 

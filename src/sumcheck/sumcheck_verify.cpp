@@ -1,4 +1,4 @@
-#include <tessera/sumcheck/sumcheck.hpp>
+#include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
 E round_value(E claim, E a, std::span<const E> higher_coefficients, E x) {

@@ -1,21 +1,16 @@
-#include <tessera/transcript/transcript.hpp>
-
-#include <openssl/evp.h>
+#include "transcript/transcript.hpp"
 
 #include <bit>
 #include <cassert>
 #include <cstring>
 
+#include "base/little_endian.hpp"
+#include "field/encoding.hpp"
+
 namespace tessera {
 namespace {
 
 enum class Domain : std::uint8_t { absorb = 1, challenge = 2, output = 3, work = 4 };
-
-void append_length(std::vector<std::uint8_t>& buffer, std::uint64_t length) {
-  for (int i = 0; i < 8; ++i) {
-    buffer.push_back(static_cast<std::uint8_t>(length >> (8 * i)));
-  }
-}
 
 std::vector<std::uint8_t> begin_message(Domain domain, const Digest& state) {
   std::vector<std::uint8_t> message;
@@ -26,59 +21,18 @@ std::vector<std::uint8_t> begin_message(Domain domain, const Digest& state) {
 }
 
 void append_name(std::vector<std::uint8_t>& message, const std::string& path, std::string_view label) {
-  append_length(message, path.size() + 1 + label.size());
+  append_little_endian<std::uint64_t>(message, path.size() + 1 + label.size());
   message.insert(message.end(), path.begin(), path.end());
   message.push_back(':');
   message.insert(message.end(), label.begin(), label.end());
 }
 
-std::uint64_t read_u64(const std::uint8_t* bytes) {
-  std::uint64_t value = 0;
-  for (int i = 7; i >= 0; --i) {
-    value = value << 8 | bytes[i];
-  }
-  return value;
-}
-
 F reduce_half(const std::uint8_t* bytes) {
-  return F::reduce128(static_cast<unsigned __int128>(read_u64(bytes + 8)) << 64 | read_u64(bytes));
+  return F::reduce128(static_cast<unsigned __int128>(read_little_endian<std::uint64_t>(bytes + 8)) << 64 |
+                      read_little_endian<std::uint64_t>(bytes));
 }
 
 }  // namespace
-
-Digest blake2s(std::span<const std::uint8_t> message) {
-  Digest digest;
-  unsigned length = 0;
-  static const EVP_MD* const algorithm = EVP_blake2s256();
-  if (EVP_Digest(message.data(), message.size(), digest.data(), &length, algorithm, nullptr) != 1 ||
-      length != digest.size()) {
-    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
-  }
-  return digest;
-}
-
-Blake2s::Blake2s() : context_(EVP_MD_CTX_new()) {
-  if (context_ == nullptr || EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_blake2s256(), nullptr) != 1) {
-    EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
-    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
-  }
-}
-
-Blake2s::~Blake2s() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
-
-void Blake2s::update(std::span<const std::uint8_t> part) {
-  if (EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(context_), part.data(), part.size()) != 1) {
-    throw std::runtime_error("BLAKE2s-256 failed");
-  }
-}
-
-Digest Blake2s::digest() {
-  Digest result;
-  if (EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(context_), result.data(), nullptr) != 1) {
-    throw std::runtime_error("BLAKE2s-256 failed");
-  }
-  return result;
-}
 
 Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
     : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
@@ -100,7 +54,7 @@ Transcript::Scope::~Scope() {
 void Transcript::absorb(std::string_view label, std::span<const std::uint8_t> data) {
   std::vector<std::uint8_t> message = begin_message(Domain::absorb, state_);
   append_name(message, path_, label);
-  append_length(message, data.size());
+  append_little_endian<std::uint64_t>(message, data.size());
   message.insert(message.end(), data.begin(), data.end());
   state_ = blake2s(message);
 }
@@ -134,7 +88,7 @@ std::vector<std::size_t> Transcript::positions(std::string_view label, std::size
   while (result.size() < count) {
     const Digest output = squeeze(label);
     for (std::size_t i = 0; i < 4 && result.size() < count; ++i) {
-      result.push_back(read_u64(output.data() + 8 * i) & mask);
+      result.push_back(read_little_endian<std::uint64_t>(output.data() + 8 * i) & mask);
     }
   }
   return result;
@@ -142,7 +96,7 @@ std::vector<std::size_t> Transcript::positions(std::string_view label, std::size
 
 unsigned Transcript::work_of(std::uint64_t nonce) const {
   std::vector<std::uint8_t> message = begin_message(Domain::work, state_);
-  append_length(message, nonce);
+  append_little_endian(message, nonce);
   const Digest digest = blake2s(message);
   unsigned bits = 0;
   for (const std::uint8_t byte : digest) {
@@ -152,25 +106,6 @@ unsigned Transcript::work_of(std::uint64_t nonce) const {
     }
   }
   return bits;
-}
-
-std::vector<std::uint8_t> encode(std::span<const F> values) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(values.size() * 8);
-  for (const F value : values) {
-    append_length(bytes, value.value());
-  }
-  return bytes;
-}
-
-std::vector<std::uint8_t> encode(std::span<const E> values) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(values.size() * 16);
-  for (const E& value : values) {
-    append_length(bytes, value.c0.value());
-    append_length(bytes, value.c1.value());
-  }
-  return bytes;
 }
 
 void ProverTranscript::append(std::string_view label, std::span<const std::uint8_t> bytes) {
@@ -208,7 +143,7 @@ void ProverTranscript::grind(std::string_view label, unsigned bits, NonceSearch 
 
 void ProverTranscript::send_nonce(std::string_view label, std::uint64_t nonce) {
   std::vector<std::uint8_t> bytes;
-  append_length(bytes, nonce);
+  append_little_endian(bytes, nonce);
   append(label, bytes);
 }
 
@@ -224,7 +159,7 @@ std::vector<F> VerifierTranscript::receive_base(std::string_view label, std::siz
   std::vector<F> values;
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t value = read_u64(data.data() + 8 * i);
+    const std::uint64_t value = read_little_endian<std::uint64_t>(data.data() + 8 * i);
     check(value < F::modulus, "field element not below p in message " + std::string(label));
     values.push_back(F::from_canonical(value));
   }
@@ -256,7 +191,8 @@ Digest VerifierTranscript::receive_digest(std::string_view label) { return recei
 
 void VerifierTranscript::check_work(std::string_view label, unsigned bits) {
   const std::span<const std::uint8_t> data = take(label, 8);
-  check(work_of(read_u64(data.data())) >= bits, "not enough work in message " + std::string(label));
+  check(work_of(read_little_endian<std::uint64_t>(data.data())) >= bits,
+        "not enough work in message " + std::string(label));
   absorb(label, data);
 }
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/commitment/codeword.hpp>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
+#include "commitment/codeword.hpp"
 
 #include "temporary_directory.hpp"
 

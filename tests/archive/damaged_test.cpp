@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <random>
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include "base/errors.hpp"
+#include "archive/proof_file.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"

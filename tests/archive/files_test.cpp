@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/model/row_share.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "arithmetic/row_share.hpp"
+#include "archive/proof_file.hpp"
 #include <thread>
 
 #include "samples.hpp"

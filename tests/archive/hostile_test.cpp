@@ -2,8 +2,8 @@
 #include <hdf5.h>
 
 #include <functional>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/proof_file.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"

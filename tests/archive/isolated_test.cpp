@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/isolated.hpp>
+#include "base/errors.hpp"
+#include "archive/isolated.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <functional>
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "base/errors.hpp"
+#include "archive/key_file.hpp"
+#include "plan/limits.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cmath>
-#include <tessera/archive/proof_file.hpp>
-#include <tessera/model/model.hpp>
+#include "archive/proof_file.hpp"
+#include "model/model.hpp"
 
 namespace tessera::test {
 

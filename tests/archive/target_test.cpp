@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/proof_file.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include <tessera/archive/errors.hpp>
-#include <tessera/archive/trace_file.hpp>
+#include "base/errors.hpp"
+#include "archive/trace_file.hpp"
 
 #include "../model/trace_comparison.hpp"
 #include "samples.hpp"

@@ -1,7 +1,7 @@
-#include <tessera/commitment/merkle_tree.hpp>
-#include <tessera/commitment/opening.hpp>
+#include "hash/merkle_tree.hpp"
+#include "commitment/opening.hpp"
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 #include "bench.hpp"
 
 namespace tessera::bench {

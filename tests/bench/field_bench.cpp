@@ -1,9 +1,9 @@
-#include <tessera/field/integer_products.hpp>
-#include <tessera/field/ntt.hpp>
-#include <tessera/polynomial/contract.hpp>
+#include "field/integer_products.hpp"
+#include "field/ntt.hpp"
+#include "tensor/contract.hpp"
 #include <vector>
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 #include "bench.hpp"
 
 namespace tessera::bench {

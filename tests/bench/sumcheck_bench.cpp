@@ -1,8 +1,8 @@
-#include <tessera/commitment/product_sumcheck.hpp>
-#include <tessera/layers/prover_context.hpp>
-#include <tessera/sumcheck/product_relations.hpp>
+#include "commitment/product_sumcheck.hpp"
+#include "plan/prover_context.hpp"
+#include "sumcheck/product_relations.hpp"
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 #include "bench.hpp"
 
 namespace tessera::bench {

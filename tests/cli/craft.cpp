@@ -6,10 +6,10 @@
 #include <iterator>
 #include <random>
 #include <string>
-#include <tessera/archive/hdf5.hpp>
-#include <tessera/archive/key_file.hpp>
-#include <tessera/archive/model_file.hpp>
-#include <tessera/archive/proof_file.hpp>
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "archive/proof_file.hpp"
 
 /// \file
 /// Makes well-formed files with false contents, and hostile ones, for the tests of the programs: `craft KIND ...`.

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <tessera/archive/codeword_file.hpp>
-#include <tessera/cluster/agreement.hpp>
-#include <tessera/cluster/job_plan.hpp>
-#include <tessera/cluster/serialization.hpp>
-#include <tessera/commitment/codeword.hpp>
+#include "archive/codeword_file.hpp"
+#include "cluster/agreement.hpp"
+#include "cluster/job_plan.hpp"
+#include "cluster/serialization.hpp"
+#include "commitment/codeword.hpp"
 
 #include "world.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tessera/cluster/mpi_communicator.hpp>
+#include "cluster/mpi_communicator.hpp"
 
 namespace tessera::test {
 

@@ -2,8 +2,8 @@
 
 #include <limits>
 #include <numeric>
-#include <tessera/cluster/thread_communicator.hpp>
-#include <tessera/field/ntt.hpp>
+#include "cluster/thread_communicator.hpp"
+#include "field/ntt.hpp"
 
 #include "opening_case.hpp"
 

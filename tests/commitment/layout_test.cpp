@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <tessera/commitment/oracle.hpp>
+#include "commitment/oracle.hpp"
 
 #include "opening_case.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <random>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/commitment/opening.hpp>
+#include "commitment/codeword.hpp"
+#include "commitment/opening.hpp"
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 
 namespace tessera::testing {
 

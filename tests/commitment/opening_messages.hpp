@@ -1,8 +1,8 @@
 #pragma once
 
-#include <tessera/commitment/merkle.hpp>
-#include <tessera/commitment/opening.hpp>
-#include <tessera/commitment/schedule.hpp>
+#include "commitment/opened_columns.hpp"
+#include "commitment/opening.hpp"
+#include "commitment/schedule.hpp"
 
 namespace tessera::testing {
 

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include <tessera/cluster/thread_communicator.hpp>
+#include "cluster/thread_communicator.hpp"
 
 #include "opening_case.hpp"
 #include "opening_messages.hpp"

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include <tessera/field/extension.hpp>
+#include "field/extension.hpp"
 
 namespace tessera {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <limits>
 #include <random>
-#include <tessera/field/integer_products.hpp>
+#include "field/integer_products.hpp"
 #include <vector>
 
 #include "instruction_sets.hpp"

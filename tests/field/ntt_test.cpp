@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <random>
-#include <tessera/field/point_evaluation.hpp>
+#include "field/point_evaluation.hpp"
 #include <vector>
 
 #include "instruction_sets.hpp"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <random>
 
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 #include "../soundness/fixture.hpp"
 

@@ -1,7 +1,7 @@
-#include <tessera/layers/embedding.hpp>
-#include <tessera/layers/layer_norm.hpp>
-#include <tessera/layers/logits.hpp>
-#include <tessera/layers/mlp.hpp>
+#include "layers/embedding/embedding.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "layers/logits/logits.hpp"
+#include "layers/mlp/mlp.hpp"
 
 #include "layer_case.hpp"
 

@@ -2,15 +2,15 @@
 
 #include <functional>
 
-#include <tessera/layers/head_padding.hpp>
-#include <tessera/layers/prover_context.hpp>
-#include <tessera/layers/qkv.hpp>
-#include <tessera/model/inference.hpp>
-#include <tessera/protocol/setup.hpp>
-#include <tessera/protocol/witness.hpp>
+#include "subprotocols/head_padding.hpp"
+#include "plan/prover_context.hpp"
+#include "layers/qkv/qkv.hpp"
+#include "model/inference.hpp"
+#include "model/setup.hpp"
+#include "plan/witness.hpp"
 
 #include "../model/random_model.hpp"
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 
 namespace tessera::testing {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <tessera/cluster/thread_communicator.hpp>
+#include "cluster/thread_communicator.hpp"
 
 #include "layer_case.hpp"
 

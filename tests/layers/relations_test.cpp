@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
-#include <tessera/layers/attention.hpp>
-#include <tessera/layers/claim_reduction.hpp>
-#include <tessera/layers/layer_norm.hpp>
-#include <tessera/layers/matrix_product.hpp>
-#include <tessera/layers/requantization.hpp>
-#include <tessera/polynomial/contract.hpp>
-#include <tessera/sumcheck/product_relations.hpp>
+#include "layers/attention/attention.hpp"
+#include "subprotocols/claim_reduction.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "subprotocols/matrix_product.hpp"
+#include "subprotocols/requantization.hpp"
+#include "tensor/contract.hpp"
+#include "sumcheck/product_relations.hpp"
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 
 namespace tessera {
 namespace {

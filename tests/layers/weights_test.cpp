@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <tessera/layers/attention.hpp>
-#include <tessera/layers/embedding.hpp>
-#include <tessera/layers/logits.hpp>
-#include <tessera/layers/matrix_product.hpp>
-#include <tessera/layers/mlp.hpp>
+#include "layers/attention/attention.hpp"
+#include "layers/embedding/embedding.hpp"
+#include "layers/logits/logits.hpp"
+#include "subprotocols/matrix_product.hpp"
+#include "layers/mlp/mlp.hpp"
 
 #include "layer_case.hpp"
 

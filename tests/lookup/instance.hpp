@@ -3,7 +3,7 @@
 #include <omp.h>
 
 #include <random>
-#include <tessera/lookup/lookup.hpp>
+#include "lookup/lookup.hpp"
 
 namespace tessera::test {
 

@@ -2,8 +2,8 @@
 #include <hwy/highway.h>
 
 #include <cstring>
-#include <tessera/lookup/fraction_tree.hpp>
-#include <tessera/lookup/scalar_kernels.hpp>
+#include "lookup/fraction_tree.hpp"
+#include "lookup/scalar_kernels.hpp"
 
 #include "instance.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <tessera/cluster/thread_communicator.hpp>
+#include "cluster/thread_communicator.hpp"
 
 #include "instance.hpp"
 

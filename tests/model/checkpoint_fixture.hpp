@@ -5,8 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/safetensors.hpp>
+#include "model/checkpoint.hpp"
+#include "model/safetensors.hpp"
 
 #include "model_files.hpp"
 

@@ -1,7 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 #include "checkpoint_fixture.hpp"
 

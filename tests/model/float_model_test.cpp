@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/float_model.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "base/errors.hpp"
+#include "model/checkpoint.hpp"
+#include "model/float_model.hpp"
+#include "model/tokenizer.hpp"
 
 #include "model_files.hpp"
 

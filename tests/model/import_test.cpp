@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/import.hpp>
-#include <tessera/model/quantization.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "model/checkpoint.hpp"
+#include "model/import.hpp"
+#include "model/quantization.hpp"
+#include "model/tokenizer.hpp"
 
 #include "model_files.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include <tessera/archive/errors.hpp>
-#include <tessera/cluster/thread_communicator.hpp>
-#include <tessera/model/inference.hpp>
+#include "base/errors.hpp"
+#include "cluster/thread_communicator.hpp"
+#include "model/inference.hpp"
 
 #include "naive_inference.hpp"
 #include "random_model.hpp"

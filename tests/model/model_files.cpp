@@ -6,7 +6,7 @@
 #include <array>
 #include <fstream>
 #include <sstream>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 namespace tessera {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/model/model.hpp>
+#include "model/model.hpp"
 
 namespace tessera::testing {
 

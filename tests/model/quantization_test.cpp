@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/calibration.hpp>
-#include <tessera/model/checkpoint.hpp>
-#include <tessera/model/quantization.hpp>
-#include <tessera/protocol/limits.hpp>
+#include "base/errors.hpp"
+#include "model/calibration.hpp"
+#include "model/checkpoint.hpp"
+#include "model/quantization.hpp"
+#include "plan/limits.hpp"
 
 #include "model_files.hpp"
 

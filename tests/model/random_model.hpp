@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include <tessera/model/model.hpp>
+#include "model/model.hpp"
 
 namespace tessera::testing {
 

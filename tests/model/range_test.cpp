@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <tessera/cluster/thread_communicator.hpp>
-#include <tessera/model/inference.hpp>
+#include "cluster/thread_communicator.hpp"
+#include "model/inference.hpp"
 
 #include "random_model.hpp"
 

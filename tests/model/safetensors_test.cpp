@@ -1,6 +1,6 @@
 #include <cstring>
 #include <limits>
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 #include "checkpoint_fixture.hpp"
 

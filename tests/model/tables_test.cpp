@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <tessera/model/integer_product.hpp>
-#include <tessera/model/tables.hpp>
+#include "arithmetic/integer_product.hpp"
+#include "arithmetic/tables.hpp"
 
 #include "random_model.hpp"
 

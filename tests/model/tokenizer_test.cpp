@@ -4,8 +4,8 @@
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <tessera/archive/errors.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "base/errors.hpp"
+#include "model/tokenizer.hpp"
 
 #include "model_files.hpp"
 

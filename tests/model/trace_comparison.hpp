@@ -5,7 +5,7 @@
 #include <functional>
 #include <sstream>
 
-#include <tessera/model/trace.hpp>
+#include "plan/trace.hpp"
 
 #include "naive_inference.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include <tessera/model/tokenizer.hpp>
+#include "model/tokenizer.hpp"
 
 #include "proving.hpp"
 

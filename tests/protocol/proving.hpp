@@ -5,13 +5,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <tessera/cluster/thread_communicator.hpp>
-#include <tessera/commitment/codeword.hpp>
-#include <tessera/model/import.hpp>
-#include <tessera/model/inference.hpp>
-#include <tessera/protocol/protocol.hpp>
-#include <tessera/protocol/setup.hpp>
-#include <tessera/protocol/witness.hpp>
+#include "cluster/thread_communicator.hpp"
+#include "commitment/codeword.hpp"
+#include "model/import.hpp"
+#include "model/inference.hpp"
+#include "protocol/protocol.hpp"
+#include "model/setup.hpp"
+#include "plan/witness.hpp"
 
 namespace tessera::test {
 

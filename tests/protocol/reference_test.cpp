@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <tessera/model/float_model.hpp>
-#include <tessera/model/tokenizer.hpp>
+#include "model/float_model.hpp"
+#include "model/tokenizer.hpp"
 
 #include "proving.hpp"
 

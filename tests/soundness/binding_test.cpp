@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <tessera/archive/errors.hpp>
+#include "base/errors.hpp"
 
 #include "fixture.hpp"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <tessera/model/import.hpp>
-#include <tessera/protocol/setup.hpp>
+#include "model/import.hpp"
+#include "model/setup.hpp"
 
 namespace tessera::testing {
 namespace {

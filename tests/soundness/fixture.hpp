@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include <tessera/protocol/protocol.hpp>
-#include <tessera/protocol/witness.hpp>
+#include "protocol/protocol.hpp"
+#include "plan/witness.hpp"
 
 #include "lying_inference.hpp"
 

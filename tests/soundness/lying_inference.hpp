@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include <tessera/model/inference.hpp>
-#include <tessera/protocol/plan.hpp>
+#include "model/inference.hpp"
+#include "plan/plan.hpp"
 
 namespace tessera::testing {
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include <tessera/field/goldilocks.hpp>
+#include "field/goldilocks.hpp"
 
 #include "fixture.hpp"
 

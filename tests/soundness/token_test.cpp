@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <tessera/archive/errors.hpp>
-#include <tessera/protocol/setup.hpp>
+#include "base/errors.hpp"
+#include "model/setup.hpp"
 
 #include "fixture.hpp"
 

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <tessera/cluster/thread_communicator.hpp>
-#include <tessera/layers/prover_context.hpp>
+#include "cluster/thread_communicator.hpp"
+#include "plan/prover_context.hpp"
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 #include "relations.hpp"
 
 namespace tessera {

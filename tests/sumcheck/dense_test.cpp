@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "../polynomial/random_values.hpp"
+#include "../tensor/random_values.hpp"
 #include "relations.hpp"
 
 namespace tessera {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tessera/sumcheck/sumcheck_prove.hpp>
+#include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera::testing {
 

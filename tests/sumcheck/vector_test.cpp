@@ -3,10 +3,10 @@
 
 #include <bit>
 #include <random>
-#include <tessera/layers/claim_reduction.hpp>
-#include <tessera/layers/layer_norm.hpp>
-#include <tessera/sumcheck/product_relations.hpp>
-#include <tessera/sumcheck/sumcheck_prove.hpp>
+#include "subprotocols/claim_reduction.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "sumcheck/product_relations.hpp"
+#include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <tessera/cluster/scope_memory.hpp>
-#include <tessera/cluster/thread_communicator.hpp>
+#include "cluster/scope_memory.hpp"
+#include "cluster/thread_communicator.hpp"
 
 namespace tessera::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include <tessera/transcript/transcript.hpp>
+#include "transcript/transcript.hpp"
 
 namespace tessera::testing {
 

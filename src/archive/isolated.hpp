@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include "archive/proof_file.hpp"
+
+namespace tessera {
+
+// Files from strangers are parsed by libhdf5, which damaged bytes can crash, hang or lead to foreign files. Each file
+// is therefore read in a child process of its own with bounded time and memory; only plain bytes come back, which are
+// parsed here. A child that dies or takes too long means an unusable file: InputError.
+
+struct IsolationLimits {
+  unsigned seconds = 20;
+  std::uint64_t memory = std::uint64_t{1} << 32;  // bytes beyond what this process has
+  /// Enough to read all of a file of ours, whatever its size.
+  static IsolationLimits for_whole(const std::filesystem::path& path);
+};
+
+/// The bytes that `read` returns, which runs in a child process; its error, or the child's end, becomes an InputError.
+/// Not for processes that have threads at work: the child has the calling one only.
+std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
+                                        const std::function<std::vector<std::uint8_t>()>& read,
+                                        const IsolationLimits& limits = {});
+
+/// What the verifier needs of a proof file.
+struct StatedProof {
+  Statement statement;
+  std::vector<std::uint8_t> payload;
+  Digest key_digest{};
+};
+
+VerifyingKey load_key_isolated(const std::filesystem::path& path);
+StatedProof load_proof_isolated(const std::filesystem::path& path);
+
+}  // namespace tessera

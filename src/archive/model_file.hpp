@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include "model/model.hpp"
+#include "transcript/transcript.hpp"
+
+namespace tessera {
+
+inline constexpr std::string_view model_format = "tessera model";
+
+/// Writes a model file:
+///   shape/{n_layer,...} uint64, layer_norm_epsilon float64, exponents/<name> int32,
+///   calibration/margin float64, calibration/maxima/<kind> float64,
+///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
+///   (row, feature) as in BasicParameters,
+///   tokenizer/{vocabulary,merges}/{bytes,lengths}, tokenizer/end_of_text uint32.
+/// Returns the file's digest.
+Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original = nullptr);
+
+/// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps (RowShare). Throws
+/// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
+Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
+/// Digest of names, extents and values of the quantized parameters, from the digests of their datasets: the same
+/// whatever else the file holds. Whoever loads the model checks those.
+Digest parameters_digest(const std::filesystem::path& path);
+/// The original weights; nothing if the file was written without them.
+std::optional<FloatModel> load_float_model(const std::filesystem::path& path);
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include "archive/hdf5.hpp"
+#include "plan/trace.hpp"
+
+namespace tessera {
+
+inline constexpr std::string_view trace_format = "tessera trace";
+
+/// What a trace shard belongs to; a resumed run must find all of it equal.
+struct TraceHeader {
+  Digest model{};  // digest of the verifying key
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  std::uint64_t prompt_length = 0;
+  std::uint64_t generated = 0;
+  std::vector<std::uint32_t> tokens;  // prompt, generated, filler
+  friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
+};
+
+/// Writes one rank's tensors: header fields at the root and, for each tensor, tensors/<name>/
+/// {lengths,log_chunks,presence,ownership} (its shape), chunks (numbers of those held) and values (chunks, values).
+Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header,
+                    const std::map<std::string, IntegerTensor>& tensors);
+
+/// Reads header and tensors back.
+class TraceFile {
+ public:
+  explicit TraceFile(const std::filesystem::path& path);
+  [[nodiscard]] const TraceHeader& header() const { return header_; }
+  /// The values of a tensor, which says what the file must have: element type, shape, ownership, chunks. Throws
+  /// InputError if it has anything else.
+  template <class T>
+  void read(const std::string& name, ChunkedTensor<T>& tensor) const;
+
+  /// "<file>: <field>: expected ..., found ..." as InputError.
+  [[noreturn]] void fail(const std::string& field, const std::string& expected, const std::string& found) const {
+    file_.fail(field, expected, found);
+  }
+
+ private:
+  template <class N>
+  void require(const std::string& name, const std::vector<N>& expected) const;
+
+  ReadFile file_;
+  TraceHeader header_;
+};
+
+/// A whole trace shard.
+Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace);
+/// `expected` is this job's trace before inference: the tensors that Trace::allocate gives this rank, prompt_length,
+/// generated and the padded tokens, of which the generated ones may be anything. Throws InputError unless the file has
+/// exactly that; its values and generated tokens are taken.
+Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, Trace expected);
+
+}  // namespace tessera

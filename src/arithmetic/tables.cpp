@@ -1,0 +1,73 @@
+#include "arithmetic/tables.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+namespace {
+
+constexpr std::int32_t rows = 1 << 16;
+
+// Every value below is far more accurate than this, even where long double is double: closer to a tie, rounding could
+// differ between machines.
+constexpr long double ambiguity = 1e-9L;
+
+/// floor(base + 1/2 - delta) for an exact dyadic `base` and an approximate `delta` > 0, which may underflow.
+std::int64_t round_difference(long double base, long double delta, const char* table) {
+  const long double up = std::floor(base + 0.5L);
+  const long double slack = base + 0.5L - up;  // exact, in [0, 1)
+  const long double fraction = slack - delta;
+  if (slack == 0.0L && delta < ambiguity) {
+    return static_cast<std::int64_t>(up) - 1;  // the real value is just below the tie
+  }
+  if (std::fabs(fraction - std::round(fraction)) < ambiguity) {
+    throw std::runtime_error(std::string(table) + " table: an entry is too close to a tie to be rounded reliably");
+  }
+  return static_cast<std::int64_t>(up + std::floor(fraction));
+}
+
+}  // namespace
+
+std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa) {
+  if (score_exponent < 0 || score_exponent > 12 || kappa < 1 || kappa > 13) {
+    throw std::invalid_argument("exp_table: score exponent " + std::to_string(score_exponent) + " (0..12) or kappa " +
+                                std::to_string(kappa) + " (1..13) out of range");
+  }
+  std::vector<std::int32_t> table(rows);
+  const long double step = std::ldexp(1.0L, -score_exponent);
+  table[0] = (1 << (15 + kappa)) + 1;
+  for (std::int32_t d = 1; d < rows; ++d) {
+    // 2^15*exp(-x) = 0 - (-2^15*exp(-x)), written with a positive delta below 2^15
+    const long double missing = -std::expm1(-static_cast<long double>(d) * step) * 0x1p15L;
+    const std::int64_t value = round_difference(0x1p15L, missing, "EXP");
+    table[static_cast<std::size_t>(d)] = static_cast<std::int32_t>(value << kappa);
+  }
+  return table;
+}
+
+std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent) {
+  if (gelu_exponent < 0 || gelu_exponent > mlp_exponent || mlp_exponent > 15) {
+    throw std::invalid_argument("gelu_table: exponents z " + std::to_string(mlp_exponent) + ", g " +
+                                std::to_string(gelu_exponent) + " (0 <= g <= z <= 15) out of range");
+  }
+  std::vector<std::int16_t> table(rows);
+  const long double slope = std::sqrt(2.0L / std::numbers::pi_v<long double>);
+  for (std::int32_t z = -rows / 2; z < rows / 2; ++z) {
+    if (z == 0) {
+      continue;
+    }
+    const long double x = std::fabs(std::ldexp(static_cast<long double>(z), -mlp_exponent));
+    const long double scaled = std::ldexp(x, gelu_exponent);
+    // gelu(x) = max(x, 0) - |x|/(1 + exp(2*inner(|x|))): the exact part and a small positive one
+    const long double inner = slope * (x + 0.044715L * x * x * x);
+    const long double delta = scaled / (1.0L + std::exp(2.0L * inner));
+    const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, "GELU");
+    const std::int32_t row = z + rows / 2;
+    table[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(value);
+  }
+  return table;
+}
+
+}  // namespace tessera

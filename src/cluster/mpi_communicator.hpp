@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include "cluster/communicator.hpp"
+
+namespace tessera {
+
+/// All ranks of the MPI job. Messages of any size; a failing MPI call ends the job.
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator();
+  ~MpiCommunicator() override;
+  [[nodiscard]] int rank() const override;
+  [[nodiscard]] int size() const override;
+  void barrier() override;
+  void all_reduce_sum(std::span<E> values) override;
+  void all_reduce_sum(std::span<std::int64_t> values) override;
+  void all_reduce_max(std::span<std::int64_t> values) override;
+  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override;
+  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override;
+  void broadcast_bytes(std::vector<std::byte>& bytes, int root) override;
+
+  /// Largest number of bytes in one MPI call; lowered by tests.
+  void set_piece_bytes(std::size_t bytes);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// MPI from the program's start to its end; only main has one. Works with and without mpirun.
+class MpiSession {
+ public:
+  /// Requests MPI_THREAD_FUNNELED: only the main thread communicates.
+  MpiSession(int& argc, char**& argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+  [[nodiscard]] Communicator& world() { return *world_; }
+  /// Ranks that share this machine's memory.
+  [[nodiscard]] int ranks_on_node() const { return ranks_on_node_; }
+  /// Ends all ranks at once with this exit code, whatever they wait for.
+  [[noreturn]] void abort(int exit_code);
+
+ private:
+  std::unique_ptr<MpiCommunicator> world_;
+  int ranks_on_node_ = 1;
+};
+
+}  // namespace tessera

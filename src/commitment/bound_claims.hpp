@@ -1,0 +1,58 @@
+#pragma once
+
+#include "commitment/opened_columns.hpp"
+#include "commitment/opening.hpp"
+
+namespace tessera {
+
+/// The challenges that bound variables so far, in the order of binding: first the row variables (lowest bit of the
+/// oracle with most rows first), then the variables of v_0, lowest first. An oracle with k_j rows bits uses the last
+/// k_j row challenges, so that all oracles' rows are used up at the same time.
+class BoundVariables {
+ public:
+  explicit BoundVariables(unsigned row_variables) : row_variables_(row_variables) {}
+  void push(E challenge) { challenges_.push_back(challenge); }
+
+  /// The last `count` challenges, most significant variable first.
+  [[nodiscard]] Point latest(std::size_t count) const;
+  /// Row point of an oracle with `log_rows` row variables.
+  [[nodiscard]] Point row_point(unsigned log_rows) const;
+  /// Point of v_0 without its first (lowest) `skip` variables; all variables are bound.
+  [[nodiscard]] Point vector_point(std::size_t skip) const;
+  /// Point of oracle j's index: v_0's coordinates inside its segment, then its row point.
+  [[nodiscard]] Point oracle_point(const OpeningSchedule& schedule, std::size_t j) const;
+  /// beta(v_0's coordinates above the word's segment, the segment's place).
+  [[nodiscard]] E selector(const OpeningSchedule& schedule, const CommittedWord& word) const;
+
+ private:
+  std::size_t row_variables_;
+  Point challenges_;
+};
+
+/// Claims <vector segment, (1, x, x^2, ...)> = value from opened columns of one word.
+struct PowerClaims {
+  std::size_t first_variable = 0;  ///< variables of v_0 that were bound when the claims were made
+  unsigned log_length = 0;
+  std::size_t offset = 0;
+  std::vector<F> points;
+  std::vector<E> values;
+  std::vector<E> coefficients;
+
+  /// Every claim holds for `vector`.
+  [[nodiscard]] bool hold_for(std::span<const E> vector) const;
+  /// Multilinear extension of sum_i coefficient_i * (1, x_i, x_i^2, ...) at a point of the vector.
+  [[nodiscard]] E weight_at(std::span<const E> point) const;
+};
+
+/// The claims that this round's opened columns make on the vector bound from their words.
+std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std::span<const OpenedColumns> opened,
+                                      const BoundVariables& bound, std::size_t round);
+
+/// Gives the claims the coefficients delta, delta^2, ... in order; returns the sum of coefficient * value.
+E assign_coefficients(std::span<PowerClaims> claims, E delta);
+
+/// sum of gamma^i * value_i for each oracle, i counting through the claims of all oracles. Checks that claims fit.
+std::vector<E> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims,
+                            E gamma);
+
+}  // namespace tessera

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include "hash/merkle_tree.hpp"
+#include "commitment/opening.hpp"
+#include "memory/storage.hpp"
+
+namespace tessera {
+
+/// A committed word and its Merkle tree as plain data, so that it can be stored. A rank has the codeword columns from
+/// first_column on and the tree's levels above them; from level `local_levels` on, every rank has them whole.
+struct Codeword {
+  std::size_t leaf_values = 0;    ///< elements of F in a column
+  unsigned log_columns = 0;       ///< the codeword has 2^log_columns columns (leaves)
+  std::size_t first_column = 0;   ///< of this rank
+  RawVector<F> columns;           ///< leaf after leaf; empty: not kept
+  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
+  unsigned local_levels = 0;      ///< lower levels begin above first_column
+};
+
+/// Ranks hold whole groups of 2^upper_levels columns.
+inline constexpr unsigned upper_levels = 5;
+
+/// The columns that a rank holds: contiguous ranges in rank order.
+std::size_t first_column_of_rank(unsigned log_columns, int rank, int ranks);
+int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
+
+/// Digests of columns that lie one after the other.
+TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
+
+/// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend
+/// on ranks, ownership or threads.
+Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm);
+/// Encodes a vector of E as 2^log_rows rows (low bits of the index). Columns of a long word are not kept but computed
+/// again from `vector`, which then must outlive the store. Not collective.
+std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
+
+/// A codeword in memory. Keeps references to the communicator.
+class MemoryCodewordStore final : public CodewordStore {
+ public:
+  using Columns = std::function<std::vector<F>(std::span<const std::size_t> positions)>;
+  /// `compute` gives columns that are not kept, the same on every rank. Collective.
+  MemoryCodewordStore(Codeword codeword, Communicator& comm, Columns compute = {})
+      : codeword_(std::move(codeword)), comm_(comm), compute_(std::move(compute)) {}
+  [[nodiscard]] const Codeword& codeword() const { return codeword_; }
+  [[nodiscard]] Digest root() const override { return codeword_.levels.back().front(); }
+  std::vector<F> columns(std::span<const std::size_t> positions) override;
+  std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override;
+
+ private:
+  /// `count` of a rank's `values` for each of `indices`, everywhere; values[0] belongs to column first_column, and an
+  /// index stands for 2^level columns.
+  template <class T>
+  std::vector<T> from_owners(std::span<const std::size_t> indices, unsigned level, std::span<const T> values,
+                             std::size_t count);
+
+  Codeword codeword_;
+  Communicator& comm_;
+  Columns compute_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <memory>
+#include "commitment/oracle.hpp"
+
+/// The opening: one proof for all claims on all oracles, an interleaved Reed-Solomon code bound row variable by row
+/// variable (WHIR), always within the unique-decoding radius.
+///
+/// Statement: for claims (w_i, y_i), numbered through the claims of oracle 0, then oracle 1, ...: sum_x w_i(x) f_j(x) =
+/// y_i for the polynomial f_j that oracle j's root commits to. Oracle j is a matrix: row lo = the low k_j bits of x,
+/// column hi = the rest. Roots and claimed values are absorbed before. K = max k_j.
+///
+///   |  # | from | message                                                                                          |
+///   |  1 | V    | gamma; target of oracle j: sum of gamma^i * y_i over its claims                                  |
+///   |  2 | P, V | K rounds of sum-check (degree 2) over the row variables, lowest first. Oracle j enters at round  |
+///   |    |      | K - k_j, when its target joins the running claim, and uses the last k_j challenges: point alpha_j |
+///   |    |      | v_j(hi) = sum_lo beta(alpha_j, lo) f_j(hi, lo); v_0 = the v_j, largest first, aligned, zeros     |
+///   |  3 | P    | root of v_t: 16 rows (the low 4 bits), entries in E, at the schedule's rate                      |
+///   |  4 | P    | work: a nonce                                                                                    |
+///   |  5 | V, P | positions in each opened word's domain (all drawn first); then word by word the distinct columns |
+///   |    |      | and their multi-proof. Opened words: the oracles (t = 0), else v_{t-1}                           |
+///   |  6 | V    | delta: sum_lo beta(alpha, lo) column_x[lo] = <v_t, (1, x, x^2, ...)> joins with coefficient      |
+///   |    |      | delta, delta^2, ... (words in order, positions ascending)                                        |
+///   |  7 | P, V | 4 rounds of sum-check over v_t's low variables; v_{t+1} = v_t bound there. Back to 3             |
+///   |  8 | P    | as soon as v_t has <= 2^9 values, instead of 3: v_t in clear; then 4 and 5                        |
+///   |  9 | V    | checks each opened column's claim on v_t directly                                                |
+///   | 10 | P, V | sum-check over v_t's variables: checks claim = v_t(z) * (weight of all claims and powers at z)   |
+///
+/// Sum-checks bind the index's low bits first, so the bound variables are a point of v_0 and, with alpha_j, of oracle
+/// j.
+///
+/// Soundness (round by round; schedule_soundness computes every line). C is a code of length n, rate rho, decoded up to
+/// e = n(1-rho)/2 wrong columns, where at most one codeword is that close: a committed word either has one message or
+/// none. A state is bad if a word in play has no message or its message breaks the running claim.
+///  - gamma, delta: a false claim survives with probability (number of claims)/|E|.
+///  - a bound variable: the sum-check lets a false claim through with 2/|E|. u_0 + alpha (u_1 - u_0) of a word without
+///    a message has one for at most n values of alpha: correlated agreement on lines for delta <= (1-rho)/2
+///    (Ben-Sasson, Carmon, Ishai, Kopparty, Saraf, "Proximity gaps for Reed-Solomon codes", 2020, Theorem 4.1; the
+///    interleaved form goes back to Ames, Hazay, Ishai, Venkitasubramaniam, "Ligero", 2017). Rows side by side are one
+///    word over the extension of E that they span: E-valued challenges are among that field's, the evaluation domain
+///    lies in F, and the theorem bounds the number of bad challenges, so interleaving costs no factor. Binding k rows
+///    is k such steps, each with its own challenge (tensor coefficients). Error (2 + sum of n over the words in
+///    play)/|E| a variable.
+///  - positions: let the new vector's message satisfy the claim although the state was bad. Then for one opened word
+///    it is not the bound word's decoding, so its codeword differs from the bound word in more than e columns, and each
+///    position misses all of those with probability below (1+rho)/2. Error ((1+rho)/2)^positions * 2^-grinding.
+///    Distinct messages are unique without an out-of-domain sample because no list is decoded.
+///  - the clear vector is its own decoding.
+/// Hence every round's words may have any rate; WHIR (Arnon, Chiesa, Fenzi, Yogev 2024) is the source of the shape.
+/// Not zero-knowledge: opened columns and the clear vector reveal combinations of the committed values.
+namespace tessera {
+
+/// A committed oracle as the verifier knows it.
+struct CommittedOracle {
+  OracleLayout layout;
+  OracleParameters parameters;
+  Digest root{};
+};
+
+/// The prover's view of a committed oracle's codeword: columns and authentication paths by position, from memory or
+/// file. With several ranks every rank answers for the positions it holds; the calls are collective.
+class CodewordStore {
+ public:
+  virtual ~CodewordStore() = default;
+  [[nodiscard]] virtual Digest root() const = 0;
+  /// The columns at `positions` (2^log_rows values each, concatenated), the same on every rank.
+  virtual std::vector<F> columns(std::span<const std::size_t> positions) = 0;
+  /// Nodes of the tree, level 0 = leaves; the same on every rank.
+  virtual std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) = 0;
+};
+
+/// A codeword of more bytes a rank than this is not kept between commitment and opening, nor ever whole in memory: what
+/// is opened is computed again, for a fifth of the time that encoding takes.
+inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 26;
+
+/// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps
+/// the codeword if it has at most `budget` bytes a rank. Collective.
+std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
+                                             std::span<const IntegerTensor> tensors, Communicator& comm,
+                                             std::size_t budget = default_codeword_budget);
+
+/// The prover's side of one oracle in the opening.
+struct OracleWitness {
+  std::vector<IntegerTensor> tensors;
+  CodewordStore* codeword = nullptr;
+};
+
+/// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims
+/// on oracle j; Claim::tensor numbers the tensors of its layout. All claimed values are already absorbed.
+void verify_opening(VerifierTranscript& transcript, std::span<const CommittedOracle> oracles,
+                    std::span<const std::vector<Claim>> claims);
+void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                   std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
+                   Communicator& comm);
+
+/// Soundness of the opening, entry by entry (see soundness.hpp).
+std::vector<SoundnessEntry> opening_soundness(std::span<const CommittedOracle> oracles, std::size_t claims);
+
+}  // namespace tessera

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "commitment/opening.hpp"
+
+namespace tessera {
+
+/// One product term of a claim's weight: inside the oracle's low `log_rows` index bits it is beta(row_point, .), above
+/// them a product of tables, one a dimension (over the dimension's outer bits and its remaining inner bits).
+struct WeightTerm {
+  std::size_t oracle = 0;
+  std::size_t tensor = 0;
+  Point row_point;
+  std::vector<std::vector<E>> high;
+};
+
+/// The claim's weight as a sum of terms. Almost always one: only an explicit head that reaches into the row bits and is
+/// not itself a product there is expanded (a one-hot or constant head is a product).
+std::vector<WeightTerm> weight_terms(const Shape& shape, const Claim& claim, std::size_t oracle, unsigned log_rows);
+
+/// The weights of one chunk on its columns of the matrix, scale * weights[column]: the outer product of the dimensions'
+/// tables there. The scale collects the dimensions with one entry. No weights: all are zero.
+struct ColumnWeights {
+  E scale = E::one();
+  std::vector<E> weights;
+};
+ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk);
+
+/// For every term F(lo) = sum_hi w(hi) * f(hi, lo): 2^log_rows values each. One integer pass a term; each rank passes
+/// over the chunks it owns. Collective.
+std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
+                                         std::span<const unsigned> log_rows, Communicator& comm);
+
+/// Adds v_j(hi) = sum_lo weights[lo] * f_j(hi, lo) of the chunks that this rank owns to `vector` (v_j's segment).
+void bind_rows(const OracleLayout& layout, const OracleWitness& witness, std::span<const E> weights,
+               const Communicator& comm, std::span<E> vector);
+
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <span>
+#include "commitment/oracle.hpp"
+#include <vector>
+
+namespace tessera {
+
+struct CommittedOracle;
+
+/// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of 2^log_columns
+/// coefficients, evaluated on 2^log_domain() points; `positions` of its columns are opened.
+struct CommittedWord {
+  unsigned log_rows = 0;
+  unsigned log_columns = 0;
+  unsigned log_inverse_rate = 0;
+  std::size_t positions = 0;
+  bool extension = false;  ///< entries in E (c0, c1 side by side in a leaf) instead of F
+  std::size_t offset = 0;  ///< first index of the bound word (2^log_columns values) in the vector v of its round
+
+  [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
+  /// Elements of F in a Merkle leaf.
+  [[nodiscard]] std::size_t leaf_values() const { return std::size_t{extension ? 2U : 1U} << log_rows; }
+};
+
+/// Every number of the opening protocol that is not in the oracles' parameters: a pure function of those.
+///
+/// Word lists by round: round 0 opens the oracles, round i >= 1 opens vectors[i-1]. Round i's messages bind v_i, which
+/// is committed as vectors[i], or sent in clear in the last round. (See opening.hpp for the protocol.)
+struct OpeningSchedule {
+  static constexpr unsigned folding = 4;            ///< variables bound in each round after the first
+  static constexpr unsigned max_log_clear = 9;      ///< a vector of at most 2^9 values is sent in clear
+  static constexpr unsigned default_grinding = 16;  ///< bits of work before the positions of each round
+
+  unsigned grinding_bits = default_grinding;
+  unsigned row_variables = 0;  ///< max k_j
+  std::vector<CommittedWord> oracles;
+  unsigned log_vector = 0;  ///< m: v_0 has 2^m values
+  std::vector<CommittedWord> vectors;
+  unsigned log_clear = 0;
+
+  [[nodiscard]] std::span<const CommittedWord> opened_in_round(std::size_t round) const;
+};
+
+/// Positions needed so that ((1 + rate) / 2)^positions * 2^-grinding_bits <= 2^-100.
+std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits);
+
+/// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7, 1 <= log_inverse_rate, log_domain <= 32.
+OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
+                                 unsigned grinding_bits = OpeningSchedule::default_grinding);
+
+/// Soundness round by round, for `claims` claims; the source of every formula is in opening.hpp.
+std::vector<SoundnessEntry> schedule_soundness(const OpeningSchedule& schedule, std::size_t claims);
+
+/// Expected bytes of the opening's messages (the number of Merkle siblings depends on the positions drawn).
+std::size_t expected_opening_bytes(const OpeningSchedule& schedule);
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include "field/extension.hpp"
+#include <vector>
+
+namespace tessera {
+
+/// The low `bits` bits of `index`, reversed.
+constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
+  if (bits == 0) {
+    return 0;
+  }
+  std::uint64_t x = index;
+  x = (x & 0x5555555555555555ULL) << 1 | (x >> 1 & 0x5555555555555555ULL);
+  x = (x & 0x3333333333333333ULL) << 2 | (x >> 2 & 0x3333333333333333ULL);
+  x = (x & 0x0F0F0F0F0F0F0F0FULL) << 4 | (x >> 4 & 0x0F0F0F0F0F0F0F0FULL);
+  return __builtin_bswap64(x) >> (64 - bits);
+}
+
+/// Number-theoretic transform of `lanes` interleaved columns of length 2^log_length, in place and in parallel:
+/// data[slot * lanes + lane], coefficient i of each column in slot bit_reverse(i); afterwards slot x holds the value
+/// sum_i coefficient_i * omega^(x*i), omega = F::root_of_unity(log_length). An element of E is two lanes.
+///
+/// Only coefficients below 2^(log_length - log_padding) may be present: they lie in every 2^log_padding-th slot, the
+/// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
+void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0);
+
+}  // namespace tessera

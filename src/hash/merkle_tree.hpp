@@ -1,0 +1,41 @@
+#pragma once
+
+#include "hash/merkle.hpp"
+#include "memory/storage.hpp"
+
+namespace tessera {
+
+/// Nodes of one level of a tree, which may be many.
+using TreeLevel = RawVector<Digest>;
+
+/// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other; length is a positive multiple
+/// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
+void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
+
+/// BLAKE2s-256 of many messages of one length that come a part at a time, the same part of all of them together.
+class ColumnHasher {
+ public:
+  ColumnHasher(std::size_t columns, std::size_t leaf_bytes);
+  /// The next `length` bytes (a positive multiple of 64) of every column, one after the other.
+  void absorb(std::span<const std::uint8_t> parts, std::size_t length);
+  /// After leaf_bytes bytes.
+  TreeLevel digests() &&;
+
+ private:
+  std::size_t columns_;
+  std::size_t leaf_bytes_;
+  std::uint64_t absorbed_ = 0;
+  TreeLevel state_;  ///< of as many columns as a vector has lanes, word by word; digests at the end
+};
+
+/// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in
+/// parallel.
+std::uint64_t find_nonce(const Digest& state, unsigned bits);
+
+/// The nodes above an even number of nodes.
+TreeLevel merkle_parents(std::span<const Digest> children);
+
+/// All levels above (and with) these leaves: levels[0] = leaves, levels.back() = {root}.
+std::vector<TreeLevel> merkle_levels(TreeLevel leaves);
+
+}  // namespace tessera

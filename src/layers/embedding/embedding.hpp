@@ -1,0 +1,28 @@
+#pragma once
+
+#include "plan/context.hpp"
+
+namespace tessera {
+
+/// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else). Sources: seeds
+/// embeddings_protocol and positional_encoding. R = H*E with the public one-hot H: R(r_f, r_t) is the claim on E with
+/// weight H(r_t, .) along the vocabulary, whose sum-check is the opening's; the sub-matrix of the first s_hat positions
+/// is P at leading zeros.
+///   | # | from | message                                                                         |
+///   | 1 | P    | x_in(0, p_f, p_t): claim, p = look-up point of (B,F,T)                            |
+///   | 2 | P    | P(0..0 p_t, p_f): claim; the difference is the claim on E with weight H(p_t, .)   |
+void verify_embedding(VerifierContext& context);
+void prove_embedding(ProverContext& context);
+
+/// Weights of the three claims at the point `at` of (B,F,T).
+struct EmbeddingWeights {
+  std::vector<Factor> input;      // on x_in: block 0
+  std::vector<Factor> position;   // on P
+  std::vector<Factor> embedding;  // on E
+};
+EmbeddingWeights embedding_weights(const Plan& plan, const Statement& statement, const TensorPoint& at);
+
+/// Prompt, generated and filler ids, padded_tokens of them.
+std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement);
+
+}  // namespace tessera

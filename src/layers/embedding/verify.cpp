@@ -1,0 +1,34 @@
+#include "layers/embedding/embedding.hpp"
+#include "layers/logits/logits.hpp"
+
+namespace tessera {
+
+std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement) {
+  std::vector<std::uint32_t> tokens = statement.prompt;
+  tokens.insert(tokens.end(), statement.generated.begin(), statement.generated.end());
+  tokens.resize(plan.padded_tokens, plan.filler);
+  return tokens;
+}
+
+EmbeddingWeights embedding_weights(const Plan& plan, const Statement& statement, const TensorPoint& at) {
+  const unsigned position_bits = plan.parameter_layout.tensors()[position].dimensions()[0].bits();
+  const Point leading_zeros(position_bits - at[2].size());
+  const std::vector<E> token_weights = eq_table(at[2]);
+  EmbeddingWeights weights;
+  weights.input = {Factor::one_hot(static_cast<unsigned>(at[0].size()), 0), Factor::at(at[1]), Factor::at(at[2])};
+  weights.position = {Factor::at(join(leading_zeros, at[2])), Factor::at(at[1])};
+  weights.embedding = {token_rows(plan, padded_tokens(plan, statement), token_weights), Factor::at(at[1])};
+  return weights;
+}
+
+void verify_embedding(VerifierContext& context) {
+  const auto scope = context.transcript.scope("embedding");
+  const Plan& plan = context.plan;
+  EmbeddingWeights weights =
+      embedding_weights(plan, context.statement, context.lookup.point(plan.shapes.block_feature));
+  const E input = context.committed("x_in", plan.x_in, std::move(weights.input));
+  const E placed = context.parameter("position", position, std::move(weights.position));
+  context.ledger.parameters.push_back({embedding, std::move(weights.embedding), input - placed});
+}
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+#include "subprotocols/claim_reduction.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "subprotocols/requantization.hpp"
+#include "plan/witness.hpp"
+#include "plan/prover_context.hpp"
+
+namespace tessera {
+namespace {
+
+/// A replicated per-token tensor as a dense table over its padded dimensions, in flat order.
+std::vector<E> token_table(const IntegerTensor& tensor, const Shape& shape, Communicator& comm) {
+  return contract(tensor, shape, std::vector<Axis>(shape.dimensions().size()), comm);
+}
+
+/// Sums of x over features by token, in flat order.
+std::vector<E> feature_sums(const IntegerTensor& x, const Shape& activation, Communicator& comm) {
+  std::vector<Axis> axes(activation.dimensions().size());
+  const std::size_t feature = axes.size() - 2;
+  axes[feature] = std::vector<E>(std::size_t{1} << activation.dimensions()[feature].bits(), E::one());
+  return contract(x, activation, axes, comm);
+}
+
+}  // namespace
+
+void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, const IntegerTensor& u,
+                      std::vector<WeightedClaim> consumers) {
+  ProverTranscript& transcript = context.transcript;
+  Communicator& comm = context.comm;
+  const LayerNormPlan& norm = *tensors.norm;
+  const Witness& witness = context.witness;
+  const auto scope = transcript.scope("layer_norm");
+  // 1
+  consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
+  const ReductionInput claims{std::move(consumers)};
+  const ReducedClaims reduced =
+      prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
+  prove_requantization(context, norm.u_remainder, reduced.point);
+  // 2
+  const TensorPoint bias_point(reduced.point.begin(), reduced.point.end() - 1);
+  context.parameter("bias", tensors.beta, weight_at(bias_point));
+  const TensorPoint token = context.lookup.point(norm.token);
+  const Point at = to_flat_point(norm.token, token);
+  const IntegerTensor& x = witness.tensors[tensors.x];
+  std::vector<E> sums = feature_sums(x, norm.activation, comm);
+  const std::vector<E> mu = token_table(witness.tensors[norm.mu], norm.token, comm);
+  std::vector<E> sigma = token_table(witness.tensors[norm.sigma], norm.token, comm);
+  const std::vector<E> inverse = token_table(witness.tensors[norm.inverse], norm.token, comm);
+  const std::vector<E> token_weights = eq_table(at);
+  context.committed("sum", tensors.x, feature_sum(norm.activation, token), evaluate(sums, at));
+  transcript.send("square_sum", witness.square_sum_at(norm, token_weights));
+  // 3, 4
+  const TokenRelation per_token{F::from_signed(static_cast<std::int64_t>(context.plan.model.n_embd)),
+                                transcript.challenge("lambda")};
+  {
+    const auto token_scope = transcript.scope("token");
+    const ProvenSumcheck sumcheck =
+        prove_dense_sumcheck(transcript, per_token, {mu, std::move(sums), std::move(sigma), inverse}, at);
+    const TensorPoint end = to_tensor_point(norm.token, sumcheck.point);
+    context.committed("mu", norm.mu, weight_at(end), sumcheck.factors[0]);
+    context.committed("sum", tensors.x, feature_sum(norm.activation, end), sumcheck.factors[1]);
+    context.committed("sigma", norm.sigma, weight_at(end), sumcheck.factors[2]);
+    context.committed("inverse", norm.inverse, weight_at(end), sumcheck.factors[3]);
+  }
+  // 5, 6
+  const NormRelation relation{transcript.challenge("lambda")};
+  const Shape& shape = norm.activation;
+  std::vector<bool> without_token(shape.dimensions().size(), true);
+  without_token.back() = false;
+  std::vector<bool> without_features(shape.dimensions().size(), true);
+  without_features[without_features.size() - 2] = false;
+  const Shape& gamma_shape = context.plan.parameter_layout.tensors()[tensors.gamma];
+  const std::vector<E> gamma = contract(witness.parameters[tensors.gamma], gamma_shape,
+                                        std::vector<Axis>(gamma_shape.dimensions().size()), comm);
+  const std::vector<ChunkedFactor> factors{weight_factor(shape, {{weight_at(reduced.point), E::one()}}),
+                                           tensor_factor(x),
+                                           broadcast_factor(shape, mu, without_features),
+                                           broadcast_factor(shape, inverse, without_features),
+                                           broadcast_factor(shape, gamma, without_token),
+                                           broadcast_factor(shape, token_weights, without_features)};
+  const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, x);
+  const ProvenSumcheck sumcheck = prove_chunked_sumcheck(transcript, relation, shape, ownership, factors, {}, comm);
+  const TensorPoint end = to_tensor_point(shape, sumcheck.point);
+  const TensorPoint token_end = without_feature(end);
+  const TensorPoint feature_end(end.begin(), end.end() - 1);
+  context.committed("x", tensors.x, weight_at(end), sumcheck.factors[1]);
+  context.committed("mu", norm.mu, weight_at(token_end), sumcheck.factors[2]);
+  context.committed("inverse", norm.inverse, weight_at(token_end), sumcheck.factors[3]);
+  context.parameter("gamma", tensors.gamma, weight_at(feature_end), sumcheck.factors[4]);
+}
+
+}  // namespace tessera

@@ -1,0 +1,61 @@
+#include "layers/logits/logits.hpp"
+#include "sumcheck/product_relations.hpp"
+#include "plan/witness.hpp"
+#include "plan/prover_context.hpp"
+
+namespace tessera {
+
+std::vector<WeightedClaim> prove_logits(ProverContext& context) {
+  ProverTranscript& transcript = context.transcript;
+  const auto scope = transcript.scope("logits");
+  const Plan& plan = context.plan;
+  const Witness& witness = context.witness;
+  const TensorPoint at = context.lookup.point(plan.logits);
+  const Shape& vocabulary = plan.parameter_layout.tensors()[embedding];
+  const Shape& features = plan.shapes.feature;
+  const unsigned feature_bits = features.dimensions()[0].bits();
+  const std::vector<std::uint32_t>& tokens = context.statement.generated;
+  context.committed("token_logit", plan.token_logit, weight_at({at[1]}));
+  std::vector<WeightedClaim> claims;
+  {
+    const auto all_scope = transcript.scope("all");
+    std::vector<E> row = contract(witness.parameters[embedding], vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
+    std::vector<E> selected =
+        contract(witness.uf, features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
+    const ProvenSumcheck sumcheck =
+        prove_dense_sumcheck(transcript, ProductRelation{}, {std::move(row), std::move(selected)});
+    context.parameter("embedding", embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
+    transcript.send("selected", sumcheck.factors[1]);
+    claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, sumcheck.factors[1]});
+  }
+  const auto token_scope = transcript.scope("chosen");
+  const std::size_t rows = std::size_t{1} << at[1].size();
+  const std::size_t feature_count = std::size_t{1} << feature_bits;
+  const std::vector<E> row_weights = eq_table(at[1]);
+  std::vector<std::vector<E>> tables(3, std::vector<E>(feature_count * rows));
+  const std::vector<E> chosen = witness.embedding_rows(plan, tokens, context.comm);  // (G, feature)
+  const std::vector<E> u = contract(witness.uf, features, {Axis{}, Axis{}}, context.comm);
+  for (std::size_t f = 0; f < feature_count; ++f) {
+    for (std::size_t g = 0; g < rows; ++g) {
+      tables[0][f * rows + g] = row_weights[g];
+      if (g < tokens.size()) {
+        tables[1][f * rows + g] = chosen[g * feature_count + f];
+        tables[2][f * rows + g] = u[f * plan.padded_tokens + plan.prompt_length + g - 1];
+      }
+    }
+  }
+  const ProvenSumcheck sumcheck = prove_dense_sumcheck(transcript, TripleProductRelation{}, std::move(tables));
+  const Point feature(sumcheck.point.begin(), sumcheck.point.begin() + feature_bits);
+  const Point row(sumcheck.point.begin() + feature_bits, sumcheck.point.end());
+  std::vector<E> weights;
+  for (std::size_t g = 0; g < tokens.size(); ++g) {
+    weights.push_back(eq_index(row, g));
+  }
+  context.parameter("embedding", embedding, {token_rows(plan, tokens, weights), Factor::at(feature)},
+                    sumcheck.factors[1]);
+  transcript.send("selected", sumcheck.factors[2]);
+  claims.push_back({{Factor::at(feature), generated_rows(plan, row)}, sumcheck.factors[2]});
+  return claims;
+}
+
+}  // namespace tessera

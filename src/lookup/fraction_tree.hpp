@@ -1,0 +1,110 @@
+#pragma once
+
+#include "lookup/layer_kernels.hpp"
+#include "lookup/lookup.hpp"
+
+namespace tessera {
+
+/// What the prover's leaves are made of.
+struct LookupInput {
+  const LookupStructure& structure;
+  std::span<const LookupColumnData> columns;
+  const std::vector<std::vector<std::int64_t>>& multiplicities;
+  E alpha;
+  E lambda;
+
+  [[nodiscard]] bool has_pairs(std::size_t table) const { return !structure.tables[table].values.empty(); }
+  [[nodiscard]] LeafCode code(std::size_t table) const {
+    return {alpha - lambda * lambda * E::from_unsigned(table + 1), lambda};
+  }
+};
+
+/// An aligned run of leaves that are all present: a chunk of a column or a piece of a table.
+struct Segment {
+  bool is_table = false;
+  std::size_t source = 0;  // column or table
+  std::size_t part = 0;    // chunk of the column, piece of the table
+  std::size_t place = 0;   // first leaf / 2^log_leaves
+};
+
+enum class LeafKind : std::uint8_t {
+  integers,   ///< columns of range tables: numerator 1, denominator from a
+  pairs,      ///< columns of tables with values: from a and b
+  fractions,  ///< numerator and denominator stored: table rows and short chunks
+};
+
+/// This rank's segments of one kind and length. Every rank has the same list of classes, some of them empty.
+struct SegmentClass {
+  LeafKind kind = LeafKind::fractions;
+  unsigned log_leaves = 0;
+  std::vector<Segment> segments;
+  // integers and pairs, segment after segment: a in one of the first two
+  BlockBuffer<std::uint16_t> narrow;
+  BlockBuffer<std::uint32_t> wide;
+  BlockBuffer<std::int32_t> b;
+
+  [[nodiscard]] LeafIntegers leaves(std::size_t segment) const {
+    return LeafIntegers{narrow.data(), wide.data(), b.data()}.from(segment << log_leaves);
+  }
+};
+
+/// Shorter chunks are stored as fractions: the integer kernels work on blocks.
+inline constexpr unsigned least_integer_bits = 8;
+
+/// Who works on a chunk: its owner; chunks of a replicated column are dealt out.
+int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks);
+
+/// The classes with this rank's segments, columns read.
+std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
+
+/// A node with its index in its layer; nodes that are not listed are neutral.
+struct SparseFraction {
+  std::uint64_t index = 0;
+  Fraction value;
+};
+struct SparseNode {
+  std::uint64_t index = 0;
+  Children children;
+};
+
+/// Every rank's nodes, by index, everywhere.
+std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communicator& comm);
+
+/// Merges nodes whose segments have shrunk to one node into the list.
+void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes);
+
+/// Layer j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
+/// `nodes` (segment after segment; empty up to derived_height of integer columns); all other nodes are in `sparse`,
+/// which is the same on every rank.
+struct TreeLayer {
+  std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
+  std::vector<SparseNode> sparse;
+};
+
+/// All fractions, summed pairwise from the leaves to the root; collective.
+class FractionTree {
+ public:
+  FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm);
+  [[nodiscard]] const Fraction& root() const { return root_; }
+  [[nodiscard]] unsigned log_leaves() const { return static_cast<unsigned>(layers_.size()); }
+  /// Hands layer j over; its memory is the caller's.
+  [[nodiscard]] TreeLayer take_layer(unsigned j) { return std::move(layers_[j]); }
+
+ private:
+  std::vector<TreeLayer> layers_;
+  Fraction root_;
+};
+
+/// Layers up to this height above the leaves are not kept for integer columns: computing their nodes again from the
+/// leaves costs about as much as writing and reading them, and they would be three quarters of the tree.
+inline constexpr unsigned derived_height = 3;
+
+/// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
+/// room for 2*count nodes.
+void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
+                  std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch);
+
+/// Blocks for `nodes` nodes, a multiple of two blocks, the last two zero-filled.
+BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);
+
+}  // namespace tessera

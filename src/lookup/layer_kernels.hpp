@@ -1,0 +1,110 @@
+#pragma once
+
+#include "field/extension.hpp"
+#include "memory/storage.hpp"
+
+namespace tessera {
+
+/// A node of the fraction tree; neutral unless set.
+struct Fraction {
+  E p;
+  E q = E::one();
+};
+
+/// The two children of a node.
+struct Children {
+  E p0;
+  E p1;
+  E q0 = E::one();
+  E q1 = E::one();
+
+  [[nodiscard]] Fraction combine() const { return {p0 * q1 + p1 * q0, q0 * q1}; }
+};
+
+/// The denominators of a node's two children.
+struct Denominators {
+  E q0;
+  E q1;
+};
+
+/// Nodes side by side in one block: one row a component (p0, p1, q0, q1, each c0 before c1), one column a node.
+inline constexpr std::size_t block_lanes = 8;
+struct alignas(64) ChildrenBlock {
+  std::uint64_t row[8][block_lanes];
+};
+/// The denominators alone (q0, q1) where all numerators are 1.
+struct alignas(64) DenominatorsBlock {
+  std::uint64_t row[4][block_lanes];
+};
+/// Values of eq: c0, c1, 7*c1.
+struct alignas(64) WeightBlock {
+  std::uint64_t row[3][block_lanes];
+};
+
+Children load_children(const ChildrenBlock* blocks, std::size_t node);
+void store_children(ChildrenBlock* blocks, std::size_t node, const Children& value);
+Denominators load_denominators(const DenominatorsBlock* blocks, std::size_t node);
+void store_weight(WeightBlock* blocks, std::size_t index, E value);
+
+/// A round polynomial's value at 0 and its coefficient of X^2.
+struct RoundSums {
+  E at_zero;
+  E leading;
+};
+
+/// The integers of consecutive leaves: a < 2^31 in `narrow` (below 2^16) or `wide`, b null for range tables.
+struct LeafIntegers {
+  const std::uint16_t* narrow = nullptr;
+  const std::uint32_t* wide = nullptr;
+  const std::int32_t* b = nullptr;
+  [[nodiscard]] std::uint32_t a(std::size_t leaf) const { return narrow != nullptr ? narrow[leaf] : wide[leaf]; }
+  [[nodiscard]] LeafIntegers from(std::size_t leaf) const {
+    return {narrow != nullptr ? narrow + leaf : nullptr, wide != nullptr ? wide + leaf : nullptr,
+            b != nullptr ? b + leaf : nullptr};
+  }
+};
+
+/// A leaf's denominator is `shift` - a - lambda*b.
+struct LeafCode {
+  E shift;
+  E lambda;
+};
+
+// The kernels below work on runs of `count` outputs, a multiple of 8. `out` may be the beginning of `in` (binding in
+// place). "Pair" i is nodes 2i and 2i+1 of the input: h(X) is g on the line through them.
+
+/// out[x] = the children 2x, 2x+1 of node x, each the sum of its own children in `in` (2*count nodes).
+void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count);
+
+/// Replaces p1 by s = p1 + tau*q1.
+void add_tau(ChildrenBlock* nodes, E tau, std::size_t count);
+
+/// Replaces p1 by s = p1 + tau*q1 in 2*count nodes; sums weight*h over `count` pairs, g = q0*s + p0*q1.
+RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count);
+
+/// out[i] = pair i of `in` (2*count nodes) bound to `challenge`; sums weight*h over the count/2 pairs of `out`.
+/// p1 holds s. count >= 16.
+RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                     std::size_t count);
+
+/// out[x] = the fractions of leaves (4x, 4x+1) and (4x+2, 4x+3), numerators 1.
+void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count);
+
+/// Node x has the leaves 2x, 2x+1: sums weight*h over `count` pairs (4*count leaves), g = q0*q1.
+RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                           std::size_t count);
+
+/// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves); sums weight*h over the pairs of
+/// `out`.
+RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                          const WeightBlock* weights, E challenge, std::size_t count);
+
+/// As bind_round, g = q0*q1.
+RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
+                                  E challenge, std::size_t count);
+
+/// sum_x weights[x]*values[x]; values below 2^32 and at most 2^30 of them.
+E dot_unsigned(const E* weights, const std::uint32_t* values, std::size_t count);
+E dot_signed(const E* weights, const std::int32_t* values, std::size_t count);
+
+}  // namespace tessera

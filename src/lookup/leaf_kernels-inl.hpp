@@ -1,0 +1,256 @@
+// The leaf kernels of layer_kernels.hpp, compiled once for every instruction set.
+#if defined(TESSERA_LEAF_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_LEAF_KERNELS_INL
+#undef TESSERA_LEAF_KERNELS_INL
+#else
+#define TESSERA_LEAF_KERNELS_INL
+#endif
+
+#include "lookup/layer_kernels-inl.hpp"
+#include "lookup/scalar_kernels.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+
+/// The integers of leaves 4x .. 4x+3 for consecutive x.
+struct VIntegers {
+  V leaf[4];
+};
+
+HWY_INLINE VIntegers load_integers(const std::uint32_t* first) {
+  const Lanes d;
+  const hn::Repartition<std::uint32_t, Lanes> halves;
+  const V words0 = hn::BitCast(d, hn::LoadU(halves, first));
+  const V words1 = hn::BitCast(d, hn::LoadU(halves, first + 2 * vector_lanes));
+  const V even = hn::ConcatEven(d, words1, words0);
+  const V odd = hn::ConcatOdd(d, words1, words0);
+  return {{hn::And(even, epsilon()), hn::ShiftRight<32>(even), hn::And(odd, epsilon()), hn::ShiftRight<32>(odd)}};
+}
+HWY_INLINE VIntegers load_integers(const std::uint16_t* first) {
+  const hn::Repartition<std::uint16_t, Lanes> quarters;
+  const V words = hn::BitCast(Lanes(), hn::LoadU(quarters, first));
+  const V mask = constant(0xFFFF);
+  return {{hn::And(words, mask), hn::And(hn::ShiftRight<16>(words), mask), hn::And(hn::ShiftRight<32>(words), mask),
+           hn::ShiftRight<48>(words)}};
+}
+template <class T>
+const T* integers_of(const LeafIntegers& leaves) {
+  if constexpr (sizeof(T) == 2) {
+    return leaves.narrow;
+  } else {
+    return leaves.wide;
+  }
+}
+
+/// Leaves of a range table, a < 2^31. Products of two denominators in integers:
+/// (shift - a)*(shift - a') = shift^2 - shift*(a + a') + a*a'.
+template <class T>
+class RangeLeaves {
+ public:
+  RangeLeaves(const LeafIntegers& leaves, const LeafCode& code)
+      : a_(integers_of<T>(leaves)), shift_(broadcast(code.shift)) {
+    square_ = broadcast(code.shift * code.shift);
+    twice_ = broadcast(code.shift + code.shift);
+  }
+
+  /// The fractions (p; q) of leaves 4x+half*2 and the next.
+  HWY_INLINE void combine(std::size_t x, VE p[2], VE q[2]) const {
+    const VIntegers a = load_integers(a_ + 4 * x);
+    for (std::size_t half = 0; half < 2; ++half) {
+      const V sum = hn::Add(a.leaf[2 * half], a.leaf[2 * half + 1]);
+      p[half] = {subtract(twice_.c0, sum), twice_.c1};
+      q[half] = product(a.leaf[2 * half], a.leaf[2 * half + 1], sum);
+    }
+  }
+  HWY_INLINE void add_first_round(VSums& sums, VFactor weight, std::size_t i) const {
+    const VIntegers a = load_integers(a_ + 4 * i);
+    const VE value = product(a.leaf[0], a.leaf[1], hn::Add(a.leaf[0], a.leaf[1]));
+    // both differences are integers below 2^31
+    const hn::Repartition<std::int32_t, Lanes> halves;
+    const V leading = hn::BitCast(Lanes(), hn::MulEven(hn::BitCast(halves, hn::Sub(a.leaf[2], a.leaf[0])),
+                                                       hn::BitCast(halves, hn::Sub(a.leaf[3], a.leaf[1]))));
+    const V negative = hn::IfThenElseZero(hn::Gt(leading, constant(1ULL << 63)), epsilon());
+    const V reduced = hn::Sub(leading, negative);
+    sums.at_zero = add_product(sums.at_zero, value, weight);
+    sums.leading = {add_product(sums.leading.c0, weight.c0, reduced), add_product(sums.leading.c1, weight.c1, reduced)};
+  }
+  /// For bind(): q on the line is shift' - a_low - challenge*(a_high - a_low + 2^31).
+  void set_challenge(E challenge) {
+    challenge_ = broadcast(challenge);
+    const E offset = challenge * two_to_the(31);
+    bound_shift_ = add(shift_, broadcast(offset));
+  }
+  HWY_INLINE VDenominators bind(std::size_t i) const {
+    const VIntegers a = load_integers(a_ + 4 * i);
+    return {bound(a.leaf[0], a.leaf[2]), bound(a.leaf[1], a.leaf[3])};
+  }
+
+ private:
+  HWY_INLINE VE product(V a0, V a1, V sum) const {
+    const V real = subtract(square_.c0, multiply_small(shift_.c0, sum));
+    return {add(real, multiply_low_halves(a0, a1)), subtract(square_.c1, multiply_small(shift_.c1, sum))};
+  }
+  HWY_INLINE VE bound(V low, V high) const {
+    const V difference = hn::Add(hn::Sub(high, low), constant(1ULL << 31));
+    return {subtract(subtract(bound_shift_.c0, low), multiply_small(challenge_.c0, difference)),
+            subtract(bound_shift_.c1, multiply_small(challenge_.c1, difference))};
+  }
+
+  const T* a_;
+  VE shift_;
+  VE challenge_;
+  VE bound_shift_;
+  VE square_;
+  VE twice_;
+};
+
+/// Leaves of a table with values: shift - a - lambda*b, computed with b + 2^31 >= 0.
+template <class T>
+class PairLeaves {
+ public:
+  PairLeaves(const LeafIntegers& leaves, const LeafCode& code)
+      : a_(integers_of<T>(leaves)),
+        b_(reinterpret_cast<const std::uint32_t*>(leaves.b)),  // signed and unsigned of one width may alias
+        shift_(broadcast(code.shift + code.lambda * two_to_the(31))),
+        lambda_(broadcast(code.lambda)) {}
+
+  HWY_INLINE void combine(std::size_t x, VE p[2], VE q[2]) const {
+    VE leaf[4];
+    load(x, leaf);
+    for (std::size_t half = 0; half < 2; ++half) {
+      p[half] = add(leaf[2 * half], leaf[2 * half + 1]);
+      q[half] = multiply(leaf[2 * half], factor(leaf[2 * half + 1]));
+    }
+  }
+  HWY_INLINE void add_first_round(VSums& sums, VFactor weight, std::size_t i) const {
+    VE leaf[4];
+    load(i, leaf);
+    add_round(sums, weight, VDenominators{leaf[0], leaf[1]}, VDenominators{leaf[2], leaf[3]});
+  }
+  void set_challenge(E challenge) { challenge_ = factor(broadcast(challenge)); }
+  HWY_INLINE VDenominators bind(std::size_t i) const {
+    VE leaf[4];
+    load(i, leaf);
+    return {on_line(leaf[0], leaf[2], challenge_), on_line(leaf[1], leaf[3], challenge_)};
+  }
+
+ private:
+  HWY_INLINE void load(std::size_t x, VE leaf[4]) const {
+    const VIntegers a = load_integers(a_ + 4 * x);
+    const VIntegers b = load_integers(b_ + 4 * x);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const V unsigned_b = hn::Xor(b.leaf[i], constant(1ULL << 31));
+      leaf[i] = subtract({subtract(shift_.c0, a.leaf[i]), shift_.c1}, multiply_small(lambda_, unsigned_b));
+    }
+  }
+
+  const T* a_;
+  const std::uint32_t* b_;
+  VE shift_;
+  VE lambda_;
+  VFactor challenge_;
+};
+
+template <class Leaves>
+HWY_INLINE void combine_leaves_of(const Leaves& leaves, ChildrenBlock* out, std::size_t count) {
+  for (std::size_t x = 0; x < count; x += vector_lanes) {
+    VE p[2];
+    VE q[2];
+    leaves.combine(x, p, q);
+    store_element(out, 0, x, p[0]);
+    store_element(out, 2, x, p[1]);
+    store_element(out, 4, x, q[0]);
+    store_element(out, 6, x, q[1]);
+  }
+}
+
+template <class Leaves>
+HWY_INLINE RoundSums first_round_of(const Leaves& leaves, const WeightBlock* weights, std::size_t count) {
+  VSums sums = zero_sums();
+  for (std::size_t i = 0; i < count; i += vector_lanes) {
+    leaves.add_first_round(sums, load_weights(weights, i), i);
+  }
+  return finish(sums);
+}
+
+template <class Leaves>
+HWY_INLINE RoundSums bind_round_of(const Leaves& leaves, DenominatorsBlock* out, const WeightBlock* weights,
+                                   std::size_t count) {
+  VSums sums = zero_sums();
+  for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
+    const VDenominators first = leaves.bind(i);
+    const VDenominators second = leaves.bind(i + vector_lanes);
+    store_element(out, 0, i, first.q0);
+    store_element(out, 2, i, first.q1);
+    store_element(out, 0, i + vector_lanes, second.q0);
+    store_element(out, 2, i + vector_lanes, second.q1);
+    const VPair q0 = separate(first.q0, second.q0);
+    const VPair q1 = separate(first.q1, second.q1);
+    add_round(sums, load_weights(weights, i / 2), VDenominators{q0.low, q1.low}, VDenominators{q0.high, q1.high});
+  }
+  return finish(sums);
+}
+
+/// work(leaves) with the kind of leaves that these are.
+template <class Work>
+HWY_INLINE auto with_leaves(const LeafIntegers& leaves, const LeafCode& code, const Work& work) {
+  if (leaves.b == nullptr) {
+    return leaves.narrow != nullptr ? work(RangeLeaves<std::uint16_t>(leaves, code))
+                                    : work(RangeLeaves<std::uint32_t>(leaves, code));
+  }
+  return leaves.narrow != nullptr ? work(PairLeaves<std::uint16_t>(leaves, code))
+                                  : work(PairLeaves<std::uint32_t>(leaves, code));
+}
+
+HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
+                                      std::size_t count) {
+  with_leaves(leaves, code, [&](const auto& kind) { combine_leaves_of(kind, out, count); });
+}
+HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
+                                             const WeightBlock* weights, std::size_t count) {
+  return with_leaves(leaves, code, [&](const auto& kind) { return first_round_of(kind, weights, count); });
+}
+HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                            const WeightBlock* weights, E challenge, std::size_t count) {
+  return with_leaves(leaves, code, [&](auto kind) {
+    kind.set_challenge(challenge);
+    return bind_round_of(kind, out, weights, count);
+  });
+}
+
+#else  // no vectors
+
+HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
+  scalar::combine_children(in, out, count);
+}
+HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau, std::size_t count) { scalar::add_tau(nodes, tau, count); }
+HWY_INLINE RoundSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
+  return scalar::first_round(nodes, weights, tau, count);
+}
+HWY_INLINE RoundSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
+                                       E challenge, std::size_t count) {
+  return scalar::bind_round(in, out, weights, challenge, count);
+}
+HWY_INLINE RoundSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
+                                                    const WeightBlock* weights, E challenge, std::size_t count) {
+  return scalar::denominators_bind_round(in, out, weights, challenge, count);
+}
+HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
+                                      std::size_t count) {
+  scalar::combine_leaves(leaves, code, out, count);
+}
+HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
+                                             const WeightBlock* weights, std::size_t count) {
+  return scalar::leaf_first_round(leaves, code, weights, count);
+}
+HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                            const WeightBlock* weights, E challenge, std::size_t count) {
+  return scalar::leaf_bind_round(leaves, code, out, weights, challenge, count);
+}
+
+#endif
+}  // namespace tessera::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

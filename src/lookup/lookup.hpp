@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include "cluster/communicator.hpp"
+#include "transcript/soundness.hpp"
+#include "tensor/chunked_tensor.hpp"
+#include "tensor/multilinear.hpp"
+#include "transcript/transcript.hpp"
+
+namespace tessera {
+
+/// A look-up table: rows (a, b) with a = 0 .. 2^log_size - 1 the row number and b = values[a], |b| < 2^31 (range
+/// tables: no b). Leaves of table `id` (its number in the structure, from 1) are alpha - (a + lambda*b + lambda^2*id).
+struct LookupTable {
+  std::string name;
+  unsigned log_size = 0;
+  std::vector<std::int64_t> values;  // empty: range table {0 .. 2^log_size - 1}
+};
+
+/// A looked-up column: every value of a tensor of this shape is a row of the table.
+struct LookupColumn {
+  std::string name;
+  Shape shape;
+  std::size_t table = 0;  // index into LookupStructure::tables
+};
+
+/// Most look-ups and table rows of one proof: all of them are in one instance, whose prover needs about 16 bytes for
+/// each, shared among the ranks.
+inline constexpr std::size_t max_present_leaves = std::size_t{1} << 30;
+
+/// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
+///
+/// Leaves: the columns (numerator 1) and one column per table (numerator -multiplicity), each in an aligned slot of
+/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then
+/// tables in order; absent chunks and unused slots are the neutral fraction 0/1.
+struct LookupStructure {
+  std::vector<LookupTable> tables;
+  std::vector<LookupColumn> columns;
+
+  /// First leaf of each column's slot, then of each table's, and log2 of the padded number of leaves.
+  struct Slots {
+    std::vector<std::size_t> column;
+    std::vector<std::size_t> table;
+    unsigned log_leaves = 0;
+  };
+  [[nodiscard]] Slots slots() const;
+  /// Look-ups plus table rows (present leaves).
+  [[nodiscard]] std::size_t present_leaves() const;
+  /// Proof-of-work bits before (alpha, lambda): max(8, 101 - floor(128 - log2(4*2^log_leaves))).
+  [[nodiscard]] unsigned grinding_bits() const;
+};
+
+/// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point
+/// is the last `columns[c].shape.bits()` coordinates of `point`.
+struct LookupClaims {
+  Point point;                  // log_leaves coordinates, most significant first
+  std::vector<E> a;             // per column
+  std::vector<E> b;             // per column; zero for range tables
+  std::vector<E> multiplicity;  // per table
+
+  [[nodiscard]] Point column_point(const Shape& shape) const { return {point.end() - shape.bits(), point.end()}; }
+};
+
+/// LogUp-GKR: sum over the leaves of numerator/denominator is zero, denominators non-zero.
+///
+///   | # | from | message                                                                        |
+///   | 0 | P    | work (grinding), then V: alpha, lambda                                           |
+///   | 1 | P    | root: q (numerator is 0); V checks q != 0                                        |
+///   | 2 | P/V  | per layer: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1                |
+///   | 3 | P    | per layer: values p0,p1,q0,q1 of the two children at the layer's point; V: merge |
+///   | 4 | P    | leaves: per column a (and b where its table has one), then the multiplicities    |
+/// A node's children differ in the last variable of the lower layer, so a chunk pairs its inner bits first.
+/// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding; see lookup_soundness.
+LookupClaims verify_lookup(VerifierTranscript& transcript, const LookupStructure& structure);
+
+/// The errors of one instance: fractions (grinding included), all sum-check rounds, all tau and merging challenges.
+std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure);
+
+/// Fills a and b (each 2^inner_bits values; b only for tables with values, else empty) of a chunk held by this rank.
+/// Called from several threads at once.
+using LookupReader = std::function<void(std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t> b)>;
+
+/// The prover's data of one column.
+struct LookupColumnData {
+  Ownership ownership;
+  LookupReader read;
+};
+
+/// What to do with a looked-up value that is no row of its table.
+enum class Strangers : std::uint8_t { refuse, skip };
+
+/// Occurrences of every table row over all columns and ranks (the same on every rank): multiplicity[table][row].
+/// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before. Tests of
+/// lying provers skip such values instead.
+std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
+                                                            std::span<const LookupColumnData> columns,
+                                                            Communicator& comm,
+                                                            Strangers strangers = Strangers::refuse);
+
+/// Prover's side of verify_lookup; collective.
+LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,
+                          std::span<const LookupColumnData> columns,
+                          const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm);
+
+}  // namespace tessera

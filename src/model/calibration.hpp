@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include "model/float_model.hpp"
+#include "model/model.hpp"
+#include <vector>
+
+namespace tessera {
+
+/// Tokens of the default calibration text: sampled from the model itself, deterministic (see SamplingOptions).
+std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text);
+
+/// Largest activations over windows of n_positions tokens of `tokens` (stride 3/4 of it, so that contexts begin at
+/// various tokens) and over beginnings of the text, from nothing to a whole context, followed by filler tokens up to
+/// n_positions rounded up to a power of two, as provers pad them. Throws InputError for an empty text.
+Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
+                      const Progress& progress = nullptr);
+
+/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, lowered where a shift of
+/// the integer transformer needs it; see check_exponents. Throws InputError if there are none.
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration);
+
+}  // namespace tessera

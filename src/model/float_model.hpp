@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include "model/model.hpp"
+#include "model/perplexity.hpp"
+#include <vector>
+
+namespace tessera {
+
+/// Largest absolute value seen of each kind of tensor, over all blocks, heads and positions: "residual" (before,
+/// between and after all layers), "u1", "u2", "uf" (layer-norm outputs), "q" and "score" (both with 1/sqrt(m)), "k",
+/// "v", "y" (attention output before W_O), "mlp" and "gelu" (before and after GELU), "update" (what is added to the
+/// residual).
+class ActivationRanges {
+ public:
+  void observe(const std::string& kind, std::span<const double> values);
+  void observe(const std::string& kind, double magnitude);
+  [[nodiscard]] const std::map<std::string, double>& maxima() const { return maxima_; }
+
+ private:
+  std::map<std::string, double> maxima_;
+};
+
+/// Keys and values of the tokens that one sequence has seen so far, per block (position, feature).
+struct KeyValueCache {
+  KeyValueCache(const ModelShape& shape, std::size_t positions);
+  std::size_t capacity = 0, length = 0;           // tokens
+  std::vector<std::vector<double>> keys, values;  // one (capacity, n_embd) matrix a block
+};
+
+/// The transformer in float64 (weights widened from float32), matrix products through BLAS. Immutable; the number of
+/// BLAS threads is the caller's affair. Positions from n_positions on have a zero position row, as in the
+/// integer transformer, where filler tokens may lie there.
+class FloatTransformer {
+ public:
+  explicit FloatTransformer(const FloatModel& model);
+  [[nodiscard]] const ModelShape& shape() const { return shape_; }
+
+  /// Appends the same number of tokens to every sequence; `tokens` is (sequence, token), each sequence at its own
+  /// length. Returns the final layer norm's output (sequence, token, feature). Throws InputError for an id outside the
+  /// vocabulary and for a sequence beyond its cache's capacity.
+  std::vector<double> extend(std::span<KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
+                             ActivationRanges* ranges = nullptr) const;
+
+  /// Logits (row, vocabulary) of rows of extend()'s result.
+  [[nodiscard]] std::vector<double> logits(std::span<const double> hidden) const;
+
+  /// Logits (token, vocabulary) of one window from position 0.
+  [[nodiscard]] std::vector<double> logits_of_window(std::span<const std::uint32_t> tokens) const;
+
+ private:
+  struct Block {
+    std::vector<double> gamma1, beta1, gamma2, beta2;
+    std::vector<double> wq, wk, wv, wo, w1, w2;  // (out, in); 1/sqrt(m) folded into wq, bq
+    std::vector<double> bq, bk, bv, bo, b1, b2;
+  };
+
+  void attend(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::span<const double> q,
+              std::vector<double>& y, ActivationRanges* ranges) const;
+  void run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::vector<double>& x,
+                 ActivationRanges* ranges) const;
+
+  ModelShape shape_;
+  double epsilon_;
+  std::vector<double> embedding_, position_, gammaf_, betaf_;
+  std::vector<Block> blocks_;
+};
+
+/// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,
+/// shorter window counts. Throws InputError if there is nothing to predict.
+Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32_t> tokens,
+                      const Progress& progress = nullptr);
+
+struct SamplingOptions {
+  double temperature = 0.9;
+  std::size_t top = 100;  // only the likeliest tokens, ties by lower id
+  std::uint64_t seed = 20240229;
+};
+
+/// Samples `count` sequences of `length` tokens side by side (one pass over the weights a step), each from `start`,
+/// which is its first token. Same random numbers on any machine.
+std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer& model, std::uint32_t start,
+                                                         std::size_t count, std::size_t length,
+                                                         const SamplingOptions& options = {});
+
+}  // namespace tessera

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include "model/model.hpp"
+#include <vector>
+
+namespace tessera {
+
+/// Integers floor(x*2^a + 1/2) of all parameters, 1/sqrt(m) folded into wq and bq before. Computed in double by exactly
+/// rounded operations only, so the same on any machine. Throws InputError naming tensor, index and bound if one is not
+/// int16.
+Parameters quantize(const FloatModel& model, const Exponents& exponents);
+
+/// Largest absolute value of each parameter tensor as it is quantized (after folding), by name.
+std::map<std::string, double> parameter_maxima(const FloatModel& model);
+
+/// A quantity that the protocol's argument over the integers relies on, and the most it may be.
+struct Bound {
+  std::string name;
+  double value = 0;
+  double limit = 0;
+};
+
+/// Largest absolute value of each parameter tensor, by name; on several ranks, of the rows that are kept here.
+using ParameterMaxima = std::map<std::string, std::int64_t, std::less<>>;
+ParameterMaxima parameter_maxima(const ModelShape& shape, const Parameters& parameters);
+
+/// All derived bounds of a quantized model: what either side of an identity can reach for values inside their
+/// range-checked widths and these parameters. The limit of a side is 2^62 + 2^33.
+std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants,
+                                  const Exponents& exponents, const ParameterMaxima& maxima);
+
+/// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
+void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
+                  const ParameterMaxima& maxima);
+
+}  // namespace tessera

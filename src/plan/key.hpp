@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "commitment/oracle.hpp"
+#include "plan/shape.hpp"
+
+namespace tessera {
+
+/// Bytes of proofs and keys change only together with this number.
+inline constexpr std::uint32_t format_version = 2;
+
+/// What an auditor needs to know of a model: everything public that a proof refers to.
+struct VerifyingKey {
+  std::uint32_t version = format_version;
+  ModelShape shape;
+  std::int64_t epsilon = 1;  // eps' of the layer norms
+  Exponents exponents;
+  std::vector<std::int32_t> exp_table;   // 2^16 rows d -> e; rows 2^16 .. 2^17 - 1 are 0
+  std::vector<std::int16_t> gelu_table;  // 2^16 rows z + 2^15 -> g
+  std::vector<std::string> vocabulary;   // id -> bytes
+  std::uint32_t filler = 0;              // token that pads the sequence
+  OracleParameters parameter_oracle;
+  Digest parameter_root{};
+
+  /// Canonical byte string: fixed little-endian fields in declaration order, lists length-prefixed.
+  [[nodiscard]] std::vector<std::uint8_t> encode() const;
+  /// Strict inverse of encode(); throws std::runtime_error naming the field. Checks every range that later code relies
+  /// on.
+  static VerifyingKey decode(std::span<const std::uint8_t> bytes);
+  /// BLAKE2s-256 of encode().
+  [[nodiscard]] Digest digest() const;
+};
+
+/// The public statement: the model's arg-max continuation of `prompt` is `generated`.
+struct Statement {
+  std::vector<std::uint32_t> prompt;
+  std::vector<std::uint32_t> generated;
+  friend bool operator==(const Statement&, const Statement&) = default;
+};
+
+}  // namespace tessera

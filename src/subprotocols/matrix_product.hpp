@@ -1,0 +1,47 @@
+#pragma once
+
+#include "plan/context.hpp"
+
+namespace tessera {
+
+/// Stacked matrix products that share their input: Y_k(b,o,t) = sum_i W_k(b,o,i)*X(b,i,t), k = 1..n (one matrix, or Q,
+/// K and V). Source: seed qkv, equation (1), with all blocks at once.
+///
+/// Statement: Y_k(r_b, r_o, r_t) = value_k. Identity:
+/// sum_k lambda^(k-1)*value_k = sum_{b,i} beta(r_b,b) * X(b,i,r_t) * sum_k lambda^(k-1)*W_k(b,r_o,i).
+///   | # | from | message                                                                    |
+///   | 1 | V    | lambda, if n > 1 (all values are absorbed before)                          |
+///   | 2 | P/V  | sum-check over (block, in), natural order, degree 3                         |
+///   | 3 | P    | W_k(z_b, r_o, z_i) for all k: claims on parameters                          |
+///   | 4 | P    | X(z_b, z_i, r_t): returned; V checks the product against the final value    |
+/// Error: (n - 1 + 3*variables)/|E|.
+struct MatrixProductShape {
+  std::vector<ParameterId> weights;
+  unsigned block_bits = 0;
+  unsigned in_bits = 0;
+};
+
+PointClaim verify_matrix_product(VerifierContext& context, const MatrixProductShape& product, const TensorPoint& at,
+                                 std::span<const E> values);
+/// `input_at_token`: X(., ., r_t) over (block, in), both padded.
+PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape& product, const TensorPoint& at,
+                                std::vector<E> input_at_token);
+
+/// Factors beta, X, W_1..W_n.
+struct MatrixProductRelation {
+  std::vector<E> scale;  // lambda^(k-1)
+  [[nodiscard]] std::size_t degree() const { return 3; }
+  [[nodiscard]] std::size_t factors() const { return 2 + scale.size(); }
+  E operator()(std::span<const E> v) const {
+    E weights = v[2];
+    for (std::size_t k = 1; k < scale.size(); ++k) {
+      weights += scale[k] * v[2 + k];
+    }
+    return v[0] * v[1] * weights;
+  }
+};
+
+/// 1, lambda, lambda^2, ... (n values).
+std::vector<E> powers(E base, std::size_t count);
+
+}  // namespace tessera

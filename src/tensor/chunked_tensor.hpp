@@ -1,0 +1,70 @@
+#pragma once
+
+#include <variant>
+
+#include "memory/storage.hpp"
+#include "tensor/shape.hpp"
+
+namespace tessera {
+
+/// Which rank owns which chunk of a tensor. `dimension` is the one whose chunk numbers are dealt out in equal
+/// contiguous ranges; `replicated` tensors are held by every rank and counted by rank 0. Never touches a byte of the
+/// proof.
+struct Ownership {
+  static constexpr std::size_t replicated = static_cast<std::size_t>(-1);
+  std::size_t dimension = replicated;
+
+  [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
+};
+
+/// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
+/// floor(index*ranks/count).
+int contiguous_owner(std::size_t index, std::size_t count, int ranks);
+
+/// Integers of a sharded tensor: the chunks that this rank holds, each 2^inner_bits values, inner indices row-major.
+template <class T>
+class ChunkedTensor {
+ public:
+  ChunkedTensor() = default;
+  /// Zero-filled; holds what `rank` owns (everything if replicated).
+  ChunkedTensor(Shape shape, Ownership ownership, int rank, int ranks)
+      : shape_(std::move(shape)), ownership_(ownership), slot_(shape_.chunk_count(), absent) {
+    for (std::size_t chunk = 0; chunk < shape_.chunk_count(); ++chunk) {
+      const bool all = ownership.dimension == Ownership::replicated;
+      if (all || ownership.owner(shape_, chunk, ranks) == rank) {
+        slot_[chunk] = held_.size();
+        held_.push_back(chunk);
+      }
+    }
+    values_.resize(held_.size() << shape_.inner_bits());
+  }
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const Ownership& ownership() const { return ownership_; }
+  /// Numbers of the chunks held here, ascending.
+  [[nodiscard]] const std::vector<std::size_t>& held() const { return held_; }
+  [[nodiscard]] bool holds(std::size_t chunk) const { return slot_[chunk] != absent; }
+  /// Values of a held chunk.
+  [[nodiscard]] std::span<T> chunk(std::size_t chunk) {
+    return {values_.data() + (slot_[chunk] << shape_.inner_bits()), shape_.chunk_size()};
+  }
+  [[nodiscard]] std::span<const T> chunk(std::size_t chunk) const {
+    return {values_.data() + (slot_[chunk] << shape_.inner_bits()), shape_.chunk_size()};
+  }
+  [[nodiscard]] SparseVector<T>& values() { return values_; }
+  [[nodiscard]] const SparseVector<T>& values() const { return values_; }
+
+ private:
+  static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+  Shape shape_;
+  Ownership ownership_;
+  std::vector<std::size_t> held_;
+  std::vector<std::size_t> slot_;
+  SparseVector<T> values_;
+};
+
+/// A view of any integer tensor, for code that reads committed tensors of several widths.
+using IntegerTensor = std::variant<const ChunkedTensor<std::int16_t>*, const ChunkedTensor<std::uint16_t>*,
+                                   const ChunkedTensor<std::int32_t>*, const ChunkedTensor<std::int64_t>*>;
+
+}  // namespace tessera

@@ -1,0 +1,133 @@
+#include "field/integer_products.hpp"
+#include "tensor/contract.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cassert>
+
+namespace tessera {
+namespace {
+
+/// Places of a chunk's rows (all inner indices but the last) in weights and result.
+class Contraction {
+ public:
+  Contraction(const Shape& shape, const std::vector<Axis>& axes) : shape_(shape), axes_(axes), stride_(axes.size(), 0) {
+    assert(axes.size() == shape.dimensions().size());
+    for (std::size_t j = axes.size(); j-- > 0;) {
+      if (!axes[j]) {
+        stride_[j] = result_size_;
+        result_size_ <<= shape.dimensions()[j].bits();
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t result_size() const { return result_size_; }
+
+  template <class T>
+  void add_chunk(const ChunkedTensor<T>& tensor, std::size_t chunk, std::vector<E>& result) const {
+    const auto& dimensions = shape_.dimensions();
+    const std::size_t last = dimensions.size() - 1;
+    std::vector<std::size_t> base(dimensions.size());
+    for (std::size_t j = 0; j <= last; ++j) {
+      base[j] = shape_.coordinate(chunk, j) << dimensions[j].log_chunk;
+    }
+    const std::span<const T> values = tensor.chunk(chunk);
+    const std::size_t row_length = dimensions[last].chunk();
+    const std::size_t rows = values.size() / row_length;
+    std::vector<E> weights(rows, E::one());
+    std::vector<std::size_t> places(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::size_t rest = row;
+      for (std::size_t j = last; j-- > 0;) {
+        const std::size_t index = base[j] + (rest & (dimensions[j].chunk() - 1));
+        rest >>= dimensions[j].log_chunk;
+        if (axes_[j]) {
+          weights[row] *= (*axes_[j])[index];
+        } else {
+          places[row] += index * stride_[j];
+        }
+      }
+    }
+    if (axes_[last]) {
+      std::vector<E> dots(rows);
+      const std::span<const E> last_weights = std::span<const E>(*axes_[last]).subspan(base[last], row_length);
+      if (row_length <= max_dot) {
+        dot_integer_rows(last_weights, values, std::span(dots));
+      } else {
+        // the kernel sums a bounded number of terms before it reduces
+        for (std::size_t row = 0; row < rows; ++row) {
+          for (std::size_t first = 0; first < row_length; first += max_dot) {
+            dot_integer_rows(last_weights.subspan(first, max_dot), values.subspan(row * row_length + first, max_dot),
+                             std::span(dots).subspan(row, 1));
+          }
+        }
+      }
+      for (std::size_t row = 0; row < rows; ++row) {
+        result[places[row]] += weights[row] * dots[row];
+      }
+      return;
+    }
+    // rows that end in the same place follow each other where the innermost kept dimension is the last one
+    for (std::size_t first = 0; first < rows;) {
+      std::size_t end = first + 1;
+      while (end < rows && places[end] == places[first]) {
+        ++end;
+      }
+      combine_integer_rows(std::span<const E>(weights).subspan(first, end - first),
+                           values.subspan(first * row_length, (end - first) * row_length),
+                           std::span(result).subspan(places[first] + base[last], row_length));
+      first = end;
+    }
+  }
+
+ private:
+  static constexpr std::size_t max_dot = 4096;  // a power of two, as all row lengths are
+
+  const Shape& shape_;
+  const std::vector<Axis>& axes_;
+  std::vector<std::size_t> stride_;  // of kept dimensions in the result
+  std::size_t result_size_ = 1;
+};
+
+}  // namespace
+
+std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes,
+                        Communicator& comm) {
+  const Contraction contraction(shape, axes);
+  std::vector<E> result(contraction.result_size());
+  std::visit(
+      [&](const auto* values) {
+        const std::vector<std::size_t>& held = values->held();
+        const bool mine = values->ownership().dimension != Ownership::replicated || comm.rank() == 0;
+        assert(values->shape().chunk_count() == shape.chunk_count() && values->shape().bits() == shape.bits());
+        if (!mine || held.empty()) {
+          return;
+        }
+#pragma omp parallel
+        {
+          std::vector<E> partial(result.size());
+#pragma omp for schedule(dynamic)
+          for (std::size_t i = 0; i < held.size(); ++i) {
+            contraction.add_chunk(*values, held[i], partial);
+          }
+#pragma omp critical
+          for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] += partial[i];
+          }
+        }
+      },
+      tensor);
+  comm.all_reduce_sum(result);
+  return result;
+}
+
+E weighted_sum(const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight, Communicator& comm) {
+  std::vector<Axis> axes;
+  for (const Factor& factor : weight) {
+    axes.emplace_back(factor.table());
+  }
+  return contract(tensor, shape, axes, comm).front();
+}
+
+}  // namespace tessera

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "field/extension.hpp"
+#include "tensor/shape.hpp"
+
+namespace tessera {
+
+/// Coordinates of a point, most significant variable first.
+using Point = std::vector<E>;
+/// One point per dimension of a tensor.
+using TensorPoint = std::vector<Point>;
+
+/// beta(a, b) = prod_i (a_i*b_i + (1-a_i)*(1-b_i)); sizes must agree.
+E eq(std::span<const E> a, std::span<const E> b);
+/// beta(point, index) for the boolean vector of `index`, most significant bit first.
+E eq_index(std::span<const E> point, std::size_t index);
+/// All beta(point, x), x = 0 .. 2^n - 1, times `scale`.
+std::vector<E> eq_table(std::span<const E> point, E scale = E::one());
+/// sum_{x < bound} beta(point, x); 0 <= bound <= 2^n. O(n).
+E less_than(std::span<const E> point, std::size_t bound);
+/// sum_{x <= y} beta(a, x) * beta(b, y): the multilinear extension of [x <= y]. O(n).
+E less_or_equal(std::span<const E> a, std::span<const E> b);
+/// The multilinear extension of `values` (length 2^n) at `point` (n coordinates).
+E evaluate(std::span<const E> values, std::span<const E> point);
+/// The multilinear extension of x -> x (integers 0 .. 2^n - 1) at `point`.
+E evaluate_identity(std::span<const E> point);
+
+/// The flat order's point as one point per dimension, and back.
+TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat);
+Point to_flat_point(const Shape& shape, const TensorPoint& point);
+/// Pres(point): the multilinear extension of the indicator of the present chunks.
+E presence_at(const Shape& shape, const TensorPoint& point);
+
+}  // namespace tessera

@@ -1,0 +1,85 @@
+#include "tensor/shape.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+#include "tensor/chunked_tensor.hpp"
+
+namespace tessera {
+
+Dimension Dimension::whole(std::size_t length) { return {length, ceil_log2(length)}; }
+
+Dimension Dimension::outer(std::size_t length) { return {length, 0}; }
+
+Dimension Dimension::tiled(std::size_t length) {
+  Dimension dimension = whole(length);
+  if (length < 64) {
+    return dimension;
+  }
+  while ((dimension.chunk_count() << dimension.log_chunk) - length > length / 16) {
+    --dimension.log_chunk;
+  }
+  return dimension;
+}
+
+Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
+    : dimensions_(std::move(dimensions)), presence_(presence) {
+  std::size_t cube = 1;
+  for (const Dimension& dimension : dimensions_) {
+    outer_bits_ += dimension.outer_bits();
+    inner_bits_ += dimension.log_chunk;
+    cube *= dimension.chunk_count();
+  }
+  std::vector<std::size_t> coordinates(dimensions_.size(), 0);
+  for (std::size_t i = 0; i < cube; ++i) {
+    std::size_t index = 0;
+    for (std::size_t j = 0; j < dimensions_.size(); ++j) {
+      index = (index << dimensions_[j].outer_bits()) | coordinates[j];
+    }
+    const std::size_t n = coordinates.size();
+    if (presence_ == Presence::all || coordinates[n - 1] <= coordinates[n - 2]) {
+      outer_index_.push_back(index);
+    }
+    for (std::size_t j = n; j-- > 0;) {
+      if (++coordinates[j] < dimensions_[j].chunk_count()) {
+        break;
+      }
+      coordinates[j] = 0;
+    }
+  }
+}
+
+std::size_t Shape::coordinate(std::size_t chunk, std::size_t dimension) const {
+  unsigned below = 0;
+  for (std::size_t j = dimension + 1; j < dimensions_.size(); ++j) {
+    below += dimensions_[j].outer_bits();
+  }
+  const std::size_t mask = (std::size_t{1} << dimensions_[dimension].outer_bits()) - 1;
+  return (outer_index_[chunk] >> below) & mask;
+}
+
+std::size_t Shape::chunk_at(std::span<const std::size_t> coordinates) const {
+  std::size_t index = 0;
+  for (std::size_t j = 0; j < dimensions_.size(); ++j) {
+    index = (index << dimensions_[j].outer_bits()) | coordinates[j];
+  }
+  const auto found = std::ranges::lower_bound(outer_index_, index);
+  if (found == outer_index_.end() || *found != index) {
+    throw std::out_of_range("Shape::chunk_at: absent chunk");
+  }
+  return static_cast<std::size_t>(found - outer_index_.begin());
+}
+
+int contiguous_owner(std::size_t index, std::size_t count, int ranks) {
+  return static_cast<int>(index * static_cast<std::size_t>(ranks) / count);
+}
+
+int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
+  if (dimension == replicated) {
+    return 0;
+  }
+  return contiguous_owner(shape.coordinate(chunk, dimension), shape.dimensions()[dimension].chunk_count(), ranks);
+}
+
+}  // namespace tessera

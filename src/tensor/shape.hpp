@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bits.hpp"
+
+namespace tessera {
+
+/// One dimension of a tensor: `length` entries cut into chunks of 2^log_chunk. The chunk number is the outer index,
+/// the place inside a chunk the inner index. The last chunk may be partly padding (zeros), absent chunks are zero.
+struct Dimension {
+  std::size_t length = 1;
+  unsigned log_chunk = 0;
+
+  [[nodiscard]] std::size_t chunk() const { return std::size_t{1} << log_chunk; }
+  [[nodiscard]] std::size_t chunk_count() const { return (length + chunk() - 1) >> log_chunk; }
+  [[nodiscard]] unsigned outer_bits() const { return ceil_log2(chunk_count()); }
+  [[nodiscard]] unsigned bits() const { return outer_bits() + log_chunk; }
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+
+  /// The whole length in one chunk of ceil-log2 size.
+  static Dimension whole(std::size_t length);
+  /// `length` chunks of one entry (blocks, heads).
+  static Dimension outer(std::size_t length);
+  /// The largest chunk that wastes at most 1/16 of the length; one padded chunk below 64.
+  static Dimension tiled(std::size_t length);
+};
+
+/// Which chunks of a tensor exist.
+enum class Presence : std::uint8_t {
+  all,     ///< every chunk with all outer indices below their chunk_count
+  causal,  ///< additionally: the last dimension's chunk number (key tile) <= that of the one before it (query tile)
+};
+
+/// A tensor's shape: dimensions, first most significant, and which chunks are present.
+///
+/// *Flat order* of the variables of its multilinear extension, most significant first: the outer bits of every
+/// dimension in order, then the inner bits of every dimension in order. Values are stored chunk after chunk
+/// (lexicographic in the outer indices), inner indices row-major. Sum-checks bind the flat order from its end: inner
+/// variables first.
+class Shape {
+ public:
+  Shape() = default;
+  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all);
+
+  [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  [[nodiscard]] Presence presence() const { return presence_; }
+  [[nodiscard]] unsigned outer_bits() const { return outer_bits_; }
+  [[nodiscard]] unsigned inner_bits() const { return inner_bits_; }
+  [[nodiscard]] unsigned bits() const { return outer_bits_ + inner_bits_; }
+  /// Values in one chunk: 2^inner_bits.
+  [[nodiscard]] std::size_t chunk_size() const { return std::size_t{1} << inner_bits_; }
+  /// Number of present chunks.
+  [[nodiscard]] std::size_t chunk_count() const { return outer_index_.size(); }
+  /// Place of present chunk `chunk` in the padded outer cube (concatenated outer bits).
+  [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return outer_index_[chunk]; }
+  /// Chunk number of present chunk `chunk` in dimension `dimension`.
+  [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const;
+  /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
+  [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_;
+  }
+
+ private:
+  std::vector<Dimension> dimensions_;
+  Presence presence_ = Presence::all;
+  unsigned outer_bits_ = 0;
+  unsigned inner_bits_ = 0;
+  std::vector<std::size_t> outer_index_;  // of the present chunks, ascending
+};
+
+}  // namespace tessera

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "field/extension.hpp"
+#include "hash/blake2s.hpp"
+
+namespace tessera {
+
+/// A malformed or false proof: thrown by the verifier, caught once, in verify_inference.
+class Rejected : public std::runtime_error {
+ public:
+  Rejected(std::string scope, const std::string& why) : std::runtime_error(why), scope_(std::move(scope)) {}
+  [[nodiscard]] const std::string& scope() const { return scope_; }
+
+ private:
+  std::string scope_;
+};
+
+/// The Fiat-Shamir sponge that both sides share: a BLAKE2s-256 chain. Every message is absorbed with its scope path,
+/// label and length; nothing overwrites the state, so a challenge depends on everything before it.
+///
+///   absorb:    state' = H(0x01 || state || len(name) || name || len(data) || data)      name = path + ":" + label
+///   challenge: state' = H(0x02 || state || len(name) || name),  output = H(0x03 || state')  (32 bytes)
+///
+/// Lengths are 8 bytes little endian. An E challenge reduces the two 128-bit halves of the output mod p.
+class Transcript {
+ public:
+  /// Nested name: domain separator, timer and error location. Ends with the object's life.
+  class Scope {
+   public:
+    Scope(Transcript& transcript, std::string_view name);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Transcript& transcript_;
+    std::size_t parent_length_;
+    std::chrono::steady_clock::time_point start_;
+  };
+
+  [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
+  /// Is told the path of every scope as it begins and as it ends; must not throw at an end.
+  struct Listener {
+    std::function<void(std::string_view path)> begins = {}, ends = {};
+  };
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  E challenge(std::string_view label);
+  std::vector<E> challenges(std::string_view label, std::size_t count);
+  /// `count` independent uniform positions below 2^log_size (log_size <= 32), with repetition, in drawing order.
+  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size);
+
+  /// Seconds spent in each scope path so far (children included).
+  [[nodiscard]] const std::map<std::string, double>& timings() const { return timings_; }
+
+ protected:
+  explicit Transcript(const Digest& seed) : state_(seed) {}
+  void absorb(std::string_view label, std::span<const std::uint8_t> data);
+  Digest squeeze(std::string_view label);
+  /// Leading zero bits of H(0x04 || state || nonce) for a proof-of-work nonce.
+  [[nodiscard]] unsigned work_of(std::uint64_t nonce) const;
+  [[nodiscard]] const Digest& state() const { return state_; }
+
+ private:
+  std::string path_;
+  Digest state_;
+  std::map<std::string, double> timings_;
+  Listener listener_;
+};
+
+/// Where a message lies in the payload.
+struct Message {
+  std::string path;
+  std::string label;
+  std::size_t offset = 0;
+  std::size_t length = 0;
+};
+
+/// Prover's side: what is sent is absorbed and appended to the payload. Every rank runs an identical one.
+class ProverTranscript : public Transcript {
+ public:
+  explicit ProverTranscript(const Digest& seed) : Transcript(seed) {}
+  void send(std::string_view label, std::span<const E> values);
+  void send(std::string_view label, const E& value) { send(label, std::span(&value, 1)); }
+  void send(std::string_view label, std::span<const F> values);
+  void send(std::string_view label, const Digest& digest);
+  void send(std::string_view label, std::span<const Digest> digests);
+  /// Finds the least nonce with `bits` of work, sends it (8 bytes).
+  void grind(std::string_view label, unsigned bits);
+  /// The least nonce with `bits` of work at a transcript state.
+  using NonceSearch = std::uint64_t (*)(const Digest& state, unsigned bits);
+  /// As above with a faster search (find_nonce): the same nonce.
+  void grind(std::string_view label, unsigned bits, NonceSearch search);
+  [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
+  /// Every message of the payload, in order.
+  [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
+
+ private:
+  void append(std::string_view label, std::span<const std::uint8_t> bytes);
+  void send_nonce(std::string_view label, std::uint64_t nonce);
+  std::vector<std::uint8_t> payload_;
+  std::vector<Message> messages_;
+};
+
+/// Verifier's side: what is received is parsed canonically (field elements < p) and absorbed. Throws Rejected.
+class VerifierTranscript : public Transcript {
+ public:
+  VerifierTranscript(const Digest& seed, std::span<const std::uint8_t> payload) : Transcript(seed), rest_(payload) {}
+  std::vector<E> receive(std::string_view label, std::size_t count);
+  E receive(std::string_view label) { return receive(label, 1).front(); }
+  std::vector<F> receive_base(std::string_view label, std::size_t count);
+  Digest receive_digest(std::string_view label);
+  std::vector<Digest> receive_digests(std::string_view label, std::size_t count);
+  void check_work(std::string_view label, unsigned bits);
+  /// Throws Rejected at the current scope unless `ok`.
+  void check(bool ok, std::string_view why) const;
+  /// The payload must be used up.
+  void finish() const { check(rest_.empty(), "trailing bytes after the proof"); }
+
+ private:
+  std::span<const std::uint8_t> take(std::string_view label, std::size_t bytes);
+  std::span<const std::uint8_t> rest_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <random>
+
+#include "cluster/communicator.hpp"
+#include "tensor/chunked_tensor.hpp"
+#include "tensor/multilinear.hpp"
+
+namespace tessera::testing {
+
+/// Deterministic values of a tensor whatever the ownership: value of (tensor seed, chunk, place).
+template <class T>
+ChunkedTensor<T> filled(const Shape& shape, Ownership ownership, std::uint64_t seed, const Communicator& comm) {
+  ChunkedTensor<T> tensor(shape, ownership, comm.rank(), comm.size());
+  for (const std::size_t chunk : tensor.held()) {
+    std::mt19937_64 random(seed * 1000003 + chunk);
+    for (T& value : tensor.chunk(chunk)) {
+      value = static_cast<T>(random());
+    }
+  }
+  return tensor;
+}
+
+/// Random field elements and points.
+class RandomElements {
+ public:
+  explicit RandomElements(std::uint64_t seed) : engine_(seed) {}
+  std::size_t below(std::size_t bound) { return engine_() % bound; }
+  E element() { return {F::from_unsigned(engine_()), F::from_unsigned(engine_())}; }
+  std::vector<E> elements(std::size_t count) {
+    std::vector<E> values(count);
+    for (E& value : values) {
+      value = element();
+    }
+    return values;
+  }
+  TensorPoint point(const Shape& shape) {
+    TensorPoint point;
+    for (const Dimension& dimension : shape.dimensions()) {
+      point.push_back(elements(dimension.bits()));
+    }
+    return point;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// An entry of a tensor by its definition: one padded index a dimension.
+struct Entry {
+  std::vector<std::size_t> index;
+  bool present = false;
+  std::size_t chunk = 0;  // among the present chunks
+  std::size_t place = 0;  // inside the chunk
+  std::size_t flat = 0;   // in flat order: outer bits of all dimensions, then inner bits
+};
+
+/// All 2^bits entries, row-major over the padded dimensions; chunks are counted one by one, not looked up.
+inline std::vector<Entry> all_entries(const Shape& shape) {
+  const auto& dimensions = shape.dimensions();
+  const std::size_t n = dimensions.size();
+  std::vector<Entry> entries(std::size_t{1} << shape.bits());
+  std::vector<std::size_t> number(std::size_t{1} << shape.outer_bits());  // place in the outer cube -> chunk
+  std::vector<bool> present(number.size());
+  std::size_t chunks = 0;
+  for (std::size_t outer = 0; outer < number.size(); ++outer) {
+    std::vector<std::size_t> coordinates(n);
+    std::size_t rest = outer;
+    bool inside = true;
+    for (std::size_t j = n; j-- > 0;) {
+      const std::size_t size = std::size_t{1} << dimensions[j].outer_bits();
+      coordinates[j] = rest % size;
+      rest /= size;
+      inside = inside && coordinates[j] * dimensions[j].chunk() < dimensions[j].length;
+    }
+    present[outer] = inside && (shape.presence() == Presence::all || coordinates[n - 1] <= coordinates[n - 2]);
+    number[outer] = present[outer] ? chunks++ : 0;
+  }
+  for (std::size_t x = 0; x < entries.size(); ++x) {
+    Entry& entry = entries[x];
+    entry.index.resize(n);
+    std::size_t rest = x;
+    for (std::size_t j = n; j-- > 0;) {
+      const std::size_t size = std::size_t{1} << dimensions[j].bits();
+      entry.index[j] = rest % size;
+      rest /= size;
+    }
+    std::size_t outer = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      outer = (outer << dimensions[j].outer_bits()) + entry.index[j] / dimensions[j].chunk();
+      entry.place = entry.place * dimensions[j].chunk() + entry.index[j] % dimensions[j].chunk();
+    }
+    entry.present = present[outer];
+    entry.chunk = number[outer];
+    entry.flat = outer * shape.chunk_size() + entry.place;
+  }
+  return entries;
+}
+
+/// A fully held tensor's values as field elements, row-major over the padded dimensions; absent chunks are zero.
+inline std::vector<E> dense_values(const IntegerTensor& tensor, const Shape& shape) {
+  std::vector<E> values;
+  std::visit(
+      [&](const auto* integers) {
+        for (const Entry& entry : all_entries(shape)) {
+          values.push_back(entry.present ? E::from_signed(integers->chunk(entry.chunk)[entry.place]) : E::zero());
+        }
+      },
+      tensor);
+  return values;
+}
+
+/// beta of one index a dimension at a point, by its definition.
+inline E naive_eq(std::span<const E> point, std::size_t index) {
+  E product = E::one();
+  for (std::size_t i = point.size(); i-- > 0; index /= 2) {
+    product *= index % 2 == 1 ? point[i] : E::one() - point[i];
+  }
+  return product;
+}
+
+/// The multilinear extension of 2^n values at a point, by its definition.
+inline E naive_evaluate(std::span<const E> values, std::span<const E> point) {
+  E sum;
+  for (std::size_t x = 0; x < values.size(); ++x) {
+    sum += values[x] * naive_eq(point, x);
+  }
+  return sum;
+}
+
+}  // namespace tessera::testing
