@@ -13,12 +13,12 @@ inline constexpr std::string_view model_format = "tessera model";
 ///   shape/{n_layer,...} uint64, layer_norm_epsilon float64, exponents/<name> int32,
 ///   calibration/margin float64, calibration/maxima/<kind> float64,
 ///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
-///   (row, feature) as in BasicParameters,
+///   (row, feature) as in parameter_table(),
 ///   tokenizer/{vocabulary,merges}/{bytes,lengths}, tokenizer/end_of_text uint32.
 /// Returns the file's digest.
 Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original = nullptr);
 
-/// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps (RowShare). Throws
+/// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps. Throws
 /// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
 Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
 /// Digest of names, extents and values of the quantized parameters, from the digests of their datasets: the same

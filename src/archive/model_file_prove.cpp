@@ -1,7 +1,6 @@
 #include <cmath>
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
-#include "arithmetic/row_share.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 
@@ -24,75 +23,57 @@ void for_each_size(S& shape, Visitor&& visit) {
   visit("shape/n_positions", shape.n_positions);
 }
 
-/// Dimensions without those of length 1 that for_each_parameter adds: a tensor per block keeps its block dimension.
-Extents file_extents(const ParameterExtents& extents, bool per_block) {
-  Extents result;
-  if (per_block) {
-    result.push_back(extents.blocks);
+/// Extents in the file: without those of length 1 that ParameterExtents adds.
+Extents file_extents(const ParameterRow& row, std::uint64_t blocks, std::uint64_t rows, std::uint64_t columns) {
+  Extents result{rows};
+  if (row.per_block) {
+    result.insert(result.begin(), blocks);
   }
-  result.push_back(extents.rows);
-  if (extents.columns > 1) {
-    result.push_back(extents.columns);
+  if (row.columns != ParameterAxis::none) {
+    result.push_back(columns);
   }
   return result;
 }
 
-bool is_per_block(std::string_view name) {
-  return name != "embedding" && name != "position" && name != "gammaf" && name != "betaf";
+Extents file_extents(const ParameterRow& row, const ModelShape& shape) {
+  const ParameterExtents extents = row.extents(shape);
+  return file_extents(row, extents.blocks, extents.rows, extents.columns);
 }
 
 template <class T>
 void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
                       const BasicParameters<T>& parameters) {
-  for_each_parameter(
-      shape, parameters,
-      [&](std::string_view name, const ParameterExtents& extents, const typename BasicParameters<T>::Tensor& tensor) {
-        file.write(group + std::string(name), std::span<const T>(tensor), file_extents(extents, is_per_block(name)));
-      });
+  for (const ParameterRow& row : parameter_table()) {
+    file.write(group + std::string(row.name), parameters[row.id].values(), file_extents(row, shape));
+  }
 }
 
 template <class T>
 BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
-  BasicParameters<T> parameters;
-  for_each_parameter(
-      shape, parameters,
-      [&](std::string_view name, const ParameterExtents& extents, typename BasicParameters<T>::Tensor& tensor) {
-        tensor.resize(extents.count());
-        file.read_into<T>(group + std::string(name), file_extents(extents, is_per_block(name)), std::span(tensor));
-      });
+  BasicParameters<T> parameters(shape);
+  for (const ParameterRow& row : parameter_table()) {
+    file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
+  }
   return parameters;
 }
 
 /// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
 Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
-  const RowShare share = RowShare::of(shape, rank, ranks);
-  Parameters parameters;
-  int number = 0;
-  for_each_parameter(
-      shape, parameters,
-      [&](std::string_view name, const ParameterExtents& extents, SparseVector<std::int16_t>& tensor) {
-        const std::string path = "parameters/" + std::string(name);
-        if (number++ % ranks == rank) {
-          file.check(path);
-        }
-        tensor.resize(extents.count());
-        const Range rows = share.of_parameter(name, extents.rows);
-        const std::size_t row = extents.columns;
-        for (std::size_t block = 0; block < extents.blocks; ++block) {
-          Extents start{rows.first};
-          Extents count{rows.size()};
-          if (is_per_block(name)) {
-            start.insert(start.begin(), block);
-            count.insert(count.begin(), 1);
-          }
-          if (extents.columns > 1) {
-            start.push_back(0);
-            count.push_back(extents.columns);
-          }
-          const auto values = std::span(tensor).subspan((block * extents.rows + rows.first) * row, rows.size() * row);
-          file.read_box<std::int16_t>(path, file_extents(extents, is_per_block(name)), start, count, values);
-        }
-      });
+  Parameters parameters(shape, rank, ranks);
+  for (const ParameterRow& row : parameter_table()) {
+    const std::string path = "parameters/" + std::string(row.name);
+    if (static_cast<int>(row.id) % ranks == rank) {
+      file.check(path);
+    }
+    const ParameterExtents extents = row.extents(shape);
+    const Range held = parameters[row.id].held();
+    for (std::size_t block = 0; block < extents.blocks; ++block) {
+      const Extents start = file_extents(row, block, held.first, 0);
+      const Extents count = file_extents(row, 1, held.size(), extents.columns);
+      file.read_box<std::int16_t>(path, file_extents(row, shape), start, count,
+                                  parameters[row.id].block(block).rows(held));
+    }
+  }
   return parameters;
 }
 

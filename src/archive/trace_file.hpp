@@ -48,11 +48,12 @@ class TraceFile {
   TraceHeader header_;
 };
 
-/// A whole trace shard.
-Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace);
-/// `expected` is this job's trace before inference: the tensors that Trace::allocate gives this rank, prompt_length,
-/// generated and the padded tokens, of which the generated ones may be anything. Throws InputError unless the file has
-/// exactly that; its values and generated tokens are taken.
-Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, Trace expected);
+/// A whole trace shard: this rank's.
+Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
+                  const Trace& trace);
+/// The trace of this job as it was stored: the plan's tensors of this rank, its lengths, the prompt and the filler; the
+/// generated tokens may be any ids below n_vocab. Throws InputError unless the file has exactly that.
+Trace load_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
+                 std::span<const std::uint32_t> prompt, std::size_t n_vocab);
 
 }  // namespace tessera

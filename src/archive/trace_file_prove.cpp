@@ -31,45 +31,6 @@ struct Layout {
   }
 };
 
-/// Calls visit(name, tensor) for all tensors of a trace.
-template <class AnyTrace, class Visitor>
-void for_each_tensor(AnyTrace& trace, Visitor&& visit) {
-  const auto layer_norm = [&](const std::string& name, auto& norm) {
-    visit(name + "/mu", norm.mu);
-    visit(name + "/sigma", norm.sigma);
-    visit(name + "/inverse", norm.inverse);
-    visit(name + "/u", norm.u);
-    visit(name + "/u_remainder", norm.u_remainder);
-  };
-  visit("x_in", trace.x_in);
-  visit("x_mid", trace.x_mid);
-  visit("x_end", trace.x_end);
-  layer_norm("ln1", trace.ln1);
-  layer_norm("ln2", trace.ln2);
-  layer_norm("lnf", trace.lnf);
-  visit("q", trace.q);
-  visit("k", trace.k);
-  visit("v", trace.v);
-  visit("q_remainder", trace.q_remainder);
-  visit("k_remainder", trace.k_remainder);
-  visit("v_remainder", trace.v_remainder);
-  visit("score", trace.score);
-  visit("score_remainder", trace.score_remainder);
-  visit("row_max", trace.row_max);
-  visit("exponential", trace.exponential);
-  visit("row_sum", trace.row_sum);
-  visit("row_inverse", trace.row_inverse);
-  visit("value_sum", trace.value_sum);
-  visit("y", trace.y);
-  visit("y_remainder", trace.y_remainder);
-  visit("o_remainder", trace.o_remainder);
-  visit("mlp", trace.mlp);
-  visit("mlp_remainder", trace.mlp_remainder);
-  visit("gelu", trace.gelu);
-  visit("mlp_out_remainder", trace.mlp_out_remainder);
-  visit("logits", trace.logits);
-}
-
 TraceHeader read_header(const ReadFile& file) {
   TraceHeader header;
   std::ranges::copy(file.read<std::uint8_t>("model", {header.model.size()}), header.model.begin());
@@ -143,19 +104,23 @@ template void TraceFile::read(const std::string&, ChunkedTensor<std::uint16_t>&)
 template void TraceFile::read(const std::string&, ChunkedTensor<std::int32_t>&) const;
 template void TraceFile::read(const std::string&, ChunkedTensor<std::int64_t>&) const;
 
-Digest save_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, const Trace& trace) {
+Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
+                  const Trace& trace) {
   const TraceHeader header{model,
-                           static_cast<std::uint32_t>(rank),
-                           static_cast<std::uint32_t>(ranks),
+                           static_cast<std::uint32_t>(comm.rank()),
+                           static_cast<std::uint32_t>(comm.size()),
                            trace.prompt_length,
                            trace.generated,
                            trace.tokens};
   std::map<std::string, IntegerTensor> tensors;
-  for_each_tensor(trace, [&](const std::string& name, const auto& tensor) { tensors[name] = &tensor; });
+  for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
+    tensors[plan.recorded[i].name] = trace.view(i);
+  }
   return save_tensors(path, header, tensors);
 }
 
-Trace load_trace(const std::filesystem::path& path, const Digest& model, int rank, int ranks, Trace expected) {
+Trace load_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
+                 std::span<const std::uint32_t> prompt, std::size_t n_vocab) {
   const TraceFile file(path);
   const TraceHeader& header = file.header();
   const auto require = [&file](bool same, const char* field) {
@@ -164,20 +129,23 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, int ran
     }
   };
   require(header.model == model, "model");
-  require(header.rank == static_cast<std::uint32_t>(rank) && header.ranks == static_cast<std::uint32_t>(ranks),
-          "rank, ranks");
-  require(header.prompt_length == expected.prompt_length && header.generated == expected.generated,
+  require(
+      header.rank == static_cast<std::uint32_t>(comm.rank()) && header.ranks == static_cast<std::uint32_t>(comm.size()),
+      "rank, ranks");
+  require(header.prompt_length == plan.prompt_length && header.generated == plan.generated,
           "prompt_length, generated");
-  require(header.tokens.size() == expected.tokens.size(), "tokens");
-  const std::uint64_t n_vocab = expected.logits.shape().dimensions().front().length;
+  require(header.tokens.size() == plan.padded_tokens, "tokens");
   for (std::size_t i = 0; i < header.tokens.size(); ++i) {
-    const bool chosen = i >= header.prompt_length && i - header.prompt_length < header.generated;
-    require(chosen ? header.tokens[i] < n_vocab : header.tokens[i] == expected.tokens[i], "tokens");
+    const bool given = i < prompt.size();
+    const bool chosen = !given && i < plan.tokens;
+    require(chosen ? header.tokens[i] < n_vocab : header.tokens[i] == (given ? prompt[i] : plan.filler), "tokens");
   }
-  expected.tokens = header.tokens;
-  for_each_tensor(expected,
-                  [&]<class T>(const std::string& name, ChunkedTensor<T>& tensor) { file.read<T>(name, tensor); });
-  return expected;
+  Trace trace(plan, comm.rank(), comm.size());
+  trace.tokens = header.tokens;
+  for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
+    std::visit([&](auto& tensor) { file.read(plan.recorded[i].name, tensor); }, trace.tensors[i]);
+  }
+  return trace;
 }
 
 }  // namespace tessera

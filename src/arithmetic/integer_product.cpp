@@ -34,6 +34,7 @@ TESSERA_CLONES void round_exact(const double* from, std::int64_t* to, std::size_
   }
 }
 
+/// `weights` begin with row rows.first.
 void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const ProductInput& input,
                      const ProductRow& consume) {
   const std::size_t in = input.rows();
@@ -41,8 +42,8 @@ void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const Pr
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     std::array<std::int64_t, ProductInput::narrow> products{};
     for (std::size_t column = 0; column < input.columns(); ++column) {
-      products[column] =
-          dot_split(weights.data() + row * in, input.high().data() + column * in, input.low().data() + column * in, in);
+      products[column] = dot_split(weights.data() + (row - rows.first) * in, input.high().data() + column * in,
+                                   input.low().data() + column * in, in);
     }
     consume(row, {products.data(), input.columns()});
   }
@@ -101,9 +102,11 @@ ProductInput::ProductInput(std::span<const std::int16_t> values, std::size_t row
   }
 }
 
-void multiply(std::span<const std::int16_t> weights, Range rows, const ProductInput& input, const ProductRow& consume) {
+void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const ProductInput& input,
+              const ProductRow& consume) {
+  const std::span<const std::int16_t> held = weights.rows(rows);
   if (input.columns() <= ProductInput::narrow) {
-    multiply_narrow(weights, rows, input, consume);
+    multiply_narrow(held, rows, input, consume);
     return;
   }
   const std::size_t in = input.rows();
@@ -119,13 +122,13 @@ void multiply(std::span<const std::int16_t> weights, Range rows, const ProductIn
     std::vector<std::int64_t> integers(columns);
 #pragma omp for schedule(dynamic)
     for (std::size_t p = 0; p < panels; ++p) {
-      const std::size_t first = rows.first + p * panel;
-      const std::size_t count = std::min(panel, rows.last - first);
-      widen(weights.data() + first * in, left.data(), count * in);
+      const std::size_t first = p * panel;  // of `rows`
+      const std::size_t count = std::min(panel, rows.size() - first);
+      widen(held.data() + first * in, left.data(), count * in);
       multiply_real(Transpose::none, count, columns, in, {left.data(), in}, {input.real().data(), columns}, product);
       for (std::size_t i = 0; i < count; ++i) {
         round_exact(product.data() + i * columns, integers.data(), columns);
-        consume(first + i, integers);
+        consume(rows.first + first + i, integers);
       }
     }
   }

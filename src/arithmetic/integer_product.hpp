@@ -6,16 +6,10 @@
 #include <span>
 #include <vector>
 
-namespace tessera {
+#include "base/range.hpp"
+#include "tensor/row_block.hpp"
 
-/// A range of rows, features, heads: first .. last - 1.
-struct Range {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  [[nodiscard]] std::size_t size() const { return last - first; }
-  [[nodiscard]] bool contains(std::size_t index) const { return first <= index && index < last; }
-  friend bool operator==(const Range&, const Range&) = default;
-};
+namespace tessera {
 
 /// Elementary steps below which a loop is not worth waking other threads.
 inline constexpr std::size_t parallel_work = std::size_t{1} << 17;
@@ -48,9 +42,10 @@ class ProductInput {
 /// Receives row `row` of a product: one exact integer a column. Called from several threads at once.
 using ProductRow = std::function<void(std::size_t row, std::span<const std::int64_t> products)>;
 
-/// Rows `rows` of W*X for W (out, X.rows()) int16, row-major. Exact: partial sums are at most X.rows()*2^30, which must
-/// be below 2^53. `consume` must not throw.
-void multiply(std::span<const std::int16_t> weights, Range rows, const ProductInput& input, const ProductRow& consume);
+/// Rows `rows` of W*X for W (out, X.rows()) int16. Exact: partial sums are at most X.rows()*2^30, which must be below
+/// 2^53. `consume` must not throw. Throws std::logic_error if rows of W are not held.
+void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const ProductInput& input,
+              const ProductRow& consume);
 
 /// sum_i a_i*b_i of int16 with b = 256*high + low; exact for any length below 2^31.
 std::int64_t dot_split(const std::int16_t* a, const std::int16_t* high, const std::int16_t* low, std::size_t size);

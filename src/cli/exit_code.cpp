@@ -3,7 +3,7 @@
 #include <csignal>
 #include <new>
 #include "base/errors.hpp"
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera::cli {
 namespace {

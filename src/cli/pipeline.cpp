@@ -7,7 +7,8 @@
 #include "commitment/row_groups.hpp"
 #include "model/float_model.hpp"
 #include "model/import.hpp"
-#include "model/inference.hpp"
+#include "architecture/gpt2/inference.hpp"
+#include "model/integer_model.hpp"
 #include "model/checkpoint.hpp"
 #include "model/quantization.hpp"
 #include "model/synthesis.hpp"
@@ -29,28 +30,18 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
-/// This rank's trace of the job before inference; generated tokens are not known yet.
-Trace empty_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, const Communicator& comm) {
-  const std::size_t padded = std::bit_ceil(plan.prompt.size() + plan.generate);
-  Trace trace = Trace::allocate(model.shape, model.exponents, padded, plan.generate, comm.rank(), comm.size());
-  trace.prompt_length = plan.prompt.size();
-  trace.tokens = plan.prompt;
-  trace.tokens.resize(padded, key.filler);
-  return trace;
-}
-
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
-                                  Progress& progress) {
+std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
+                                  Communicator& comm, Progress& progress) {
   enum : std::int64_t { usable, missing, unusable };
-  const std::filesystem::path path = trace_path(plan.scratch, comm);
+  const std::filesystem::path path = trace_path(job.scratch, comm);
   std::optional<Trace> trace;
   std::error_code ignored;
   std::int64_t state = std::filesystem::exists(path, ignored) ? usable : missing;
   std::string reason = path.string() + ": that of another rank is damaged or another job's";
   try {
     if (state == usable) {
-      trace = load_trace(path, key.digest(), comm.rank(), comm.size(), empty_trace(model, key, plan, comm));
+      trace = load_trace(path, key.digest(), comm, plan, job.prompt, key.shape.n_vocab);
     }
   } catch (const InputError& error) {
     state = unusable;
@@ -71,40 +62,32 @@ std::optional<Trace> stored_trace(const Model& model, const VerifyingKey& key, c
   return state == usable ? std::move(trace) : std::nullopt;
 }
 
-Trace make_trace(const Model& model, const VerifyingKey& key, const JobPlan& plan, Communicator& comm,
-                 Progress& progress) {
-  if (!plan.scratch.empty()) {
+Trace make_trace(const Model& model, const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
+                 Communicator& comm, Progress& progress) {
+  if (!job.scratch.empty()) {
     std::error_code error;
-    std::filesystem::create_directories(plan.scratch, error);
+    std::filesystem::create_directories(job.scratch, error);
     if (error) {
-      throw InputError("--scratch " + plan.scratch + ": cannot be written: " + error.message());
+      throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
     }
-    if (std::optional<Trace> trace = stored_trace(model, key, plan, comm, progress)) {
-      progress.note("inference taken from " + plan.scratch);
+    if (std::optional<Trace> trace = stored_trace(key, plan, job, comm, progress)) {
+      progress.note("inference taken from " + job.scratch);
       return std::move(*trace);
     }
   }
   progress.begin("inference");
-  Trace trace = run_inference(IntegerModel(model), plan.prompt, plan.generate, key.filler, comm, updates(progress));
-  if (!plan.scratch.empty()) {
+  Trace trace = run_inference({key, &model.parameters}, plan, job.prompt, comm, updates(progress));
+  if (!job.scratch.empty()) {
     progress.begin("writing trace");
-    save_trace(trace_path(plan.scratch, comm), key.digest(), comm.rank(), comm.size(), trace);
+    save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace);
     comm.barrier();
   }
   return trace;
 }
 
 ParameterMaxima maxima_of_all_ranks(const Model& model, Communicator& comm) {
-  ParameterMaxima maxima = parameter_maxima(model.shape, model.parameters);
-  std::vector<std::int64_t> values;
-  for (const auto& [name, value] : maxima) {
-    values.push_back(value);
-  }
-  comm.all_reduce_max(std::span(values));
-  auto next = values.begin();
-  for (auto& [name, value] : maxima) {
-    value = *next++;
-  }
+  ParameterMaxima maxima = parameter_maxima(model.parameters);
+  comm.all_reduce_max(std::span(maxima));
   return maxima;
 }
 
@@ -147,7 +130,7 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
   Evaluation result;
   result.windows = (tokens.size() + model.shape.n_positions - 1) / model.shape.n_positions;
   progress.begin("integer model");
-  const Perplexity integer = integer_perplexity(IntegerModel(model), tokens, comm, updates(progress));
+  const Perplexity integer = integer_perplexity(integer_model(model), tokens, comm, updates(progress));
   result.tokens = integer.predicted;
   result.integer_perplexity = integer.value();
   if (original != nullptr && comm.rank() == 0) {
@@ -182,7 +165,7 @@ std::vector<std::uint32_t> encode_text(const Model& model, const std::string& te
   return Tokenizer(model.tokenizer).encode(text);
 }
 
-ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& job,
                          Communicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
@@ -191,13 +174,14 @@ ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& 
   ScopeMemory memory;
   memory.begin("/");
   memory.begin("/inference");
-  const Trace trace = make_trace(model, key, plan, comm, progress);
+  const Gpt2Plan plan = Gpt2Plan::of(key, job.prompt.size(), job.generate);
+  const Trace trace = make_trace(model, key, plan, job, comm, progress);
   const double inference = seconds();
   memory.end();
   ProofArchive archive;
-  archive.statement.prompt = plan.prompt;
-  const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(plan.prompt.size());
-  archive.statement.generated.assign(first, first + plan.generate);
+  archive.statement.prompt = job.prompt;
+  const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(job.prompt.size());
+  archive.statement.generated.assign(first, first + job.generate);
   progress.begin("proving");
   const auto begins = [&](std::string_view path) {
     if (path.find('/', 1) == std::string_view::npos) {
@@ -209,9 +193,10 @@ ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& 
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   Proof proof =
-      prove_inference(key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, plan.memory});
+      prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
+                                {{begins, ends}, job.memory});
   archive.payload = std::move(proof.payload);
-  archive.soundness = soundness_report(Plan::of(key, archive.statement), key);
+  archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");
   const double proven = seconds();
   memory.begin("/check");

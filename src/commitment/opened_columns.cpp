@@ -4,25 +4,32 @@
 
 namespace tessera {
 
-OpenedColumns receive_columns(VerifierTranscript& transcript, const CommittedWord& word, const Digest& root,
+template <class S>
+OpenedColumns receive_columns(VerifierView<S>& transcript, const CommittedWord& word, const Digest& root,
                               std::vector<std::size_t> drawn) {
   OpenedColumns opened{distinct_positions(std::move(drawn)), {}};
   const std::size_t width = word.leaf_values();
   opened.values = transcript.receive_base("columns", opened.positions.size() * width);
-  std::vector<Digest> leaves;
-  leaves.reserve(opened.positions.size());
-  for (std::size_t i = 0; i < opened.positions.size(); ++i) {
-    leaves.push_back(hash_leaf(std::span(opened.values).subspan(i * width, width)));
-  }
   std::size_t expected = 0;
   for (const auto& level : multiproof_siblings(opened.positions, word.log_domain())) {
     expected += level.size();
   }
   const std::vector<Digest> siblings = transcript.receive_digests("siblings", expected);
-  transcript.check(multiproof_root(opened.positions, std::move(leaves), siblings, word.log_domain()) == root,
-                   "opened columns do not lead to the committed root");
+  const auto leads_to_root = [&] {
+    std::vector<Digest> leaves;
+    leaves.reserve(opened.positions.size());
+    for (std::size_t i = 0; i < opened.positions.size(); ++i) {
+      leaves.push_back(hash_leaf(std::span(opened.values).subspan(i * width, width)));
+    }
+    return multiproof_root(opened.positions, std::move(leaves), siblings, word.log_domain()) == root;
+  };
+  transcript.check_public(leads_to_root, "opened columns do not lead to the committed root");
   return opened;
 }
+
+template OpenedColumns receive_columns(VerifierView<E>&, const CommittedWord&, const Digest&, std::vector<std::size_t>);
+template OpenedColumns receive_columns(VerifierView<Nothing>&, const CommittedWord&, const Digest&,
+                                       std::vector<std::size_t>);
 
 std::vector<E> bind_columns(const CommittedWord& word, const OpenedColumns& opened, std::span<const E> weights) {
   const std::size_t width = word.leaf_values();

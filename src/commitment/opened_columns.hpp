@@ -1,7 +1,7 @@
 #pragma once
 
 #include "commitment/schedule.hpp"
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera {
 
@@ -14,7 +14,8 @@ struct OpenedColumns {
 /// Receives and authenticates the columns at `positions` (as drawn).
 ///   | 1 | P | columns:  leaf_values() elements of F for each distinct position, ascending |
 ///   | 2 | P | siblings: the multi-proof                                                   |
-OpenedColumns receive_columns(VerifierTranscript& transcript, const CommittedWord& word, const Digest& root,
+template <class S>
+OpenedColumns receive_columns(VerifierView<S>& transcript, const CommittedWord& word, const Digest& root,
                               std::vector<std::size_t> drawn);
 
 /// sum_lo beta(point, lo) * column[lo] for every opened column; weights = eq_table(point).

@@ -29,9 +29,9 @@
 /// Sum-checks bind the index's low bits first, so the bound variables are a point of v_0 and, with alpha_j, of oracle
 /// j.
 ///
-/// Soundness (round by round; schedule_soundness computes every line). C is a code of length n, rate rho, decoded up to
-/// e = n(1-rho)/2 wrong columns, where at most one codeword is that close: a committed word either has one message or
-/// none. A state is bad if a word in play has no message or its message breaks the running claim.
+/// Soundness (round by round; the verifier states every line where it draws). C is a code of length n, rate rho,
+/// decoded up to e = n(1-rho)/2 wrong columns, where at most one codeword is that close: a committed word either has
+/// one message or none. A state is bad if a word in play has no message or its message breaks the running claim.
 ///  - gamma, delta: a false claim survives with probability (number of claims)/|E|.
 ///  - a bound variable: the sum-check lets a false claim through with 2/|E|. u_0 + alpha (u_1 - u_0) of a word without
 ///    a message has one for at most n values of alpha: correlated agreement on lines for delta <= (1-rho)/2
@@ -87,13 +87,11 @@ struct OracleWitness {
 
 /// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims
 /// on oracle j; Claim::tensor numbers the tensors of its layout. All claimed values are already absorbed.
-void verify_opening(VerifierTranscript& transcript, std::span<const CommittedOracle> oracles,
-                    std::span<const std::vector<Claim>> claims);
+template <class S>
+void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                    std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims);
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                    std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
                    Communicator& comm);
-
-/// Soundness of the opening, entry by entry (see soundness.hpp).
-std::vector<SoundnessEntry> opening_soundness(std::span<const CommittedOracle> oracles, std::size_t claims);
 
 }  // namespace tessera

@@ -2,21 +2,51 @@
 #include "commitment/bound_claims.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/opening.hpp"
-#include "commitment/product_sumcheck.hpp"
 #include "commitment/row_claims.hpp"
 #include "commitment/vector_weights.hpp"
 #include "commitment/weights.hpp"
+#include "sumcheck/dense.hpp"
+#include "sumcheck/product_relations.hpp"
 
 namespace tessera {
 namespace {
 
 using OracleClaims = std::span<const std::vector<Claim>>;
 
+/// Sums of products of two tables, of which some join after the first rounds.
+class JoiningProducts final : public Summand {
+ public:
+  [[nodiscard]] std::size_t degree() const override { return ProductRelation::degree(); }
+  [[nodiscard]] bool homogeneous() const override { return ProductRelation::homogeneous; }
+  void join(std::vector<DenseSummand> products) { std::ranges::move(products, std::back_inserter(products_)); }
+  RoundSums first(bool with_one) override {
+    joined_ = 0;
+    return bind({}, with_one);
+  }
+  RoundSums bind(E challenge, bool with_one) override {
+    RoundSums sums{};
+    for (std::size_t i = 0; i < products_.size(); ++i) {
+      sums += i < joined_ ? products_[i].bind(challenge, with_one) : products_[i].first(with_one);
+    }
+    joined_ = products_.size();
+    return sums;
+  }
+  void end(E challenge) override {
+    for (DenseSummand& product : products_) {
+      product.end(challenge);
+    }
+  }
+
+ private:
+  std::vector<DenseSummand> products_;
+  std::size_t joined_ = 0;  // before the round that is next
+};
+
 /// For each oracle, the tables of sum_terms sum_lo (gamma^i * F(lo)) * beta(row_point, lo).
-std::vector<std::vector<ProductTables>> row_tables(const OpeningSchedule& schedule,
-                                                   std::span<const CommittedOracle> oracles,
-                                                   std::span<const OracleWitness> witnesses, OracleClaims claims,
-                                                   E gamma, Communicator& comm) {
+std::vector<std::vector<DenseSummand>> row_tables(const OpeningSchedule& schedule,
+                                                  std::span<const CommittedOracle> oracles,
+                                                  std::span<const OracleWitness> witnesses, OracleClaims claims,
+                                                  E gamma, Communicator& comm) {
   std::vector<WeightTerm> terms;
   std::vector<E> coefficients;
   std::vector<unsigned> log_rows;
@@ -33,15 +63,16 @@ std::vector<std::vector<ProductTables>> row_tables(const OpeningSchedule& schedu
     }
   }
   std::vector<std::vector<E>> combined = combine_rows(terms, witnesses, log_rows, comm);
-  std::vector<std::vector<ProductTables>> tables(oracles.size());
+  std::vector<std::vector<DenseSummand>> products(oracles.size());
+  const RoundKernel kernel = round_kernel(ProductRelation{});
   for (std::size_t i = 0; i < terms.size(); ++i) {
     for (E& value : combined[i]) {
       value *= coefficients[i];
     }
-    tables[terms[i].oracle].emplace_back(ProductTables::Table::of(std::move(combined[i])),
-                                         ProductTables::Table::of(eq_table(terms[i].row_point)));
+    products[terms[i].oracle].emplace_back(
+        kernel, std::vector{DenseTable::of(std::move(combined[i])), DenseTable::of(eq_table(terms[i].row_point))});
   }
-  return tables;
+  return products;
 }
 
 /// Sends the columns and the multi-proof of each word at positions drawn here.
@@ -78,37 +109,43 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   E claim;
   BoundVariables bound(schedule.row_variables);
   {  // step 2
-    std::vector<std::vector<ProductTables>> waiting = row_tables(schedule, oracles, witnesses, claims, gamma, comm);
-    std::vector<ProductTables> active;
+    std::vector<std::vector<DenseSummand>> waiting = row_tables(schedule, oracles, witnesses, claims, gamma, comm);
+    JoiningProducts products;
+    SumcheckProver rounds(transcript, products, E::zero());
     for (unsigned round = 0; round < schedule.row_variables; ++round) {
       for (std::size_t j = 0; j < oracles.size(); ++j) {
         if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
-          claim += targets[j];
-          std::ranges::move(waiting[j], std::back_inserter(active));
+          rounds.add_to_claim(targets[j]);
+          products.join(std::move(waiting[j]));
         }
       }
-      bound.push(prove_product_round(transcript, active, claim));
+      bound.push(rounds.round());
     }
+    claim = rounds.claim();
   }
 
-  using Table = ProductTables::Table;
-  ProductTables vector(Table::of(SparseVector<E>(std::size_t{1} << schedule.log_vector)),
-                       Table::of(claim_weights(schedule, oracles, claims, gamma, bound)));
+  DenseSummand vector(round_kernel(ProductRelation{}),
+                      {DenseTable::of(SparseVector<E>(std::size_t{1} << schedule.log_vector)),
+                       DenseTable::of(claim_weights(schedule, oracles, claims, gamma, bound))});
+  const auto values = [&] { return vector.table(0); };
+  const auto weights = [&] { return vector.table(1).span(); };
   std::vector<CodewordStore*> stores;
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
     bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
-              vector.a().span().subspan(word.offset, std::size_t{1} << word.log_columns));
+              values().span().subspan(word.offset, std::size_t{1} << word.log_columns));
     stores.push_back(witnesses[j].codeword);
   }
-  comm.all_reduce_sum(vector.a().span());
+  comm.all_reduce_sum(values().span());
 
   // From here on every rank computes the same, from the vector alone.
-  Table committed;  // the vector that `current` is a codeword of
+  SumcheckProver rounds(transcript, vector, claim);
+  DenseTable committed;  // the vector that `current` is a codeword of
   std::unique_ptr<CodewordStore> current;
   for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
     const bool last = round == schedule.vectors.size();
-    const Table next_committed = vector.a();
+    rounds.settle();
+    const DenseTable next_committed = values();
     std::unique_ptr<CodewordStore> next;
     if (last) {
       transcript.send("clear", std::span<const E>(next_committed.span()));  // step 8
@@ -127,16 +164,16 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
     committed = next_committed;
     stores = {current.get()};
     std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
-    claim += assign_coefficients(added, transcript.challenge("batch columns"));  // step 6
+    rounds.add_to_claim(assign_coefficients(added, transcript.challenge("batch columns")));  // step 6
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.b().span());
+      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), weights());
     }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {  // step 7
-      bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));
+      bound.push(rounds.round());
     }
   }
   for (unsigned i = 0; i < schedule.log_clear; ++i) {  // step 10
-    bound.push(prove_product_round(transcript, std::span(&vector, 1), claim));
+    bound.push(rounds.round());
   }
 }
 

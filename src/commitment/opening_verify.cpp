@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include "commitment/bound_claims.hpp"
 #include "commitment/opened_columns.hpp"
 #include "commitment/opening.hpp"
@@ -7,102 +10,156 @@
 namespace tessera {
 namespace {
 
-/// sum_x claims' weights at the fully bound point: gamma^i-batched over all claims of all oracles.
-E evaluate_claims(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims, E gamma,
-                  const OpeningSchedule& schedule, const BoundVariables& bound) {
-  E total;
-  E power = E::one();
-  for (std::size_t j = 0; j < oracles.size(); ++j) {
-    WeightEvaluator evaluator(oracles[j].layout, bound.oracle_point(schedule, j));
-    E sum;
-    for (const Claim& claim : claims[j]) {
-      sum += power * evaluator.evaluate(claim);
-      power *= gamma;
+/// The verifier of one opening: a running claim on what is bound so far. Steps are numbered as in opening.hpp.
+template <class S>
+class Opening {
+ public:
+  using Claims = std::span<const std::vector<ClaimOf<S>>>;
+
+  Opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles, Claims claims)
+      : transcript_(transcript),
+        oracles_(oracles),
+        claims_(claims),
+        schedule_(opening_schedule(oracles)),
+        bound_(schedule_.row_variables) {
+    for (const CommittedOracle& oracle : oracles) {
+      roots_.push_back(oracle.root);
     }
-    total += sum * bound.selector(schedule, schedule.oracles[j]);
   }
-  return total;
-}
 
-void bind_round(VerifierTranscript& transcript, E& claim, BoundVariables& bound) {
-  const SumcheckResult result = verify_sumcheck(transcript, claim, 1, 2);
-  claim = result.value;
-  bound.push(result.point[0]);
-}
+  /// Steps 1 and 2.
+  void bind_rows() {
+    std::size_t count = 0;
+    for (const auto& list : claims_) {
+      count += list.size();
+    }
+    gamma_ = transcript_.challenge("batch claims", static_cast<double>(std::max<std::size_t>(count, 1) - 1),
+                                   "batching of " + std::to_string(count) + " claims");
+    const std::vector<S> targets = batch_values<S>(oracles_, claims_, gamma_);
+    for (unsigned round = 0; round < schedule_.row_variables; ++round) {
+      for (std::size_t j = 0; j < oracles_.size(); ++j) {
+        if (round == schedule_.row_variables - schedule_.oracles[j].log_rows) {
+          claim_ += targets[j];
+        }
+      }
+      bind(row_risk(0));
+    }
+  }
 
-/// The words opened in this round, at positions that are all drawn before any column is received.
-std::vector<OpenedColumns> receive_openings(VerifierTranscript& transcript, std::span<const CommittedWord> words,
-                                            std::span<const Digest> roots) {
-  std::vector<std::vector<std::size_t>> drawn;
-  for (const CommittedWord& word : words) {
-    drawn.push_back(transcript.positions("positions", word.positions, word.log_domain()));
+  /// Steps 3 to 7: the next vector is committed and what was bound before is opened against it.
+  void bind_vector(std::size_t round) {
+    const Digest root = transcript_.receive_digest("root");
+    std::vector<PowerClaims> added = receive_openings(round);
+    const std::size_t columns = std::transform_reduce(added.begin(), added.end(), std::size_t{0}, std::plus<>(),
+                                                      [](const PowerClaims& word) { return word.points.size(); });
+    claim_ += assign_coefficients(added, transcript_.challenge("batch columns", static_cast<double>(columns),
+                                                               name(round) + ": batching of bound columns"));
+    powers_.insert(powers_.end(), added.begin(), added.end());
+    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
+      bind(row_risk(round + 1));
+    }
+    roots_ = {root};
   }
-  std::vector<OpenedColumns> opened;
-  for (std::size_t j = 0; j < words.size(); ++j) {
-    opened.push_back(receive_columns(transcript, words[j], roots[j], std::move(drawn[j])));
+
+  /// Steps 8 to 10.
+  void finish() {
+    const std::vector<E> clear = transcript_.receive_public("clear", std::size_t{1} << schedule_.log_clear);
+    for (const PowerClaims& word : receive_openings(schedule_.vectors.size())) {
+      transcript_.check_public([&] { return word.hold_for(clear); }, "the clear vector differs from an opened column");
+    }
+    for (unsigned i = 0; i < schedule_.log_clear; ++i) {
+      bind({0, "final sum-check"});
+    }
+    const E expected = transcript_.public_value(
+        [&] { return evaluate(clear, bound_.vector_point(schedule_.log_vector - schedule_.log_clear)) * weight(); });
+    transcript_.check_equal(claim_, expected, "the opening's final claim does not hold");
   }
-  return opened;
-}
+
+  [[nodiscard]] std::size_t vectors() const { return schedule_.vectors.size(); }
+
+ private:
+  static std::string name(std::size_t round) { return "round " + std::to_string(round); }
+
+  /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
+  /// challenges as its domain has points.
+  [[nodiscard]] RoundRisk row_risk(std::size_t round) const {
+    RoundRisk risk{0, name(round) + ": row variables bound, sum-check and proximity"};
+    for (const CommittedWord& word : schedule_.opened_in_round(round)) {
+      risk.error += std::exp2(word.log_domain());
+    }
+    return risk;
+  }
+
+  void bind(const RoundRisk& risk) {
+    const SumcheckResultOf<S> result = verify_sumcheck(transcript_, claim_, 1, 2, risk);
+    claim_ = result.value;
+    bound_.push(result.point[0]);
+  }
+
+  /// Steps 4 and 5: the claims that this round's columns make, at positions that are all drawn before any is received.
+  std::vector<PowerClaims> receive_openings(std::size_t round) {
+    transcript_.check_work("work", schedule_.grinding_bits);
+    const std::span<const CommittedWord> words = schedule_.opened_in_round(round);
+    std::vector<std::vector<std::size_t>> drawn;
+    for (const CommittedWord& word : words) {
+      drawn.push_back(transcript_.positions("positions", word.positions, word.log_domain(), word.bits(),
+                                            name(round) + ": " + std::to_string(word.positions) +
+                                                " positions at rate 1/" +
+                                                std::to_string(std::size_t{1} << word.log_inverse_rate)));
+    }
+    std::vector<OpenedColumns> opened;
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      opened.push_back(receive_columns(transcript_, words[j], roots_[j], std::move(drawn[j])));
+    }
+    return power_claims(words, opened, bound_, round);
+  }
+
+  /// All claims' and powers' weights at the fully bound point.
+  [[nodiscard]] E weight() const {
+    E total;
+    E power = E::one();
+    for (std::size_t j = 0; j < oracles_.size(); ++j) {
+      WeightEvaluator evaluator(oracles_[j].layout, bound_.oracle_point(schedule_, j));
+      E sum;
+      for (const ClaimOf<S>& claim : claims_[j]) {
+        sum += power * evaluator.evaluate(claim);
+        power *= gamma_;
+      }
+      total += sum * bound_.selector(schedule_, schedule_.oracles[j]);
+    }
+    for (const PowerClaims& word : powers_) {
+      total += word.weight_at(bound_.vector_point(word.first_variable));
+    }
+    return total;
+  }
+
+  VerifierView<S>& transcript_;
+  std::span<const CommittedOracle> oracles_;
+  Claims claims_;
+  OpeningSchedule schedule_;
+  BoundVariables bound_;
+  E gamma_;
+  S claim_{};
+  std::vector<Digest> roots_;  // of the words that are opened next
+  std::vector<PowerClaims> powers_;
+};
 
 }  // namespace
 
-void verify_opening(VerifierTranscript& transcript, std::span<const CommittedOracle> oracles,
-                    std::span<const std::vector<Claim>> claims) {
+template <class S>
+void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                    std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims) {
   const Transcript::Scope scope = transcript.scope("opening");
-  const OpeningSchedule schedule = opening_schedule(oracles);
-  const E gamma = transcript.challenge("batch claims");  // step 1
-  const std::vector<E> targets = batch_values(oracles, claims, gamma);
-
-  E claim;
-  BoundVariables bound(schedule.row_variables);
-  for (unsigned round = 0; round < schedule.row_variables; ++round) {  // step 2
-    for (std::size_t j = 0; j < oracles.size(); ++j) {
-      claim += round == schedule.row_variables - schedule.oracles[j].log_rows ? targets[j] : E::zero();
-    }
-    bind_round(transcript, claim, bound);
+  Opening<S> opening(transcript, oracles, claims);
+  opening.bind_rows();
+  for (std::size_t round = 0; round < opening.vectors(); ++round) {
+    opening.bind_vector(round);
   }
-
-  std::vector<Digest> roots;
-  for (const CommittedOracle& oracle : oracles) {
-    roots.push_back(oracle.root);
-  }
-  std::vector<PowerClaims> powers;
-  std::vector<E> clear;
-  for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
-    const bool last = round == schedule.vectors.size();
-    std::vector<Digest> next;
-    if (last) {
-      clear = transcript.receive("clear", std::size_t{1} << schedule.log_clear);  // step 8
-    } else {
-      next.push_back(transcript.receive_digest("root"));  // step 3
-    }
-    transcript.check_work("work", schedule.grinding_bits);  // step 4
-    const std::span<const CommittedWord> words = schedule.opened_in_round(round);
-    const std::vector<OpenedColumns> opened = receive_openings(transcript, words, roots);  // step 5
-    std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
-    if (last) {
-      for (const PowerClaims& powers_of_word : added) {  // step 9
-        transcript.check(powers_of_word.hold_for(clear), "the clear vector differs from an opened column");
-      }
-      break;
-    }
-    claim += assign_coefficients(added, transcript.challenge("batch columns"));  // step 6
-    powers.insert(powers.end(), added.begin(), added.end());
-    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {  // step 7
-      bind_round(transcript, claim, bound);
-    }
-    roots = std::move(next);
-  }
-
-  for (unsigned i = 0; i < schedule.log_clear; ++i) {  // step 10
-    bind_round(transcript, claim, bound);
-  }
-  E weight = evaluate_claims(oracles, claims, gamma, schedule, bound);
-  for (const PowerClaims& powers_of_word : powers) {
-    weight += powers_of_word.weight_at(bound.vector_point(powers_of_word.first_variable));
-  }
-  const E value = evaluate(clear, bound.vector_point(schedule.log_vector - schedule.log_clear));
-  transcript.check(claim == value * weight, "the opening's final claim does not hold");
+  opening.finish();
 }
+
+template void verify_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const std::vector<Claim>>);
+template void verify_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
+                             std::span<const std::vector<ClaimOf<Nothing>>>);
 
 }  // namespace tessera

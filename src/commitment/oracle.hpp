@@ -1,10 +1,9 @@
 #pragma once
 
 #include "cluster/communicator.hpp"
-#include "transcript/soundness.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera {
 

@@ -19,6 +19,8 @@ struct CommittedWord {
   std::size_t offset = 0;  ///< first index of the bound word (2^log_columns values) in the vector v of its round
 
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
+  /// -log2 of the chance that all positions miss.
+  [[nodiscard]] double bits() const;
   /// Elements of F in a Merkle leaf.
   [[nodiscard]] std::size_t leaf_values() const { return std::size_t{extension ? 2U : 1U} << log_rows; }
 };
@@ -42,17 +44,14 @@ struct OpeningSchedule {
   [[nodiscard]] std::span<const CommittedWord> opened_in_round(std::size_t round) const;
 };
 
+/// -log2 of the chance that one position misses a difference in more than (1 - rate)/2 of the columns: (1 + rate)/2.
+double position_bits(unsigned log_inverse_rate);
+
 /// Positions needed so that ((1 + rate) / 2)^positions * 2^-grinding_bits <= 2^-100.
 std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits);
 
 /// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7, 1 <= log_inverse_rate, log_domain <= 32.
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
                                  unsigned grinding_bits = OpeningSchedule::default_grinding);
-
-/// Soundness round by round, for `claims` claims; the source of every formula is in opening.hpp.
-std::vector<SoundnessEntry> schedule_soundness(const OpeningSchedule& schedule, std::size_t claims);
-
-/// Expected bytes of the opening's messages (the number of Merkle siblings depends on the positions drawn).
-std::size_t expected_opening_bytes(const OpeningSchedule& schedule);
 
 }  // namespace tessera

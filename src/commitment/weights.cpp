@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-void require_claim_fits(const OracleLayout& layout, const Claim& claim) {
+void require_claim_fits(const OracleLayout& layout, const LinearForm& claim) {
   const auto require = [&](bool ok, const char* what) {
     if (!ok) {
       throw std::invalid_argument("opening claim on tensor " + std::to_string(claim.tensor) + ": " + what);
@@ -92,7 +92,7 @@ const WeightEvaluator::Tensor& WeightEvaluator::tensor(std::size_t number) {
   return tensor;
 }
 
-E WeightEvaluator::evaluate(const Claim& claim) {
+E WeightEvaluator::evaluate(const LinearForm& claim) {
   const Tensor& state = tensor(claim.tensor);
   const Shape& shape = layout_.tensors()[claim.tensor];
   const auto& dimensions = shape.dimensions();

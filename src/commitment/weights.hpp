@@ -6,7 +6,7 @@
 namespace tessera {
 
 /// Throws std::invalid_argument unless the claim's factors match its tensor's dimensions.
-void require_claim_fits(const OracleLayout& layout, const Claim& claim);
+void require_claim_fits(const OracleLayout& layout, const LinearForm& claim);
 
 /// The factor with its lowest `low.size()` variables bound to `low`: a table over the remaining high variables.
 std::vector<E> bind_low(const Factor& factor, std::span<const E> low);
@@ -30,7 +30,7 @@ class WeightEvaluator {
   /// Keeps a reference to `layout`; `point` has layout.log_size() coordinates.
   WeightEvaluator(const OracleLayout& layout, Point point) : layout_(layout), point_(std::move(point)) {}
   /// O(chunks of the tensor + entries of the heads).
-  E evaluate(const Claim& claim);
+  E evaluate(const LinearForm& claim);
 
  private:
   struct Tensor {

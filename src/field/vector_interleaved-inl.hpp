@@ -26,12 +26,13 @@ struct ElementFactor {
   V straight;
   V crossed;
 };
-HWY_INLINE V repeat_element(F c0, F c1) {
-  HWY_ALIGN const std::uint64_t words[2] = {c0.value(), c1.value()};
-  return hn::LoadDup128(Lanes(), words);
-}
+HWY_INLINE V repeat_element(F c0, F c1) { return hn::OddEven(constant(c1.value()), constant(c0.value())); }
 HWY_INLINE ElementFactor element_factor(E b) {
   return {repeat_element(b.c0, b.c1), repeat_element(b.c1 * F::from_canonical(E::non_residue), b.c0)};
+}
+HWY_INLINE ElementFactor element_factor(V b) {
+  const V swapped = hn::Shuffle01(b);
+  return {b, hn::OddEven(swapped, times_seven(swapped))};
 }
 
 /// a*b before reduction.

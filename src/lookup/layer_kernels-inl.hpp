@@ -64,7 +64,7 @@ HWY_INLINE VSums zero_sums() {
   const Wide zero{constant(0), constant(0)};
   return {{zero, zero}, {zero, zero}};
 }
-HWY_INLINE RoundSums finish(const VSums& sums) {
+HWY_INLINE NodeSums finish(const VSums& sums) {
   return {sum_lanes(reduce(sums.at_zero)), sum_lanes(reduce(sums.leading))};
 }
 
@@ -113,8 +113,8 @@ HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau_value, std::size_t co
   }
 }
 
-HWY_INLINE RoundSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value,
-                                        std::size_t count) {
+HWY_INLINE NodeSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value,
+                                       std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += vector_lanes) {
@@ -146,8 +146,8 @@ HWY_INLINE VPair bind_element(const Block* in, Block* out, std::size_t r, std::s
   return separate(bound0, bound1);
 }
 
-HWY_INLINE RoundSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
-                                       E challenge_value, std::size_t count) {
+HWY_INLINE NodeSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
+                                      E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
@@ -161,8 +161,8 @@ HWY_INLINE RoundSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* o
   return finish(sums);
 }
 
-HWY_INLINE RoundSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
-                                                    const WeightBlock* weights, E challenge_value, std::size_t count) {
+HWY_INLINE NodeSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
+                                                   const WeightBlock* weights, E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {

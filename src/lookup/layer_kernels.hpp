@@ -46,10 +46,16 @@ void store_children(ChildrenBlock* blocks, std::size_t node, const Children& val
 Denominators load_denominators(const DenominatorsBlock* blocks, std::size_t node);
 void store_weight(WeightBlock* blocks, std::size_t index, E value);
 
-/// A round polynomial's value at 0 and its coefficient of X^2.
-struct RoundSums {
+/// Some nodes' part of a round polynomial's value at 0 and of its coefficient of X^2.
+struct NodeSums {
   E at_zero;
   E leading;
+
+  NodeSums& operator+=(const NodeSums& other) {
+    at_zero += other.at_zero;
+    leading += other.leading;
+    return *this;
+  }
 };
 
 /// The integers of consecutive leaves: a < 2^31 in `narrow` (below 2^16) or `wide`, b null for range tables.
@@ -80,28 +86,28 @@ void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t c
 void add_tau(ChildrenBlock* nodes, E tau, std::size_t count);
 
 /// Replaces p1 by s = p1 + tau*q1 in 2*count nodes; sums weight*h over `count` pairs, g = q0*s + p0*q1.
-RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count);
+NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count);
 
 /// out[i] = pair i of `in` (2*count nodes) bound to `challenge`; sums weight*h over the count/2 pairs of `out`.
 /// p1 holds s. count >= 16.
-RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
-                     std::size_t count);
+NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                    std::size_t count);
 
 /// out[x] = the fractions of leaves (4x, 4x+1) and (4x+2, 4x+3), numerators 1.
 void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count);
 
 /// Node x has the leaves 2x, 2x+1: sums weight*h over `count` pairs (4*count leaves), g = q0*q1.
-RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
-                           std::size_t count);
+NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                          std::size_t count);
 
 /// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves); sums weight*h over the pairs of
 /// `out`.
-RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                          const WeightBlock* weights, E challenge, std::size_t count);
+NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                         const WeightBlock* weights, E challenge, std::size_t count);
 
 /// As bind_round, g = q0*q1.
-RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
-                                  E challenge, std::size_t count);
+NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
+                                 E challenge, std::size_t count);
 
 /// sum_x weights[x]*values[x]; values below 2^32 and at most 2^30 of them.
 E dot_unsigned(const E* weights, const std::uint32_t* values, std::size_t count);

@@ -39,17 +39,17 @@ void add_tau(ChildrenBlock* nodes, E tau, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(add_tau_kernel)(nodes, tau, count);
 }
 
-RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
+NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(first_round_kernel)(nodes, weights, tau, count);
 }
 
-RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
-                     std::size_t count) {
+NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                    std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(bind_round_kernel)(in, out, weights, challenge, count);
 }
 
-RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
-                                  E challenge, std::size_t count) {
+NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
+                                 E challenge, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(denominators_bind_round_kernel)(in, out, weights, challenge, count);
 }
 
@@ -57,13 +57,13 @@ void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBl
   HWY_DYNAMIC_DISPATCH(combine_leaves_kernel)(leaves, code, out, count);
 }
 
-RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
-                           std::size_t count) {
+NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                          std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(leaf_first_round_kernel)(leaves, code, weights, count);
 }
 
-RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                          const WeightBlock* weights, E challenge, std::size_t count) {
+NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                         const WeightBlock* weights, E challenge, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(leaf_bind_round_kernel)(leaves, code, out, weights, challenge, count);
 }
 

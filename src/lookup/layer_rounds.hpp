@@ -31,9 +31,9 @@ class SegmentRounds {
   /// log2 of a segment's nodes; the segments leave for the sparse list when it is 0.
   [[nodiscard]] unsigned log_length() const { return log_length_; }
   /// The first round's sums. log_length >= 1.
-  virtual RoundSums first() = 0;
+  virtual NodeSums first() = 0;
   /// Binds the last variable, then the next round's sums (zero if log_length is 0 now).
-  virtual RoundSums bind(E challenge) = 0;
+  virtual NodeSums bind(E challenge) = 0;
   /// The node that segment i has become; log_length = 0.
   [[nodiscard]] virtual Children node(std::size_t segment) const = 0;
 
@@ -42,7 +42,7 @@ class SegmentRounds {
   /// sum of weights times kernel(segment, first pair, pairs, eq weights): runs of pairs of all segments. One thread
   /// takes `together` consecutive runs of a segment, in order.
   template <class Kernel>
-  RoundSums sum_runs(const Kernel& kernel, std::size_t together = 1) const;
+  NodeSums sum_runs(const Kernel& kernel, std::size_t together = 1) const;
   /// The coordinates of the pairs inside a segment in this round.
   [[nodiscard]] std::span<const E> pair_point() const { return layer_.at.subspan(outer_, log_length_ - 1); }
 
@@ -65,7 +65,7 @@ std::unique_ptr<SegmentRounds> leaf_rounds(const LayerContext& layer, const Look
 
 /// The sparse list's part, the same on every rank: sums of beta*(g - tau) over pairs of `variables` remaining
 /// variables.
-RoundSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables);
+NodeSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables);
 std::vector<SparseNode> bind_sparse(std::span<const SparseNode> nodes, E challenge);
 
 }  // namespace tessera

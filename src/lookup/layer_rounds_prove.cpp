@@ -32,7 +32,7 @@ class NodeRounds final : public BoundRounds {
              unsigned log_length)
       : BoundRounds(layer, std::move(weights), outer, log_length), nodes_(std::move(nodes)), place_(log_length) {}
 
-  RoundSums first() override {
+  NodeSums first() override {
     ChildrenBlock* nodes = nodes_.data();
     if (log_length_ >= least_kernel_bits) {
       return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
@@ -47,7 +47,7 @@ class NodeRounds final : public BoundRounds {
     return short_sums();
   }
 
-  RoundSums bind(E challenge) override {
+  NodeSums bind(E challenge) override {
     const NodePlaces from = place_;
     --log_length_;
     if (log_length_ < least_kernel_bits) {
@@ -61,7 +61,7 @@ class NodeRounds final : public BoundRounds {
                           on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)});
         }
       }
-      return log_length_ == 0 ? RoundSums{} : short_sums();
+      return log_length_ == 0 ? NodeSums{} : short_sums();
     }
     BlockBuffer<ChildrenBlock> compact;
     if (from.can_bind()) {
@@ -71,7 +71,7 @@ class NodeRounds final : public BoundRounds {
       compact = allocate_nodes(weights_.size() << log_length_);
     }
     ChildrenBlock* const out = compact.empty() ? nodes_.data() : compact.data();
-    const RoundSums sums = without_tau(sum_runs(
+    const NodeSums sums = without_tau(sum_runs(
         [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
           return bind_round(nodes_.data() + from(segment, 4 * pair) / block_lanes,
                             out + place_(segment, 2 * pair) / block_lanes, eq, challenge, 2 * pairs);
@@ -89,9 +89,9 @@ class NodeRounds final : public BoundRounds {
     return children;
   }
 
-  [[nodiscard]] RoundSums short_sums() const override {
+  [[nodiscard]] NodeSums short_sums() const override {
     const std::vector<E> eq = eq_table(pair_point());
-    RoundSums sums;
+    NodeSums sums;
     for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
       for (std::size_t i = 0; i < eq.size(); ++i) {
         const Children low = load_children(nodes_.data(), place_(segment, 2 * i));
@@ -105,7 +105,7 @@ class NodeRounds final : public BoundRounds {
   }
 
  private:
-  [[nodiscard]] RoundSums without_tau(RoundSums sums) const {
+  [[nodiscard]] NodeSums without_tau(NodeSums sums) const {
     sums.at_zero -= layer_.tau * total_weight_;
     return sums;
   }
@@ -127,21 +127,21 @@ class DerivedRounds final : public SegmentRounds {
     }
   }
 
-  RoundSums first() override {
+  NodeSums first() override {
     return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
       return first_round(derived(segment, 2 * pair, 2 * pairs), eq, layer_.tau, pairs);
     }));
   }
 
-  RoundSums bind(E challenge) override {
+  NodeSums bind(E challenge) override {
     if (bound_ != nullptr) {
-      const RoundSums sums = bound_->bind(challenge);
+      const NodeSums sums = bound_->bind(challenge);
       log_length_ = bound_->log_length();
       return sums;
     }
     --log_length_;
     BlockBuffer<ChildrenBlock> bound = allocate_nodes(weights_.size() << log_length_);
-    const RoundSums sums =
+    const NodeSums sums =
         sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
           ChildrenBlock* nodes = derived(segment, 4 * pair, 4 * pairs);
           add_tau(nodes, layer_.tau, 4 * pairs);
@@ -155,7 +155,7 @@ class DerivedRounds final : public SegmentRounds {
   [[nodiscard]] Children node(std::size_t segment) const override { return bound_->node(segment); }
 
  private:
-  [[nodiscard]] RoundSums without_tau(RoundSums sums) const {
+  [[nodiscard]] NodeSums without_tau(NodeSums sums) const {
     sums.at_zero -= layer_.tau * total_weight_;
     return sums;
   }

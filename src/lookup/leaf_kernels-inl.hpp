@@ -166,7 +166,7 @@ HWY_INLINE void combine_leaves_of(const Leaves& leaves, ChildrenBlock* out, std:
 }
 
 template <class Leaves>
-HWY_INLINE RoundSums first_round_of(const Leaves& leaves, const WeightBlock* weights, std::size_t count) {
+HWY_INLINE NodeSums first_round_of(const Leaves& leaves, const WeightBlock* weights, std::size_t count) {
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += vector_lanes) {
     leaves.add_first_round(sums, load_weights(weights, i), i);
@@ -175,8 +175,8 @@ HWY_INLINE RoundSums first_round_of(const Leaves& leaves, const WeightBlock* wei
 }
 
 template <class Leaves>
-HWY_INLINE RoundSums bind_round_of(const Leaves& leaves, DenominatorsBlock* out, const WeightBlock* weights,
-                                   std::size_t count) {
+HWY_INLINE NodeSums bind_round_of(const Leaves& leaves, DenominatorsBlock* out, const WeightBlock* weights,
+                                  std::size_t count) {
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
     const VDenominators first = leaves.bind(i);
@@ -207,12 +207,12 @@ HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode
                                       std::size_t count) {
   with_leaves(leaves, code, [&](const auto& kind) { combine_leaves_of(kind, out, count); });
 }
-HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
-                                             const WeightBlock* weights, std::size_t count) {
+HWY_INLINE NodeSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
+                                            const WeightBlock* weights, std::size_t count) {
   return with_leaves(leaves, code, [&](const auto& kind) { return first_round_of(kind, weights, count); });
 }
-HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                                            const WeightBlock* weights, E challenge, std::size_t count) {
+HWY_INLINE NodeSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                           const WeightBlock* weights, E challenge, std::size_t count) {
   return with_leaves(leaves, code, [&](auto kind) {
     kind.set_challenge(challenge);
     return bind_round_of(kind, out, weights, count);
@@ -225,27 +225,27 @@ HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* 
   scalar::combine_children(in, out, count);
 }
 HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau, std::size_t count) { scalar::add_tau(nodes, tau, count); }
-HWY_INLINE RoundSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
+HWY_INLINE NodeSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
   return scalar::first_round(nodes, weights, tau, count);
 }
-HWY_INLINE RoundSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
-                                       E challenge, std::size_t count) {
+HWY_INLINE NodeSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
+                                      E challenge, std::size_t count) {
   return scalar::bind_round(in, out, weights, challenge, count);
 }
-HWY_INLINE RoundSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
-                                                    const WeightBlock* weights, E challenge, std::size_t count) {
+HWY_INLINE NodeSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
+                                                   const WeightBlock* weights, E challenge, std::size_t count) {
   return scalar::denominators_bind_round(in, out, weights, challenge, count);
 }
 HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
                                       std::size_t count) {
   scalar::combine_leaves(leaves, code, out, count);
 }
-HWY_INLINE RoundSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
-                                             const WeightBlock* weights, std::size_t count) {
+HWY_INLINE NodeSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
+                                            const WeightBlock* weights, std::size_t count) {
   return scalar::leaf_first_round(leaves, code, weights, count);
 }
-HWY_INLINE RoundSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                                            const WeightBlock* weights, E challenge, std::size_t count) {
+HWY_INLINE NodeSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                           const WeightBlock* weights, E challenge, std::size_t count) {
   return scalar::leaf_bind_round(leaves, code, out, weights, challenge, count);
 }
 

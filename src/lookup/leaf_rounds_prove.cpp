@@ -14,15 +14,15 @@ class LeafRounds final : public SegmentRounds {
   LeafRounds(const LayerContext& layer, const LookupInput& input, const SegmentClass& segments)
       : LeafRounds(layer, input, segments, layer.at.size() + 1 - segments.log_leaves) {}
 
-  RoundSums first() override {
+  NodeSums first() override {
     return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
       return leaf_first_round(segments_.leaves(segment).from(4 * pair), codes_[segment], eq, pairs);
     }));
   }
 
-  RoundSums bind(E challenge) override {
+  NodeSums bind(E challenge) override {
     if (short_ != nullptr) {
-      const RoundSums sums = short_->bind(challenge);
+      const NodeSums sums = short_->bind(challenge);
       log_length_ = short_->log_length();
       return sums;
     }
@@ -39,7 +39,7 @@ class LeafRounds final : public SegmentRounds {
       fresh = BlockBuffer<DenominatorsBlock>((weights_.size() << log_length_) / block_lanes);
     }
     DenominatorsBlock* const out = fresh.empty() ? denominators_.data() : fresh.data();
-    const RoundSums sums = sum_runs(
+    const NodeSums sums = sum_runs(
         [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
           const std::size_t node = 2 * pair;
           DenominatorsBlock* const bound = out + place_(segment, node) / block_lanes;
@@ -69,12 +69,12 @@ class LeafRounds final : public SegmentRounds {
     }
   }
 
-  [[nodiscard]] RoundSums scaled(const RoundSums& sums) const {
+  [[nodiscard]] NodeSums scaled(const NodeSums& sums) const {
     return {layer_.tau * sums.at_zero - (shift_ + layer_.tau) * total_weight_, layer_.tau * sums.leading};
   }
 
   /// Segments too short for the kernels go on as ordinary nodes.
-  RoundSums bind_to_nodes(E challenge) {
+  NodeSums bind_to_nodes(E challenge) {
     BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
     for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
       for (std::size_t x = 0; x >> log_length_ == 0; ++x) {

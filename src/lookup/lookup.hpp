@@ -2,10 +2,9 @@
 
 #include <functional>
 #include "cluster/communicator.hpp"
-#include "transcript/soundness.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/multilinear.hpp"
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera {
 
@@ -52,14 +51,16 @@ struct LookupStructure {
 
 /// What the look-up leaves to prove: values of every column and multiplicity at one common point. Column c's flat point
 /// is the last `columns[c].shape.bits()` coordinates of `point`.
-struct LookupClaims {
+template <class S>
+struct LookupClaimsOf {
   Point point;                  // log_leaves coordinates, most significant first
-  std::vector<E> a;             // per column
-  std::vector<E> b;             // per column; zero for range tables
-  std::vector<E> multiplicity;  // per table
+  std::vector<S> a;             // per column
+  std::vector<S> b;             // per column; zero for range tables
+  std::vector<S> multiplicity;  // per table
 
   [[nodiscard]] Point column_point(const Shape& shape) const { return {point.end() - shape.bits(), point.end()}; }
 };
+using LookupClaims = LookupClaimsOf<E>;
 
 /// LogUp-GKR: sum over the leaves of numerator/denominator is zero, denominators non-zero.
 ///
@@ -70,11 +71,9 @@ struct LookupClaims {
 ///   | 3 | P    | per layer: values p0,p1,q0,q1 of the two children at the layer's point; V: merge |
 ///   | 4 | P    | leaves: per column a (and b where its table has one), then the multiplicities    |
 /// A node's children differ in the last variable of the lower layer, so a chunk pairs its inner bits first.
-/// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding; see lookup_soundness.
-LookupClaims verify_lookup(VerifierTranscript& transcript, const LookupStructure& structure);
-
-/// The errors of one instance: fractions (grinding included), all sum-check rounds, all tau and merging challenges.
-std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure);
+/// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding.
+template <class S>
+LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructure& structure);
 
 /// Fills a and b (each 2^inner_bits values; b only for tables with values, else empty) of a chunk held by this rank.
 /// Called from several threads at once.

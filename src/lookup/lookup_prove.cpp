@@ -2,21 +2,16 @@
 #include <map>
 #include <stdexcept>
 #include "lookup/layer_rounds.hpp"
-#include "sumcheck/sumcheck.hpp"
+#include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
 namespace {
 
-struct LayerEnd {
-  Point point;
-  Children children;
-};
-
-/// The parts of one layer's sum-check: segments of this rank, and the sparse nodes that all ranks share.
-class LayerParts {
+/// One layer's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
+class LayerSummand final : public Summand {
  public:
-  LayerParts(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
-             const LayerContext& layer, Communicator& comm)
+  LayerSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
+               const LayerContext& layer, Communicator& comm)
       : classes_(classes), layer_(layer), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
     const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(layer.at.size());
     for (std::size_t k = 0; k < classes.size(); ++k) {
@@ -30,32 +25,33 @@ class LayerParts {
     }
   }
 
-  RoundSums first() {
-    return reduced([](SegmentRounds& part) { return part.first(); }, layer_.at.size());
+  [[nodiscard]] std::size_t degree() const override { return 2; }
+  [[nodiscard]] bool homogeneous() const override { return true; }
+  /// h(1) is never wanted: the claim is known, and no coordinate of a layer's point is 0 (but with probability 1/|E|).
+  RoundSums first(bool /*with_one*/) override {
+    return reduced([](SegmentRounds& part) { return part.first(); });
   }
-
-  /// Binds a variable; the next round's sums if `variables` are left.
-  RoundSums bind(E challenge, std::size_t variables) {
+  RoundSums bind(E challenge, bool /*with_one*/) override {
+    --variables_;
     sparse_ = bind_sparse(sparse_, challenge);
-    return reduced([&](SegmentRounds& part) { return part.bind(challenge); }, variables);
+    return reduced([&](SegmentRounds& part) { return part.bind(challenge); });
   }
+  void end(E challenge) override { (void)bind(challenge, false); }
 
   /// The only node, all variables bound.
-  [[nodiscard]] Children end() const { return sparse_.empty() ? Children{} : sparse_.front().children; }
+  [[nodiscard]] Children node() const { return sparse_.empty() ? Children{} : sparse_.front().children; }
 
  private:
   template <class Step>
-  RoundSums reduced(const Step& step, std::size_t variables) {
-    RoundSums sums;
+  RoundSums reduced(const Step& step) {
+    NodeSums sums;
     bool any = false;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (parts_[k] == nullptr) {
         continue;
       }
       any = true;
-      const RoundSums part = step(*parts_[k]);
-      sums.at_zero += part.at_zero;
-      sums.leading += part.leading;
+      sums += step(*parts_[k]);
       if (parts_[k]->log_length() == 0) {
         leave(k);
       }
@@ -65,12 +61,10 @@ class LayerParts {
       comm_.all_reduce_sum(std::span<E>(both));
       sums = {both[0], both[1]};
     }
-    if (variables > 0) {
-      const RoundSums sparse = sparse_sums(sparse_, layer_, variables);
-      sums.at_zero += sparse.at_zero;
-      sums.leading += sparse.leading;
+    if (variables_ > 0) {
+      sums += sparse_sums(sparse_, layer_, variables_);
     }
-    return sums;
+    return {sums.at_zero + layer_.tau, E::zero(), sums.leading};  // beta sums to 1, so g's share of tau is tau
   }
 
   /// Segments of one node join the sparse list.
@@ -88,26 +82,8 @@ class LayerParts {
   Communicator& comm_;
   std::vector<SparseNode> sparse_;
   std::vector<std::unique_ptr<SegmentRounds>> parts_;
+  std::size_t variables_ = layer_.at.size();  // free ones
 };
-
-/// Sum-check of claim = sum_x beta(at, x)*g(x), g as in LayerContext.
-LayerEnd prove_layer(ProverTranscript& transcript, LayerParts& parts, const LayerContext& layer, E claim) {
-  const std::size_t variables = layer.at.size();
-  LayerEnd end{Point(variables), {}};
-  RoundSums sums = variables > 0 ? parts.first() : RoundSums{};
-  for (std::size_t i = variables; i-- > 0;) {
-    // claim = (1-a)*h(0) + a*h(1) = h_0 + a*(h_1 + h_2); beta sums to 1, so g's share of tau is tau
-    const E at_zero = sums.at_zero + layer.tau;
-    const E round[2] = {(claim - at_zero) * layer.at[i].inverse() - sums.leading, sums.leading};
-    transcript.send("round", round);
-    const E challenge = transcript.challenge("bind");
-    claim = round_value(claim, layer.at[i], round, challenge);
-    end.point[i] = challenge;
-    sums = parts.bind(challenge, i);
-  }
-  end.children = parts.end();
-  return end;
-}
 
 E evaluate_integers(std::span<const std::int64_t> values, std::span<const E> point) {
   const std::vector<E> high = eq_table(point.first(point.size() / 2));
@@ -210,16 +186,16 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
     const E tau = transcript.challenge("tau");
     const PrefixEq eq(point);
     const LayerContext layer{point, tau, eq};
-    LayerParts parts(input, classes, tree.take_layer(j), layer, comm);
-    LayerEnd end = prove_layer(transcript, parts, layer, p + tau * q);
+    LayerSummand summand(input, classes, tree.take_layer(j), layer, comm);
+    Point end = prove_rounds(transcript, summand, point.size(), point, p + tau * q);
     // 3
-    const Children& child = end.children;
+    const Children child = summand.node();
     const E children[4] = {child.p0, child.p1, child.q0, child.q1};
     transcript.send("children", children);
     const E merge = transcript.challenge("merge");
     p = child.p0 + merge * (child.p1 - child.p0);
     q = child.q0 + merge * (child.q1 - child.q0);
-    point = std::move(end.point);
+    point = std::move(end);
     point.push_back(merge);
   }
   // 4

@@ -27,13 +27,13 @@ inline E denominator(const LeafIntegers& leaves, const LeafCode& code, std::size
   return leaves.b == nullptr ? q : q - code.lambda * F::from_signed(leaves.b[leaf]);
 }
 
-inline void add(RoundSums& sums, E weight, const Denominators& low, const Denominators& high) {
+inline void add(NodeSums& sums, E weight, const Denominators& low, const Denominators& high) {
   sums.at_zero += weight * (low.q0 * low.q1);
   sums.leading += weight * ((high.q0 - low.q0) * (high.q1 - low.q1));
 }
 
 /// p1 holds s.
-inline void add(RoundSums& sums, E weight, const Children& low, const Children& high) {
+inline void add(NodeSums& sums, E weight, const Children& low, const Children& high) {
   sums.at_zero += weight * (low.q0 * low.p1 + low.p0 * low.q1);
   sums.leading += weight * ((high.q0 - low.q0) * (high.p1 - low.p1) + (high.p0 - low.p0) * (high.q1 - low.q1));
 }
@@ -54,8 +54,8 @@ inline void add_tau(ChildrenBlock* nodes, E tau, std::size_t count) {
   }
 }
 
-inline RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
-  RoundSums sums;
+inline NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
+  NodeSums sums;
   for (std::size_t i = 0; i < count; ++i) {
     Children low = load_children(nodes, 2 * i);
     Children high = load_children(nodes, 2 * i + 1);
@@ -68,9 +68,9 @@ inline RoundSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E
   return sums;
 }
 
-inline RoundSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
-                            std::size_t count) {
-  RoundSums sums;
+inline NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                           std::size_t count) {
+  NodeSums sums;
   Children even;
   for (std::size_t i = 0; i < count; ++i) {
     const Children low = load_children(in, 2 * i);
@@ -97,9 +97,9 @@ inline void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, Chi
   }
 }
 
-inline RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
-                                  std::size_t count) {
-  RoundSums sums;
+inline NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                                 std::size_t count) {
+  NodeSums sums;
   for (std::size_t i = 0; i < count; ++i) {
     const auto node = [&](std::size_t x) {
       return Denominators{denominator(leaves, code, 2 * x), denominator(leaves, code, 2 * x + 1)};
@@ -111,9 +111,9 @@ inline RoundSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& co
 
 /// Stores what `bound_node(i)` gives for i < count and sums weight*h over pairs of them.
 template <class BoundNode>
-RoundSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, std::size_t count,
-                            const BoundNode& bound_node) {
-  RoundSums sums;
+NodeSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, std::size_t count,
+                           const BoundNode& bound_node) {
+  NodeSums sums;
   Denominators even;
   for (std::size_t i = 0; i < count; ++i) {
     const Denominators bound = bound_node(i);
@@ -128,16 +128,16 @@ RoundSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, 
   return sums;
 }
 
-inline RoundSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                                 const WeightBlock* weights, E challenge, std::size_t count) {
+inline NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                const WeightBlock* weights, E challenge, std::size_t count) {
   return bind_denominators(out, weights, count, [&](std::size_t i) {
     const auto q = [&](std::size_t leaf) { return denominator(leaves, code, 4 * i + leaf); };
     return Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)};
   });
 }
 
-inline RoundSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out,
-                                         const WeightBlock* weights, E challenge, std::size_t count) {
+inline NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
+                                        E challenge, std::size_t count) {
   return bind_denominators(out, weights, count, [&](std::size_t i) {
     const Denominators low = load_denominators(in, 2 * i);
     const Denominators high = load_denominators(in, 2 * i + 1);

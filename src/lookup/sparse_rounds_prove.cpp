@@ -53,8 +53,8 @@ E PrefixEq::operator()(std::size_t coordinates, std::size_t index) const {
   return high_[split_][index >> low_bits] * low_[low_bits][index & ((std::size_t{1} << low_bits) - 1)];
 }
 
-RoundSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables) {
-  RoundSums sums;
+NodeSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables) {
+  NodeSums sums;
   for_each_pair(nodes, [&](std::uint64_t pair, const Children& low, const Children& high) {
     const E weight = layer.eq(variables - 1, pair);
     const auto g = [&](const Children& c) { return c.q0 * (c.p1 + layer.tau * c.q1) + c.p0 * c.q1; };

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include "lookup/lookup.hpp"
 
@@ -42,22 +41,6 @@ std::size_t LookupStructure::present_leaves() const {
 unsigned LookupStructure::grinding_bits() const {
   const unsigned free_bits = 128 - 2 - slots().log_leaves;  // floor(128 - log2(4*2^log_leaves))
   return std::max(8U, 101U - std::min(101U, free_bits));
-}
-
-std::vector<SoundnessEntry> lookup_soundness(const LookupStructure& structure) {
-  const double field_bits = 2 * std::log2(static_cast<double>(F::modulus));
-  const double layers = structure.slots().log_leaves;
-  const double rounds = layers * (layers - 1) / 2;
-  std::vector<SoundnessEntry> entries{
-      {"/lookup", "sum of fractions, 4*N/|E| and grinding", field_bits - 2 - layers + structure.grinding_bits()}};
-  if (layers > 0) {
-    entries.push_back({"/lookup/layer", "tau and merge, 1/|E| each, all layers", field_bits - std::log2(2 * layers)});
-  }
-  if (rounds > 0) {
-    entries.push_back(
-        {"/lookup/layer", "sum-check rounds, 3/|E| each, all layers", field_bits - std::log2(3 * rounds)});
-  }
-  return entries;
 }
 
 }  // namespace tessera

@@ -46,13 +46,13 @@ class BoundRounds : public SegmentRounds {
  public:
   using SegmentRounds::SegmentRounds;
   /// This round's sums, by scalar code.
-  [[nodiscard]] virtual RoundSums short_sums() const = 0;
+  [[nodiscard]] virtual NodeSums short_sums() const = 0;
 };
 std::unique_ptr<BoundRounds> bound_rounds(const LayerContext& layer, std::vector<E> weights,
                                           BlockBuffer<ChildrenBlock> nodes, std::size_t outer, unsigned log_length);
 
 template <class Kernel>
-RoundSums SegmentRounds::sum_runs(const Kernel& kernel, std::size_t together) const {
+NodeSums SegmentRounds::sum_runs(const Kernel& kernel, std::size_t together) const {
   const std::span<const E> point = pair_point();
   const std::size_t low_bits = std::min<std::size_t>(point.size(), log_run);
   const std::vector<E> high = eq_table(point.first(point.size() - low_bits));
@@ -61,26 +61,23 @@ RoundSums SegmentRounds::sum_runs(const Kernel& kernel, std::size_t together) co
   for (std::size_t i = 0; i < low.size(); ++i) {
     store_weight(blocks.data(), i, low[i]);
   }
-  RoundSums total;
+  NodeSums total;
 #pragma omp parallel if (weights_.size() * high.size() > least_parallel_runs)
   {
-    RoundSums mine;
+    NodeSums mine;
 #pragma omp for schedule(static) nowait
     for (std::size_t first = 0; first < weights_.size() * high.size(); first += together) {
       for (std::size_t unit = first; unit < first + together; ++unit) {
         const std::size_t segment = unit / high.size();
         const std::size_t run = unit % high.size();
-        const RoundSums sums = kernel(segment, run << low_bits, low.size(), blocks.data());
+        const NodeSums sums = kernel(segment, run << low_bits, low.size(), blocks.data());
         const E weight = weights_[segment] * high[run];
         mine.at_zero += weight * sums.at_zero;
         mine.leading += weight * sums.leading;
       }
     }
 #pragma omp critical(tessera_lookup_sums)
-    {
-      total.at_zero += mine.at_zero;
-      total.leading += mine.leading;
-    }
+    total += mine;
   }
   return total;
 }

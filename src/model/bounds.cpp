@@ -27,23 +27,19 @@ void add_shift(std::vector<Bound>& bounds, const std::string& name, double accum
 
 }  // namespace
 
-ParameterMaxima parameter_maxima(const ModelShape& shape, const Parameters& parameters) {
-  ParameterMaxima maxima;
-  for_each_parameter(
-      shape, parameters,
-      [&](std::string_view name, const ParameterExtents& /*extents*/, const SparseVector<std::int16_t>& tensor) {
-        std::int64_t largest = 0;
-        for (const std::int16_t value : tensor) {
-          largest = std::max(largest, std::abs(std::int64_t{value}));
-        }
-        maxima[std::string(name)] = largest;
-      });
+ParameterMaxima parameter_maxima(const Parameters& parameters) {
+  ParameterMaxima maxima{};
+  for (const ParameterRow& row : parameter_table()) {
+    for (const std::int16_t value : parameters[row.id].values()) {
+      maxima[row.id] = std::max(maxima[row.id], std::abs(std::int64_t{value}));
+    }
+  }
   return maxima;
 }
 
 std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& x,
                                   const ParameterMaxima& maxima) {
-  const auto maximum = [&](const char* name) { return static_cast<double>(maxima.at(name)); };
+  const auto maximum = [&](ParameterId id) { return static_cast<double>(maxima[id]); };
   const auto d = static_cast<double>(shape.n_embd);
   const auto inner = static_cast<double>(shape.n_inner);
   const double residual = pow2(static_cast<int>(constants.residual_bits) - 1);
@@ -52,7 +48,7 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
   const auto kappa = static_cast<int>(constants.kappa);
   std::vector<Bound> bounds = {
       {"context n_positions", static_cast<double>(shape.n_positions), 4096},
-      {"embedding + position", maximum("embedding") + maximum("position"), residual - 1},
+      {"embedding + position", maximum(embedding) + maximum(position), residual - 1},
       {"layer norm sum of squares d*x^2", d * residual * residual, 0x1p62},
       {"layer norm mean d*mu + remainder", d * residual + d, side_limit},
       {"layer norm epsilon", static_cast<double>(constants.epsilon), static_cast<double>(max_epsilon)},
@@ -60,32 +56,32 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
       {"layer norm inverse bits", static_cast<double>(constants.inverse_bits), 31},
       {"layer norm I*sigma + remainder", pow2(static_cast<int>(constants.inverse_bits + sigma_bits)) + pow2(sigma_bits),
        side_limit}};
-  const auto norm = [&](const std::string& name, const char* gamma, const char* beta, int a_gamma, int a_beta, int u) {
+  const auto norm = [&](const std::string& name, ParameterId gamma, ParameterId beta, int a_gamma, int a_beta, int u) {
     const double accumulator = numerator * maximum(gamma) + maximum(beta) * pow2(x.bias_norm(a_gamma, a_beta));
     add_shift(bounds, name, accumulator, x.shift_norm(a_gamma, u), int16_limit);
   };
-  norm("u1", "gamma1", "beta1", x.gamma1, x.beta1, x.u1);
-  norm("u2", "gamma2", "beta2", x.gamma2, x.beta2, x.u2);
-  norm("uf", "gammaf", "betaf", x.gammaf, x.betaf, x.uf);
-  const auto product = [&](const std::string& name, double in, const char* weight, const char* bias, int bias_shift,
+  norm("u1", gamma1, beta1, x.gamma1, x.beta1, x.u1);
+  norm("u2", gamma2, beta2, x.gamma2, x.beta2, x.u2);
+  norm("uf", gammaf, betaf, x.gammaf, x.betaf, x.uf);
+  const auto product = [&](const std::string& name, double in, ParameterId weight, ParameterId bias, int bias_shift,
                            int shift, double y_limit) {
     const double products = in * int16_limit * maximum(weight);
     bounds.push_back({name + " product (exact in float64)", products, 0x1p53});
     add_shift(bounds, name, products + maximum(bias) * pow2(bias_shift), shift, y_limit);
   };
-  product("q", d, "wq", "bq", x.bias_q(), x.shift_q(), int16_limit);
-  product("k", d, "wk", "bk", x.bias_k(), x.shift_k(), int16_limit);
-  product("v", d, "wv", "bv", x.bias_v(), x.shift_v(), int16_limit);
+  product("q", d, wq, bq, x.bias_q(), x.shift_q(), int16_limit);
+  product("k", d, wk, bk, x.bias_k(), x.shift_k(), int16_limit);
+  product("v", d, wv, bv, x.bias_v(), x.shift_v(), int16_limit);
   // Updates of the residual are differences of two range-checked values.
-  product("attention update", d, "wo", "bo", x.bias_o(), x.shift_o(), 2 * residual);
-  product("mlp", d, "w1", "b1", x.bias_1(), x.shift_1(), int16_limit);
-  product("mlp update", inner, "w2", "b2", x.bias_2(), x.shift_2(), 2 * residual);
+  product("attention update", d, wo, bo, x.bias_o(), x.shift_o(), 2 * residual);
+  product("mlp", d, w1, b1, x.bias_1(), x.shift_1(), int16_limit);
+  product("mlp update", inner, w2, b2, x.bias_2(), x.shift_2(), 2 * residual);
   add_shift(bounds, "scores", static_cast<double>(shape.head_size()) * 0x1p30, x.shift_score(), int16_limit);
   const double row_sum = pow2(kappa + 16) * padded + pow2(kappa - 1);  // D = 2^kappa*A' + T
   bounds.push_back({"soft-max R*D + remainder", pow2(31 - kappa) * row_sum, side_limit});
   bounds.push_back({"soft-max e", pow2(kappa + 15) + 1, 0x1p31});
   add_shift(bounds, "y", 0x1p61, softmax_shift, int16_limit);  // |O| <= 2^15*D and R*D <= 2^46
-  bounds.push_back({"logits", d * int16_limit * maximum("embedding"), 0x1p47 - 1});
+  bounds.push_back({"logits", d * int16_limit * maximum(embedding), 0x1p47 - 1});
   return bounds;
 }
 

@@ -52,7 +52,7 @@ class TensorSource {
     }
   }
 
-  std::vector<float> take(const std::string& name, const std::vector<std::size_t>& extents) {
+  void check(const std::string& name, const std::vector<std::size_t>& extents) const {
     const auto found = stored_.find(name);
     if (found == stored_.end()) {
       throw InputError(file_.name() + ": tensor " + name + " of shape " + list(extents) + " is missing");
@@ -62,19 +62,33 @@ class TensorSource {
       throw InputError(file_.name() + ": tensor " + found->second + ".shape: expected " + list(extents) + ", found " +
                        list(entry.extents));
     }
-    std::vector<float> values = file_.read(found->second);
-    stored_.erase(found);
-    return values;
+  }
+
+  /// Values of a checked tensor. They stay until another one is taken: parts of one tensor are asked for in a row.
+  const std::vector<float>& take(const std::string& name) {
+    if (name != taken_) {
+      values_ = file_.read(stored_.at(name));
+      stored_.erase(name);
+      taken_ = name;
+    }
+    return values_;
   }
 
   /// Causal-mask buffers that older versions of the format store.
-  void ignore_masks(const std::string& block) {
-    stored_.erase(block + "attn.bias");
-    stored_.erase(block + "attn.masked_bias");
+  void ignore_masks(std::size_t blocks) {
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::string attention = "h." + std::to_string(block) + ".attn.";
+      stored_.erase(attention + "bias");
+      stored_.erase(attention + "masked_bias");
+    }
   }
 
-  void check_head(const std::vector<float>& embedding, const std::vector<std::size_t>& extents) {
-    if (stored_.contains("lm_head.weight") && take("lm_head.weight", extents) != embedding) {
+  void check_head(std::span<const float> tied, const std::vector<std::size_t>& extents) {
+    if (!stored_.contains("lm_head.weight")) {
+      return;
+    }
+    check("lm_head.weight", extents);
+    if (!std::ranges::equal(take("lm_head.weight"), tied)) {
       throw InputError(file_.name() +
                        ": tensor lm_head.weight: expected the values of wte.weight (tied), found others");
     }
@@ -90,54 +104,59 @@ class TensorSource {
  private:
   SafetensorsFile file_;
   std::map<std::string, std::string> stored_;  // name without prefix -> name in the file
+  std::string taken_;
+  std::vector<float> values_;
 };
 
-void append(std::vector<float>& target, const std::vector<float>& values) {
-  target.insert(target.end(), values.begin(), values.end());
-}
-
-/// Appends columns [first, first + outputs) of an (inputs, width) matrix as an (outputs, inputs) one.
-void append_transposed(std::vector<float>& target, const std::vector<float>& matrix, std::size_t inputs,
-                       std::size_t width, std::size_t first, std::size_t outputs) {
+/// Copies columns [first, first + outputs) of an (inputs, width) matrix to an (outputs, inputs) one.
+void copy_transposed(std::span<float> target, const std::vector<float>& matrix, std::size_t inputs, std::size_t width,
+                     std::size_t first) {
   constexpr std::size_t tile = 32;  // rows that stay in cache while columns are walked
-  const std::size_t begin = target.size();
-  target.resize(begin + outputs * inputs);
+  const std::size_t outputs = target.size() / inputs;
   for (std::size_t base = 0; base < inputs; base += tile) {
     for (std::size_t out = 0; out < outputs; ++out) {
       for (std::size_t in = base; in < std::min(inputs, base + tile); ++in) {
-        target[begin + out * inputs + in] = matrix[in * width + first + out];
+        target[out * inputs + in] = matrix[in * width + first + out];
       }
     }
   }
 }
 
-void read_block(TensorSource& source, std::size_t block, const ModelShape& shape, FloatParameters& parameters) {
-  const std::size_t d = shape.n_embd;
-  const std::size_t inner = shape.n_inner;
-  const std::string name = "h." + std::to_string(block) + ".";
-  append(parameters.gamma1, source.take(name + "ln_1.weight", {d}));
-  append(parameters.beta1, source.take(name + "ln_1.bias", {d}));
-  append(parameters.gamma2, source.take(name + "ln_2.weight", {d}));
-  append(parameters.beta2, source.take(name + "ln_2.bias", {d}));
-  const std::vector<float> attention = source.take(name + "attn.c_attn.weight", {d, 3 * d});
-  append_transposed(parameters.wq, attention, d, 3 * d, 0, d);
-  append_transposed(parameters.wk, attention, d, 3 * d, d, d);
-  append_transposed(parameters.wv, attention, d, 3 * d, 2 * d, d);
-  const std::vector<float> bias = source.take(name + "attn.c_attn.bias", {3 * d});
-  const auto part = [&](std::size_t i) {
-    const auto begin = bias.begin() + static_cast<std::ptrdiff_t>(i * d);
-    return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(d));
-  };
-  append(parameters.bq, part(0));
-  append(parameters.bk, part(1));
-  append(parameters.bv, part(2));
-  append_transposed(parameters.wo, source.take(name + "attn.c_proj.weight", {d, d}), d, d, 0, d);
-  append(parameters.bo, source.take(name + "attn.c_proj.bias", {d}));
-  append_transposed(parameters.w1, source.take(name + "mlp.c_fc.weight", {d, inner}), d, inner, 0, inner);
-  append(parameters.b1, source.take(name + "mlp.c_fc.bias", {inner}));
-  append_transposed(parameters.w2, source.take(name + "mlp.c_proj.weight", {inner, d}), inner, d, 0, d);
-  append(parameters.b2, source.take(name + "mlp.c_proj.bias", {d}));
-  source.ignore_masks(name);
+/// Calls visit(row, block, name of the tensor) for all parameters and blocks, those of a block one after the other.
+template <class Visitor>
+void for_each_place(const ModelShape& shape, Visitor&& visit) {
+  for (const ParameterRow& row : parameter_table()) {
+    if (!row.per_block) {
+      visit(row, std::size_t{0}, std::string(row.checkpoint.tensor));
+    }
+  }
+  for (std::size_t block = 0; block < shape.n_layer; ++block) {
+    for (const ParameterRow& row : parameter_table()) {
+      if (row.per_block) {
+        visit(row, block, "h." + std::to_string(block) + "." + std::string(row.checkpoint.tensor));
+      }
+    }
+  }
+}
+
+std::vector<std::size_t> stored_extents(const ParameterRow& row, const ModelShape& shape) {
+  const ParameterExtents extents = row.extents(shape);
+  std::vector<std::size_t> stored{row.checkpoint.parts * extents.rows};
+  if (row.columns != ParameterAxis::none) {
+    stored.insert(row.checkpoint.transposed ? stored.begin() : stored.end(), extents.columns);
+  }
+  return stored;
+}
+
+/// Copies a parameter's part of a stored tensor.
+void copy_part(const CheckpointPlace& place, const std::vector<float>& stored, const RowBlock<float>& target) {
+  const std::size_t first = place.part * target.held.size();
+  const std::span<float> values = target.rows(target.held);
+  if (place.transposed) {
+    copy_transposed(values, stored, target.columns, place.parts * target.held.size(), first);
+  } else {
+    std::ranges::copy(std::span(stored).subspan(first * target.columns, values.size()), values.begin());
+  }
 }
 
 }  // namespace
@@ -148,17 +167,17 @@ FloatModel load_checkpoint(const fs::path& folder) {
   }
   const CheckpointConfig config = read_checkpoint_config(folder / "config.json");
   const ModelShape& shape = config.shape;
-  FloatModel model{shape, config.layer_norm_epsilon, {}};
   TensorSource source(find_weights(folder));
-  const std::vector<std::size_t> table = {shape.n_vocab, shape.n_embd};
-  model.parameters.embedding = source.take("wte.weight", table);
-  source.check_head(model.parameters.embedding, table);
-  model.parameters.position = source.take("wpe.weight", {shape.n_positions, shape.n_embd});
-  for (std::size_t block = 0; block < shape.n_layer; ++block) {
-    read_block(source, block, shape, model.parameters);
-  }
-  model.parameters.gammaf = source.take("ln_f.weight", {shape.n_embd});
-  model.parameters.betaf = source.take("ln_f.bias", {shape.n_embd});
+  // before memory is taken for what config.json says
+  for_each_place(shape, [&](const ParameterRow& row, std::size_t /*block*/, const std::string& name) {
+    source.check(name, stored_extents(row, shape));
+  });
+  FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape)};
+  for_each_place(shape, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
+    copy_part(row.checkpoint, source.take(name), model.parameters[row.id].block(block));
+  });
+  source.ignore_masks(shape.n_layer);
+  source.check_head(model.parameters[embedding].values(), {shape.n_vocab, shape.n_embd});
   source.refuse_rest();
   return model;
 }

@@ -8,12 +8,6 @@
 namespace tessera {
 namespace {
 
-/// Part `block` of a tensor stacked over blocks, widened.
-std::vector<double> part(const std::vector<float>& stacked, std::size_t block, std::size_t count) {
-  const auto begin = stacked.begin() + static_cast<std::ptrdiff_t>(block * count);
-  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-}
-
 void scale(std::span<double> values, double factor) {
   for (double& value : values) {
     value *= factor;
@@ -23,8 +17,7 @@ void scale(std::span<double> values, double factor) {
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
 /// Y (rows, out) = X (rows, in) * W^T + bias, W (out, in).
-std::vector<double> linear(std::span<const double> x, const std::vector<double>& weight,
-                           const std::vector<double>& bias) {
+std::vector<double> linear(std::span<const double> x, std::span<const double> weight, std::span<const double> bias) {
   const std::size_t out = bias.size();
   const std::size_t in = weight.size() / out;
   const std::size_t rows = x.size() / in;
@@ -37,8 +30,8 @@ std::vector<double> linear(std::span<const double> x, const std::vector<double>&
   return y;
 }
 
-std::vector<double> layer_norm(std::span<const double> x, const std::vector<double>& gamma,
-                               const std::vector<double>& beta, double epsilon) {
+std::vector<double> layer_norm(std::span<const double> x, std::span<const double> gamma, std::span<const double> beta,
+                               double epsilon) {
   const std::size_t d = gamma.size();
   std::vector<double> u(x.size());
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
@@ -100,26 +93,17 @@ KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
       keys(shape.n_layer, std::vector<double>(positions * shape.n_embd)),
       values(shape.n_layer, std::vector<double>(positions * shape.n_embd)) {}
 
-FloatTransformer::FloatTransformer(const FloatModel& model)
-    : shape_(model.shape),
-      epsilon_(model.layer_norm_epsilon),
-      embedding_(model.parameters.embedding.begin(), model.parameters.embedding.end()),
-      position_(model.parameters.position.begin(), model.parameters.position.end()),
-      gammaf_(model.parameters.gammaf.begin(), model.parameters.gammaf.end()),
-      betaf_(model.parameters.betaf.begin(), model.parameters.betaf.end()) {
-  const FloatParameters& p = model.parameters;
-  const std::size_t d = shape_.n_embd;
-  const std::size_t inner = shape_.n_inner;
-  const double score_scale = 1.0 / std::sqrt(static_cast<double>(shape_.head_size()));
-  for (std::size_t b = 0; b < shape_.n_layer; ++b) {
-    Block block{part(p.gamma1, b, d),     part(p.beta1, b, d),      part(p.gamma2, b, d), part(p.beta2, b, d),
-                part(p.wq, b, d * d),     part(p.wk, b, d * d),     part(p.wv, b, d * d), part(p.wo, b, d * d),
-                part(p.w1, b, inner * d), part(p.w2, b, d * inner), part(p.bq, b, d),     part(p.bk, b, d),
-                part(p.bv, b, d),         part(p.bo, b, d),         part(p.b1, b, inner), part(p.b2, b, d)};
-    scale(block.wq, score_scale);
-    scale(block.bq, score_scale);
-    blocks_.push_back(std::move(block));
+FloatTransformer::FloatTransformer(const FloatModel& model) : shape_(model.shape), epsilon_(model.layer_norm_epsilon) {
+  for (const ParameterRow& row : parameter_table()) {
+    const std::span<const float> values = model.parameters[row.id].values();
+    parameters_[row.id].assign(values.begin(), values.end());
+    scale(parameters_[row.id], 1.0 / row.divisor(shape_));
   }
+}
+
+std::span<const double> FloatTransformer::parameter(ParameterId id, std::size_t block) const {
+  const std::size_t size = parameters_[id].size() / parameter_table()[id].extents(shape_).blocks;
+  return std::span(parameters_[id]).subspan(block * size, size);
 }
 
 // Per sequence and head: scores (query, key) = Q K^T, causal soft-max, y = P V.
@@ -160,12 +144,12 @@ void FloatTransformer::attend(std::span<KeyValueCache> sequences, std::size_t bl
 
 void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count,
                                  std::vector<double>& x, ActivationRanges* ranges) const {
-  const Block& p = blocks_[block];
+  const auto p = [&](ParameterId id) { return parameter(id, block); };
   const std::size_t d = shape_.n_embd;
-  const std::vector<double> u1 = layer_norm(x, p.gamma1, p.beta1, epsilon_);
-  const std::vector<double> q = linear(u1, p.wq, p.bq);
-  const std::vector<double> k = linear(u1, p.wk, p.bk);
-  const std::vector<double> v = linear(u1, p.wv, p.bv);
+  const std::vector<double> u1 = layer_norm(x, p(gamma1), p(beta1), epsilon_);
+  const std::vector<double> q = linear(u1, p(wq), p(bq));
+  const std::vector<double> k = linear(u1, p(wk), p(bk));
+  const std::vector<double> v = linear(u1, p(wv), p(bv));
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     const auto begin = static_cast<std::ptrdiff_t>(s * count * d);
     const auto length = static_cast<std::ptrdiff_t>(count * d);
@@ -175,14 +159,14 @@ void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t
   }
   std::vector<double> y(x.size());
   attend(sequences, block, count, q, y, ranges);
-  const std::vector<double> attention_update = linear(y, p.wo, p.bo);
+  const std::vector<double> attention_update = linear(y, p(wo), p(bo));
   add_to(x, attention_update);
   observe(ranges, "residual", x);
 
-  const std::vector<double> u2 = layer_norm(x, p.gamma2, p.beta2, epsilon_);
-  const std::vector<double> z = linear(u2, p.w1, p.b1);
+  const std::vector<double> u2 = layer_norm(x, p(gamma2), p(beta2), epsilon_);
+  const std::vector<double> z = linear(u2, p(w1), p(b1));
   const std::vector<double> g = gelu(z);
-  const std::vector<double> mlp_update = linear(g, p.w2, p.b2);
+  const std::vector<double> mlp_update = linear(g, p(w2), p(b2));
   add_to(x, mlp_update);
   observe(ranges, "residual", x);
 
@@ -210,14 +194,14 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
     }
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t token = tokens[s * count + t];
-      const std::size_t position = sequences[s].length + t;
+      const std::size_t place = sequences[s].length + t;
       if (token >= shape_.n_vocab) {
         throw InputError("token id: expected below " + std::to_string(shape_.n_vocab) + ", found " +
                          std::to_string(token));
       }
       for (std::size_t f = 0; f < d; ++f) {
-        x[(s * count + t) * d + f] =
-            embedding_[token * d + f] + (position < shape_.n_positions ? position_[position * d + f] : 0.0);
+        x[(s * count + t) * d + f] = parameters_[embedding][token * d + f] +
+                                     (place < shape_.n_positions ? parameters_[position][place * d + f] : 0.0);
       }
     }
   }
@@ -228,13 +212,13 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
   for (KeyValueCache& cache : sequences) {
     cache.length += count;
   }
-  std::vector<double> uf = layer_norm(x, gammaf_, betaf_, epsilon_);
+  std::vector<double> uf = layer_norm(x, parameters_[gammaf], parameters_[betaf], epsilon_);
   observe(ranges, "uf", uf);
   return uf;
 }
 
 std::vector<double> FloatTransformer::logits(std::span<const double> hidden) const {
-  return linear(hidden, embedding_, std::vector<double>(shape_.n_vocab));
+  return linear(hidden, parameters_[embedding], std::vector<double>(shape_.n_vocab));
 }
 
 std::vector<double> FloatTransformer::logits_of_window(std::span<const std::uint32_t> tokens) const {

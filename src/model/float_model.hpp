@@ -53,12 +53,8 @@ class FloatTransformer {
   [[nodiscard]] std::vector<double> logits_of_window(std::span<const std::uint32_t> tokens) const;
 
  private:
-  struct Block {
-    std::vector<double> gamma1, beta1, gamma2, beta2;
-    std::vector<double> wq, wk, wv, wo, w1, w2;  // (out, in); 1/sqrt(m) folded into wq, bq
-    std::vector<double> bq, bk, bv, bo, b1, b2;
-  };
-
+  /// Values of one block; of parameters without blocks, block 0 is all.
+  [[nodiscard]] std::span<const double> parameter(ParameterId id, std::size_t block) const;
   void attend(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::span<const double> q,
               std::vector<double>& y, ActivationRanges* ranges) const;
   void run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::vector<double>& x,
@@ -66,8 +62,7 @@ class FloatTransformer {
 
   ModelShape shape_;
   double epsilon_;
-  std::vector<double> embedding_, position_, gammaf_, betaf_;
-  std::vector<Block> blocks_;
+  ByParameter<std::vector<double>> parameters_;  // (block, out, in); 1/sqrt(m) folded into wq, bq
 };
 
 /// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,

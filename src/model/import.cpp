@@ -35,7 +35,7 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std
   }
   model.parameters = quantize(float_model, model.exponents);
   check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
-               parameter_maxima(model.shape, model.parameters));
+               parameter_maxima(model.parameters));
 }
 
 ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options) {

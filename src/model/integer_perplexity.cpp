@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/inference.hpp"
+#include "model/integer_model.hpp"
 
 namespace tessera {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t scored_at_once = 128;
 
 /// Negative log-likelihood of token `first + i + 1` given the logits of position first + i, summed over `tokens`.
-double negative_log_likelihood(const IntegerTransformer& transformer, std::span<const std::uint32_t> window,
+double negative_log_likelihood(IntegerTransformer& transformer, std::span<const std::uint32_t> window,
                                Range tokens, double scale, Communicator& comm) {
   const std::size_t n = tokens.size();
   const std::vector<std::int64_t> logits = transformer.logits(tokens);
@@ -52,10 +52,14 @@ double negative_log_likelihood(const IntegerTransformer& transformer, std::span<
 
 Perplexity integer_perplexity(const IntegerModel& model, std::span<const std::uint32_t> ids, Communicator& comm,
                               const Progress& progress) {
-  const std::size_t context = std::min(model.shape.n_positions, ids.size());
-  const double scale = std::ldexp(1.0, -(model.exponents.residual + model.exponents.uf));
-  IntegerTransformer transformer(model, context, Record::nothing, 0, comm);
+  const std::size_t context = std::min(model.key.shape.n_positions, ids.size());
   Perplexity perplexity;
+  if (context < 2) {  // nothing is predicted
+    return perplexity;
+  }
+  const double scale = std::ldexp(1.0, -(model.key.exponents.residual + model.key.exponents.uf));
+  const Gpt2Plan plan = Gpt2Plan::of(model.key, context - 1, 1);
+  IntegerTransformer transformer(model, plan, Record::nothing, comm);
   for (std::size_t start = 0; start < ids.size(); start += context) {
     const auto window = ids.subspan(start, std::min(context, ids.size() - start));
     transformer.reset();

@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
+
+#include "base/progress.hpp"
 
 namespace tessera {
 
@@ -16,8 +17,5 @@ struct Perplexity {
   [[nodiscard]] double mean() const;   // nats per token
   [[nodiscard]] double value() const;  // exp(mean)
 };
-
-/// Called with (units done, units in all): tokens, or tokens times blocks.
-using Progress = std::function<void(std::size_t, std::size_t)>;
 
 }  // namespace tessera

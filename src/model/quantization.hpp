@@ -2,6 +2,7 @@
 
 #include <string>
 #include "model/model.hpp"
+#include "plan/shape.hpp"
 #include <vector>
 
 namespace tessera {
@@ -11,8 +12,8 @@ namespace tessera {
 /// int16.
 Parameters quantize(const FloatModel& model, const Exponents& exponents);
 
-/// Largest absolute value of each parameter tensor as it is quantized (after folding), by name.
-std::map<std::string, double> parameter_maxima(const FloatModel& model);
+/// Largest absolute value of each parameter as it is quantized (after folding).
+ByParameter<double> parameter_maxima(const FloatModel& model);
 
 /// A quantity that the protocol's argument over the integers relies on, and the most it may be.
 struct Bound {
@@ -21,9 +22,9 @@ struct Bound {
   double limit = 0;
 };
 
-/// Largest absolute value of each parameter tensor, by name; on several ranks, of the rows that are kept here.
-using ParameterMaxima = std::map<std::string, std::int64_t, std::less<>>;
-ParameterMaxima parameter_maxima(const ModelShape& shape, const Parameters& parameters);
+/// Largest absolute value of each parameter; on several ranks, of the rows that are kept here.
+using ParameterMaxima = ByParameter<std::int64_t>;
+ParameterMaxima parameter_maxima(const Parameters& parameters);
 
 /// All derived bounds of a quantized model: what either side of an identity can reach for values inside their
 /// range-checked widths and these parameters. The limit of a side is 2^62 + 2^33.

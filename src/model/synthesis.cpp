@@ -23,45 +23,26 @@ double normal(std::mt19937_64& generator) {
   return (static_cast<double>(sum) - 6.0 * 65535.0) * 0x1p-16;
 }
 
-struct Distribution {
-  double mean = 0;
-  double deviation = 0;
-};
-
-Distribution distribution(std::string_view name, const ModelShape& shape) {
-  const double in = std::sqrt(static_cast<double>(shape.n_embd));
-  const double output = std::sqrt(2.0 * static_cast<double>(shape.n_layer));
-  if (name == "embedding") {
-    return {0, 0.14};
-  }
-  if (name == "position") {
-    return {0, 0.04};
-  }
-  if (name == "wo") {
-    return {0, 1 / (in * output)};
-  }
-  if (name == "w2") {
-    return {0, 1 / (std::sqrt(static_cast<double>(shape.n_inner)) * output)};
-  }
-  if (name.starts_with("gamma")) {
-    return {1, 0.1};
-  }
-  return {0, name.starts_with("w") ? 1 / in : 0.05};
-}
-
 }  // namespace
 
 FloatModel synthesize_parameters(const ModelShape& shape, double layer_norm_epsilon, std::uint64_t seed) {
-  FloatModel model{shape, layer_norm_epsilon, {}};
+  FloatModel model{shape, layer_norm_epsilon, FloatParameters(shape)};
   std::mt19937_64 generator(seed);
-  for_each_parameter(shape, model.parameters,
-                     [&](std::string_view name, const ParameterExtents& extents, std::vector<float>& values) {
-                       const Distribution d = distribution(name, shape);
-                       values.resize(extents.count());
-                       for (float& value : values) {
-                         value = static_cast<float>(d.mean + d.deviation * normal(generator));
-                       }
-                     });
+  const double depth = std::sqrt(2.0 * static_cast<double>(shape.n_layer));
+  for (const int turn : {0, 1}) {
+    for (const ParameterRow& row : parameter_table()) {
+      const SyntheticValues& synthetic = row.synthetic;
+      if (synthetic.turn != turn) {
+        continue;
+      }
+      const double inputs = std::sqrt(static_cast<double>(axis_length(row.columns, shape)));
+      const double deviation =
+          synthetic.deviation / ((synthetic.by_inputs ? inputs : 1) * (synthetic.by_depth ? depth : 1));
+      for (float& value : model.parameters[row.id].values()) {
+        value = static_cast<float>(synthetic.mean + deviation * normal(generator));
+      }
+    }
+  }
   return model;
 }
 

@@ -11,61 +11,88 @@ namespace tessera {
 
 struct ProverContext;  // prover_context.hpp
 
-/// Claims for the opening, in the order in which they arose.
-struct ClaimLedger {
-  std::vector<Claim> parameters;
-  std::vector<Claim> witness;
+/// Oracles of the opening, in its order.
+enum OracleId : std::size_t { parameter_oracle, witness_oracle, oracle_count };
+
+/// Claims for the opening by oracle, in the order in which they arose.
+template <class S>
+class ClaimLedgerOf {
+ public:
+  void add(std::size_t oracle, std::size_t tensor, std::vector<Factor> weight, S value) {
+    lists_[oracle].push_back({{tensor, std::move(weight)}, value});
+  }
+  [[nodiscard]] const std::vector<ClaimOf<S>>& operator[](std::size_t oracle) const { return lists_[oracle]; }
+  [[nodiscard]] std::span<const std::vector<ClaimOf<S>>> lists() const { return lists_; }
+
+ private:
+  std::vector<std::vector<ClaimOf<S>>> lists_{oracle_count};
 };
+using ClaimLedger = ClaimLedgerOf<E>;
 
 /// A claim <w, T> = value on a virtual tensor, still to be reduced. The prover leaves `value` unused.
-struct WeightedClaim {
+template <class S>
+struct WeightedClaimOf {
   std::vector<Factor> weight;
-  E value;
+  S value;
 };
+using WeightedClaim = WeightedClaimOf<E>;
 
 /// An evaluation claim T(point) = value.
-struct PointClaim {
+template <class S>
+struct PointClaimOf {
   TensorPoint point;
-  E value;
+  S value;
 };
+using PointClaim = PointClaimOf<E>;
 
 /// What the look-up argument says about the plan's tensors at its common point.
-class LookupValues {
+template <class S>
+class LookupValuesOf {
  public:
-  LookupValues(const Plan& plan, LookupClaims claims) : plan_(plan), claims_(std::move(claims)) {}
+  LookupValuesOf(const Plan& plan, LookupClaimsOf<S> claims) : plan_(plan), claims_(std::move(claims)) {}
 
   /// The look-up point of columns with this shape.
   [[nodiscard]] TensorPoint point(const Shape& shape) const {
     return to_tensor_point(shape, claims_.column_point(shape));
   }
   /// The value of a range-checked tensor at its look-up point: sum_i 2^(16*i)*piece_i - offset*Pres.
-  [[nodiscard]] E value(const RangeCheck& range) const;
-  [[nodiscard]] E input(const PairLookup& pair) const { return claims_.a[pair.column]; }
-  [[nodiscard]] E output(const PairLookup& pair) const { return claims_.b[pair.column]; }
+  [[nodiscard]] S value(const RangeCheck& range) const;
+  [[nodiscard]] S value(RangeId range) const { return value(plan_.ranges[range.range]); }
+  [[nodiscard]] S input(const PairLookup& pair) const { return claims_.a[pair.column]; }
+  [[nodiscard]] S output(const PairLookup& pair) const { return claims_.b[pair.column]; }
   /// Claims on all committed pieces, table outputs and multiplicities at the look-up point, and on the committed values
   /// that their pieces determine.
-  void add_claims(ClaimLedger& ledger) const;
+  void add_claims(ClaimLedgerOf<S>& ledger) const;
 
  private:
-  void add_pieces(ClaimLedger& ledger, const RangeCheck& range) const;
   const Plan& plan_;
-  LookupClaims claims_;
+  LookupClaimsOf<S> claims_;
 };
-
-/// All ranges of the plan, in declaration order.
-std::vector<const RangeCheck*> all_ranges(const Plan& plan);
+using LookupValues = LookupValuesOf<E>;
 
 /// The verifier's side while it walks through the layers.
+template <class S>
 struct VerifierContext {
   const Plan& plan;
   const Statement& statement;
-  VerifierTranscript& transcript;
-  const LookupValues& lookup;
-  ClaimLedger& ledger;
+  VerifierView<S>& transcript;
+  const LookupValuesOf<S>& lookup;
+  ClaimLedgerOf<S>& ledger;
 
   /// Receives <w, T> for a parameter or witness tensor and records the claim.
-  E parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight);
-  E committed(std::string_view label, TensorId tensor, std::vector<Factor> weight);
+  S parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight) {
+    return claim(label, parameter_oracle, tensor, std::move(weight));
+  }
+  S committed(std::string_view label, TensorId tensor, std::vector<Factor> weight) {
+    return claim(label, witness_oracle, tensor, std::move(weight));
+  }
+
+ private:
+  S claim(std::string_view label, OracleId oracle, TensorId tensor, std::vector<Factor> weight) {
+    const S value = transcript.receive(label);
+    ledger.add(oracle, tensor, std::move(weight), value);
+    return value;
+  }
 };
 
 /// Factors and points from pieces of points.

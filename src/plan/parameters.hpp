@@ -1,63 +1,69 @@
 #pragma once
 
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
+#include "parameters/table.hpp"
 #include "memory/storage.hpp"
-#include "plan/shape.hpp"
+#include "tensor/row_block.hpp"
 
 namespace tessera {
 
-/// Parameters of a model, all blocks stacked, row-major, unpadded. Weights are (block, out, in); layer-norm gains and
-/// biases (block, feature), those of the final norm (feature); embedding (vocabulary, feature); position
-/// (n_positions, feature). A rank of several keeps the rows of its RowShare; the others read as zero and take no
-/// memory.
+/// Values of one parameter: of all blocks, the rows that are held here, in whole rows: (block, held row, column).
 template <class T>
-struct BasicParameters {
-  using Tensor = std::conditional_t<std::is_same_v<T, std::int16_t>, SparseVector<T>, std::vector<T>>;
-  Tensor embedding, position;
-  Tensor gamma1, beta1, gamma2, beta2, gammaf, betaf;
-  Tensor wq, wk, wv, wo, w1, w2;
-  Tensor bq, bk, bv, bo, b1, b2;
+class ParameterValues {
+ public:
+  ParameterValues() = default;
+  /// Zeros.
+  ParameterValues(const ParameterRow& row, const ModelShape& shape, Range held)
+      : name_(row.name), extents_(row.extents(shape)), held_(held) {
+    values_.resize(extents_.blocks * block_size());
+  }
+
+  /// Extents of the whole parameter.
+  [[nodiscard]] const ParameterExtents& extents() const { return extents_; }
+  [[nodiscard]] Range held() const { return held_; }
+  /// Everything that is held. Of a whole parameter (block, row, column).
+  [[nodiscard]] std::span<T> values() { return values_; }
+  [[nodiscard]] std::span<const T> values() const { return values_; }
+  /// The matrix or vector of one block < extents().blocks. Reading a row that is not held throws std::logic_error.
+  [[nodiscard]] RowBlock<T> block(std::size_t number) {
+    return {name_, held_, extents_.columns, values_.data() + number * block_size()};
+  }
+  [[nodiscard]] RowBlock<const T> block(std::size_t number) const {
+    return {name_, held_, extents_.columns, values_.data() + number * block_size()};
+  }
+  friend bool operator==(const ParameterValues&, const ParameterValues&) = default;
+
+ private:
+  [[nodiscard]] std::size_t block_size() const { return held_.size() * extents_.columns; }
+
+  std::string_view name_;
+  ParameterExtents extents_;
+  Range held_;
+  SparseVector<T> values_;
+};
+
+/// The parameters of a model by ParameterId. A rank of several has the rows that the parameter table gives it and no
+/// memory for others.
+template <class T>
+class BasicParameters {
+ public:
+  BasicParameters() = default;
+  /// Zeros; of all rows, or of those that `rank` of `ranks` keeps.
+  explicit BasicParameters(const ModelShape& shape, int rank = 0, int ranks = 1) {
+    for (const ParameterRow& row : parameter_table()) {
+      values_[row.id] = {row, shape, row.held_rows(shape, rank, ranks)};
+    }
+  }
+  [[nodiscard]] ParameterValues<T>& operator[](ParameterId id) { return values_[id]; }
+  [[nodiscard]] const ParameterValues<T>& operator[](ParameterId id) const { return values_[id]; }
   friend bool operator==(const BasicParameters&, const BasicParameters&) = default;
+
+ private:
+  ByParameter<ParameterValues<T>> values_;
 };
 
 /// The quantized parameters that are committed: 1/sqrt(m) is folded into wq and bq.
 using Parameters = BasicParameters<std::int16_t>;
 /// The checkpoint's own values: nothing is folded.
 using FloatParameters = BasicParameters<float>;
-
-/// Extents of one parameter tensor: blocks is 1 where there is no block dimension, columns 1 where there is no `in`.
-struct ParameterExtents {
-  std::size_t blocks = 0, rows = 0, columns = 0;
-  [[nodiscard]] std::size_t count() const { return blocks * rows * columns; }
-};
-
-/// Calls visit(name, extents, tensor) for all 20 tensors of `parameters`, in the order of their declaration.
-template <class P, class Visitor>
-void for_each_parameter(const ModelShape& shape, P& parameters, Visitor&& visit) {
-  const std::size_t blocks = shape.n_layer, d = shape.n_embd, inner = shape.n_inner;
-  visit(std::string_view("embedding"), ParameterExtents{1, shape.n_vocab, d}, parameters.embedding);
-  visit(std::string_view("position"), ParameterExtents{1, shape.n_positions, d}, parameters.position);
-  visit(std::string_view("gamma1"), ParameterExtents{blocks, d, 1}, parameters.gamma1);
-  visit(std::string_view("beta1"), ParameterExtents{blocks, d, 1}, parameters.beta1);
-  visit(std::string_view("gamma2"), ParameterExtents{blocks, d, 1}, parameters.gamma2);
-  visit(std::string_view("beta2"), ParameterExtents{blocks, d, 1}, parameters.beta2);
-  visit(std::string_view("gammaf"), ParameterExtents{1, d, 1}, parameters.gammaf);
-  visit(std::string_view("betaf"), ParameterExtents{1, d, 1}, parameters.betaf);
-  visit(std::string_view("wq"), ParameterExtents{blocks, d, d}, parameters.wq);
-  visit(std::string_view("wk"), ParameterExtents{blocks, d, d}, parameters.wk);
-  visit(std::string_view("wv"), ParameterExtents{blocks, d, d}, parameters.wv);
-  visit(std::string_view("wo"), ParameterExtents{blocks, d, d}, parameters.wo);
-  visit(std::string_view("w1"), ParameterExtents{blocks, inner, d}, parameters.w1);
-  visit(std::string_view("w2"), ParameterExtents{blocks, d, inner}, parameters.w2);
-  visit(std::string_view("bq"), ParameterExtents{blocks, d, 1}, parameters.bq);
-  visit(std::string_view("bk"), ParameterExtents{blocks, d, 1}, parameters.bk);
-  visit(std::string_view("bv"), ParameterExtents{blocks, d, 1}, parameters.bv);
-  visit(std::string_view("bo"), ParameterExtents{blocks, d, 1}, parameters.bo);
-  visit(std::string_view("b1"), ParameterExtents{blocks, inner, 1}, parameters.b1);
-  visit(std::string_view("b2"), ParameterExtents{blocks, d, 1}, parameters.b2);
-}
 
 }  // namespace tessera

@@ -2,7 +2,7 @@
 
 #include "plan/context.hpp"
 #include "tensor/contract.hpp"
-#include "sumcheck/sumcheck_prove.hpp"
+#include "sumcheck/chunked.hpp"
 
 namespace tessera {
 
@@ -25,18 +25,5 @@ struct ProverContext {
   void parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight, E value);
   void committed(std::string_view label, TensorId tensor, std::vector<Factor> weight, E value);
 };
-
-/// Factor of a chunked sum-check that is an integer tensor itself (absent chunks are zero).
-ChunkedFactor tensor_factor(const IntegerTensor& tensor);
-/// scale * prod_j weight_j, one weight a dimension.
-struct ScaledWeight {
-  std::vector<Factor> weight;
-  E scale;
-};
-/// Factor that is a sum of such weights: known everywhere, so its outer table needs no communication.
-ChunkedFactor weight_factor(const Shape& shape, const std::vector<ScaledWeight>& terms);
-/// Factor that depends on some dimensions only: `table` is dense over the dimensions with `kept` set (padded), constant
-/// along the others.
-ChunkedFactor broadcast_factor(const Shape& shape, const std::vector<E>& table, const std::vector<bool>& kept);
 
 }  // namespace tessera

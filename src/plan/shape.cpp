@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include "base/bits.hpp"
 #include "plan/shape.hpp"
-#include "plan/trace.hpp"
 
 namespace tessera {
 namespace {
@@ -37,33 +37,6 @@ IntegerConstants IntegerConstants::of(const ModelShape& shape, std::int64_t epsi
   constants.inverse_bits =
       static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(constants.norm_numerator) / least_sigma));
   return constants;
-}
-
-ActivationShapes ActivationShapes::of(const ModelShape& shape, std::size_t padded_tokens) {
-  const Dimension block = Dimension::outer(shape.n_layer);
-  const Dimension feature = Dimension::tiled(shape.n_embd);
-  const Dimension head = Dimension::outer(shape.n_head);
-  const Dimension place = Dimension::whole(shape.head_size());
-  const Dimension inner = Dimension::tiled(shape.n_inner);
-  const Dimension token = Dimension::whole(padded_tokens);
-  const Dimension tile{padded_tokens, std::min(token.log_chunk, 7U)};
-  const bool whole_heads = std::has_single_bit(shape.head_size());
-  const Dimension qkv = whole_heads ? Dimension{shape.n_embd, place.log_chunk} : feature;
-  ActivationShapes shapes;
-  shapes.block_feature = Shape({block, feature, token});
-  shapes.feature = Shape({feature, token});
-  shapes.block_token = Shape({block, token});
-  shapes.token = Shape({token});
-  shapes.block_qkv = Shape({block, qkv, token});
-  shapes.block_head = Shape({block, head, place, token});
-  shapes.block_row = Shape({block, head, token});
-  shapes.scores = Shape({block, head, tile, tile}, Presence::causal);
-  shapes.block_inner = Shape({block, inner, token});
-  return shapes;
-}
-
-Shape ActivationShapes::logits(const ModelShape& shape, std::size_t generated) {
-  return Shape({Dimension::tiled(shape.n_vocab), Dimension::whole(generated)});
 }
 
 }  // namespace tessera

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <deque>
 
-#include "plan/prover_context.hpp"
 #include "plan/parameters.hpp"
+#include "plan/plan.hpp"
+#include "plan/trace.hpp"
 
 namespace tessera {
 
@@ -18,44 +18,56 @@ struct ParameterTensors {
   [[nodiscard]] std::vector<IntegerTensor> views() const;
 };
 
-/// Everything that the prover commits to or looks up, computed from a trace. Holds views into the trace and the
-/// parameters, which must outlive it. Built collectively.
-struct Witness {
+/// Everything that the prover commits to or looks up, computed from a trace: loops over what the plan declares, and
+/// what the layers' witness steps add. Holds views into the trace and the parameters, which must outlive it.
+class Witness {
+ public:
+  /// Values of one chunk that this rank holds.
+  using Filler = std::function<void(std::size_t chunk, std::span<std::int64_t> values)>;
+
+  /// Derived tensors allocated, recorded tensors in place; the layers' witness steps follow, then finish().
+  Witness(const Plan& plan, const Trace& trace, const ParameterTensors& parameters, Communicator& comm);
+  Witness(const Witness&) = delete;
+  Witness& operator=(const Witness&) = delete;
+
+  // What witness steps call.
+  ChunkedTensor<std::int64_t>& operator[](const Derived& tensor) { return derived_[tensor.derived]; }
+  const ChunkedTensor<std::int64_t>& operator[](const Derived& tensor) const { return derived_[tensor.derived]; }
+  template <class T>
+  const ChunkedTensor<T>& operator[](const Recorded<T>& tensor) const {
+    return trace_[tensor];
+  }
+  /// The input of a pair of a function table.
+  void set_input(const PairLookup& pair, const Filler& fill);
+  /// The values of a range that is declared as its layer's.
+  void set_range(RangeId range, Ownership ownership, const Filler& fill);
+
+  /// Committed pieces, look-up columns and multiplicities. Collective. Throws std::logic_error if a declared tensor has
+  /// no values.
+  void finish(Communicator& comm, Strangers strangers = Strangers::refuse);
+
+  /// A recorded or derived tensor as the provers' sums take it.
+  template <class T>
+  [[nodiscard]] IntegerTensor view(const Recorded<T>& tensor) const {
+    return &trace_[tensor];
+  }
+
   std::vector<IntegerTensor> parameters;  // by ParameterId
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;
-  IntegerTensor u1, u2, uf, q, k, v, y, value_sum, row_sum;  // virtual tensors
-  std::array<std::vector<std::int64_t>, 3> square_sums;  // sum_f x^2 per (block, token), by layer norm; virtual as well
-  Ownership by_head;
-
-  /// Sum over (block, token) of weight * sum_f x^2 for a layer norm of the plan.
-  [[nodiscard]] E square_sum_at(const LayerNormPlan& norm, std::span<const E> weights) const;
-  /// A = q*k^T of a present tile, above the diagonal too.
-  void fill_score_product(std::size_t chunk, std::span<E> values) const;
-  /// A of all tiles (absent ones too) at an inner point, on the outer cube (B, H, Q, K). Collective.
-  [[nodiscard]] std::vector<E> score_products_at(const Plan& plan, std::span<const E> inner_point,
-                                                 Communicator& comm) const;
-  /// Rows of E for these tokens: (token, feature), features padded. Collective.
-  [[nodiscard]] std::vector<E> embedding_rows(const Plan& plan, std::span<const std::uint32_t> tokens,
-                                              Communicator& comm) const;
-
-  Witness(const Plan& plan, const Statement& statement, const Trace& trace, const ParameterTensors& parameter_tensors,
-          Communicator& comm, Strangers strangers = Strangers::refuse);
-  Witness(const Witness&) = delete;
-  Witness& operator=(const Witness&) = delete;
 
  private:
-  using Filler = std::function<void(std::size_t chunk, std::span<std::int64_t> values)>;
-  friend class WitnessBuilder;
-  void set_heads(const Plan& plan, const Trace& trace, Communicator& comm);
+  void fill_range(const RangeCheck& range, Ownership ownership, const Filler& fill);
+  [[nodiscard]] IntegerTensor source(const Source& source) const;
+  void commit_pieces(const RangeCheck& range, Ownership ownership, const Filler& fill);
+
+  const Plan& plan_;
+  const Trace& trace_;
+  int rank_, ranks_;
+  std::vector<ChunkedTensor<std::int64_t>> derived_;
   std::deque<ChunkedTensor<std::uint16_t>> pieces_;
-  std::deque<ChunkedTensor<std::int64_t>> wide_;     // computed here: quotients, logits, multiplicities
-  ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B, H*m_hat, T) where heads are padded
-  const ChunkedTensor<std::int16_t>* head_q_ = nullptr;
-  const ChunkedTensor<std::int16_t>* head_k_ = nullptr;
-  std::vector<std::size_t> tile_head_chunk_;  // score chunk -> q, k chunk
-  Shape scores_;
+  std::deque<ChunkedTensor<std::int64_t>> counts_;  // multiplicities
 };
 
 }  // namespace tessera

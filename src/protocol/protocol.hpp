@@ -4,13 +4,9 @@
 
 #include "commitment/opening.hpp"
 #include "cluster/communicator.hpp"
-#include "plan/context.hpp"
-#include "plan/plan.hpp"
+#include "architecture/gpt2/gpt2.hpp"
 
 namespace tessera {
-
-struct ParameterTensors;
-struct Witness;
 
 /// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
 struct Verdict {
@@ -24,24 +20,40 @@ struct Verdict {
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
-struct ProofClaims {
+template <class S>
+struct ProofClaimsOf {
   Digest witness_root{};
-  ClaimLedger ledger;
+  ClaimLedgerOf<S> ledger;
 };
+using ProofClaims = ProofClaimsOf<E>;
 
 /// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
-ProofClaims verify_layers(const Plan& plan, const Statement& statement, VerifierTranscript& transcript);
+template <class S>
+ProofClaimsOf<S> verify_layers(const Gpt2Plan& plan, const Statement& statement, VerifierView<S>& transcript);
+
+/// The whole proof: layers, then the opening of all their claims, which are returned. Throws Rejected.
+template <class S>
+ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
+                            VerifierView<S>& transcript);
 
 /// Checks that the payload proves the statement under the key: rejects a statement that the key's model cannot have,
 /// and shapes with less than required_soundness_bits. Never throws for anything that a prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
-/// The same with a plan at hand (normally Plan::of(key, statement)).
-Verdict verify_inference(const Plan& plan, const VerifyingKey& key, const Statement& statement,
+/// The same with a plan at hand (normally Gpt2Plan::of(key, statement)).
+Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
 
-/// Soundness of every round for this shape: sum-checks, look-ups, batching, opening.
-SoundnessReport soundness_report(const Plan& plan, const VerifyingKey& key);
+/// What verify_all does for every statement of this shape, and the claims that it opens. `positions`: a proof's, for
+/// the exact lengths of its columns and siblings; without, no proof is longer.
+struct StatementAccount {
+  Account account;
+  ClaimLedgerOf<Nothing> ledger;
+};
+StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions = spread_positions);
+
+/// Soundness of every round for this shape.
+SoundnessReport soundness_report(const Gpt2Plan& plan, const VerifyingKey& key);
 
 /// A proof and what it cost.
 struct Proof {
@@ -59,12 +71,12 @@ struct ProverOptions {
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
 /// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
 /// shape's soundness is below required_soundness_bits.
-Proof prove_inference(const VerifyingKey& key, const Statement& statement, const Trace& trace,
+Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
                       const ProverOptions& options = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
-Proof prove_witness(const Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
+Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options = {});
 
 }  // namespace tessera

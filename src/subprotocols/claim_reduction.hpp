@@ -1,6 +1,5 @@
 #pragma once
 
-#include "sumcheck/vector_form.hpp"
 #include "plan/context.hpp"
 
 namespace tessera {
@@ -14,16 +13,21 @@ namespace tessera {
 ///   | 2 | P/V  | sum-check of sum_k T_k*W_k over the flat order, degree 2              |
 ///   | 3 | P    | T_k at the final point z; V checks sum_k T_k(z)*W_k(z) = final value |
 /// Error: (number of claims + 2*variables)/|E|.
-struct ReductionInput {
-  std::vector<WeightedClaim> claims;
+template <class S>
+struct ReductionInputOf {
+  std::vector<WeightedClaimOf<S>> claims;
 };
-struct ReducedClaims {
+using ReductionInput = ReductionInputOf<E>;
+template <class S>
+struct ReducedClaimsOf {
   TensorPoint point;
-  std::vector<E> values;  // T_k(point); the prover leaves it empty
+  std::vector<S> values;  // T_k(point); the prover leaves it empty
 };
+using ReducedClaims = ReducedClaimsOf<E>;
 
-ReducedClaims verify_claim_reduction(VerifierTranscript& transcript, const Shape& shape,
-                                     std::span<const ReductionInput> tensors);
+template <class S>
+ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Shape& shape,
+                                          std::type_identity_t<std::span<const ReductionInputOf<S>>> tensors);
 ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, std::span<const IntegerTensor> tensors,
                                     std::span<const ReductionInput> inputs);
 
@@ -31,16 +35,12 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
 struct ReductionRelation {
   static constexpr bool homogeneous = true;
   std::size_t tensors = 1;
-  [[nodiscard]] std::size_t degree() const { return 2; }
+  static constexpr std::size_t degree() { return 2; }
   [[nodiscard]] std::size_t factors() const { return 2 * tensors; }
-  E operator()(std::span<const E> v) const {
-    E sum = v[0] * v[tensors];
-    for (std::size_t k = 1; k < tensors; ++k) {
-      sum += v[k] * v[tensors + k];
-    }
-    return sum;
+  auto operator()(const auto& v) const {
+    return sum_of(tensors, [&v, n = tensors](std::size_t k) { return v[k] * v[n + k]; });
   }
-  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::products, tensors, {}}; }
 };
+RoundKernel round_kernel(const ReductionRelation& relation);
 
 }  // namespace tessera

@@ -9,7 +9,7 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
   const E gamma = context.transcript.challenge("gamma");
   std::vector<ChunkedFactor> factors;
   for (const IntegerTensor& tensor : tensors) {
-    factors.push_back(tensor_factor(tensor));
+    factors.push_back(TensorFactor{tensor});
   }
   E power = E::one();
   for (const ReductionInput& input : inputs) {
@@ -18,11 +18,11 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
       terms.push_back({claim.weight, power});
       power *= gamma;
     }
-    factors.push_back(weight_factor(shape, terms));
+    factors.push_back(WeightFactor(shape, terms));
   }
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, tensors.front());
-  const ProvenSumcheck sumcheck = prove_chunked_sumcheck(context.transcript, ReductionRelation{tensors.size()}, shape,
-                                                         ownership, factors, {}, context.comm);
+  const ProvenSumcheck sumcheck = prove_chunked_sumcheck(
+      context.transcript, round_kernel(ReductionRelation{tensors.size()}), shape, ownership, factors, {}, context.comm);
   context.transcript.send("values", std::span(sumcheck.factors).first(tensors.size()));
   return {to_tensor_point(shape, sumcheck.point), {}};
 }

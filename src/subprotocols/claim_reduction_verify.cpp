@@ -2,33 +2,43 @@
 
 namespace tessera {
 
-ReducedClaims verify_claim_reduction(VerifierTranscript& transcript, const Shape& shape,
-                                     std::span<const ReductionInput> tensors) {
+template <class S>
+ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Shape& shape,
+                                          std::type_identity_t<std::span<const ReductionInputOf<S>>> tensors) {
   const auto scope = transcript.scope("reduce");
-  const E gamma = transcript.challenge("gamma");
+  std::size_t count = 0;
+  for (const ReductionInputOf<S>& input : tensors) {
+    count += input.claims.size();
+  }
+  const E gamma = transcript.challenge("gamma", static_cast<double>(count - 1), "combination of claims");
   E power = E::one();
-  E target;
-  for (const ReductionInput& input : tensors) {
-    for (const WeightedClaim& claim : input.claims) {
+  S target{};
+  for (const ReductionInputOf<S>& input : tensors) {
+    for (const WeightedClaimOf<S>& claim : input.claims) {
       target += power * claim.value;
       power *= gamma;
     }
   }
   const ReductionRelation relation{tensors.size()};
-  const SumcheckResult sumcheck = verify_sumcheck(transcript, target, shape.bits(), relation.degree());
-  ReducedClaims reduced{to_tensor_point(shape, sumcheck.point), transcript.receive("values", tensors.size())};
-  std::vector<E> factors = reduced.values;
+  const auto sumcheck = verify_sumcheck(transcript, target, shape.bits(), relation.degree());
+  ReducedClaimsOf<S> reduced{to_tensor_point(shape, sumcheck.point), transcript.receive("values", tensors.size())};
+  std::vector<S> factors = reduced.values;
   power = E::one();
-  for (const ReductionInput& input : tensors) {
+  for (const ReductionInputOf<S>& input : tensors) {
     E weight;
-    for (const WeightedClaim& claim : input.claims) {
-      weight += power * evaluate_weight(claim.weight, reduced.point);
+    for (const WeightedClaimOf<S>& claim : input.claims) {
+      weight += power * transcript.public_value([&] { return evaluate_weight(claim.weight, reduced.point); });
       power *= gamma;
     }
     factors.push_back(weight);
   }
-  transcript.check(relation(factors) == sumcheck.value, "reduced claims do not match the sum-check");
+  transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
+                         "reduced claims do not match the sum-check");
   return reduced;
 }
+
+template ReducedClaims verify_claim_reduction(VerifierView<E>&, const Shape&, std::span<const ReductionInput>);
+template ReducedClaimsOf<Nothing> verify_claim_reduction(VerifierView<Nothing>&, const Shape&,
+                                                         std::span<const ReductionInputOf<Nothing>>);
 
 }  // namespace tessera

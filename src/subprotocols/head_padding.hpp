@@ -1,6 +1,8 @@
 #pragma once
 
-#include "plan/context.hpp"
+#include <bit>
+
+#include "tensor/claim.hpp"
 
 namespace tessera {
 
@@ -13,11 +15,22 @@ namespace tessera {
 /// sum-check is the seed's batched one; the verifier evaluates them in O(h*m). Where m is a power of two both layouts
 /// are the same polynomial and the weight is the point itself.
 
+struct HeadLayout {
+  std::size_t heads = 1;  // h
+  std::size_t size = 1;   // m
+  [[nodiscard]] std::size_t features() const { return heads * size; }
+  /// m is a power of two: q, k, v are already in the padded layout.
+  [[nodiscard]] bool whole() const { return std::has_single_bit(size); }
+  /// Places of a head: m_hat.
+  [[nodiscard]] Dimension place() const { return Dimension::whole(size); }
+  [[nodiscard]] unsigned head_bits() const { return ceil_log2(heads); }
+};
+
 /// Place of a feature in the padded head layout: head*m_hat + place for feature head*m + place.
-std::size_t padded_place(const ModelShape& model, std::size_t feature);
+std::size_t padded_place(const HeadLayout& layout, std::size_t feature);
 /// Weight along the feature dimension (2^feature_bits) for a point on (head, place).
-Factor padded_to_feature(const ModelShape& model, unsigned feature_bits, const Point& head_place);
+Factor padded_to_feature(const HeadLayout& layout, unsigned feature_bits, const Point& head_place);
 /// Weight along (head, place) for a point on the feature dimension.
-Factor feature_to_padded(const ModelShape& model, unsigned padded_bits, const Point& feature);
+Factor feature_to_padded(const HeadLayout& layout, unsigned padded_bits, const Point& feature);
 
 }  // namespace tessera

@@ -21,25 +21,24 @@ struct MatrixProductShape {
   unsigned in_bits = 0;
 };
 
-PointClaim verify_matrix_product(VerifierContext& context, const MatrixProductShape& product, const TensorPoint& at,
-                                 std::span<const E> values);
+template <class S>
+PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
+                                      const TensorPoint& at, std::type_identity_t<std::span<const S>> values);
 /// `input_at_token`: X(., ., r_t) over (block, in), both padded.
 PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape& product, const TensorPoint& at,
                                 std::vector<E> input_at_token);
 
 /// Factors beta, X, W_1..W_n.
 struct MatrixProductRelation {
+  static constexpr bool homogeneous = true;
   std::vector<E> scale;  // lambda^(k-1)
-  [[nodiscard]] std::size_t degree() const { return 3; }
+  static constexpr std::size_t degree() { return 3; }
   [[nodiscard]] std::size_t factors() const { return 2 + scale.size(); }
-  E operator()(std::span<const E> v) const {
-    E weights = v[2];
-    for (std::size_t k = 1; k < scale.size(); ++k) {
-      weights += scale[k] * v[2 + k];
-    }
-    return v[0] * v[1] * weights;
+  auto operator()(const auto& v) const {
+    return v[0] * v[1] * sum_of(scale.size(), [&v, this](std::size_t k) { return scale[k] * v[2 + k]; });
   }
 };
+RoundKernel round_kernel(const MatrixProductRelation& relation);
 
 /// 1, lambda, lambda^2, ... (n values).
 std::vector<E> powers(E base, std::size_t count);

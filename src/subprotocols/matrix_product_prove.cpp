@@ -20,7 +20,7 @@ PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape
     tables.push_back(
         contract(context.witness.parameters[weight], shape, {Axis{}, eq_table(at[1]), Axis{}}, context.comm));
   }
-  const ProvenSumcheck sumcheck = prove_dense_sumcheck(context.transcript, relation, std::move(tables));
+  const ProvenSumcheck sumcheck = prove_dense_sumcheck(context.transcript, round_kernel(relation), std::move(tables));
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + product.block_bits);
   const Point in(sumcheck.point.begin() + product.block_bits, sumcheck.point.end());
   for (std::size_t k = 0; k < n; ++k) {

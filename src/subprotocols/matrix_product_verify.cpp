@@ -10,26 +10,35 @@ std::vector<E> powers(E base, std::size_t count) {
   return result;
 }
 
-PointClaim verify_matrix_product(VerifierContext& context, const MatrixProductShape& product, const TensorPoint& at,
-                                 std::span<const E> values) {
-  const auto scope = context.transcript.scope("product");
+template <class S>
+PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
+                                      const TensorPoint& at, std::type_identity_t<std::span<const S>> values) {
+  VerifierView<S>& transcript = context.transcript;
+  const auto scope = transcript.scope("product");
   const std::size_t n = product.weights.size();
-  const MatrixProductRelation relation{n > 1 ? powers(context.transcript.challenge("lambda"), n) : powers(E::one(), 1)};
-  E target;
+  const E lambda =
+      n > 1 ? transcript.challenge("lambda", static_cast<double>(n - 1), "combination of products") : E::one();
+  const MatrixProductRelation relation{powers(lambda, n)};
+  S target{};
   for (std::size_t k = 0; k < n; ++k) {
     target += relation.scale[k] * values[k];
   }
-  const SumcheckResult sumcheck =
-      verify_sumcheck(context.transcript, target, product.block_bits + product.in_bits, relation.degree());
+  const auto sumcheck = verify_sumcheck(transcript, target, product.block_bits + product.in_bits, relation.degree());
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + product.block_bits);
   const Point in(sumcheck.point.begin() + product.block_bits, sumcheck.point.end());
-  std::vector<E> factors{eq(at[0], block), E::zero()};
+  std::vector<S> factors{eq(at[0], block), E::zero()};
   for (const ParameterId weight : product.weights) {
     factors.push_back(context.parameter("weight", weight, weight_at({block, at[1], in})));
   }
-  factors[1] = context.transcript.receive("input");
-  context.transcript.check(relation(factors) == sumcheck.value, "matrix product does not match the sum-check");
+  factors[1] = transcript.receive("input");
+  transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
+                         "matrix product does not match the sum-check");
   return {{block, in, at[2]}, factors[1]};
 }
+
+template PointClaim verify_matrix_product(VerifierContext<E>&, const MatrixProductShape&, const TensorPoint&,
+                                          std::span<const E>);
+template PointClaimOf<Nothing> verify_matrix_product(VerifierContext<Nothing>&, const MatrixProductShape&,
+                                                     const TensorPoint&, std::span<const Nothing>);
 
 }  // namespace tessera

@@ -9,10 +9,15 @@ namespace tessera {
 ///   | # | from | message                                              |
 ///   | 1 | P    | the pieces of rem at r: claims on committed pieces    |
 /// At the look-up point the pieces are known already and nothing is sent. No error of its own.
-E requantized(const Shape& shape, const TensorPoint& at, E value, E remainder, unsigned shift);
+template <class S>
+S requantized(const Shape& shape, const TensorPoint& at, S value, S remainder, unsigned shift) {
+  return value * two_to_the(shift) + remainder - presence_at(shape, at) * two_to_the(shift - 1);
+}
 
 /// Receives rem's pieces at `at` and returns A(at).
-E verify_requantization(VerifierContext& context, const RangeCheck& remainder, const TensorPoint& at, E value);
-void prove_requantization(ProverContext& context, const RangeCheck& remainder, const TensorPoint& at);
+template <class S>
+S verify_requantization(VerifierContext<S>& context, RangeId remainder, const TensorPoint& at,
+                        std::type_identity_t<S> value);
+void prove_requantization(ProverContext& context, RangeId remainder, const TensorPoint& at);
 
 }  // namespace tessera

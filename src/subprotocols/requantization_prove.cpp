@@ -3,7 +3,8 @@
 
 namespace tessera {
 
-void prove_requantization(ProverContext& context, const RangeCheck& remainder, const TensorPoint& at) {
+void prove_requantization(ProverContext& context, RangeId id, const TensorPoint& at) {
+  const RangeCheck& remainder = context.plan.ranges[id.range];
   for (const TensorId piece : remainder.committed) {
     context.committed(remainder.name, piece, weight_at(at));
   }

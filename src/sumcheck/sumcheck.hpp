@@ -1,27 +1,24 @@
 #pragma once
 
-#include <concepts>
-
+#include "sumcheck/relation.hpp"
 #include "tensor/multilinear.hpp"
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera {
 
-/// The summand of a sum-check, written once for prover and verifier: a polynomial of total degree `degree` in the
-/// values of its factors (multilinear polynomials over the same variables). With an eq factor, `degree` does not count
-/// it.
-template <class R>
-concept Relation = requires(const R relation, std::span<const E> values) {
-  { relation.degree() } -> std::convertible_to<std::size_t>;
-  { relation.factors() } -> std::convertible_to<std::size_t>;
-  { relation(values) } -> std::same_as<E>;
-};
-
 /// How a sum-check ended: the point (in the order of the variables, most significant first; the last one was bound
 /// first) and the claimed value of the summand there (without the eq factor).
-struct SumcheckResult {
+template <class S>
+struct SumcheckResultOf {
   Point point;
-  E value;
+  S value;
+};
+using SumcheckResult = SumcheckResultOf<E>;
+
+/// What a bound variable may let through beside a false round polynomial: `error` more, in units of 1/|E|.
+struct RoundRisk {
+  double error = 0;
+  std::string reason = "sum-check rounds";
 };
 
 /// Verifies claim = sum_x g(x) over `variables` boolean variables, g of degree `degree` in each.
@@ -31,15 +28,28 @@ struct SumcheckResult {
 ///   | 1 | P    | round: D elements of E          |
 ///   | 2 | V    | challenge c, claim := h(c)      |
 /// Error degree/|E| a round. The caller checks the returned value against g's factors at the point.
-SumcheckResult verify_sumcheck(VerifierTranscript& transcript, E claim, std::size_t variables, std::size_t degree);
+template <class S>
+SumcheckResultOf<S> verify_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim, std::size_t variables,
+                                    std::size_t degree, const RoundRisk& risk = {});
 
 /// Verifies claim = sum_x beta(at, x)*g(x): h is the round polynomial without the eq factor, and
 /// claim = (1-a)*h(0) + a*h(1) = h_0 + a*sum_{i>=1} h_i gives h_0 for the variable's coordinate a of `at`.
 /// Error (degree+1)/|E| a round.
-SumcheckResult verify_eq_sumcheck(VerifierTranscript& transcript, E claim, std::span<const E> at, std::size_t degree);
+template <class S>
+SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim,
+                                       std::span<const E> at, std::size_t degree);
 
 /// The round polynomial's value at x from its coefficients h_1.. and the claim h_0 + a*sum h_i = claim
 /// (a = 1/2 and a halved claim for the plain form).
-E round_value(E claim, E a, std::span<const E> higher_coefficients, E x);
+template <class S>
+S round_value(S claim, E a, std::type_identity_t<std::span<const S>> higher_coefficients, E x) {
+  S at_zero = claim;
+  S value{};
+  for (std::size_t i = higher_coefficients.size(); i-- > 0;) {
+    at_zero -= a * higher_coefficients[i];
+    value = (value + higher_coefficients[i]) * x;
+  }
+  return value + at_zero;
+}
 
 }  // namespace tessera

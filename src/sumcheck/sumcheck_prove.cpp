@@ -25,77 +25,57 @@ std::vector<E> higher_coefficients(std::span<const E> values) {
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
-E RunningClaim::send_round(ProverTranscript& transcript, std::span<E> values, bool leading, std::optional<E> a) {
-  if (!needs_one(a)) {
+namespace {
+
+/// Coefficients h_1 .. h_degree from h(0) .. h(degree - 1) and h_degree.
+std::vector<E> with_leading(std::span<const E> values) {
+  const std::size_t degree = values.size() - 1;
+  std::vector<E> rest(values.begin(), values.end() - 1);
+  for (std::size_t x = 0; x < degree; ++x) {
+    rest[x] -= values[degree] * F::from_unsigned(x).power(degree);
+  }
+  std::vector<E> coefficients = higher_coefficients(rest);
+  coefficients.push_back(values[degree]);
+  return coefficients;
+}
+
+}  // namespace
+
+E SumcheckProver::round(std::optional<E> a) {
+  const bool with_one = !claim_ || a == E::zero();
+  RoundSums sums = challenge_ ? summand_.bind(*challenge_, with_one) : summand_.first(with_one);
+  if (!with_one) {
     // claim = (1-a)*h(0) + a*h(1), or h(0) + h(1)
-    values[1] = a ? (*claim_ - (E::one() - *a) * values[0]) * a->inverse() : *claim_ - values[0];
+    sums[1] = a ? (*claim_ - (E::one() - *a) * sums[0]) * a->inverse() : *claim_ - sums[0];
   }
-  if (leading) {
-    // the difference of order D, sum_i (-1)^(D-i)*binomial(D, i)*h(i), is D! times the leading coefficient
-    const std::size_t degree = values.size() - 1;
-    F factorial = F::one();
-    F binomial = F::one();
-    E sum;
-    for (std::size_t i = degree; i-- > 0;) {
-      factorial *= F::from_unsigned(degree - i);
-      binomial *= F::from_unsigned(i + 1) * F::from_unsigned(degree - i).inverse();
-      sum += ((degree - i) % 2 == 0 ? values[i] : -values[i]) * binomial;
-    }
-    values[degree] = values[degree] * factorial - sum;
-  }
-  const std::vector<E> coefficients = higher_coefficients(values);
-  transcript.send("round", coefficients);
-  const E challenge = transcript.challenge("bind");
+  const std::span<const E> values = std::span(sums).first(summand_.degree() + 1);
+  const std::vector<E> coefficients = summand_.homogeneous() ? with_leading(values) : higher_coefficients(values);
+  transcript_.send("round", coefficients);
+  challenge_ = transcript_.challenge("bind");
   E value;
   for (std::size_t i = coefficients.size(); i-- > 0;) {
-    value = (value + coefficients[i]) * challenge;
+    value = (value + coefficients[i]) * *challenge_;
   }
-  claim_ = value + values[0];
-  return challenge;
+  claim_ = value + sums[0];
+  return *challenge_;
 }
 
-OwnedChunks::OwnedChunks(const Shape& shape, const Ownership& ownership, std::size_t factors, const Communicator& comm)
-    : factors_(factors) {
-  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-    if (ownership.owner(shape, chunk, comm.size()) == comm.rank()) {
-      chunks_.push_back(chunk);
-    }
-  }
-  size_ = shape.chunk_size();
-  values_.resize(chunks_.size() * factors_ * size_);
-  for (std::size_t i = 0; i < chunks_.size() * factors_; ++i) {
-    tables_.push_back(values_.data() + i * size_);
+void SumcheckProver::settle() {
+  if (challenge_) {
+    summand_.end(*challenge_);
+    challenge_.reset();
   }
 }
 
-void OwnedChunks::fill(std::size_t i, std::span<const ChunkedFactor> factors) const {
-  for (std::size_t k = 0; k < factors_; ++k) {
-    factors[k].fill(chunks_[i], std::span(tables_[i * factors_ + k], size_));
+Point prove_rounds(ProverTranscript& transcript, Summand& summand, std::size_t variables, std::span<const E> at,
+                   std::optional<E> claim) {
+  SumcheckProver prover(transcript, summand, claim);
+  Point point(variables);
+  for (std::size_t i = variables; i-- > 0;) {
+    point[i] = prover.round(at.empty() ? std::optional<E>{} : at[i]);
   }
-}
-
-void OwnedChunks::bind_last(E challenge) {
-  for (E* table : tables_) {
-    bind_lowest(table, table, 1, challenge);
-  }
-}
-
-std::vector<std::vector<E>> outer_tables(const Shape& shape, const OwnedChunks& chunks,
-                                         std::span<const ChunkedFactor> factors, std::span<const E> inner_point,
-                                         Communicator& comm) {
-  std::vector<std::vector<E>> tables(factors.size());
-  for (std::size_t k = 0; k < factors.size(); ++k) {
-    if (factors[k].outer) {
-      tables[k] = factors[k].outer(inner_point);
-      continue;
-    }
-    tables[k].resize(std::size_t{1} << shape.outer_bits());
-    for (std::size_t i = 0; i < chunks.count(); ++i) {
-      tables[k][shape.outer_index(chunks.chunk(i))] = *chunks.tables(i)[k];
-    }
-    comm.all_reduce_sum(tables[k]);
-  }
-  return tables;
+  prover.settle();
+  return point;
 }
 
 }  // namespace tessera

@@ -1,38 +1,41 @@
 #include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
-E round_value(E claim, E a, std::span<const E> higher_coefficients, E x) {
-  E at_zero = claim;
-  E value;
-  for (std::size_t i = higher_coefficients.size(); i-- > 0;) {
-    at_zero -= a * higher_coefficients[i];
-    value = (value + higher_coefficients[i]) * x;
-  }
-  return value + at_zero;
-}
 
-SumcheckResult verify_sumcheck(VerifierTranscript& transcript, E claim, std::size_t variables, std::size_t degree) {
+template <class S>
+SumcheckResultOf<S> verify_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim, std::size_t variables,
+                                    std::size_t degree, const RoundRisk& risk) {
   // h(0) + h(1) = claim is (1-a)*h(0) + a*h(1) = claim/2 at a = 1/2
   const E half = E(F::from_canonical(2).inverse());
-  SumcheckResult result{Point(variables), claim};
+  transcript.sumcheck(variables, degree);
+  SumcheckResultOf<S> result{Point(variables), claim};
   for (std::size_t i = variables; i-- > 0;) {
-    const std::vector<E> round = transcript.receive("round", degree);
-    const E challenge = transcript.challenge("bind");
-    result.value = round_value(result.value * half, half, round, challenge);
+    const std::vector<S> round = transcript.receive("round", degree);
+    const E challenge = transcript.challenge("bind", static_cast<double>(degree) + risk.error, risk.reason);
+    result.value = round_value<S>(result.value * half, half, round, challenge);
     result.point[i] = challenge;
   }
   return result;
 }
 
-SumcheckResult verify_eq_sumcheck(VerifierTranscript& transcript, E claim, std::span<const E> at, std::size_t degree) {
-  SumcheckResult result{Point(at.size()), claim};
+template <class S>
+SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim,
+                                       std::span<const E> at, std::size_t degree) {
+  transcript.sumcheck(at.size(), degree + 1);
+  SumcheckResultOf<S> result{Point(at.size()), claim};
   for (std::size_t i = at.size(); i-- > 0;) {
-    const std::vector<E> round = transcript.receive("round", degree);
-    const E challenge = transcript.challenge("bind");
-    result.value = round_value(result.value, at[i], round, challenge);
+    const std::vector<S> round = transcript.receive("round", degree);
+    const E challenge = transcript.challenge("bind", static_cast<double>(degree + 1), RoundRisk{}.reason);
+    result.value = round_value<S>(result.value, at[i], round, challenge);
     result.point[i] = challenge;
   }
   return result;
 }
+
+template SumcheckResult verify_sumcheck(VerifierView<E>&, E, std::size_t, std::size_t, const RoundRisk&);
+template SumcheckResultOf<Nothing> verify_sumcheck(VerifierView<Nothing>&, Nothing, std::size_t, std::size_t,
+                                                   const RoundRisk&);
+template SumcheckResult verify_eq_sumcheck(VerifierView<E>&, E, std::span<const E>, std::size_t);
+template SumcheckResultOf<Nothing> verify_eq_sumcheck(VerifierView<Nothing>&, Nothing, std::span<const E>, std::size_t);
 
 }  // namespace tessera

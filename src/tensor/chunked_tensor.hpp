@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "base/range.hpp"
 #include "memory/storage.hpp"
 #include "tensor/shape.hpp"
 
@@ -20,6 +21,9 @@ struct Ownership {
 /// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
 /// floor(index*ranks/count).
 int contiguous_owner(std::size_t index, std::size_t count, int ranks);
+
+/// What `rank` owns of a dimension whose chunks are dealt out like that, without padding.
+Range owned_rows(const Dimension& dimension, int rank, int ranks);
 
 /// Integers of a sharded tensor: the chunks that this rank holds, each 2^inner_bits values, inner indices row-major.
 template <class T>

@@ -24,13 +24,19 @@ struct Factor {
   [[nodiscard]] std::vector<E> table() const;
 };
 
-/// The claim <w, T> = value for a committed tensor T (its number in the plan), w = product over T's dimensions of
+/// The linear form <w, T> on a committed tensor T (its number in its oracle), w = product over T's dimensions of
 /// factors.
-struct Claim {
+struct LinearForm {
   std::size_t tensor = 0;
   std::vector<Factor> weight;
-  E value;
 };
+
+/// The claim <w, T> = value; S: what a verifier knows of values (VerifierView).
+template <class S>
+struct ClaimOf : LinearForm {
+  S value;
+};
+using Claim = ClaimOf<E>;
 
 /// The factors of an evaluation claim: w = beta(point, .).
 std::vector<Factor> weight_at(const TensorPoint& point);

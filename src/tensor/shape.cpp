@@ -82,4 +82,16 @@ int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
   return contiguous_owner(shape.coordinate(chunk, dimension), shape.dimensions()[dimension].chunk_count(), ranks);
 }
 
+Range owned_rows(const Dimension& dimension, int rank, int ranks) {
+  const std::size_t chunks = dimension.chunk_count();
+  Range owned{chunks, chunks};
+  for (std::size_t chunk = chunks; chunk-- > 0;) {
+    const int owner = contiguous_owner(chunk, chunks, ranks);
+    owned.first = owner >= rank ? chunk : owned.first;
+    owned.last = owner > rank ? chunk : owned.last;
+  }
+  const auto row = [&](std::size_t chunk) { return std::min(chunk << dimension.log_chunk, dimension.length); };
+  return {row(owned.first), row(owned.last)};
+}
+
 }  // namespace tessera

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -12,16 +11,6 @@
 #include "hash/blake2s.hpp"
 
 namespace tessera {
-
-/// A malformed or false proof: thrown by the verifier, caught once, in verify_inference.
-class Rejected : public std::runtime_error {
- public:
-  Rejected(std::string scope, const std::string& why) : std::runtime_error(why), scope_(std::move(scope)) {}
-  [[nodiscard]] const std::string& scope() const { return scope_; }
-
- private:
-  std::string scope_;
-};
 
 /// The Fiat-Shamir sponge that both sides share: a BLAKE2s-256 chain. Every message is absorbed with its scope path,
 /// label and length; nothing overwrites the state, so a challenge depends on everything before it.
@@ -47,9 +36,10 @@ class Transcript {
   };
 
   [[nodiscard]] Scope scope(std::string_view name) { return {*this, name}; }
-  /// Is told the path of every scope as it begins and as it ends; must not throw at an end.
+  /// Is told the path of every scope as it begins and as it ends (must not throw at an end), and drawn positions.
   struct Listener {
     std::function<void(std::string_view path)> begins = {}, ends = {};
+    std::function<void(const std::vector<std::size_t>&)> draws = {};
   };
   void set_listener(Listener listener) { listener_ = std::move(listener); }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -109,26 +99,6 @@ class ProverTranscript : public Transcript {
   void send_nonce(std::string_view label, std::uint64_t nonce);
   std::vector<std::uint8_t> payload_;
   std::vector<Message> messages_;
-};
-
-/// Verifier's side: what is received is parsed canonically (field elements < p) and absorbed. Throws Rejected.
-class VerifierTranscript : public Transcript {
- public:
-  VerifierTranscript(const Digest& seed, std::span<const std::uint8_t> payload) : Transcript(seed), rest_(payload) {}
-  std::vector<E> receive(std::string_view label, std::size_t count);
-  E receive(std::string_view label) { return receive(label, 1).front(); }
-  std::vector<F> receive_base(std::string_view label, std::size_t count);
-  Digest receive_digest(std::string_view label);
-  std::vector<Digest> receive_digests(std::string_view label, std::size_t count);
-  void check_work(std::string_view label, unsigned bits);
-  /// Throws Rejected at the current scope unless `ok`.
-  void check(bool ok, std::string_view why) const;
-  /// The payload must be used up.
-  void finish() const { check(rest_.empty(), "trailing bytes after the proof"); }
-
- private:
-  std::span<const std::uint8_t> take(std::string_view label, std::size_t bytes);
-  std::span<const std::uint8_t> rest_;
 };
 
 }  // namespace tessera

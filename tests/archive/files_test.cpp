@@ -4,7 +4,6 @@
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
-#include "arithmetic/row_share.hpp"
 #include "archive/proof_file.hpp"
 #include <thread>
 
@@ -96,14 +95,18 @@ TEST(Files, AreTheSameBytesForTheSameContent) {
   }
 }
 
+FloatParameters float_parameters() {
+  FloatParameters parameters(small_shape());
+  for (const ParameterRow& row : parameter_table()) {
+    std::ranges::fill(parameters[row.id].values(), 0.5F + static_cast<float>(row.id));
+  }
+  return parameters;
+}
+
 TEST(ModelFile, RoundTrips) {
   const TemporaryDirectory directory;
   const Model model = small_model();
-  FloatParameters original;
-  for_each_parameter(model.shape, original,
-                     [](std::string_view, const ParameterExtents& extents, std::vector<float>& tensor) {
-                       tensor.assign(extents.count(), 0.5F);
-                     });
+  const FloatParameters original = float_parameters();
   save_model(directory / "m.h5", model, &original);
   const Model loaded = load_model(directory / "m.h5");
   EXPECT_EQ(loaded.shape, model.shape);
@@ -119,39 +122,35 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());
 }
 
-TEST(ModelFile, EveryRankGetsTheRowsOfItsShare) {
+TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
   const TemporaryDirectory directory;
   const Model model = small_model();
   save_model(directory / "m.h5", model);
   constexpr int ranks = 3;
-  std::map<std::string, std::vector<int>, std::less<>> holders;  // of every row
+  ByParameter<std::vector<int>> holders;  // of every row
   for (int rank = 0; rank < ranks; ++rank) {
-    Model loaded = load_model(directory / "m.h5", rank, ranks);
-    const RowShare share = RowShare::of(model.shape, rank, ranks);
-    const Parameters& whole = model.parameters;
-    std::vector<const Parameters::Tensor*> sources;
-    for_each_parameter(model.shape, whole, [&](std::string_view, const ParameterExtents&, const auto& tensor) {
-      sources.push_back(&tensor);
-    });
-    std::size_t number = 0;
-    for_each_parameter(model.shape, loaded.parameters,
-                       [&](std::string_view name, const ParameterExtents& extents, auto& tensor) {
-                         const Parameters::Tensor& source = *sources[number++];
-                         const Range rows = share.of_parameter(name, extents.rows);
-                         std::vector<int>& count = holders[std::string(name)];
-                         count.resize(extents.rows);
-                         ASSERT_EQ(tensor.size(), source.size()) << name;
-                         for (std::size_t i = 0; i < tensor.size(); ++i) {
-                           const std::size_t row = i / extents.columns % extents.rows;
-                           EXPECT_EQ(tensor[i], rows.contains(row) ? source[i] : 0) << name << " " << i;
-                         }
-                         for (std::size_t row = rows.first; row < rows.last; ++row) {
-                           ++count[row];
-                         }
-                       });
+    const Model loaded = load_model(directory / "m.h5", rank, ranks);
+    for (const ParameterRow& row : parameter_table()) {
+      SCOPED_TRACE(row.name);
+      const auto& part = loaded.parameters[row.id];
+      const auto& whole = model.parameters[row.id];
+      EXPECT_EQ(part.held(), row.held_rows(model.shape, rank, ranks));
+      EXPECT_EQ(part.extents(), whole.extents());
+      holders[row.id].resize(part.extents().rows);
+      for (std::size_t block = 0; block < part.extents().blocks; ++block) {
+        for (std::size_t i = 0; i < part.extents().rows; ++i) {
+          if (part.held().contains(i)) {
+            EXPECT_TRUE(std::ranges::equal(part.block(block).row(i), whole.block(block).row(i))) << i;
+            ++holders[row.id][i];
+          } else {
+            EXPECT_THROW(static_cast<void>(part.block(block).row(i)), std::logic_error) << i;
+          }
+        }
+      }
+    }
   }
-  for (const auto& [name, count] : holders) {
-    EXPECT_TRUE(std::ranges::all_of(count, [](int n) { return n > 0; })) << name;
+  for (const ParameterRow& row : parameter_table()) {
+    EXPECT_THAT(holders[row.id], ::testing::Each(::testing::Gt(0))) << row.name;
   }
 }
 
@@ -164,14 +163,14 @@ TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
     return parameters_digest(directory / "m.h5");
   };
   const Digest digest = digest_after([](Model&) {});
-  FloatParameters original;
-  for_each_parameter(small_shape(), original, [](std::string_view, const ParameterExtents& extents, auto& tensor) {
-    tensor.assign(extents.count(), 0.5F);
-  });
+  const FloatParameters original = float_parameters();
   EXPECT_EQ(digest_after([](Model&) {}, &original), digest);
   EXPECT_EQ(digest_after([](Model& m) { m.calibration.maxima.clear(); }), digest);
-  EXPECT_NE(digest_after([](Model& m) { m.parameters.w1[5] ^= 1; }), digest);
-  EXPECT_NE(digest_after([](Model& m) { std::swap(m.parameters.gamma1, m.parameters.gamma2); }), digest);
+  EXPECT_NE(digest_after([](Model& m) { m.parameters[w1].values()[5] ^= 1; }), digest);
+  EXPECT_NE(digest_after([](Model& m) {
+              std::ranges::swap_ranges(m.parameters[gamma1].values(), m.parameters[gamma2].values());
+            }),
+            digest);
 }
 
 TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {

@@ -28,12 +28,12 @@ inline Model small_model() {
   model.exponents = valid_exponents();
   model.calibration.maxima = {{"q", 3.5}, {"residual", 12.25}};
   int value = -100;
-  for_each_parameter(model.shape, model.parameters,
-                     [&](std::string_view, const ParameterExtents& extents, Parameters::Tensor& tensor) {
-                       for (std::size_t i = 0; i < extents.count(); ++i) {
-                         tensor.push_back(static_cast<std::int16_t>(value = (value * 31 + 7) % 32749));
-                       }
-                     });
+  model.parameters = Parameters(model.shape);
+  for (const ParameterRow& row : parameter_table()) {
+    for (std::int16_t& entry : model.parameters[row.id].values()) {
+      entry = static_cast<std::int16_t>(value = (value * 31 + 7) % 32749);
+    }
+  }
   for (std::size_t i = 0; i < model.shape.n_vocab; ++i) {
     model.tokenizer.vocabulary.push_back(std::string(i % 4, static_cast<char>(i)) + "\xff");
   }

@@ -1,5 +1,4 @@
-#include "commitment/product_sumcheck.hpp"
-#include "plan/prover_context.hpp"
+#include "sumcheck/chunked.hpp"
 #include "sumcheck/product_relations.hpp"
 
 #include "../tensor/random_values.hpp"
@@ -21,12 +20,12 @@ void chunked(benchmark::State& state) {
   const auto f = filled<std::int16_t>(shape, ownership, 1, self);
   RandomElements random(2);
   const std::vector<E> g = random.elements(std::size_t{1} << 11);
-  const std::vector<ChunkedFactor> factors{tensor_factor(&f), broadcast_factor(shape, g, {true, true, false})};
+  const std::vector<ChunkedFactor> factors{TensorFactor{&f}, BroadcastFactor(shape, g, {true, true, false})};
   const Point at = random.elements(shape.bits());
   for (auto _ : state) {
     ProverTranscript transcript(Digest{2});
     benchmark::DoNotOptimize(
-        prove_chunked_sumcheck(transcript, ProductRelation{}, shape, ownership, factors, at, self));
+        prove_chunked_sumcheck(transcript, round_kernel(ProductRelation{}), shape, ownership, factors, at, self));
   }
   report_nanoseconds(state, "ns/element", static_cast<double>(f.values().size()));
 }
@@ -45,7 +44,8 @@ void dense(benchmark::State& state) {
     std::vector<std::vector<E>> consumed = tables;
     state.ResumeTiming();
     ProverTranscript transcript(Digest{3});
-    benchmark::DoNotOptimize(prove_dense_sumcheck(transcript, ProductRelation{}, std::move(consumed), at));
+    benchmark::DoNotOptimize(
+        prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), std::move(consumed), at));
   }
   report_nanoseconds(state, "ns/element", static_cast<double>(std::size_t{1} << bits));
 }
@@ -58,14 +58,11 @@ void opening_rounds(benchmark::State& state) {
   RandomElements random(4);
   const std::vector<E> a = random.elements(std::size_t{1} << bits);
   const std::vector<E> b = random.elements(std::size_t{1} << bits);
-  const ProductTables start(ProductTables::Table::of(a), ProductTables::Table::of(b));
+  const std::vector<DenseTable> tables{DenseTable::of(a), DenseTable::of(b)};
   for (auto _ : state) {
     ProverTranscript transcript(Digest{4});
-    ProductTables tables = start;
-    E claim = E::one();
-    for (unsigned i = 0; i < bits; ++i) {
-      benchmark::DoNotOptimize(prove_product_round(transcript, std::span(&tables, 1), claim));
-    }
+    DenseSummand summand(round_kernel(ProductRelation{}), tables);
+    benchmark::DoNotOptimize(prove_rounds(transcript, summand, bits, {}, E::one()));
   }
   report_nanoseconds(state, "ns/element", static_cast<double>(std::size_t{1} << bits));
 }

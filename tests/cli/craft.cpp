@@ -1,5 +1,6 @@
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -31,14 +32,14 @@ void exponent(const Arguments& a) {
 /// IN OUT: a model with one parameter off by one: same shape, exponents and tables.
 void parameter(const Arguments& a) {
   Model model = load_model(a.at(0));
-  model.parameters.w1.at(5) ^= 1;
+  model.parameters[w1].values()[5] ^= 1;
   save_model(a.at(1), model);
 }
 
 /// IN OUT: a model whose layer norms give values that leave their range.
 void overflow(const Arguments& a) {
   Model model = load_model(a.at(0));
-  model.parameters.gamma2.assign(model.parameters.gamma2.size(), 32767);
+  std::ranges::fill(model.parameters[gamma2].values(), std::int16_t{32767});
   save_model(a.at(1), model);
 }
 

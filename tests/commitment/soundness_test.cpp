@@ -1,15 +1,31 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <stdexcept>
 #include "commitment/opening.hpp"
 #include "commitment/schedule.hpp"
+#include "hash/merkle.hpp"
 
 namespace tessera {
 namespace {
 
 CommittedOracle oracle_of(unsigned log_size, OracleParameters parameters) {
   return {OracleLayout({Shape({Dimension::whole(std::size_t{1} << log_size)})}), parameters, {}};
+}
+
+constexpr unsigned min_log_rows = 4;
+
+/// What the opening of 200 claims on these oracles is.
+Account account(const std::vector<CommittedOracle>& oracles) {
+  std::vector<std::vector<ClaimOf<Nothing>>> claims(oracles.size());
+  for (std::size_t i = 0; i < 200; ++i) {
+    claims[i % oracles.size()].push_back({{0, {Factor::at(Point(oracles[i % oracles.size()].layout.log_size()))}}, {}});
+  }
+  AccountingTranscript transcript;
+  verify_opening(transcript, oracles, claims);
+  return transcript.account();
 }
 
 TEST(Soundness, PositionsOfTheReferenceCase) {
@@ -31,10 +47,63 @@ TEST(Soundness, PositionsDoNotDependOnTheLastBitOfALogarithm) {
 TEST(Soundness, EveryRoundReachesTheTarget) {
   for (unsigned log_size = 7; log_size <= 27; ++log_size) {
     const std::vector<CommittedOracle> oracles{oracle_of(27, {7, 1}), oracle_of(log_size, {4, 1})};
-    const SoundnessReport report{opening_soundness(oracles, 200)};
+    const SoundnessReport report = account(oracles).soundness();
     EXPECT_GE(report.round_by_round_bits(), required_soundness_bits) << log_size;
     EXPECT_GT(report.union_bits(), 96.0);
     EXPECT_LT(report.union_bits(), report.round_by_round_bits());
+  }
+}
+
+/// Two oracles that differ in size, rows and rate: each entry by hand.
+TEST(Soundness, EveryEntryByHand) {
+  const std::vector<CommittedOracle> oracles{oracle_of(30, {7, 1}), oracle_of(27, {5, 2})};
+  const std::vector<SoundnessEntry> entries = account(oracles).soundness().entries;
+  // vectors of 2^23 + 2^22, then 2^20, 2^16, 2^12, and 2^8 in clear; rates 1/4, 1/16, 1/64, then 1/512
+  const double first_domains = std::exp2(24) + std::exp2(24);
+  const std::vector<double> vector_domains{std::exp2(22), std::exp2(20), std::exp2(18), std::exp2(17)};
+  const std::vector<double> rates{4, 16, 64, 512};
+  const auto positions = [](double inverse_rate) {
+    const double bits = -std::log2((1 + 1 / inverse_rate) / 2);
+    return std::ceil(84 / bits);
+  };
+  std::vector<double> expected{128 - std::log2(199), 128 - std::log2(7 * (2 + first_domains))};
+  expected.push_back(16 - positions(2) * std::log2((1 + 1 / 2.) / 2));
+  expected.push_back(16 - positions(4) * std::log2((1 + 1 / 4.) / 2));
+  expected.push_back(128 - std::log2(positions(2) + positions(4)));
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    expected.push_back(128 - std::log2(4 * (2 + vector_domains[i])));
+    expected.push_back(16 - positions(rates[i]) * std::log2((1 + 1 / rates[i]) / 2));
+    if (i + 1 < rates.size()) {
+      expected.push_back(128 - std::log2(positions(rates[i])));
+    }
+  }
+  expected.push_back(128 - std::log2(2 * 8));
+  ASSERT_EQ(entries.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(entries[i].scope, "/opening");
+    EXPECT_NEAR(entries[i].bits, expected[i], 1e-6) << entries[i].reason;
+  }
+}
+
+TEST(Soundness, NoPositionsMakeAProofLonger) {
+  std::mt19937_64 random(5);
+  for (const unsigned log_domain : {1U, 4U, 9U, 14U}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{93}, std::size_t{203}}) {
+      const auto bytes = [&](std::vector<std::size_t> drawn) {
+        const std::vector<std::size_t> positions = distinct_positions(std::move(drawn));
+        std::size_t sum = positions.size() << (min_log_rows + 3);
+        for (const auto& level : multiproof_siblings(positions, log_domain)) {
+          sum += level.size() * sizeof(Digest);
+        }
+        return sum;
+      };
+      const std::size_t most = bytes(spread_positions(count, log_domain));
+      for (int i = 0; i < 50; ++i) {
+        std::vector<std::size_t> drawn(count);
+        std::ranges::generate(drawn, [&] { return random() >> (64 - log_domain); });
+        EXPECT_LE(bytes(drawn), most) << count << " of 2^" << log_domain;
+      }
+    }
   }
 }
 

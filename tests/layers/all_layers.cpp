@@ -41,7 +41,7 @@ Layer layer_norm(const char* name, Norm (*norm_of)(const LayerCase&)) {
             const Norm norm = norm_of(data);
             prove_layer_norm(context, norm.tensors, norm.u, consumers(data, norm));
           },
-          [=](VerifierContext& context, const LayerCase& data) -> std::vector<Handed> {
+          [=](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
             const Norm norm = norm_of(data);
             verify_layer_norm(context, norm.tensors, consumers(data, norm));
             return {};
@@ -51,14 +51,14 @@ Layer layer_norm(const char* name, Norm (*norm_of)(const LayerCase&)) {
 }  // namespace
 
 std::vector<Layer> all_layers() {
-  const auto attention = [](VerifierContext& context, const LayerCase& data) -> std::vector<Handed> {
+  const auto attention = [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
     const AttentionClaims claims = verify_attention(context, y_claims(data));
     const Shape* shape = &data.plan.shapes.block_qkv;
     return {{data.witness.q, shape, data.unpadded(claims.q)},
             {data.witness.k, shape, data.unpadded(claims.k)},
             {data.witness.v, shape, data.unpadded(claims.v)}};
   };
-  const auto logits = [](VerifierContext& context, const LayerCase& data) {
+  const auto logits = [](VerifierContext<E>& context, const LayerCase& data) {
     std::vector<Handed> handed;
     for (WeightedClaim& claim : verify_logits(context)) {
       handed.push_back({data.witness.uf, &data.plan.shapes.feature, std::move(claim)});
@@ -69,23 +69,23 @@ std::vector<Layer> all_layers() {
       {"logits", [](ProverContext& context, const LayerCase&) { prove_logits(context); }, logits},
       layer_norm("layer_norm_final", final_norm),
       {"mlp", [](ProverContext& context, const LayerCase&) { prove_mlp(context); },
-       [](VerifierContext& context, const LayerCase& data) -> std::vector<Handed> {
+       [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          return {{data.witness.u2, &data.plan.shapes.block_feature, verify_mlp(context)}};
        }},
       layer_norm("layer_norm_2", norm_before_mlp),
       {"projection", [](ProverContext& context, const LayerCase&) { prove_output_projection(context); },
-       [](VerifierContext& context, const LayerCase& data) -> std::vector<Handed> {
+       [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          return {{data.witness.y, &data.plan.head_feature, verify_output_projection(context)}};
        }},
       {"attention", [](ProverContext& context, const LayerCase& data) { prove_attention(context, y_claims(data)); },
        attention},
       {"qkv", [](ProverContext& context, const LayerCase& data) { prove_qkv(context, head_claims(data)); },
-       [](VerifierContext& context, const LayerCase& data) -> std::vector<Handed> {
+       [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          return {{data.witness.u1, &data.plan.shapes.block_feature, verify_qkv(context, head_claims(data))}};
        }},
       layer_norm("layer_norm_1", norm_before_attention),
       {"embedding", [](ProverContext& context, const LayerCase&) { prove_embedding(context); },
-       [](VerifierContext& context, const LayerCase&) -> std::vector<Handed> {
+       [](VerifierContext<E>& context, const LayerCase&) -> std::vector<Handed> {
          verify_embedding(context);
          return {};
        }},

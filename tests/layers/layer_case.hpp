@@ -52,13 +52,13 @@ class LayerCase {
     return weighted_sum(handed.tensor, *handed.shape, handed.claim.weight, comm) == handed.claim.value;
   }
   [[nodiscard]] bool holds(const ClaimLedger& ledger) const {
-    return std::ranges::all_of(ledger.parameters,
+    return std::ranges::all_of(ledger[parameter_oracle],
                                [&](const Claim& claim) {
                                  return holds({witness.parameters[claim.tensor],
                                                &plan.parameter_layout.tensors()[claim.tensor],
                                                {claim.weight, claim.value}});
                                }) &&
-           std::ranges::all_of(ledger.witness, [&](const Claim& claim) {
+           std::ranges::all_of(ledger[witness_oracle], [&](const Claim& claim) {
              return holds(
                  {witness.tensors[claim.tensor], &plan.witness_shapes[claim.tensor], {claim.weight, claim.value}});
            });
@@ -156,7 +156,7 @@ class LayerCase {
 struct Layer {
   const char* name;
   std::function<void(ProverContext&, const LayerCase&)> prove;
-  std::function<std::vector<Handed>(VerifierContext&, const LayerCase&)> verify;
+  std::function<std::vector<Handed>(VerifierContext<E>&, const LayerCase&)> verify;
 };
 
 /// All layers of the protocol.

@@ -79,8 +79,8 @@ TEST_P(Layers, each_layer_is_accepted_and_leaves_true_claims) {
     ClaimLedger ledger;
     VerifierContext context{data.plan, data.statement, transcript, data.lookup, ledger};
     (void)layer.verify(context, data);
-    expect_equal(ledger.parameters, proven.ledger.parameters);
-    expect_equal(ledger.witness, proven.ledger.witness);
+    expect_equal(ledger[parameter_oracle], proven.ledger[parameter_oracle]);
+    expect_equal(ledger[witness_oracle], proven.ledger[witness_oracle]);
     EXPECT_EQ(transcript.challenge("after"), proven.after);
   }
 }
@@ -91,9 +91,9 @@ TEST_P(Layers, the_look_up_leaves_true_claims) {
   ClaimLedger ledger;
   data.lookup.add_claims(ledger);
   EXPECT_TRUE(data.holds(ledger));
-  EXPECT_TRUE(ledger.parameters.empty());
+  EXPECT_TRUE(ledger[parameter_oracle].empty());
   std::vector<bool> claimed(data.plan.witness_shapes.size());
-  for (const Claim& claim : ledger.witness) {
+  for (const Claim& claim : ledger[witness_oracle]) {
     claimed[claim.tensor] = true;
   }
   for (std::size_t tensor = 0; tensor < claimed.size(); ++tensor) {

@@ -55,7 +55,7 @@ struct Kernels : testing::TestWithParam<std::int64_t> {
   static void expect_same(const std::vector<Block>& a, const std::vector<Block>& b) {
     EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(Block)), 0);
   }
-  static void expect_same(const RoundSums& a, const RoundSums& b) {
+  static void expect_same(const NodeSums& a, const NodeSums& b) {
     EXPECT_EQ(a.at_zero, b.at_zero);
     EXPECT_EQ(a.leading, b.leading);
   }

@@ -154,10 +154,15 @@ TEST(LookupStructure, GrindingKeepsAHundredBits) {
   EXPECT_EQ(structure.grinding_bits(), 8U);
   structure.columns.push_back({"large", Shape({Dimension{std::size_t{1} << 34, 20}}), 0});
   EXPECT_EQ(structure.grinding_bits(), 10U);
-  for (const SoundnessEntry& entry : lookup_soundness(structure)) {
-    EXPECT_GE(entry.bits, 100.0) << entry.reason;
-  }
-  EXPECT_NEAR(lookup_soundness(structure).front().bits, 101.0, 1e-6);
+  AccountingTranscript transcript;
+  (void)verify_lookup(transcript, structure);
+  const SoundnessReport report = transcript.account().soundness();
+  EXPECT_GE(report.round_by_round_bits(), 100.0);
+  // 35 layers: 4*2^35 fractions and 10 bits of work; two challenges a layer; layer j has j rounds of degree 2 and eq
+  ASSERT_EQ(report.entries.size(), 3U);
+  EXPECT_NEAR(report.entries[0].bits, 128 - 37 + 10, 1e-6);
+  EXPECT_NEAR(report.entries[1].bits, 128 - std::log2(70), 1e-6);
+  EXPECT_NEAR(report.entries[2].bits, 128 - std::log2(3 * 35 * 34 / 2), 1e-6);
 }
 
 }  // namespace

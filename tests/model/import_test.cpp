@@ -63,13 +63,10 @@ TEST_P(Import, is_quick_and_repeatable) {
 }
 
 TEST_P(Import, sizes_follow_the_shape) {
-  std::size_t tensors = 0;
-  for_each_parameter(imported().model.shape, imported().model.parameters,
-                     [&](std::string_view name, const ParameterExtents& extents, const Parameters::Tensor& values) {
-                       EXPECT_EQ(values.size(), extents.count()) << name;
-                       ++tensors;
-                     });
-  EXPECT_EQ(tensors, 20U);
+  for (const ParameterRow& row : parameter_table()) {
+    EXPECT_EQ(imported().model.parameters[row.id].values().size(), row.extents(imported().model.shape).count())
+        << row.name;
+  }
 }
 
 TEST_P(Import, given_exponents_need_no_calibration) {
@@ -90,33 +87,27 @@ TEST_P(Import, parameters_are_the_rounded_weights) {
   const FloatParameters& floats = imported().float_model.parameters;
   const Exponents& x = imported().model.exponents;
   const double root = std::sqrt(static_cast<double>(imported().model.shape.head_size()));
-  for (std::size_t i = 0; i < integers.wq.size(); ++i) {
-    ASSERT_LE(std::abs(integers.wq[i] - std::ldexp(static_cast<double>(floats.wq[i]) / root, x.wq)), 0.5);
+  for (std::size_t i = 0; i < integers[wq].values().size(); ++i) {
+    ASSERT_LE(std::abs(integers[wq].values()[i] - std::ldexp(static_cast<double>(floats[wq].values()[i]) / root, x.wq)),
+              0.5);
   }
-  for (std::size_t i = 0; i < integers.embedding.size(); ++i) {
-    ASSERT_LE(std::abs(integers.embedding[i] - std::ldexp(static_cast<double>(floats.embedding[i]), 12)), 0.5);
+  for (std::size_t i = 0; i < integers[embedding].values().size(); ++i) {
+    ASSERT_LE(
+        std::abs(integers[embedding].values()[i] - std::ldexp(static_cast<double>(floats[embedding].values()[i]), 12)),
+        0.5);
   }
 }
 
 TEST_P(Import, rounding_the_parameters_keeps_the_perplexity) {
   const Model& model = imported().model;
-  std::map<std::string, int> exponents = {{"embedding", 12}, {"position", 12}};
-  for_each_exponent(model.exponents, [&](std::string_view name, int value) { exponents[std::string(name)] = value; });
-  std::map<std::string, std::vector<float>> values;
-  for_each_parameter(model.shape, model.parameters,
-                     [&](std::string_view name, const ParameterExtents&, const Parameters::Tensor& integers) {
-                       const bool folded = name == "wq" || name == "bq";
-                       const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
-                       for (const std::int16_t value : integers) {
-                         const double real = root * std::ldexp(value, -exponents.at(std::string(name)));
-                         values[std::string(name)].push_back(static_cast<float>(real));
-                       }
-                     });
-  FloatModel rounded{model.shape, model.layer_norm_epsilon, {}};
-  for_each_parameter(model.shape, rounded.parameters,
-                     [&](std::string_view name, const ParameterExtents&, std::vector<float>& target) {
-                       target = values.at(std::string(name));
-                     });
+  FloatModel rounded{model.shape, model.layer_norm_epsilon, FloatParameters(model.shape)};
+  for (const ParameterRow& row : parameter_table()) {
+    const bool folded = row.id == wq || row.id == bq;
+    const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
+    const int exponent = model.exponents.*row.exponent;
+    std::ranges::transform(model.parameters[row.id].values(), rounded.parameters[row.id].values().begin(),
+                           [&](std::int16_t value) { return static_cast<float>(root * std::ldexp(value, -exponent)); });
+  }
   const Ids ids = Tokenizer(model.tokenizer).encode(file_bytes(model_folder(GetParam()) / "sample.txt"));
   const double expected = perplexity(FloatTransformer(imported().float_model), ids).value();
   const double found = perplexity(FloatTransformer(rounded), ids).value();

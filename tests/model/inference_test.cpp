@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
 #include "model/inference.hpp"
+#include "plan/witness.hpp"
 
 #include "naive_inference.hpp"
 #include "random_model.hpp"
@@ -77,7 +78,8 @@ TEST_P(InferenceCases, ranks_hold_parts_of_one_trace) {
   for (const int ranks : {2, 3, 4}) {
     run_ranks(ranks, [&](Communicator& comm) {
       omp_set_num_threads(1);
-      const Trace part = run_inference(integers_, prompt_, GetParam().generate, 3, comm);
+      const Model share = part_of(model_, comm.rank(), comm.size());
+      const Trace part = run_inference(IntegerModel(share), prompt_, GetParam().generate, 3, comm);
       EXPECT_EQ(part.tokens, whole.tokens);
       for_each_tensor(part, whole, [&](const std::string& name, const auto& mine, const auto& all) {
         for (std::size_t chunk = 0; chunk < all.shape().chunk_count(); ++chunk) {
@@ -90,6 +92,20 @@ TEST_P(InferenceCases, ranks_hold_parts_of_one_trace) {
         }
       });
     });
+  }
+}
+
+/// Rows that are not held are an error, not zeros.
+TEST(Inference, refuses_the_rows_of_another_rank) {
+  RandomModel generator(12);
+  const Model model = generator.make({1, 80, 2, 100, 70, 96});
+  SelfCommunicator self;
+  for (const ParameterId id : {embedding, position, wq, wk, wv, wo, w1, w2}) {
+    Model other = model;
+    other.parameters[id] = part_of(model, 1, 2).parameters[id];
+    EXPECT_THROW(run_inference(IntegerModel(other), generator.tokens(20, 70), 2, 0, self), std::logic_error) << id;
+    EXPECT_THROW(ParameterTensors::of(model.shape, other.parameters, 0, 1), std::logic_error) << id;
+    EXPECT_NO_THROW(ParameterTensors::of(model.shape, other.parameters, 1, 2)) << id;
   }
 }
 
@@ -145,7 +161,7 @@ TEST(Inference, real_rows_do_not_depend_on_what_follows) {
 TEST(Inference, lowest_of_equal_logits_wins) {
   RandomModel generator(8);
   Model model = generator.make({1, 32, 2, 64, 200, 32});
-  std::fill(model.parameters.embedding.begin(), model.parameters.embedding.end(), std::int16_t{5});
+  std::ranges::fill(model.parameters[embedding].values(), std::int16_t{5});
   const IntegerModel integers(model);
   run_ranks(3, [&](Communicator& comm) {
     const Trace trace = run_inference(integers, Tokens{7, 9}, 3, 1, comm);
@@ -194,7 +210,9 @@ TEST(Inference, refuses_bad_statements) {
   wrong.exponents.q = wrong.exponents.wq + wrong.exponents.u1;
   EXPECT_THROW(IntegerModel{wrong}, InputError);
   wrong = model;
-  wrong.parameters.bo.pop_back();
+  ModelShape narrow = model.shape;
+  narrow.n_inner = 15;
+  wrong.parameters[w2] = Parameters(narrow)[w2];
   EXPECT_THROW(IntegerModel{wrong}, std::invalid_argument);
 }
 

@@ -33,38 +33,43 @@ struct NaiveInference {
     Matrix x(s.n_embd, std::vector<std::int64_t>(tokens_));
     for (std::size_t f = 0; f < s.n_embd; ++f) {
       for (std::size_t t = 0; t < tokens_; ++t) {
-        x[f][t] = p.embedding[tokens[t] * s.n_embd + f] + (t < s.n_positions ? p.position[t * s.n_embd + f] : 0);
+        x[f][t] = p[embedding].values()[tokens[t] * s.n_embd + f] +
+                  (t < s.n_positions ? p[position].values()[t * s.n_embd + f] : 0);
       }
     }
     for (std::size_t b = 0; b < s.n_layer; ++b) {
       Tensors& here = blocks.emplace_back();
       here["x_in"] = x;
-      const Matrix u1 = norm(here, "1", x, p.gamma1, p.beta1, b, 30 + e.gamma1 - e.u1, 30 + e.gamma1 - e.beta1);
-      linear(here, "q", u1, p.wq, p.bq, b, e.wq + e.u1 - e.q, e.wq + e.u1 - e.bq);
-      linear(here, "k", u1, p.wk, p.bk, b, e.wk + e.u1 - e.k, e.wk + e.u1 - e.bk);
-      linear(here, "v", u1, p.wv, p.bv, b, e.wv + e.u1 - e.v, e.wv + e.u1 - e.bv);
+      const Matrix u1 =
+          norm(here, "1", x, p[gamma1].values(), p[beta1].values(), b, 30 + e.gamma1 - e.u1, 30 + e.gamma1 - e.beta1);
+      linear(here, "q", u1, p[wq].values(), p[bq].values(), b, e.wq + e.u1 - e.q, e.wq + e.u1 - e.bq);
+      linear(here, "k", u1, p[wk].values(), p[bk].values(), b, e.wk + e.u1 - e.k, e.wk + e.u1 - e.bk);
+      linear(here, "v", u1, p[wv].values(), p[bv].values(), b, e.wv + e.u1 - e.v, e.wv + e.u1 - e.bv);
       attention(here, e.q + e.k - e.score);
-      linear(here, "o", here["y"], p.wo, p.bo, b, e.wo + e.v - e.residual, e.wo + e.v - e.bo);
+      linear(here, "o", here["y"], p[wo].values(), p[bo].values(), b, e.wo + e.v - e.residual, e.wo + e.v - e.bo);
       add(x, here["o"]);
       here["x_mid"] = x;
-      const Matrix u2 = norm(here, "2", x, p.gamma2, p.beta2, b, 30 + e.gamma2 - e.u2, 30 + e.gamma2 - e.beta2);
-      linear(here, "mlp", u2, p.w1, p.b1, b, e.w1 + e.u2 - e.mlp, e.w1 + e.u2 - e.b1);
+      const Matrix u2 =
+          norm(here, "2", x, p[gamma2].values(), p[beta2].values(), b, 30 + e.gamma2 - e.u2, 30 + e.gamma2 - e.beta2);
+      linear(here, "mlp", u2, p[w1].values(), p[b1].values(), b, e.w1 + e.u2 - e.mlp, e.w1 + e.u2 - e.b1);
       here["gelu"] = here["mlp"];
       for (auto& row : here["gelu"]) {
         for (std::int64_t& z : row) {
           z = gelu_table.at(static_cast<std::size_t>(z + 32768));
         }
       }
-      linear(here, "mlp_out", here["gelu"], p.w2, p.b2, b, e.w2 + e.gelu - e.residual, e.w2 + e.gelu - e.b2);
+      linear(here, "mlp_out", here["gelu"], p[w2].values(), p[b2].values(), b, e.w2 + e.gelu - e.residual,
+             e.w2 + e.gelu - e.b2);
       add(x, here["mlp_out"]);
     }
     last["x_end"] = x;
-    const Matrix u = norm(last, "f", x, p.gammaf, p.betaf, 0, 30 + e.gammaf - e.uf, 30 + e.gammaf - e.betaf);
+    const Matrix u =
+        norm(last, "f", x, p[gammaf].values(), p[betaf].values(), 0, 30 + e.gammaf - e.uf, 30 + e.gammaf - e.betaf);
     Matrix& logits = last["logits"] = Matrix(s.n_vocab, std::vector<std::int64_t>(tokens_));
     for (std::size_t v = 0; v < s.n_vocab; ++v) {
       for (std::size_t t = 0; t < tokens_; ++t) {
         for (std::size_t f = 0; f < s.n_embd; ++f) {
-          logits[v][t] += std::int64_t{p.embedding[v * s.n_embd + f]} * u[f][t];
+          logits[v][t] += std::int64_t{p[embedding].values()[v * s.n_embd + f]} * u[f][t];
         }
       }
     }
@@ -138,8 +143,8 @@ struct NaiveInference {
     }
   }
 
-  Matrix norm(Tensors& to, const std::string& name, const Matrix& x, const Parameters::Tensor& gamma,
-              const Parameters::Tensor& beta, std::size_t block, int shift, int bias_shift) const {
+  Matrix norm(Tensors& to, const std::string& name, const Matrix& x, std::span<const std::int16_t> gamma,
+              std::span<const std::int16_t> beta, std::size_t block, int shift, int bias_shift) const {
     const auto d = static_cast<std::int64_t>(model_.shape.n_embd);
     const auto epsilon =
         std::max<std::int64_t>(1, std::llround(static_cast<double>(d) * model_.layer_norm_epsilon * 16777216.0));
@@ -170,8 +175,8 @@ struct NaiveInference {
     return u;
   }
 
-  void linear(Tensors& to, const std::string& name, const Matrix& input, const Parameters::Tensor& weights,
-              const Parameters::Tensor& bias, std::size_t block, int shift, int bias_shift) const {
+  void linear(Tensors& to, const std::string& name, const Matrix& input, std::span<const std::int16_t> weights,
+              std::span<const std::int16_t> bias, std::size_t block, int shift, int bias_shift) const {
     const std::size_t out = bias.size() / model_.shape.n_layer;
     const std::size_t in = input.size();
     Matrix y(out, std::vector<std::int64_t>(tokens_)), remainder = y;

@@ -16,10 +16,10 @@ namespace {
 FloatModel tiny_model() {
   FloatModel model;
   model.shape = {1, 4, 1, 16, 8, 16};
-  for_each_parameter(model.shape, model.parameters,
-                     [](std::string_view, const ParameterExtents& extents, std::vector<float>& values) {
-                       values.assign(extents.count(), 0.25F);
-                     });
+  model.parameters = FloatParameters(model.shape);
+  for (const ParameterRow& row : parameter_table()) {
+    std::ranges::fill(model.parameters[row.id].values(), 0.25F);
+  }
   return model;
 }
 
@@ -35,10 +35,11 @@ TEST(Quantization, rounds_to_nearest_with_ties_up) {
   FloatModel model = tiny_model();
   Exponents exponents = choose_exponents(model, unit_calibration());
   const float unit = std::ldexp(1.0F, -exponents.b1);
-  model.parameters.b1 = {0.5F * unit, -0.5F * unit, 1.5F * unit, -1.5F * unit, 0.49F * unit, -0.51F * unit, 2 * unit};
-  model.parameters.b1.resize(model.shape.n_inner);
+  std::ranges::copy(
+      std::vector{0.5F * unit, -0.5F * unit, 1.5F * unit, -1.5F * unit, 0.49F * unit, -0.51F * unit, 2 * unit},
+      model.parameters[b1].values().begin());
   const Parameters parameters = quantize(model, exponents);
-  EXPECT_EQ(std::vector<std::int16_t>(parameters.b1.begin(), parameters.b1.begin() + 7),
+  EXPECT_EQ(std::vector<std::int16_t>(parameters[b1].values().begin(), parameters[b1].values().begin() + 7),
             (std::vector<std::int16_t>{1, 0, 2, -1, 0, -1, 2}));
 }
 
@@ -46,19 +47,19 @@ TEST(Quantization, folds_the_root_of_the_head_size_into_queries_only) {
   const FloatModel model = tiny_model();  // head size 4
   const Exponents x = choose_exponents(model, unit_calibration());
   const Parameters parameters = quantize(model, x);
-  EXPECT_EQ(parameters.wq[0], static_cast<int>(std::ldexp(0.125, x.wq)));
-  EXPECT_EQ(parameters.bq[0], static_cast<int>(std::ldexp(0.125, x.bq)));
-  EXPECT_EQ(parameters.wk[0], static_cast<int>(std::ldexp(0.25, x.wk)));
-  EXPECT_EQ(parameter_maxima(model).at("wq"), 0.125);
+  EXPECT_EQ(parameters[wq].values()[0], static_cast<int>(std::ldexp(0.125, x.wq)));
+  EXPECT_EQ(parameters[bq].values()[0], static_cast<int>(std::ldexp(0.125, x.bq)));
+  EXPECT_EQ(parameters[wk].values()[0], static_cast<int>(std::ldexp(0.25, x.wk)));
+  EXPECT_EQ(parameter_maxima(model)[wq], 0.125);
 }
 
 TEST(Quantization, a_parameter_outside_int16_is_named) {
   FloatModel model = tiny_model();
   const Exponents exponents = choose_exponents(model, unit_calibration());
-  model.parameters.embedding[5] = 8.0F;
+  model.parameters[embedding].values()[5] = 8.0F;
   expect_input_error([&] { quantize(model, exponents); }, "embedding[5]: expected an absolute value up to 7.99");
-  model.parameters.embedding[5] = 7.99F;
-  model.parameters.w2[3] = -100.0F;
+  model.parameters[embedding].values()[5] = 7.99F;
+  model.parameters[w2].values()[3] = -100.0F;
   expect_input_error([&] { quantize(model, exponents); }, "w2[3]");
 }
 
@@ -75,12 +76,11 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
   for (const double weights : {0.0, 1e-6, 1.0, 30.0, 1000.0}) {
     for (const double activations : {0.0, 1e-3, 1.0, 100.0, 1000.0}) {
       FloatModel model = tiny_model();
-      for_each_parameter(model.shape, model.parameters,
-                         [&](std::string_view name, const ParameterExtents&, std::vector<float>& values) {
-                           if (name != "embedding" && name != "position") {
-                             values.assign(values.size(), static_cast<float>(weights));
-                           }
-                         });
+      for (const ParameterRow& row : parameter_table()) {
+        if (row.id != embedding && row.id != position) {
+          std::ranges::fill(model.parameters[row.id].values(), static_cast<float>(weights));
+        }
+      }
       Calibration calibration = unit_calibration();
       for (auto& [kind, maximum] : calibration.maxima) {
         maximum = activations;
@@ -95,7 +95,7 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
       }
       check_exponents(exponents);
       check_bounds(model.shape, IntegerConstants::of(model.shape, 1e-5), exponents,
-                   parameter_maxima(model.shape, quantize(model, exponents)));
+                   parameter_maxima(quantize(model, exponents)));
     }
   }
 }
@@ -132,8 +132,8 @@ class Bounds : public testing::Test {
     constants_ = IntegerConstants::of(model_.shape, 1e-5);
   }
   void expect_refused(const std::string& part) const {
-    expect_input_error(
-        [&] { check_bounds(model_.shape, constants_, exponents_, parameter_maxima(model_.shape, parameters_)); }, part);
+    expect_input_error([&] { check_bounds(model_.shape, constants_, exponents_, parameter_maxima(parameters_)); },
+                       part);
   }
 
   FloatModel model_;
@@ -143,7 +143,7 @@ class Bounds : public testing::Test {
 };
 
 TEST_F(Bounds, hold_for_an_ordinary_model) {
-  EXPECT_NO_THROW(check_bounds(model_.shape, constants_, exponents_, parameter_maxima(model_.shape, parameters_)));
+  EXPECT_NO_THROW(check_bounds(model_.shape, constants_, exponents_, parameter_maxima(parameters_)));
 }
 
 TEST_F(Bounds, bias_shifted_too_far) {

@@ -9,6 +9,20 @@
 
 namespace tessera::testing {
 
+/// The model with the parameters that a rank keeps.
+inline Model part_of(const Model& model, int rank, int ranks) {
+  Model part = model;
+  part.parameters = Parameters(model.shape, rank, ranks);
+  for (const ParameterRow& row : parameter_table()) {
+    const Range held = part.parameters[row.id].held();
+    for (std::size_t block = 0; block < row.extents(model.shape).blocks; ++block) {
+      std::ranges::copy(model.parameters[row.id].block(block).rows(held),
+                        part.parameters[row.id].block(block).rows(held).begin());
+    }
+  }
+  return part;
+}
+
 /// A model with random parameters of ordinary size, reproducible on any machine, whose activations stay in range.
 class RandomModel {
  public:
@@ -19,31 +33,30 @@ class RandomModel {
     model.shape = shape;
     model.exponents = exponents();
     const Exponents& e = model.exponents;
-    const std::size_t vectors = shape.n_layer * shape.n_embd;
     const double spread = 1.0 / std::sqrt(static_cast<double>(shape.n_embd));
     const double inner_spread = 1.0 / std::sqrt(static_cast<double>(shape.n_inner));
     const double query_spread = 2.0 * spread / std::sqrt(static_cast<double>(shape.head_size()));
-    Parameters& p = model.parameters;
-    p.embedding = normal(shape.n_vocab * shape.n_embd, 0.7, e.residual);
-    p.position = normal(shape.n_positions * shape.n_embd, 0.3, e.residual);
-    p.gamma1 = normal(vectors, 0.3, e.gamma1, 1.0);
-    p.beta1 = normal(vectors, 0.2, e.beta1);
-    p.gamma2 = normal(vectors, 0.3, e.gamma2, 1.0);
-    p.beta2 = normal(vectors, 0.2, e.beta2);
-    p.gammaf = normal(shape.n_embd, 0.3, e.gammaf, 1.0);
-    p.betaf = normal(shape.n_embd, 0.2, e.betaf);
-    p.wq = normal(vectors * shape.n_embd, query_spread, e.wq);
-    p.wk = normal(vectors * shape.n_embd, spread, e.wk);
-    p.wv = normal(vectors * shape.n_embd, spread, e.wv);
-    p.wo = normal(vectors * shape.n_embd, spread, e.wo);
-    p.w1 = normal(vectors * shape.n_inner, spread, e.w1);
-    p.w2 = normal(vectors * shape.n_inner, inner_spread, e.w2);
-    p.bq = normal(vectors, 0.2, e.bq);
-    p.bk = normal(vectors, 0.2, e.bk);
-    p.bv = normal(vectors, 0.2, e.bv);
-    p.bo = normal(vectors, 0.1, e.bo);
-    p.b1 = normal(shape.n_layer * shape.n_inner, 0.2, e.b1);
-    p.b2 = normal(vectors, 0.1, e.b2);
+    Parameters& p = model.parameters = Parameters(shape);
+    normal(p[embedding].values(), 0.7, e.residual);
+    normal(p[position].values(), 0.3, e.residual);
+    normal(p[gamma1].values(), 0.3, e.gamma1, 1.0);
+    normal(p[beta1].values(), 0.2, e.beta1);
+    normal(p[gamma2].values(), 0.3, e.gamma2, 1.0);
+    normal(p[beta2].values(), 0.2, e.beta2);
+    normal(p[gammaf].values(), 0.3, e.gammaf, 1.0);
+    normal(p[betaf].values(), 0.2, e.betaf);
+    normal(p[wq].values(), query_spread, e.wq);
+    normal(p[wk].values(), spread, e.wk);
+    normal(p[wv].values(), spread, e.wv);
+    normal(p[wo].values(), spread, e.wo);
+    normal(p[w1].values(), spread, e.w1);
+    normal(p[w2].values(), inner_spread, e.w2);
+    normal(p[bq].values(), 0.2, e.bq);
+    normal(p[bk].values(), 0.2, e.bk);
+    normal(p[bv].values(), 0.2, e.bv);
+    normal(p[bo].values(), 0.1, e.bo);
+    normal(p[b1].values(), 0.2, e.b1);
+    normal(p[b2].values(), 0.1, e.b2);
     return model;
   }
 
@@ -84,8 +97,7 @@ class RandomModel {
 
  private:
   /// Sums of uniform numbers, near enough to normal and without library functions that differ between machines.
-  Parameters::Tensor normal(std::size_t count, double deviation, int exponent, double mean = 0.0) {
-    Parameters::Tensor values(count);
+  void normal(std::span<std::int16_t> values, double deviation, int exponent, double mean = 0.0) {
     for (std::int16_t& value : values) {
       double sum = -6.0;
       for (int i = 0; i < 12; ++i) {
@@ -94,7 +106,6 @@ class RandomModel {
       const double scaled = std::ldexp(mean + deviation * sum, exponent);
       value = static_cast<std::int16_t>(std::clamp(std::floor(scaled + 0.5), -32768.0, 32767.0));
     }
-    return values;
   }
 
   std::mt19937_64 engine_;

@@ -35,7 +35,7 @@ void expect_range_error(const std::function<void(Model&)>& damage, const std::ve
 }
 
 /// Clears a bias of both blocks, whose exponent is about to change, and makes one output of block 1 large.
-void raise(Parameters::Tensor& bias, std::size_t output) {
+void raise(std::span<std::int16_t> bias, std::size_t output) {
   std::ranges::fill(bias, std::int16_t{0});
   bias[bias.size() / 2 + output] = 32767;
 }
@@ -48,27 +48,29 @@ std::vector<std::string> words(const std::string& tensor, std::vector<std::strin
 }
 
 TEST(Range, layer_norm_outputs) {
-  expect_range_error([](Model& m) { raise(m.parameters.beta1, 35), m.exponents.beta1 = 8; }, words("layer norm 1"));
-  expect_range_error([](Model& m) { raise(m.parameters.beta2, 0), m.exponents.beta2 = 8; }, words("layer norm 2"));
-  expect_range_error([](Model& m) { raise(m.parameters.betaf, 17), m.exponents.betaf = 8; },
+  expect_range_error([](Model& m) { raise(m.parameters[beta1].values(), 35), m.exponents.beta1 = 8; },
+                     words("layer norm 1"));
+  expect_range_error([](Model& m) { raise(m.parameters[beta2].values(), 0), m.exponents.beta2 = 8; },
+                     words("layer norm 2"));
+  expect_range_error([](Model& m) { raise(m.parameters[betaf].values(), 17), m.exponents.betaf = 8; },
                      {"final layer norm:", "[-32768, 32767]"});
 }
 
 TEST(Range, projections) {
-  expect_range_error([](Model& m) { raise(m.parameters.bq, 13), m.exponents.bq = 10; }, words("q"));
-  expect_range_error([](Model& m) { raise(m.parameters.bk, 35), m.exponents.bk = 10; }, words("k"));
-  expect_range_error([](Model& m) { raise(m.parameters.bv, 0), m.exponents.bv = 10; }, words("v"));
-  expect_range_error([](Model& m) { raise(m.parameters.b1, 143), m.exponents.b1 = 10; }, words("MLP z"));
+  expect_range_error([](Model& m) { raise(m.parameters[bq].values(), 13), m.exponents.bq = 10; }, words("q"));
+  expect_range_error([](Model& m) { raise(m.parameters[bk].values(), 35), m.exponents.bk = 10; }, words("k"));
+  expect_range_error([](Model& m) { raise(m.parameters[bv].values(), 0), m.exponents.bv = 10; }, words("v"));
+  expect_range_error([](Model& m) { raise(m.parameters[b1].values(), 143), m.exponents.b1 = 10; }, words("MLP z"));
 }
 
 TEST(Range, scores) {
   // two large equal places in one head: their product leaves int16 after the shift
   expect_range_error(
       [](Model& m) {
-        std::ranges::fill(m.parameters.bq, std::int16_t{0});
-        std::ranges::fill(m.parameters.bk, std::int16_t{0});
+        std::ranges::fill(m.parameters[bq].values(), std::int16_t{0});
+        std::ranges::fill(m.parameters[bk].values(), std::int16_t{0});
         for (std::size_t place = 24; place < 36; ++place) {
-          m.parameters.bq[36 + place] = m.parameters.bk[36 + place] = 14000;
+          m.parameters[bq].values()[36 + place] = m.parameters[bk].values()[36 + place] = 14000;
         }
         m.exponents.bq = m.exponents.bk = 12;
       },
@@ -77,9 +79,9 @@ TEST(Range, scores) {
 
 TEST(Range, residual_stream) {
   const std::vector<std::string> bounds = {"[-67108864, 67108863]"};
-  expect_range_error([](Model& m) { raise(m.parameters.bo, 1), m.exponents.bo = 0; },
+  expect_range_error([](Model& m) { raise(m.parameters[bo].values(), 1), m.exponents.bo = 0; },
                      words("residual stream after attention", bounds));
-  expect_range_error([](Model& m) { raise(m.parameters.b2, 34), m.exponents.b2 = 0; },
+  expect_range_error([](Model& m) { raise(m.parameters[b2].values(), 34), m.exponents.b2 = 0; },
                      words("residual stream after MLP", bounds));
 }
 

@@ -64,7 +64,9 @@ void check_product(std::size_t out, std::size_t in, std::size_t columns, bool ex
   const auto x = fill(in * columns);
   std::vector<std::int64_t> result(out * columns, -1);
   const Range rows{1, out - 1};
-  multiply(w, rows, ProductInput(x, in, columns), [&](std::size_t row, std::span<const std::int64_t> products) {
+  const RowBlock<const std::int16_t> held{"w", {1, out}, in, w.data() + in};
+  EXPECT_THROW(multiply(held, {0, out}, ProductInput(x, in, columns), {}), std::logic_error);
+  multiply(held, rows, ProductInput(x, in, columns), [&](std::size_t row, std::span<const std::int64_t> products) {
     ASSERT_TRUE(rows.contains(row));
     std::ranges::copy(products, result.begin() + static_cast<std::ptrdiff_t>(row * columns));
   });

@@ -55,11 +55,11 @@ E naive_claim(const IntegerTensor& tensor, const Shape& shape, const std::vector
 TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
   const Plan& plan = proven().forgery->plan;
   const Witness& witness = *proven().forgery->witness;
-  for (const Claim& claim : proven().claims.ledger.witness) {
+  for (const Claim& claim : proven().claims.ledger[witness_oracle]) {
     EXPECT_EQ(naive_claim(witness.tensors[claim.tensor], plan.witness_shapes[claim.tensor], claim.weight), claim.value)
         << plan.witness_names[claim.tensor];
   }
-  for (const Claim& claim : proven().claims.ledger.parameters) {
+  for (const Claim& claim : proven().claims.ledger[parameter_oracle]) {
     EXPECT_EQ(
         naive_claim(witness.parameters[claim.tensor], plan.parameter_layout.tensors()[claim.tensor], claim.weight),
         claim.value)
@@ -71,7 +71,7 @@ TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
 TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   const Plan& plan = proven().forgery->plan;
   std::vector<std::size_t> parameters(parameter_count);
-  for (const Claim& claim : proven().claims.ledger.parameters) {
+  for (const Claim& claim : proven().claims.ledger[parameter_oracle]) {
     ++parameters[claim.tensor];
   }
   // the embedding: input rows, all logits, chosen logits
@@ -80,7 +80,7 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   }
 
   std::vector<std::size_t> found(plan.witness_shapes.size());
-  for (const Claim& claim : proven().claims.ledger.witness) {
+  for (const Claim& claim : proven().claims.ledger[witness_oracle]) {
     ++found[claim.tensor];
   }
   // at the look-up point, every committed tensor once (but the chosen logits, which are not looked up and have one

@@ -176,8 +176,8 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
       const __int128 x = trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
       const Parameters& p = test.model.parameters;
-      const __int128 sum =
-          x * inverse * p.gammaf[f] + (__int128{p.betaf[f]} << norm.bias_shift) + (__int128{1} << (norm.shift - 1));
+      const __int128 sum = x * inverse * p[gammaf].values()[f] + (__int128{p[betaf].values()[f]} << norm.bias_shift) +
+                           (__int128{1} << (norm.shift - 1));
       trace_row(forgery.trace.lnf.u, 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
       trace_row(forgery.trace.lnf.u_remainder, 0, f)[last_token] =
           static_cast<std::int64_t>(sum & ((__int128{1} << norm.shift) - 1));

@@ -48,34 +48,35 @@ class Inference {
     for (std::size_t f = 0; f < d; ++f) {
       for (std::size_t t = 0; t < tokens_.size(); ++t) {
         // positions that the model does not have are rows of zeros
-        const std::int32_t place = t < shape_.n_positions ? p_.position[t * d + f] : 0;
-        trace_row(trace_.x_in, 0, f)[t] = p_.embedding[tokens_[t] * d + f] + place;
+        const std::int32_t place = t < shape_.n_positions ? p_[position].values()[t * d + f] : 0;
+        trace_row(trace_.x_in, 0, f)[t] = p_[embedding].values()[tokens_[t] * d + f] + place;
       }
     }
     for (std::size_t b = 0; b < shape_.n_layer; ++b) {
       say(Stage::x_in, b);
-      norm(trace_.ln1, trace_.x_in, b, p_.gamma1, p_.beta1, e_.shift_norm(e_.gamma1, e_.u1),
+      norm(trace_.ln1, trace_.x_in, b, p_[gamma1].values(), p_[beta1].values(), e_.shift_norm(e_.gamma1, e_.u1),
            e_.bias_norm(e_.gamma1, e_.beta1), Stage::mu1);
       qkv(b);
       attention(b);
-      residual(trace_.x_in, trace_.x_mid, b, p_.wo, p_.bo, d, e_.shift_o(), e_.bias_o(), trace_.o_remainder,
-               [&](std::size_t i, std::size_t t) {
+      residual(trace_.x_in, trace_.x_mid, b, p_[wo].values(), p_[bo].values(), d, e_.shift_o(), e_.bias_o(),
+               trace_.o_remainder, [&](std::size_t i, std::size_t t) {
                  const std::size_t m = shape_.head_size();
                  return trace_row(trace_.y, b * shape_.n_head + i / m, i % m)[t];
                });
       say(Stage::x_mid, b);
-      norm(trace_.ln2, trace_.x_mid, b, p_.gamma2, p_.beta2, e_.shift_norm(e_.gamma2, e_.u2),
+      norm(trace_.ln2, trace_.x_mid, b, p_[gamma2].values(), p_[beta2].values(), e_.shift_norm(e_.gamma2, e_.u2),
            e_.bias_norm(e_.gamma2, e_.beta2), Stage::mu2);
       mlp(b);
     }
     say(Stage::x_end, 0);
-    norm(trace_.lnf, trace_.x_end, 0, p_.gammaf, p_.betaf, e_.shift_norm(e_.gammaf, e_.uf),
+    norm(trace_.lnf, trace_.x_end, 0, p_[gammaf].values(), p_[betaf].values(), e_.shift_norm(e_.gammaf, e_.uf),
          e_.bias_norm(e_.gammaf, e_.betaf), Stage::muf);
     for (std::size_t g = 0; g < trace_.generated; ++g) {
       for (std::size_t v = 0; v < shape_.n_vocab; ++v) {
         std::int64_t sum = 0;
         for (std::size_t f = 0; f < d; ++f) {
-          sum += std::int64_t{p_.embedding[v * d + f]} * trace_row(trace_.lnf.u, 0, f)[trace_.prompt_length + g - 1];
+          sum += std::int64_t{p_[embedding].values()[v * d + f]} *
+                 trace_row(trace_.lnf.u, 0, f)[trace_.prompt_length + g - 1];
         }
         trace_row(trace_.logits, 0, v)[g] = sum;
       }
@@ -93,8 +94,8 @@ class Inference {
 
   static Stage after(Stage first, int steps) { return static_cast<Stage>(static_cast<int>(first) + steps); }
 
-  void norm(LayerNormTrace& to, ChunkedTensor<std::int32_t>& x, std::size_t b, const Parameters::Tensor& gamma,
-            const Parameters::Tensor& beta, int shift, int bias_shift, Stage first) {
+  void norm(LayerNormTrace& to, ChunkedTensor<std::int32_t>& x, std::size_t b, std::span<const std::int16_t> gamma,
+            std::span<const std::int16_t> beta, int shift, int bias_shift, Stage first) {
     const auto d = static_cast<std::int64_t>(shape_.n_embd);
     const std::size_t s = tokens_.size();
     const auto row = [&](std::size_t f) { return trace_row(x, b, f); };
@@ -132,8 +133,8 @@ class Inference {
   }
 
   template <class Input>
-  Wide product(const Parameters::Tensor& weights, const Parameters::Tensor& bias, std::size_t row, std::size_t in,
-               int bias_shift, const Input& input, std::size_t t) const {
+  Wide product(std::span<const std::int16_t> weights, std::span<const std::int16_t> bias, std::size_t row,
+               std::size_t in, int bias_shift, const Input& input, std::size_t t) const {
     Wide sum = Wide{bias[row]} * (Wide{1} << bias_shift);
     for (std::size_t i = 0; i < in; ++i) {
       sum += Wide{weights[row * in + i]} * input(i, t);
@@ -154,9 +155,9 @@ class Inference {
       }
       say(stage, b);
     };
-    project(trace_.q, trace_.q_remainder, p_.wq, p_.bq, e_.shift_q(), e_.bias_q(), Stage::q);
-    project(trace_.k, trace_.k_remainder, p_.wk, p_.bk, e_.shift_k(), e_.bias_k(), Stage::k);
-    project(trace_.v, trace_.v_remainder, p_.wv, p_.bv, e_.shift_v(), e_.bias_v(), Stage::v);
+    project(trace_.q, trace_.q_remainder, p_[wq].values(), p_[bq].values(), e_.shift_q(), e_.bias_q(), Stage::q);
+    project(trace_.k, trace_.k_remainder, p_[wk].values(), p_[bk].values(), e_.shift_k(), e_.bias_k(), Stage::k);
+    project(trace_.v, trace_.v_remainder, p_[wv].values(), p_[bv].values(), e_.shift_v(), e_.bias_v(), Stage::v);
   }
 
   /// Calls visit(block*heads + head, head, query).
@@ -221,9 +222,9 @@ class Inference {
   }
 
   template <class X, class Input>
-  void residual(X& from, X& to, std::size_t b, const Parameters::Tensor& weights, const Parameters::Tensor& bias,
-                std::size_t in, int shift, int bias_shift, ChunkedTensor<std::uint16_t>& remainders,
-                const Input& input) {
+  void residual(X& from, X& to, std::size_t b, std::span<const std::int16_t> weights,
+                std::span<const std::int16_t> bias, std::size_t in, int shift, int bias_shift,
+                ChunkedTensor<std::uint16_t>& remainders, const Input& input) {
     // the block whose values `to` holds: the next one's input, or the same block's
     const std::size_t next = &to == &trace_.x_in ? b + 1 : &to == &trace_.x_end ? 0 : b;
     for (std::size_t o = 0; o < shape_.n_embd; ++o) {
@@ -241,8 +242,8 @@ class Inference {
     const auto input = [&](std::size_t i, std::size_t t) { return trace_row(trace_.ln2.u, b, i)[t]; };
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_.size(); ++t) {
-        rshift(product(p_.w1, p_.b1, b * inner + o, shape_.n_embd, e_.bias_1(), input, t), e_.shift_1(),
-               trace_row(trace_.mlp, b, o)[t], trace_row(trace_.mlp_remainder, b, o)[t]);
+        rshift(product(p_[w1].values(), p_[b1].values(), b * inner + o, shape_.n_embd, e_.bias_1(), input, t),
+               e_.shift_1(), trace_row(trace_.mlp, b, o)[t], trace_row(trace_.mlp_remainder, b, o)[t]);
       }
     }
     say(Stage::mlp, b);
@@ -254,8 +255,8 @@ class Inference {
     }
     say(Stage::gelu, b);
     auto& to = b + 1 == shape_.n_layer ? trace_.x_end : trace_.x_in;
-    residual(trace_.x_mid, to, b, p_.w2, p_.b2, inner, e_.shift_2(), e_.bias_2(), trace_.mlp_out_remainder,
-             [&](std::size_t i, std::size_t t) { return trace_row(trace_.gelu, b, i)[t]; });
+    residual(trace_.x_mid, to, b, p_[w2].values(), p_[b2].values(), inner, e_.shift_2(), e_.bias_2(),
+             trace_.mlp_out_remainder, [&](std::size_t i, std::size_t t) { return trace_row(trace_.gelu, b, i)[t]; });
     say(Stage::x_out, b);
   }
 

@@ -49,25 +49,23 @@ void expect_uncommitted(const Copy& copy, const std::string& name) {
 
 TEST(ModelLies, EveryParameterIsTheCommittedOne) {
   Copy copy;
-  for_each_parameter(copy.model.shape, copy.model.parameters,
-                     [&](std::string_view name, const ParameterExtents&, Parameters::Tensor& tensor) {
-                       const std::size_t place = tensor.size() / 2;
-                       ++tensor[place];
-                       expect_uncommitted(copy, std::string(name));
-                       --tensor[place];
-                     });
+  for (const ParameterRow& row : parameter_table()) {
+    const std::span<std::int16_t> values = copy.model.parameters[row.id].values();
+    ++values[values.size() / 2];
+    expect_uncommitted(copy, std::string(row.name));
+    --values[values.size() / 2];
+  }
 }
 
 TEST(ModelLies, SwappedBlocksAreRejected) {
   Copy copy;
-  for_each_parameter(copy.model.shape, copy.model.parameters,
-                     [&](std::string_view, const ParameterExtents& extents, Parameters::Tensor& tensor) {
-                       if (extents.blocks == 2) {
-                         std::swap_ranges(tensor.begin(),
-                                          tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2),
-                                          tensor.begin() + static_cast<std::ptrdiff_t>(tensor.size() / 2));
-                       }
-                     });
+  for (const ParameterRow& row : parameter_table()) {
+    if (row.per_block) {
+      ASSERT_EQ(copy.model.shape.n_layer, 2U);
+      const std::span<std::int16_t> values = copy.model.parameters[row.id].values();
+      std::ranges::swap_ranges(values.first(values.size() / 2), values.last(values.size() / 2));
+    }
+  }
   expect_uncommitted(copy, "blocks");
 }
 
@@ -87,8 +85,8 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
     std::size_t token;
     std::function<int(std::size_t f)> change;
   };
-  const auto row = [&](std::size_t id, std::size_t f) { return p.embedding[id * d + f]; };
-  const auto place = [&](std::size_t t, std::size_t f) { return p.position[t * d + f]; };
+  const auto row = [&](std::size_t id, std::size_t f) { return p[embedding].values()[id * d + f]; };
+  const auto place = [&](std::size_t t, std::size_t f) { return p[position].values()[t * d + f]; };
   for (const Lie& lie :
        {Lie{"row of another token", 3, [&](std::size_t f) { return row(100, f) - row(99, f); }},
         Lie{"another filler", last_token, [&](std::size_t f) { return row(1, f) - row(299, f); }},

@@ -47,7 +47,7 @@ TEST(TokenLies, TieGoesToTheLowestId) {
   const std::vector<std::uint32_t>& prompt = odd_statement().prompt;
   const auto winner = static_cast<std::ptrdiff_t>(odd_statement().generated[0]);
   const std::ptrdiff_t twin = winner == 298 ? 297 : 298;
-  const auto rows = model.parameters.embedding.begin();
+  const auto rows = model.parameters[embedding].values().begin();
   std::copy_n(rows + winner * d, d, rows + twin * d);
   TestModel test(std::move(model));
   const auto lowest = static_cast<std::uint32_t>(std::min(winner, twin));

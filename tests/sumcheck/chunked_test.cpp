@@ -2,7 +2,7 @@
 #include <omp.h>
 
 #include "cluster/thread_communicator.hpp"
-#include "plan/prover_context.hpp"
+#include "sumcheck/chunked.hpp"
 
 #include "../tensor/random_values.hpp"
 #include "relations.hpp"
@@ -94,10 +94,10 @@ class ChunkedCase {
   ProvenSumcheck prove(ProverTranscript& transcript, const MonomialRelation& relation, Communicator& comm) const {
     const auto first = filled<std::int16_t>(shape_, ownership_, number_, comm);
     const auto second = filled<std::int64_t>(shape_, ownership_, number_ + 1, comm);
-    std::vector<ChunkedFactor> factors{tensor_factor(&first), tensor_factor(&second), weight_factor(shape_, weights_),
-                                       broadcast_factor(shape_, broadcast_, kept_)};
-    factors.resize(relation.factors());
-    return prove_chunked_sumcheck(transcript, relation, shape_, ownership_, factors, at_, comm);
+    std::vector<ChunkedFactor> factors{TensorFactor{&first}, TensorFactor{&second}, WeightFactor(shape_, weights_),
+                                       BroadcastFactor(shape_, broadcast_, kept_)};
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(relation.factors()), factors.end());
+    return prove_chunked_sumcheck(transcript, round_kernel(relation), shape_, ownership_, factors, at_, comm);
   }
 
  private:
@@ -157,7 +157,7 @@ TEST(ChunkedSumcheck, sends_what_the_dense_one_sends) {
     ProverTranscript chunked(seed);
     ProverTranscript dense(seed);
     (void)data.prove(chunked, relation, self);
-    (void)prove_dense_sumcheck(dense, relation, tables, data.at());
+    (void)prove_dense_sumcheck(dense, round_kernel(relation), tables, data.at());
     EXPECT_EQ(chunked.payload(), dense.payload());
   });
 }

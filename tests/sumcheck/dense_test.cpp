@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "sumcheck/dense.hpp"
+
 #include "../tensor/random_values.hpp"
 #include "relations.hpp"
 
@@ -49,7 +51,7 @@ TEST(DenseSumcheck, the_sum_over_the_cube_is_accepted_and_ends_at_the_factors_va
   for (const Case& c : cases()) {
     const E claim = naive_sum(c.relation, c.tables, c.at);
     ProverTranscript prover(seed);
-    const ProvenSumcheck proven = prove_dense_sumcheck(prover, c.relation, c.tables, c.at);
+    const ProvenSumcheck proven = prove_dense_sumcheck(prover, round_kernel(c.relation), c.tables, c.at);
     const unsigned variables = ceil_log2(c.tables.front().size());
     EXPECT_EQ(prover.payload().size(), variables * c.relation.degree() * sizeof(E));
     EXPECT_TRUE(accepts(c.relation, c.tables, c.at, claim, seed, prover.payload()));
@@ -71,7 +73,7 @@ TEST(DenseSumcheck, every_altered_message_fails_the_final_check) {
   for (const Case& c : cases()) {
     const E claim = naive_sum(c.relation, c.tables, c.at);
     ProverTranscript prover(seed);
-    (void)prove_dense_sumcheck(prover, c.relation, c.tables, c.at);
+    (void)prove_dense_sumcheck(prover, round_kernel(c.relation), c.tables, c.at);
     for (std::size_t word = 0; word < prover.payload().size() / 8; ++word) {
       std::vector<std::uint8_t> altered = prover.payload();
       altered[8 * word] ^= 1;
@@ -89,7 +91,7 @@ TEST(DenseSumcheck, a_wrong_table_entry_fails) {
     std::vector<std::vector<E>> wrong = c.tables;
     wrong.front().back() += E::one();
     ProverTranscript prover(seed);
-    (void)prove_dense_sumcheck(prover, c.relation, wrong, c.at);
+    (void)prove_dense_sumcheck(prover, round_kernel(c.relation), wrong, c.at);
     EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim, seed, prover.payload()));
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "sumcheck/sumcheck_prove.hpp"
+#include "sumcheck/round_kernel.hpp"
+#include "sumcheck/sumcheck.hpp"
 
 namespace tessera::testing {
 
@@ -10,7 +11,7 @@ struct MonomialRelation {
   std::size_t count = 1;
   [[nodiscard]] std::size_t degree() const { return power; }
   [[nodiscard]] std::size_t factors() const { return count; }
-  E operator()(std::span<const E> v) const {
+  E operator()(const auto& v) const {
     E product = E::one();
     for (std::size_t i = 0; i < power; ++i) {
       product *= v[i % count];
@@ -18,6 +19,7 @@ struct MonomialRelation {
     return power < 2 ? product : product + v[0] * v[count - 1] * F::from_canonical(3);
   }
 };
+inline RoundKernel round_kernel(const MonomialRelation& relation) { return scalar_kernel(relation); }
 
 /// sum_x g(x), or sum_x beta(at, x)*g(x), over tables in the order of the point's variables.
 template <Relation R>

@@ -4,25 +4,18 @@
 #include <bit>
 #include <random>
 #include "subprotocols/claim_reduction.hpp"
+#include "subprotocols/matrix_product.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
 #include "sumcheck/product_relations.hpp"
-#include "sumcheck/sumcheck_prove.hpp"
+#include "sumcheck/round_kernel.hpp"
+
+#include "counting_relation.hpp"
 
 namespace tessera {
 namespace {
 
-/// A relation without its vector form: scalar code.
-template <class R>
-struct Scalar {
-  static constexpr bool homogeneous = is_homogeneous<R>();
-  R relation;
-  [[nodiscard]] std::size_t degree() const { return relation.degree(); }
-  [[nodiscard]] std::size_t factors() const { return relation.factors(); }
-  E operator()(std::span<const E> v) const { return relation(v); }
-};
-
 /// Runs the kernels with one instruction set at a time.
-struct VectorRounds : testing::TestWithParam<std::int64_t> {
+struct VectorRounds : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override {
     hwy::SetSupportedTargetsForTest(0);
     if ((hwy::SupportedTargets() & GetParam()) == 0) {
@@ -50,90 +43,146 @@ struct VectorRounds : testing::TestWithParam<std::int64_t> {
     return result;
   }
 
+  /// Tables of `size` entries for every factor.
+  struct Tables {
+    std::vector<std::vector<E>> values;
+    std::vector<E*> places;
+    Tables(VectorRounds& test, std::size_t factors, std::size_t size) {
+      for (std::size_t k = 0; k < factors; ++k) {
+        values.push_back(test.elements(size));
+        places.push_back(values.back().data());
+      }
+    }
+    Tables(const Tables& other) : values(other.values) {
+      for (std::vector<E>& table : values) {
+        places.push_back(table.data());
+      }
+    }
+  };
+  /// No weights, and weights of `pairs` pairs.
+  std::vector<RoundWeights> weights_of(std::size_t pairs) {
+    std::vector<RoundWeights> choices(1);
+    if (std::has_single_bit(pairs)) {
+      choices.emplace_back(elements(static_cast<std::size_t>(std::countr_zero(pairs))));
+    }
+    return choices;
+  }
+
   template <class R>
   void expect_scalar_sums(const R& relation) {
-    for (const std::size_t pairs : {1U, 4U, 8U, 24U, 64U}) {
-      std::vector<std::vector<E>> tables;
-      std::vector<E*> pointers;
-      for (std::size_t k = 0; k < relation.factors(); ++k) {
-        tables.push_back(elements(2 * pairs));
-        pointers.push_back(tables.back().data());
-      }
-      std::vector<RoundWeights> choices(1);
-      if (std::has_single_bit(pairs)) {
-        choices.emplace_back(elements(static_cast<std::size_t>(std::countr_zero(pairs))));
-      }
-      const std::span<E* const> all(pointers);
-      for (const RoundWeights& weights : choices) {
+    for (const std::size_t pairs : {1U, 4U, 8U, 24U, 64U, 512U}) {
+      const Tables tables(*this, relation.factors(), 2 * pairs);
+      for (const RoundWeights& weights : weights_of(pairs)) {
         for (const bool with_one : {false, true}) {
-          EXPECT_EQ(round_sums(relation, all, pairs, weights, with_one),
-                    round_sums(Scalar<R>{relation}, all, pairs, weights, with_one))
-              << pairs;
+          const RoundRun run{tables.places.data(), pairs, weights, 0, with_one};
+          EXPECT_EQ(round_kernel(relation).run(run), scalar_run(relation, run)) << pairs;
         }
       }
     }
   }
 
-  /// A pass that binds and sums against one after the other.
+  /// A pass that binds, in place or not, and sums against one after the other.
   template <class R>
   void expect_bound_sums(const R& relation) {
     for (const std::size_t pairs : {1U, 4U, 8U, 64U, 1024U}) {
-      for (const bool with_one : {false, true}) {
-        std::vector<std::vector<E>> tables;
-        std::vector<std::vector<E>> expected;
-        std::vector<E*> pointers;
-        std::vector<E*> expected_pointers;
-        const E challenge = element();
-        for (std::size_t k = 0; k < relation.factors(); ++k) {
-          tables.push_back(elements(4 * pairs));
-          expected.emplace_back();
-          for (std::size_t x = 0; x < 2 * pairs; ++x) {
-            const E low = tables.back()[2 * x];
-            expected.back().push_back(low + challenge * (tables.back()[2 * x + 1] - low));
+      const Tables tables(*this, relation.factors(), 4 * pairs);
+      const E challenge = element();
+      Tables expected(*this, relation.factors(), 2 * pairs);
+      for (std::size_t k = 0; k < relation.factors(); ++k) {
+        for (std::size_t x = 0; x < 2 * pairs; ++x) {
+          const E low = tables.values[k][2 * x];
+          expected.values[k][x] = low + challenge * (tables.values[k][2 * x + 1] - low);
+        }
+      }
+      for (const RoundWeights& weights : weights_of(pairs)) {
+        for (const bool with_one : {false, true}) {
+          const RoundSums sums = scalar_run(relation, {expected.places.data(), pairs, weights, 0, with_one});
+          Tables in_place = tables;
+          EXPECT_EQ(round_kernel(relation).run(
+                        {in_place.places.data(), pairs, weights, 0, with_one, in_place.places.data(), challenge}),
+                    sums)
+              << pairs;
+          Tables bound(*this, relation.factors(), 2 * pairs);
+          const Tables from = tables;
+          EXPECT_EQ(round_kernel(relation).run(
+                        {from.places.data(), pairs, weights, 0, with_one, bound.places.data(), challenge}),
+                    sums)
+              << pairs;
+          EXPECT_EQ(from.values, tables.values);
+          EXPECT_EQ(bound.values, expected.values);
+          for (std::size_t k = 0; k < relation.factors(); ++k) {
+            in_place.values[k].resize(2 * pairs);
           }
-        }
-        for (std::size_t k = 0; k < relation.factors(); ++k) {
-          pointers.push_back(tables[k].data());
-          expected_pointers.push_back(expected[k].data());
-        }
-        const RoundWeights weights(elements(static_cast<std::size_t>(std::countr_zero(pairs))));
-        EXPECT_EQ(bind_round(relation, std::span<E* const>(pointers), pairs, challenge, weights, with_one),
-                  round_sums(Scalar<R>{relation}, std::span<E* const>(expected_pointers), pairs, weights, with_one))
-            << pairs;
-        for (std::size_t k = 0; k < relation.factors(); ++k) {
-          tables[k].resize(2 * pairs);
-          EXPECT_EQ(tables[k], expected[k]);
+          EXPECT_EQ(in_place.values, expected.values);
         }
       }
     }
+  }
+
+  /// body(relation) for all relations with kernels.
+  template <class Body>
+  void for_each_relation(const Body& body) {
+    body(ProductRelation{});
+    body(TripleProductRelation{});
+    body(ReductionRelation{1});
+    body(ReductionRelation{3});
+    body(MatrixProductRelation{powers(element(), 1)});
+    body(MatrixProductRelation{powers(element(), 3)});
+    body(TokenRelation{F::from_canonical(768), element()});
+    body(NormRelation{element()});
+    body(CountingRelation{element()});
   }
 
   std::mt19937_64 random{7};
 };
 
 TEST_P(VectorRounds, SumsAgreeWithScalarCode) {
-  expect_scalar_sums(ProductRelation{});
-  expect_scalar_sums(TripleProductRelation{});
-  expect_scalar_sums(ReductionRelation{1});
-  expect_scalar_sums(ReductionRelation{3});
-  expect_scalar_sums(NormRelation{element()});
+  for_each_relation([&](const auto& relation) { expect_scalar_sums(relation); });
 }
 
 TEST_P(VectorRounds, BindingOnTheWayAgreesWithBindingFirst) {
-  expect_bound_sums(ProductRelation{});
-  expect_bound_sums(ReductionRelation{3});
-  expect_bound_sums(NormRelation{element()});
+  for_each_relation([&](const auto& relation) { expect_bound_sums(relation); });
+}
+
+/// A long round in blocks: each takes its part of the weights.
+TEST_P(VectorRounds, RunsOfARoundAddUp) {
+  const std::size_t pairs = 1024;
+  const Tables tables(*this, 2, 2 * pairs);
+  const RoundWeights weights(elements(10));
+  const RoundKernel kernel = round_kernel(ProductRelation{});
+  RoundSums sums{};
+  for (std::size_t first = 0; first < pairs; first += 512) {
+    const std::array<E*, 2> places{tables.places[0] + 2 * first, tables.places[1] + 2 * first};
+    sums += kernel.run({places.data(), 512, weights, first, true});
+  }
+  EXPECT_EQ(sums, scalar_run(ProductRelation{}, {tables.places.data(), pairs, weights, 0, true}));
 }
 
 TEST_P(VectorRounds, TheKernelsAreUsedWhereThereAreVectors) {
-  std::vector<E> table = elements(32);
-  std::vector<E*> pointers{table.data(), table.data()};
-  RoundSums sums{};
-  EXPECT_EQ(vector_round(ProductRelation{}.vector_form(), pointers, 16, {}, true, sums), GetParam() != HWY_SCALAR);
-  std::vector<E> bound(16);
-  EXPECT_EQ(vector_bind_products(table.data(), table.data(), bound.data(), bound.data(), 8, E::one(), {}, sums),
-            GetParam() != HWY_SCALAR);
-  EXPECT_FALSE(vector_round(ProductRelation{}.vector_form(), pointers, 3, {}, true, sums));
+  Tables tables(*this, 4, 32);
+  const RoundKernel kernel = round_kernel(CountingRelation{element()});
+  const auto evaluations = [&](std::size_t pairs) {
+    CountingRelation::evaluations = 0;
+    (void)kernel.run({tables.places.data(), pairs, {}, 0, true});
+    return CountingRelation::evaluations;
+  };
+  EXPECT_EQ(evaluations(16), GetParam() == HWY_SCALAR ? 3 * 16 : 0);
+  EXPECT_EQ(evaluations(3), 3 * 3);
+}
+
+/// A false claim would be proven if the last entry of the sums were not the leading coefficient.
+TEST_P(VectorRounds, HomogeneousRelationsAre) {
+  for_each_relation([&]<class R>(const R& relation) {
+    if constexpr (is_homogeneous<R>()) {
+      std::vector<E> v = elements(relation.factors());
+      const E before = relation(v);
+      const E scale = element();
+      for (E& value : v) {
+        value *= scale;
+      }
+      EXPECT_EQ(relation(v), before * scale.power(relation.degree()));
+    }
+  });
 }
 
 TEST_P(VectorRounds, BindingAgreesWithTheLine) {
@@ -148,7 +197,7 @@ TEST_P(VectorRounds, BindingAgreesWithTheLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3));
+INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, ::testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3));
 
 }  // namespace
 }  // namespace tessera

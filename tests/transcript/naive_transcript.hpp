@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "transcript/transcript.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera::testing {
 

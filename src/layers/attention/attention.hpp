@@ -1,8 +1,16 @@
 #pragma once
 
+#include "base/range.hpp"
+#include "plan/builder.hpp"
 #include "plan/context.hpp"
+#include "subprotocols/head_padding.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+class Witness;  // plan/witness.hpp
+struct QkvCache;
 
 /// Causal multi-head attention with the soft-max between its two products, all blocks and heads at once.
 /// Source: seed multi_head_attention; soft-max by look-ups as in the integer transformer.
@@ -28,12 +36,54 @@ namespace tessera {
 /// Returns the claims on padded q, k, v (dimensions B, head and place, T).
 /// Every entry of e but e(0) is a multiple of 2^kappa, so T = D mod 2^kappa counts the keys with d = 0, and T-1 >= 0
 /// says that there is one; with d >= 0 everywhere M is the maximum.
-struct AttentionClaims {
-  PointClaim q, k, v;
+///
+/// What an architecture says of it.
+struct AttentionSpec {
+  HeadLayout heads;
+  Shape qkv;              // (B,A,T): of q, k and v
+  Shape scores;           // (B,H,Q,K), causal; Q and K in tiles
+  Shape rows;             // (B,H,T): one entry a query
+  Shape head_feature;     // (B,H*m_hat,T)
+  std::size_t table = 0;  // of EXP
+  unsigned kappa = 0;
+  int score_shift = 0;
+  unsigned key_bits = 0;  // log2 of the padded number of keys
+  Recorded<std::int16_t> q, k, v;
 };
 
-AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedClaim> y_consumers);
-AttentionClaims prove_attention(ProverContext& context, std::vector<WeightedClaim> y_consumers);
+struct AttentionPlan : AttentionSpec {
+  RecordedPair<std::int32_t> exponential;                // (distance, e)
+  Recorded<std::int16_t> score;                          // z; 0 above the diagonal
+  RecordedRange<std::uint16_t> score_remainder;          // of rshift(Z*A, S)
+  CommittedValue<std::int16_t> row_max;                  // M
+  CommittedValue<std::int32_t> row_inverse;              // R
+  DerivedRange division_remainder, division_complement;  // rho_R, D - 1 - rho_R
+  CommittedDerived row_sum_quotient;                     // A'
+  DerivedRange maximum_count;                            // T - 1
+  RecordedRange<std::int16_t> y;
+  RecordedRange<std::int64_t> y_remainder;
+  Recorded<std::int64_t> row_sum;    // D, virtual
+  Recorded<std::int64_t> value_sum;  // O, virtual
+
+  static AttentionPlan declare(Builder& builder, AttentionSpec spec);
+};
+
+/// y of all heads (features, batch.size), from q, k and v of the sequence so far.
+std::vector<std::int16_t> infer_attention(const InferenceContext& context, const AttentionPlan& attention,
+                                          std::span<const std::int32_t> exp_table, const QkvCache& cache,
+                                          std::size_t block, const Batch& batch);
+void derive_attention(Witness& witness, const AttentionPlan& attention);
+
+template <class S>
+struct AttentionClaimsOf {
+  PointClaimOf<S> q, k, v;
+};
+using AttentionClaims = AttentionClaimsOf<E>;
+
+template <class S>
+AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& attention,
+                         std::type_identity_t<std::vector<WeightedClaimOf<S>>> y_consumers);
+AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std::vector<WeightedClaim> y_consumers);
 
 /// A point of (B, head and place, T) as the (B, H, T) row that it lies in.
 TensorPoint row_point(const TensorPoint& point, unsigned head_bits);

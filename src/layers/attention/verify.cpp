@@ -7,49 +7,50 @@ namespace tessera {
 namespace {
 
 /// Steps 3 and 4.
-void verify_row_division(VerifierContext& context) {
-  VerifierTranscript& transcript = context.transcript;
+template <class S>
+void verify_row_division(VerifierContext<S>& context, const AttentionPlan& attention) {
+  VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("rows");
-  const Plan& plan = context.plan;
-  const Shape& rows = plan.shapes.block_row;
+  const Shape& rows = attention.rows;
   const TensorPoint at = context.lookup.point(rows);
   const E present = presence_at(rows, at);
-  const E quotient = context.lookup.value(plan.quotient_range);
-  const E count = context.lookup.value(plan.count_range) + present;
-  const E remainder = context.lookup.value(plan.division_remainder);
-  const E sum = context.committed("row_sum", plan.exponential.output, row_sum_weight(at));
-  transcript.check(sum == quotient * two_to_the(plan.constants.kappa) + count,
-                   "row sum does not match its quotient and count of maxima");
-  transcript.check(context.lookup.value(plan.division_complement) == sum - present - remainder,
-                   "remainder of the division is not below the row sum");
-  const E target = present * two_to_the(softmax_shift) - remainder;
-  const SumcheckResult sumcheck =
-      verify_eq_sumcheck(transcript, target, to_flat_point(rows, at), ProductRelation{}.degree());
+  const S quotient = context.lookup.value(attention.row_sum_quotient.checked);
+  const S count = context.lookup.value(attention.maximum_count) + present;
+  const S remainder = context.lookup.value(attention.division_remainder);
+  const S sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(at));
+  transcript.check_equal(sum, quotient * two_to_the(attention.kappa) + count,
+                         "row sum does not match its quotient and count of maxima");
+  transcript.check_equal(context.lookup.value(attention.division_complement), sum - present - remainder,
+                         "remainder of the division is not below the row sum");
+  const S target = present * two_to_the(softmax_shift) - remainder;
+  const auto sumcheck = verify_eq_sumcheck(transcript, target, to_flat_point(rows, at), ProductRelation{}.degree());
   const TensorPoint end = to_tensor_point(rows, sumcheck.point);
-  const E inverse = context.committed("row_inverse", plan.row_inverse, weight_at(end));
-  const E end_sum = context.committed("row_sum", plan.exponential.output, row_sum_weight(end));
-  transcript.check(inverse * end_sum == sumcheck.value, "row sum times inverse does not match the sum-check");
+  const S inverse = context.committed("row_inverse", attention.row_inverse.tensor, weight_at(end));
+  const S end_sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(end));
+  transcript.check_equal(transcript.product(inverse, end_sum), sumcheck.value,
+                         "row sum times inverse does not match the sum-check");
 }
 
 /// Step 5: O(point) = value; returns the claim on v.
-PointClaim verify_values(VerifierContext& context, const TensorPoint& at, unsigned head_bits, E value) {
-  VerifierTranscript& transcript = context.transcript;
+template <class S>
+PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& attention, const TensorPoint& at,
+                              unsigned head_bits, S value) {
+  VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("values");
-  const Plan& plan = context.plan;
   const TensorPoint row = row_point(at, head_bits);
   const Point place(at[1].begin() + head_bits, at[1].end());
   const auto block_bits = static_cast<unsigned>(row[0].size());
   const auto key_bits = static_cast<unsigned>(row[2].size());
-  const SumcheckResult sumcheck = verify_sumcheck(transcript, value, block_bits + head_bits + key_bits, 3);
+  const auto sumcheck = verify_sumcheck(transcript, value, block_bits + head_bits + key_bits, 3);
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point head(sumcheck.point.begin() + block_bits, sumcheck.point.begin() + block_bits + head_bits);
   const Point key(sumcheck.point.begin() + block_bits + head_bits, sumcheck.point.end());
-  const E exponential =
-      context.committed("exponential", plan.exponential.output, weight_at({block, head, row[2], key}));
-  const E v = transcript.receive("v");
-  transcript.check(
-      TripleProductRelation{}(std::array{eq(row[0], block) * eq(row[1], head), exponential, v}) == sumcheck.value,
-      "value product does not match the sum-check");
+  const S exponential =
+      context.committed("exponential", attention.exponential.output, weight_at({block, head, row[2], key}));
+  const S v = transcript.receive("v");
+  const std::array<S, 3> factors{eq(row[0], block) * eq(row[1], head), exponential, v};
+  transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
+                         "value product does not match the sum-check");
   return {{block, join(head, place), key}, v};
 }
 
@@ -82,64 +83,70 @@ E masked_places(const Shape& scores, const TensorPoint& point) {
                                           less_than(point[1], dimensions[1].length) * less_or_equal(point[3], point[2]);
 }
 
-AttentionClaims verify_attention(VerifierContext& context, std::vector<WeightedClaim> y_consumers) {
-  VerifierTranscript& transcript = context.transcript;
+template <class S>
+AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& attention,
+                         std::type_identity_t<std::vector<WeightedClaimOf<S>>> y_consumers) {
+  VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("attention");
-  const Plan& plan = context.plan;
-  const Shape& heads = plan.head_feature;
-  const Shape& scores = plan.shapes.scores;
-  const unsigned head_bits = plan.shapes.block_row.dimensions()[1].outer_bits();
-  AttentionClaims claims;
+  const Shape& heads = attention.head_feature;
+  const Shape& scores = attention.scores;
+  const unsigned head_bits = attention.heads.head_bits();
+  AttentionClaimsOf<S> claims;
 
   // 1
-  y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), context.lookup.value(plan.y)});
-  const ReductionInput inputs{std::move(y_consumers)};
-  const ReducedClaims y = verify_claim_reduction(transcript, heads, std::span(&inputs, 1));
-  const E normalized = verify_requantization(context, plan.y_remainder, y.point, y.values[0]);
+  y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), context.lookup.value(attention.y)});
+  const ReductionInputOf<S> inputs{std::move(y_consumers)};
+  const ReducedClaimsOf<S> y = verify_claim_reduction(transcript, heads, std::span(&inputs, 1));
+  const S normalized = verify_requantization(context, attention.y_remainder, y.point, y.values[0]);
   // 2
-  const SumcheckResult normalization =
+  const auto normalization =
       verify_eq_sumcheck(transcript, normalized, to_flat_point(heads, y.point), ProductRelation{}.degree());
   const TensorPoint value_point = to_tensor_point(heads, normalization.point);
-  const E value_sum = transcript.receive("value_sum");
-  const E inverse = context.committed("row_inverse", plan.row_inverse, weight_at(row_point(value_point, head_bits)));
-  transcript.check(value_sum * inverse == normalization.value, "normalization does not match the sum-check");
+  const S value_sum = transcript.receive("value_sum");
+  const S inverse =
+      context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point, head_bits)));
+  transcript.check_equal(transcript.product(value_sum, inverse), normalization.value,
+                         "normalization does not match the sum-check");
   // 3, 4, 5
-  verify_row_division(context);
-  claims.v = verify_values(context, value_point, head_bits, value_sum);
+  verify_row_division(context, attention);
+  claims.v = verify_values(context, attention, value_point, head_bits, value_sum);
   // 6
   const TensorPoint at = context.lookup.point(scores);
-  const E row_max =
-      context.committed("row_max", plan.row_max, {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
-  const E score =
-      row_max + masked_places(scores, at) * F::from_signed(softmax_infinity) - context.lookup.input(plan.exponential);
-  const E masked =
-      requantized(scores, at, score, context.lookup.value(plan.score_remainder), plan.score_remainder.width);
+  const S row_max = context.committed("row_max", attention.row_max.tensor,
+                                      {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
+  const S score = row_max + masked_places(scores, at) * F::from_signed(softmax_infinity) -
+                  context.lookup.input(attention.exponential);
+  const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),
+                                  static_cast<unsigned>(attention.score_shift));
   // 7
   TensorPoint product_point;
-  E product;
+  S product;
   {
     const auto mask_scope = transcript.scope("mask");
-    const SumcheckResult sumcheck =
-        verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
+    const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
     product_point = to_tensor_point(scores, sumcheck.point);
     product = transcript.receive("product");
-    transcript.check(less_or_equal(product_point[3], product_point[2]) * product == sumcheck.value,
-                     "masked scores do not match the sum-check");
+    transcript.check_equal(less_or_equal(product_point[3], product_point[2]) * product, sumcheck.value,
+                           "masked scores do not match the sum-check");
   }
   // 8
   const auto score_scope = transcript.scope("scores");
   const auto block_bits = static_cast<unsigned>(at[0].size());
   const unsigned place_bits = heads.dimensions()[1].bits();
-  const SumcheckResult sumcheck =
-      verify_sumcheck(transcript, product, block_bits + place_bits, TripleProductRelation{}.degree());
+  const auto sumcheck = verify_sumcheck(transcript, product, block_bits + place_bits, TripleProductRelation{}.degree());
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
   const E head_weight = eq(product_point[0], block) * eq(product_point[1], std::span(place).first(head_bits));
   claims.q = {{block, place, product_point[2]}, transcript.receive("q")};
   claims.k = {{block, place, product_point[3]}, transcript.receive("k")};
-  transcript.check(TripleProductRelation{}(std::array{head_weight, claims.q.value, claims.k.value}) == sumcheck.value,
-                   "scores do not match the sum-check");
+  const std::array<S, 3> factors{head_weight, claims.q.value, claims.k.value};
+  transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
+                         "scores do not match the sum-check");
   return claims;
 }
+
+template AttentionClaims run(VerifierContext<E>&, const AttentionPlan&, std::vector<WeightedClaim>);
+template AttentionClaimsOf<Nothing> run(VerifierContext<Nothing>&, const AttentionPlan&,
+                                        std::vector<WeightedClaimOf<Nothing>>);
 
 }  // namespace tessera

@@ -1,8 +1,12 @@
 #pragma once
 
 #include "plan/context.hpp"
+#include "plan/plan.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
 
 /// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else). Sources: seeds
 /// embeddings_protocol and positional_encoding. R = H*E with the public one-hot H: R(r_f, r_t) is the claim on E with
@@ -11,8 +15,22 @@ namespace tessera {
 ///   | # | from | message                                                                         |
 ///   | 1 | P    | x_in(0, p_f, p_t): claim, p = look-up point of (B,F,T)                            |
 ///   | 2 | P    | P(0..0 p_t, p_f): claim; the difference is the claim on E with weight H(p_t, .)   |
-void verify_embedding(VerifierContext& context);
-void prove_embedding(ProverContext& context);
+///
+/// What an architecture says of it; nothing is declared.
+struct EmbeddingPlan {
+  Shape feature;                        // (B,F,T)
+  ParameterId embedding{}, position{};  // (V,F), (P,F)
+  Dimension vocabulary, positions;
+  CommittedValue<std::int32_t> x_in;
+};
+
+/// batch.x: rows of the tokens and of their positions; positions that the model does not have are zero. Collective.
+void infer_embedding(const InferenceContext& context, const EmbeddingPlan& embedding,
+                     std::span<const std::uint32_t> ids, Batch& batch);
+
+template <class S>
+void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);
+void run(ProverContext& context, const EmbeddingPlan& embedding);
 
 /// Weights of the three claims at the point `at` of (B,F,T).
 struct EmbeddingWeights {
@@ -20,7 +38,8 @@ struct EmbeddingWeights {
   std::vector<Factor> position;   // on P
   std::vector<Factor> embedding;  // on E
 };
-EmbeddingWeights embedding_weights(const Plan& plan, const Statement& statement, const TensorPoint& at);
+EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedding, const Statement& statement,
+                                   const TensorPoint& at);
 
 /// Prompt, generated and filler ids, padded_tokens of them.
 std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement);

@@ -4,14 +4,14 @@
 
 namespace tessera {
 
-void prove_embedding(ProverContext& context) {
+void run(ProverContext& context, const EmbeddingPlan& embedding) {
   const auto scope = context.transcript.scope("embedding");
   const Plan& plan = context.plan;
   EmbeddingWeights weights =
-      embedding_weights(plan, context.statement, context.lookup.point(plan.shapes.block_feature));
-  const E input = context.committed("x_in", plan.x_in, std::move(weights.input));
-  const E placed = context.parameter("position", position, std::move(weights.position));
-  context.ledger.parameters.push_back({embedding, std::move(weights.embedding), input - placed});
+      embedding_weights(plan, embedding, context.statement, context.lookup.point(embedding.feature));
+  const E input = context.committed("x_in", embedding.x_in.tensor, std::move(weights.input));
+  const E placed = context.parameter("position", embedding.position, std::move(weights.position));
+  context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), input - placed);
 }
 
 }  // namespace tessera

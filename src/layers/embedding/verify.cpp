@@ -10,25 +10,33 @@ std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& stat
   return tokens;
 }
 
-EmbeddingWeights embedding_weights(const Plan& plan, const Statement& statement, const TensorPoint& at) {
-  const unsigned position_bits = plan.parameter_layout.tensors()[position].dimensions()[0].bits();
+EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedding, const Statement& statement,
+                                   const TensorPoint& at) {
+  const unsigned position_bits = plan.parameter_layout.tensors()[embedding.position].dimensions()[0].bits();
   const Point leading_zeros(position_bits - at[2].size());
   const std::vector<E> token_weights = eq_table(at[2]);
   EmbeddingWeights weights;
   weights.input = {Factor::one_hot(static_cast<unsigned>(at[0].size()), 0), Factor::at(at[1]), Factor::at(at[2])};
   weights.position = {Factor::at(join(leading_zeros, at[2])), Factor::at(at[1])};
-  weights.embedding = {token_rows(plan, padded_tokens(plan, statement), token_weights), Factor::at(at[1])};
+  weights.embedding = {token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights),
+                       Factor::at(at[1])};
   return weights;
 }
 
-void verify_embedding(VerifierContext& context) {
+template <class S>
+void run(VerifierContext<S>& context, const EmbeddingPlan& embedding) {
   const auto scope = context.transcript.scope("embedding");
   const Plan& plan = context.plan;
   EmbeddingWeights weights =
-      embedding_weights(plan, context.statement, context.lookup.point(plan.shapes.block_feature));
-  const E input = context.committed("x_in", plan.x_in, std::move(weights.input));
-  const E placed = context.parameter("position", position, std::move(weights.position));
-  context.ledger.parameters.push_back({embedding, std::move(weights.embedding), input - placed});
+      embedding_weights(plan, embedding, context.statement, context.lookup.point(embedding.feature));
+  const S input = context.committed("x_in", embedding.x_in.tensor, std::move(weights.input));
+  const S placed = context.parameter("position", embedding.position, std::move(weights.position));
+  context.transcript.identity(embedding.feature.bits() - embedding.feature.dimensions()[0].bits(),
+                              "identity at the look-up point");
+  context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), input - placed);
 }
+
+template void run(VerifierContext<E>&, const EmbeddingPlan&);
+template void run(VerifierContext<Nothing>&, const EmbeddingPlan&);
 
 }  // namespace tessera

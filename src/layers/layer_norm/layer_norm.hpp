@@ -1,9 +1,14 @@
 #pragma once
 
-#include "sumcheck/vector_form.hpp"
+#include "base/range.hpp"
+#include "plan/builder.hpp"
 #include "plan/context.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+class Witness;  // plan/witness.hpp
 
 /// Layer norm over features, all blocks at once: mu = floor((S1 + floor(d/2))/d), V = S2 - 2*mu*S1 + d*mu^2 + eps',
 /// sigma = floor(sqrt(V)), I = floor(C*2^14/sigma), A = (x - mu)*I*Gamma + B*2^b, u = rshift(A, S).
@@ -23,17 +28,47 @@ namespace tessera {
 ///   |   |      | A(r) - 2^b*B(r) + lambda*S2(t) = sum beta(r,.)*(x - mu)*I*Gamma + lambda*beta(t,.)*x^2            |
 ///   | 6 | P    | x, mu, I, Gamma at its end: claims                                                                |
 /// (x - mu needs no Pres: Gamma is zero on absent features.)
-struct LayerNormTensors {
-  const LayerNormPlan* norm = nullptr;
-  TensorId x = 0;
-  ParameterId gamma = gamma1;
-  ParameterId beta = beta1;
+///
+/// What an architecture says of one layer norm.
+struct LayerNormSpec {
+  std::string name;         // prefix of the declared tensors
+  std::string title;        // in range errors
+  Shape activation, token;  // (B,F,T) and (B,T), or (F,T) and (T)
+  CommittedValue<std::int32_t> x;
+  ParameterId gamma{}, beta{};
+  int shift = 0;                    // S of u's rshift
+  int bias_shift = 0;               // beta*2^b
+  std::size_t features = 0;         // d
+  unsigned residual_bits = 0;       // of mu, signed
+  unsigned inverse_bits = 0;        // of I
+  std::int64_t epsilon = 0;         // eps'
+  std::int64_t norm_numerator = 0;  // C*2^14
 };
 
+/// One layer norm of a plan. mu, sigma, I and what follows from them are per token and replicated; u lies with the
+/// features of x.
+struct LayerNormPlan : LayerNormSpec {
+  CommittedValue<std::int32_t> mu, sigma, inverse;     // w_x signed, 31, w_I bits
+  DerivedRange mean_remainder, mean_complement;        // rho_mu, d-1-rho_mu
+  DerivedRange root_remainder, root_complement;        // V-sigma^2, 2*sigma-(V-sigma^2): 32 each
+  DerivedRange inverse_remainder, inverse_complement;  // rho_I, sigma-1-rho_I: 31 each
+  RecordedRange<std::int16_t> u;
+  RecordedRange<std::int64_t> u_remainder;
+  Derived square_sum;  // sum_f x^2 per token, virtual
+
+  static LayerNormPlan declare(Builder& builder, LayerNormSpec spec);
+};
+
+/// u and what is recorded of it, for the tokens of a batch. `block` is 0 for a final norm.
+void infer_layer_norm(const InferenceContext& context, const LayerNormPlan& norm, std::size_t block, Batch& batch);
+/// The remainders and complements. Collective.
+void derive_layer_norm(Witness& witness, const LayerNormPlan& norm, Communicator& comm);
+
 /// `consumers`: claims on u besides its look-up.
-void verify_layer_norm(VerifierContext& context, const LayerNormTensors& tensors, std::vector<WeightedClaim> consumers);
-void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, const IntegerTensor& u,
-                      std::vector<WeightedClaim> consumers);
+template <class S>
+void run(VerifierContext<S>& context, const LayerNormPlan& norm,
+         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
+void run(ProverContext& context, const LayerNormPlan& norm, std::vector<WeightedClaim> consumers);
 
 /// A point of (.., feature, token) without its feature coordinates.
 TensorPoint without_feature(const TensorPoint& point);
@@ -42,24 +77,28 @@ std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& toke
 
 /// Factors mu, S1, sigma, I: d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma.
 struct TokenRelation {
+  static constexpr bool homogeneous = true;
   F features;  // d
   E lambda;
-  [[nodiscard]] std::size_t degree() const { return 2; }
-  [[nodiscard]] std::size_t factors() const { return 4; }
-  E operator()(std::span<const E> v) const {
-    const E& mu = v[0];
-    const E& sigma = v[2];
-    return mu * (mu * features - v[1] - v[1]) + sigma * (lambda * v[3] - sigma);
+  static constexpr std::size_t degree() { return 2; }
+  static constexpr std::size_t factors() { return 4; }
+  auto operator()(const auto& v) const {
+    const auto mu = v[0], sum = v[1], sigma = v[2], inverse = v[3];
+    return mu * (mu * features - sum - sum) + sigma * (lambda * inverse - sigma);
   }
 };
+RoundKernel round_kernel(const TokenRelation& relation);
 
 /// Factors beta(r,.), x, mu, I, Gamma, beta(t,.): beta(r,.)*(x-mu)*I*Gamma + lambda*beta(t,.)*x^2.
 struct NormRelation {
   E lambda;
-  [[nodiscard]] std::size_t degree() const { return 4; }
-  [[nodiscard]] std::size_t factors() const { return 6; }
-  E operator()(std::span<const E> v) const { return v[0] * (v[1] - v[2]) * v[3] * v[4] + lambda * v[5] * v[1] * v[1]; }
-  [[nodiscard]] VectorForm vector_form() const { return {VectorForm::Kind::norm, 1, lambda}; }
+  static constexpr std::size_t degree() { return 4; }
+  static constexpr std::size_t factors() { return 6; }
+  auto operator()(const auto& v) const {
+    const auto at_u = v[0], x = v[1], mu = v[2], inverse = v[3], gamma = v[4], at_token = v[5];
+    return at_u * (x - mu) * (inverse * gamma) + lambda * at_token * (x * x);
+  }
 };
+RoundKernel round_kernel(const NormRelation& relation);
 
 }  // namespace tessera

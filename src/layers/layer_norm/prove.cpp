@@ -20,46 +20,54 @@ std::vector<E> feature_sums(const IntegerTensor& x, const Shape& activation, Com
   return contract(x, activation, axes, comm);
 }
 
+/// Sum over (block, token) of weight * sum_f x^2.
+E square_sum_at(const ChunkedTensor<std::int64_t>& sums, std::span<const E> weights) {
+  E result;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    result += weights[i] * F::from_signed(sums.values()[i]);
+  }
+  return result;
+}
+
 }  // namespace
 
-void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, const IntegerTensor& u,
-                      std::vector<WeightedClaim> consumers) {
+void run(ProverContext& context, const LayerNormPlan& norm, std::vector<WeightedClaim> consumers) {
   ProverTranscript& transcript = context.transcript;
   Communicator& comm = context.comm;
-  const LayerNormPlan& norm = *tensors.norm;
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("layer_norm");
   // 1
   consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
   const ReductionInput claims{std::move(consumers)};
+  const IntegerTensor u = witness.view(norm.u);
   const ReducedClaims reduced =
       prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
   prove_requantization(context, norm.u_remainder, reduced.point);
   // 2
   const TensorPoint bias_point(reduced.point.begin(), reduced.point.end() - 1);
-  context.parameter("bias", tensors.beta, weight_at(bias_point));
+  context.parameter("bias", norm.beta, weight_at(bias_point));
   const TensorPoint token = context.lookup.point(norm.token);
   const Point at = to_flat_point(norm.token, token);
-  const IntegerTensor& x = witness.tensors[tensors.x];
+  const IntegerTensor& x = witness.tensors[norm.x.tensor];
   std::vector<E> sums = feature_sums(x, norm.activation, comm);
-  const std::vector<E> mu = token_table(witness.tensors[norm.mu], norm.token, comm);
-  std::vector<E> sigma = token_table(witness.tensors[norm.sigma], norm.token, comm);
-  const std::vector<E> inverse = token_table(witness.tensors[norm.inverse], norm.token, comm);
+  const std::vector<E> mu = token_table(witness.tensors[norm.mu.tensor], norm.token, comm);
+  std::vector<E> sigma = token_table(witness.tensors[norm.sigma.tensor], norm.token, comm);
+  const std::vector<E> inverse = token_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
   const std::vector<E> token_weights = eq_table(at);
-  context.committed("sum", tensors.x, feature_sum(norm.activation, token), evaluate(sums, at));
-  transcript.send("square_sum", witness.square_sum_at(norm, token_weights));
+  context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token), evaluate(sums, at));
+  transcript.send("square_sum", square_sum_at(witness[norm.square_sum], token_weights));
   // 3, 4
-  const TokenRelation per_token{F::from_signed(static_cast<std::int64_t>(context.plan.model.n_embd)),
+  const TokenRelation per_token{F::from_signed(static_cast<std::int64_t>(norm.features)),
                                 transcript.challenge("lambda")};
   {
     const auto token_scope = transcript.scope("token");
     const ProvenSumcheck sumcheck =
-        prove_dense_sumcheck(transcript, per_token, {mu, std::move(sums), std::move(sigma), inverse}, at);
+        prove_dense_sumcheck(transcript, round_kernel(per_token), {mu, std::move(sums), std::move(sigma), inverse}, at);
     const TensorPoint end = to_tensor_point(norm.token, sumcheck.point);
-    context.committed("mu", norm.mu, weight_at(end), sumcheck.factors[0]);
-    context.committed("sum", tensors.x, feature_sum(norm.activation, end), sumcheck.factors[1]);
-    context.committed("sigma", norm.sigma, weight_at(end), sumcheck.factors[2]);
-    context.committed("inverse", norm.inverse, weight_at(end), sumcheck.factors[3]);
+    context.committed("mu", norm.mu.tensor, weight_at(end), sumcheck.factors[0]);
+    context.committed("sum", norm.x.tensor, feature_sum(norm.activation, end), sumcheck.factors[1]);
+    context.committed("sigma", norm.sigma.tensor, weight_at(end), sumcheck.factors[2]);
+    context.committed("inverse", norm.inverse.tensor, weight_at(end), sumcheck.factors[3]);
   }
   // 5, 6
   const NormRelation relation{transcript.challenge("lambda")};
@@ -68,24 +76,25 @@ void prove_layer_norm(ProverContext& context, const LayerNormTensors& tensors, c
   without_token.back() = false;
   std::vector<bool> without_features(shape.dimensions().size(), true);
   without_features[without_features.size() - 2] = false;
-  const Shape& gamma_shape = context.plan.parameter_layout.tensors()[tensors.gamma];
-  const std::vector<E> gamma = contract(witness.parameters[tensors.gamma], gamma_shape,
-                                        std::vector<Axis>(gamma_shape.dimensions().size()), comm);
-  const std::vector<ChunkedFactor> factors{weight_factor(shape, {{weight_at(reduced.point), E::one()}}),
-                                           tensor_factor(x),
-                                           broadcast_factor(shape, mu, without_features),
-                                           broadcast_factor(shape, inverse, without_features),
-                                           broadcast_factor(shape, gamma, without_token),
-                                           broadcast_factor(shape, token_weights, without_features)};
+  const Shape& gamma_shape = context.plan.parameter_layout.tensors()[norm.gamma];
+  const std::vector<E> gamma =
+      contract(witness.parameters[norm.gamma], gamma_shape, std::vector<Axis>(gamma_shape.dimensions().size()), comm);
+  const std::vector<ChunkedFactor> factors{WeightFactor(shape, {{weight_at(reduced.point), E::one()}}),
+                                           TensorFactor{x},
+                                           BroadcastFactor(shape, mu, without_features),
+                                           BroadcastFactor(shape, inverse, without_features),
+                                           BroadcastFactor(shape, gamma, without_token),
+                                           BroadcastFactor(shape, token_weights, without_features)};
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, x);
-  const ProvenSumcheck sumcheck = prove_chunked_sumcheck(transcript, relation, shape, ownership, factors, {}, comm);
+  const ProvenSumcheck sumcheck =
+      prove_chunked_sumcheck(transcript, round_kernel(relation), shape, ownership, factors, {}, comm);
   const TensorPoint end = to_tensor_point(shape, sumcheck.point);
   const TensorPoint token_end = without_feature(end);
   const TensorPoint feature_end(end.begin(), end.end() - 1);
-  context.committed("x", tensors.x, weight_at(end), sumcheck.factors[1]);
-  context.committed("mu", norm.mu, weight_at(token_end), sumcheck.factors[2]);
-  context.committed("inverse", norm.inverse, weight_at(token_end), sumcheck.factors[3]);
-  context.parameter("gamma", tensors.gamma, weight_at(feature_end), sumcheck.factors[4]);
+  context.committed("x", norm.x.tensor, weight_at(end), sumcheck.factors[1]);
+  context.committed("mu", norm.mu.tensor, weight_at(token_end), sumcheck.factors[2]);
+  context.committed("inverse", norm.inverse.tensor, weight_at(token_end), sumcheck.factors[3]);
+  context.parameter("gamma", norm.gamma, weight_at(feature_end), sumcheck.factors[4]);
 }
 
 }  // namespace tessera

@@ -1,8 +1,13 @@
 #pragma once
 
+#include "base/range.hpp"
+#include "plan/builder.hpp"
 #include "plan/context.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+class Witness;            // plan/witness.hpp
 
 /// Logits L_v = sum_f E[v,f]*u_f of the generated rows and their arg-max. Row g belongs to position n0 + g - 1.
 ///
@@ -15,12 +20,40 @@ namespace tessera {
 ///   | 3 | P/V  | sum-check over (f,g), degree 3: L_tok(p_g) = sum_{f,g<G} beta(p_g,g)*E[tok_g,f]*u_sel(f,g);     |
 ///   |   |      | P: E at the tokens: claim, u_sel                                                                |
 /// u_sel(f, r) = sum_{g<G} beta(r,g)*u(f, n0+g-1) is a claim on u with public weights on tokens: two are returned.
-std::vector<WeightedClaim> verify_logits(VerifierContext& context);
-std::vector<WeightedClaim> prove_logits(ProverContext& context);
+///
+/// What an architecture says of it.
+struct LogitsSpec {
+  Shape logits, feature;    // (V,G), (F,T)
+  ParameterId embedding{};  // (V,F)
+  std::size_t n_vocab = 0;
+  RecordedRange<std::int16_t> u;  // the final layer norm's output
+};
+
+struct LogitsPlan : LogitsSpec {
+  Derived token_logits;  // L_tok (G)
+  TensorId token_logit = 0;
+  RangeId difference;             // 48 bits
+  Recorded<std::int64_t> values;  // (V,G); column g belongs to position prompt_length + g - 1
+
+  static LogitsPlan declare(Builder& builder, LogitsSpec spec);
+};
+
+/// Logits of tokens [first, last) of u (n_embd, capacity): (own vocabulary rows, tokens) row-major.
+std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
+                                       std::span<const std::int16_t> u, Range tokens);
+/// The lowest id whose logit of token `position` is maximal, equal on all ranks; the logits are recorded as column
+/// `generation`. Collective.
+std::uint32_t infer_choice(const InferenceContext& context, const LogitsPlan& logits, std::span<const std::int16_t> u,
+                           std::size_t position, std::size_t generation);
+void derive_logits(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
+
+template <class S>
+std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPlan& logits);
+std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits);
 
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);
-/// Weight along the vocabulary that selects the rows of given tokens: sum_i weights[i]*[v = tokens[i]].
-Factor token_rows(const Plan& plan, std::span<const std::uint32_t> tokens, std::span<const E> weights);
+/// Weight along the vocabulary (2^bits) that selects the rows of given tokens: sum_i weights[i]*[v = tokens[i]].
+Factor token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights);
 
 }  // namespace tessera

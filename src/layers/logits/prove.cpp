@@ -4,27 +4,54 @@
 #include "plan/prover_context.hpp"
 
 namespace tessera {
+namespace {
 
-std::vector<WeightedClaim> prove_logits(ProverContext& context) {
+/// Rows of E for these tokens: (token, feature), features padded. Collective.
+std::vector<E> embedding_rows(ProverContext& context, const LogitsPlan& logits, std::span<const std::uint32_t> tokens) {
+  const auto* table = std::get<const ChunkedTensor<std::int16_t>*>(context.witness.parameters[logits.embedding]);
+  const auto& dimensions = table->shape().dimensions();
+  const std::size_t features = std::size_t{1} << dimensions[1].bits();
+  std::vector<E> rows(tokens.size() * features);
+  for (const std::size_t chunk : table->held()) {
+    const std::size_t first = table->shape().coordinate(chunk, 0) << dimensions[0].log_chunk;
+    const std::size_t feature = table->shape().coordinate(chunk, 1) << dimensions[1].log_chunk;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i] >= first && tokens[i] < first + dimensions[0].chunk()) {
+        const auto row =
+            table->chunk(chunk).subspan((tokens[i] - first) * dimensions[1].chunk(), dimensions[1].chunk());
+        for (std::size_t f = 0; f < row.size(); ++f) {
+          rows[i * features + feature + f] = E::from_signed(row[f]);
+        }
+      }
+    }
+  }
+  context.comm.all_reduce_sum(rows);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits) {
   ProverTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("logits");
   const Plan& plan = context.plan;
   const Witness& witness = context.witness;
-  const TensorPoint at = context.lookup.point(plan.logits);
-  const Shape& vocabulary = plan.parameter_layout.tensors()[embedding];
-  const Shape& features = plan.shapes.feature;
+  const TensorPoint at = context.lookup.point(logits.logits);
+  const Shape& vocabulary = plan.parameter_layout.tensors()[logits.embedding];
+  const Shape& features = logits.feature;
   const unsigned feature_bits = features.dimensions()[0].bits();
   const std::vector<std::uint32_t>& tokens = context.statement.generated;
-  context.committed("token_logit", plan.token_logit, weight_at({at[1]}));
+  context.committed("token_logit", logits.token_logit, weight_at({at[1]}));
   std::vector<WeightedClaim> claims;
   {
     const auto all_scope = transcript.scope("all");
-    std::vector<E> row = contract(witness.parameters[embedding], vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
+    std::vector<E> row =
+        contract(witness.parameters[logits.embedding], vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
     std::vector<E> selected =
-        contract(witness.uf, features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
+        contract(witness.view(logits.u), features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
     const ProvenSumcheck sumcheck =
-        prove_dense_sumcheck(transcript, ProductRelation{}, {std::move(row), std::move(selected)});
-    context.parameter("embedding", embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
+        prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(row), std::move(selected)});
+    context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
     transcript.send("selected", sumcheck.factors[1]);
     claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, sumcheck.factors[1]});
   }
@@ -33,8 +60,8 @@ std::vector<WeightedClaim> prove_logits(ProverContext& context) {
   const std::size_t feature_count = std::size_t{1} << feature_bits;
   const std::vector<E> row_weights = eq_table(at[1]);
   std::vector<std::vector<E>> tables(3, std::vector<E>(feature_count * rows));
-  const std::vector<E> chosen = witness.embedding_rows(plan, tokens, context.comm);  // (G, feature)
-  const std::vector<E> u = contract(witness.uf, features, {Axis{}, Axis{}}, context.comm);
+  const std::vector<E> chosen = embedding_rows(context, logits, tokens);  // (G, feature)
+  const std::vector<E> u = contract(witness.view(logits.u), features, {Axis{}, Axis{}}, context.comm);
   for (std::size_t f = 0; f < feature_count; ++f) {
     for (std::size_t g = 0; g < rows; ++g) {
       tables[0][f * rows + g] = row_weights[g];
@@ -44,14 +71,16 @@ std::vector<WeightedClaim> prove_logits(ProverContext& context) {
       }
     }
   }
-  const ProvenSumcheck sumcheck = prove_dense_sumcheck(transcript, TripleProductRelation{}, std::move(tables));
+  const ProvenSumcheck sumcheck =
+      prove_dense_sumcheck(transcript, round_kernel(TripleProductRelation{}), std::move(tables));
   const Point feature(sumcheck.point.begin(), sumcheck.point.begin() + feature_bits);
   const Point row(sumcheck.point.begin() + feature_bits, sumcheck.point.end());
   std::vector<E> weights;
   for (std::size_t g = 0; g < tokens.size(); ++g) {
     weights.push_back(eq_index(row, g));
   }
-  context.parameter("embedding", embedding, {token_rows(plan, tokens, weights), Factor::at(feature)},
+  context.parameter("embedding", logits.embedding,
+                    {token_rows(logits.logits.dimensions()[0].bits(), tokens, weights), Factor::at(feature)},
                     sumcheck.factors[1]);
   transcript.send("selected", sumcheck.factors[2]);
   claims.push_back({{Factor::at(feature), generated_rows(plan, row)}, sumcheck.factors[2]});

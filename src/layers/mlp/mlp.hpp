@@ -1,8 +1,13 @@
 #pragma once
 
+#include "plan/builder.hpp"
 #include "plan/context.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+class Witness;  // plan/witness.hpp
 
 /// Residual branch and MLP: x_out - x_mid = rshift(W2*g + b2*2^b, S2), g = GELU[z], z = rshift(W1*u + b1*2^b, S1),
 /// where x_out of block b is x_in of block b+1, and x_end for the last block.
@@ -14,18 +19,37 @@ namespace tessera {
 ///   | 3 | P/V  | matrix product W2; its input is a claim on g                                                 |
 ///   | 4 | P    | b1(n_b, n_n): claim; z(n) and its remainder are known from the look-up                        |
 ///   | 5 | P/V  | matrix product W1; its input is returned: a claim on u                                        |
-WeightedClaim verify_mlp(VerifierContext& context);
-WeightedClaim prove_mlp(ProverContext& context);
+///
+/// What an architecture says of it.
+struct MlpSpec {
+  Shape feature, inner;  // (B,F,T), (B,N,T)
+  ParameterId w1{}, b1{}, w2{}, b2{};
+  int shift_1 = 0, shift_2 = 0, bias_shift_1 = 0, bias_shift_2 = 0;
+  std::size_t table = 0;  // of GELU
+  unsigned residual_bits = 0;
+  CommittedValue<std::int32_t> x_in, x_mid, x_end;
+  Recorded<std::int16_t> u;  // the layer norm's output
+};
+
+struct MlpPlan : MlpSpec {
+  RecordedPair<std::int16_t> gelu;         // (z + 2^15, g)
+  Recorded<std::int16_t> z;                // virtual
+  RecordedRange<std::uint16_t> remainder;  // of z
+  RecordedRange<std::uint16_t> out_remainder;
+
+  static MlpPlan declare(Builder& builder, MlpSpec spec);
+};
+
+/// x_out, from batch.u.
+void infer_mlp(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
+               std::size_t block, Batch& batch);
+void derive_mlp(Witness& witness, const MlpPlan& mlp);
+
+template <class S>
+WeightedClaimOf<S> run(VerifierContext<S>& context, const MlpPlan& mlp);
+WeightedClaim run(ProverContext& context, const MlpPlan& mlp);
 
 /// The weight along the block dimension that reads x_in one block later: head[b+1] = beta(point, b) for b < L-1.
 Factor next_block(const Point& block, std::size_t blocks);
-
-/// Output projection and its residual: x_mid - x_in = rshift(W_O*y + b_O*2^b, S), y unpadded. Returns the claim on y in
-/// the padded head layout.
-///   | # | from | message                                                   |
-///   | 1 | P    | b_O(p_b, p_f): claim                                       |
-///   | 2 | P/V  | matrix product W_O; its input, through U, is the claim on y |
-WeightedClaim verify_output_projection(VerifierContext& context);
-WeightedClaim prove_output_projection(ProverContext& context);
 
 }  // namespace tessera

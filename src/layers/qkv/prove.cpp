@@ -8,34 +8,36 @@
 
 namespace tessera {
 
-WeightedClaim prove_qkv(ProverContext& context, const AttentionClaims& claims) {
+WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const AttentionClaims& claims) {
   const auto scope = context.transcript.scope("qkv");
-  const Plan& plan = context.plan;
-  const Shape& shape = plan.shapes.block_qkv;
+  const Shape& shape = qkv.qkv;
   const unsigned feature_bits = shape.dimensions()[1].bits();
   const TensorPoint looked_up = context.lookup.point(shape);
   const auto input = [&](const PointClaim& consumer) {
     return ReductionInput{
         {{weight_at(looked_up), E::zero()},
-         {{Factor::at(consumer.point[0]), padded_to_feature(plan.model, feature_bits, consumer.point[1]),
+         {{Factor::at(consumer.point[0]), padded_to_feature(qkv.heads, feature_bits, consumer.point[1]),
            Factor::at(consumer.point[2])},
           E::zero()}}};
   };
   const std::array inputs{input(claims.q), input(claims.k), input(claims.v)};
-  const std::array tensors{context.witness.q, context.witness.k, context.witness.v};
+  const std::array tensors{context.witness.view(qkv.value[0]), context.witness.view(qkv.value[1]),
+                           context.witness.view(qkv.value[2])};
   const ReducedClaims reduced = prove_claim_reduction(context, shape, tensors, inputs);
   const TensorPoint& at = reduced.point;
-  const auto product = [&](const RangeCheck& remainder, std::string_view label, ParameterId bias) {
+  const auto product = [&](RangeId remainder, std::string_view label, ParameterId bias) {
     prove_requantization(context, remainder, at);
     context.parameter(label, bias, weight_at({at[0], at[1]}));
   };
-  product(plan.q_remainder, "bias_q", bq);
-  product(plan.k_remainder, "bias_k", bk);
-  product(plan.v_remainder, "bias_v", bv);
-  const Shape& features = plan.shapes.block_feature;
-  const MatrixProductShape matrices{{wq, wk, wv}, shape.dimensions()[0].bits(), features.dimensions()[1].bits()};
+  product(qkv.remainder[0], "bias_q", qkv.bias[0]);
+  product(qkv.remainder[1], "bias_k", qkv.bias[1]);
+  product(qkv.remainder[2], "bias_v", qkv.bias[2]);
+  const Shape& features = qkv.feature;
+  const MatrixProductShape matrices{
+      {qkv.weight.begin(), qkv.weight.end()}, shape.dimensions()[0].bits(), features.dimensions()[1].bits()};
   const PointClaim u = prove_matrix_product(
-      context, matrices, at, contract(context.witness.u1, features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
+      context, matrices, at,
+      contract(context.witness.view(qkv.u), features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   return {weight_at(u.point), u.value};
 }
 

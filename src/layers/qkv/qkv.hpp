@@ -1,8 +1,15 @@
 #pragma once
 
+#include <array>
+
 #include "layers/attention/attention.hpp"
+#include "base/range.hpp"
+#include "plan/builder.hpp"
 
 namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
 
 /// Q, K, V projections: q = rshift(W_Q*u + b_Q*2^b, S) and so on. Source: seed qkv, equation (1); claims on the padded
 /// heads (seed multi_head_attention, "Prove Proper Padding") join the reduction as weights.
@@ -10,7 +17,43 @@ namespace tessera {
 ///   | 1 | P/V  | reduction of all claims on q, k, v (look-up, attention) to one point r                |
 ///   | 2 | P    | remainders of q, k, v at r, biases at (r_b, r_a): claims                               |
 ///   | 3 | P/V  | one batched matrix product with W_Q, W_K, W_V; its input is returned: a claim on u     |
-WeightedClaim verify_qkv(VerifierContext& context, const AttentionClaims& claims);
-WeightedClaim prove_qkv(ProverContext& context, const AttentionClaims& claims);
+///
+/// What an architecture says of it; arrays are q, k, v.
+struct QkvSpec {
+  Shape feature, qkv;  // (B,F,T), (B,A,T)
+  HeadLayout heads;
+  std::array<ParameterId, 3> weight{}, bias{};
+  std::array<int, 3> shift{}, bias_shift{};
+  Recorded<std::int16_t> u;  // the layer norm's output
+};
+
+struct QkvPlan : QkvSpec {
+  std::array<RecordedRange<std::int16_t>, 3> value;
+  std::array<RecordedRange<std::uint16_t>, 3> remainder;
+  static QkvPlan declare(Builder& builder, QkvSpec spec);
+};
+
+inline constexpr std::array qkv_names{"q", "k", "v"};
+
+/// q of a batch, k and v of the sequence so far: features `rows`, which are those that this rank has weights for. Where
+/// heads straddle chunks these are more than it records, so that nothing has to be exchanged.
+struct QkvCache {
+  Range rows;
+  std::size_t capacity = 0;
+  std::vector<std::int16_t> q;     // (rows, batch)
+  std::vector<std::int16_t> k, v;  // (block, rows, capacity)
+  QkvCache() = default;
+  QkvCache(Range rows, std::size_t blocks, std::size_t capacity);
+  /// k's or v's rows of one block.
+  [[nodiscard]] std::size_t block_offset(std::size_t block) const { return block * rows.size() * capacity; }
+};
+
+/// q, k, v of a batch, from batch.u.
+void infer_qkv(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch,
+               QkvCache& cache);
+
+template <class S>
+WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const AttentionClaimsOf<S>& claims);
+WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const AttentionClaims& claims);
 
 }  // namespace tessera

@@ -1,0 +1,196 @@
+#include <algorithm>
+
+#include "architecture/gpt2/gpt2.hpp"
+#include "base/errors.hpp"
+#include "plan/limits.hpp"
+
+namespace tessera {
+namespace {
+
+/// What later code relies on, whoever made the key.
+void check_key(const VerifyingKey& key) {
+  check_shape(key.shape);
+  check_exponents(key.exponents);
+  check_epsilon(key.shape, key.epsilon);
+  if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
+      key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
+    throw InputError("verifying key: function tables: expected 2^16 rows each, found " +
+                     std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
+  }
+}
+
+/// Before any shape is built: score tiles are the only chunks whose number grows with the square of the length.
+void check_score_tiles(const VerifyingKey& key, std::size_t tokens) {
+  const std::size_t side = (tokens + 63) / 64;
+  if (key.shape.n_layer * key.shape.n_head * side * side > max_score_tiles) {
+    throw InputError("length: expected at most 2^22 score tiles in all blocks and heads, found more");
+  }
+}
+
+const VerifyingKey& checked(const VerifyingKey& key) {
+  check_key(key);
+  return key;
+}
+
+}  // namespace
+
+Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t padded_tokens, std::size_t generated) {
+  const HeadLayout heads{model.n_head, model.head_size()};
+  const Dimension block = Dimension::outer(model.n_layer);
+  const Dimension feature = Dimension::tiled(model.n_embd);
+  const Dimension head = Dimension::outer(model.n_head);
+  const unsigned place = heads.place().log_chunk;
+  const Dimension token = Dimension::whole(padded_tokens);
+  const Dimension query{padded_tokens, std::min(token.log_chunk, 7U)};
+  const Dimension key = query;
+  Gpt2Shapes shapes;
+  shapes.block_feature = Shape({block, feature, token});
+  shapes.feature = Shape({feature, token});
+  shapes.block_token = Shape({block, token});
+  shapes.token = Shape({token});
+  shapes.block_qkv = Shape({block, heads.whole() ? Dimension{model.n_embd, place} : feature, token});
+  shapes.block_row = Shape({block, head, token});
+  shapes.scores = Shape({block, head, query, key}, Presence::causal);
+  shapes.head_feature = Shape({block, Dimension{model.n_head << place, place}, token});
+  shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner), token});
+  shapes.logits = Shape({Dimension::tiled(model.n_vocab), Dimension::whole(generated)});
+  return shapes;
+}
+
+Gpt2Plan Gpt2Plan::of(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated) {
+  return {key, prompt_length, generated};
+}
+
+Gpt2Plan Gpt2Plan::of(const VerifyingKey& key, const Statement& statement) {
+  Gpt2Plan plan = of(key, statement.prompt.size(), statement.generated.size());
+  check_statement(key, statement);
+  return plan;
+}
+
+Gpt2Plan::Gpt2Plan(const VerifyingKey& key, std::size_t prompt, std::size_t generate)
+    : Plan(checked(key), prompt, generate),
+      model(key.shape),
+      exponents(key.exponents),
+      constants(IntegerConstants::of(key.shape, key.epsilon)) {
+  check_score_tiles(key, tokens);
+  shapes = Gpt2Shapes::of(model, padded_tokens, generated);
+  Builder builder(*this);
+  std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
+  std::ranges::copy(key.exp_table, exp_values.begin());
+  const std::size_t exp_table = builder.table("exp", exp_table_log_size, std::move(exp_values));
+  const std::size_t gelu_table =
+      builder.table("gelu", gelu_table_log_size, {key.gelu_table.begin(), key.gelu_table.end()});
+  const Ownership by_feature{1};
+  const unsigned bits = constants.residual_bits;
+  x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
+  x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
+  x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
+  declare_layer_norms(builder);
+  declare_attention(builder, exp_table);
+  declare_mlp(builder, gelu_table);
+  logits =
+      LogitsPlan::declare(builder, {shapes.logits, shapes.feature, tessera::embedding, model.n_vocab, norm_final.u});
+  builder.finish_tables();
+  embedding = {shapes.block_feature,
+               tessera::embedding,
+               tessera::position,
+               Dimension::tiled(model.n_vocab),
+               Dimension::tiled(model.n_positions),
+               x_in};
+  pack(parameter_shapes(model));
+}
+
+void Gpt2Plan::declare_layer_norms(Builder& builder) {
+  const Exponents& e = exponents;
+  const auto spec = [&](const char* name, const char* title, const CommittedValue<std::int32_t>& x, ParameterId gamma,
+                        ParameterId beta, std::int32_t u) {
+    const std::int32_t gain = e.*parameter_table()[gamma].exponent;
+    const bool final = gamma == gammaf;
+    LayerNormSpec norm;
+    norm.name = name;
+    norm.title = title;
+    norm.activation = final ? shapes.feature : shapes.block_feature;
+    norm.token = final ? shapes.token : shapes.block_token;
+    norm.x = x;
+    norm.gamma = gamma;
+    norm.beta = beta;
+    norm.shift = e.shift_norm(gain, u);
+    norm.bias_shift = e.bias_norm(gain, e.*parameter_table()[beta].exponent);
+    norm.features = model.n_embd;
+    norm.residual_bits = constants.residual_bits;
+    norm.inverse_bits = constants.inverse_bits;
+    norm.epsilon = constants.epsilon;
+    norm.norm_numerator = constants.norm_numerator;
+    return norm;
+  };
+  norm_1 = LayerNormPlan::declare(builder, spec("layer_norm_1", "layer norm 1", x_in, gamma1, beta1, e.u1));
+  norm_2 = LayerNormPlan::declare(builder, spec("layer_norm_2", "layer norm 2", x_mid, gamma2, beta2, e.u2));
+  norm_final =
+      LayerNormPlan::declare(builder, spec("layer_norm_final", "final layer norm", x_end, gammaf, betaf, e.uf));
+}
+
+void Gpt2Plan::declare_attention(Builder& builder, std::size_t exp_table) {
+  const Exponents& e = exponents;
+  const HeadLayout heads{model.n_head, model.head_size()};
+  QkvSpec inputs;
+  inputs.feature = shapes.block_feature;
+  inputs.qkv = shapes.block_qkv;
+  inputs.heads = heads;
+  inputs.weight = {wq, wk, wv};
+  inputs.bias = {bq, bk, bv};
+  inputs.shift = {e.shift_q(), e.shift_k(), e.shift_v()};
+  inputs.bias_shift = {e.bias_q(), e.bias_k(), e.bias_v()};
+  inputs.u = norm_1.u;
+  qkv = QkvPlan::declare(builder, std::move(inputs));
+  AttentionSpec spec;
+  spec.heads = heads;
+  spec.qkv = shapes.block_qkv;
+  spec.scores = shapes.scores;
+  spec.rows = shapes.block_row;
+  spec.head_feature = shapes.head_feature;
+  spec.table = exp_table;
+  spec.kappa = constants.kappa;
+  spec.score_shift = e.shift_score();
+  spec.key_bits = ceil_log2(padded_tokens);
+  spec.q = qkv.value[0];
+  spec.k = qkv.value[1];
+  spec.v = qkv.value[2];
+  attention = AttentionPlan::declare(builder, std::move(spec));
+  ProjectionSpec out;
+  out.feature = shapes.block_feature;
+  out.head_feature = shapes.head_feature;
+  out.heads = heads;
+  out.weight = wo;
+  out.bias = bo;
+  out.shift = e.shift_o();
+  out.bias_shift = e.bias_o();
+  out.residual_bits = constants.residual_bits;
+  out.x_in = x_in;
+  out.x_mid = x_mid;
+  out.y = attention.y;
+  projection = ProjectionPlan::declare(builder, std::move(out));
+}
+
+void Gpt2Plan::declare_mlp(Builder& builder, std::size_t gelu_table) {
+  const Exponents& e = exponents;
+  MlpSpec spec;
+  spec.feature = shapes.block_feature;
+  spec.inner = shapes.block_inner;
+  spec.w1 = w1;
+  spec.b1 = b1;
+  spec.w2 = w2;
+  spec.b2 = b2;
+  spec.shift_1 = e.shift_1();
+  spec.shift_2 = e.shift_2();
+  spec.bias_shift_1 = e.bias_1();
+  spec.bias_shift_2 = e.bias_2();
+  spec.table = gelu_table;
+  spec.residual_bits = constants.residual_bits;
+  spec.x_in = x_in;
+  spec.x_mid = x_mid;
+  spec.x_end = x_end;
+  spec.u = norm_2.u;
+  mlp = MlpPlan::declare(builder, std::move(spec));
+}
+
+}  // namespace tessera

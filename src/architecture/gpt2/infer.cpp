@@ -1,0 +1,89 @@
+#include "architecture/gpt2/inference.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+namespace {
+
+// more tokens at once would only enlarge the float64 copies of activations
+constexpr std::size_t batch_tokens = 512;
+
+}  // namespace
+
+IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record,
+                                       Communicator& comm, std::function<void(std::size_t units)> progress)
+    : model_(model),
+      plan_(plan),
+      record_(record),
+      comm_(comm),
+      progress_(std::move(progress)),
+      cache_(parameter_table()[wq].held_rows(plan.model, comm.rank(), comm.size()), plan.model.n_layer,
+             plan.padded_tokens),
+      final_(plan.model.n_embd * plan.padded_tokens) {
+  use_single_threaded_blas();
+  if (record == Record::trace) {
+    trace_ = Trace(plan, comm.rank(), comm.size());
+  }
+}
+
+void IntegerTransformer::append(std::span<const std::uint32_t> ids) {
+  if (ids.size() > plan_.padded_tokens - length_) {
+    throw std::invalid_argument("integer inference: " + std::to_string(length_ + ids.size()) + " tokens, room for " +
+                                std::to_string(plan_.padded_tokens));
+  }
+  for (const std::uint32_t id : ids) {
+    if (id >= plan_.model.n_vocab) {
+      throw std::invalid_argument("integer inference: token id " + std::to_string(id) + " in a vocabulary of " +
+                                  std::to_string(plan_.model.n_vocab));
+    }
+  }
+  while (!ids.empty()) {
+    const std::size_t count = std::min(ids.size(), batch_tokens);
+    run_batch(ids.first(count));
+    ids = ids.subspan(count);
+  }
+}
+
+void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
+  const InferenceContext context = this->context();
+  Batch batch{.first = length_, .size = ids.size(), .x = {}, .u = {}};
+  infer_embedding(context, plan_.embedding, ids, batch);
+  for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
+    guard_.enter(block);
+    record_residual(context, plan_.x_in, block, batch);
+    infer_layer_norm(context, plan_.norm_1, block, batch);
+    infer_qkv(context, plan_.qkv, block, batch, cache_);
+    const std::vector<std::int16_t> y =
+        infer_attention(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
+    infer_projection(context, plan_.projection, y, block, batch);
+    record_residual(context, plan_.x_mid, block, batch);
+    infer_layer_norm(context, plan_.norm_2, block, batch);
+    infer_mlp(context, plan_.mlp, model_.key.gelu_table, block, batch);
+    if (progress_) {
+      progress_(batch.size);
+    }
+  }
+  guard_.enter(std::nullopt);
+  record_residual(context, plan_.x_end, 0, batch);
+  infer_layer_norm(context, plan_.norm_final, 0, batch);
+  guard_.agree(comm_);
+  for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
+    std::copy_n(batch.u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);
+  }
+  if (record_ == Record::trace) {
+    trace_.tokens.insert(trace_.tokens.end(), ids.begin(), ids.end());
+  }
+  length_ += batch.size;
+}
+
+std::vector<std::int64_t> IntegerTransformer::logits(Range tokens) {
+  return infer_logits(context(), plan_.logits, final_, tokens);
+}
+
+std::uint32_t IntegerTransformer::select(std::size_t position, std::size_t generation) {
+  return infer_choice(context(), plan_.logits, final_, position, generation);
+}
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "architecture/gpt2/gpt2.hpp"
+#include "base/progress.hpp"
+#include "subprotocols/inference.hpp"
+
+namespace tessera {
+
+/// What inference reads of a model: its key without the root, and its parameters, which are referred to, not copied. A
+/// rank needs the rows that the parameter table gives it.
+struct IntegerModel {
+  VerifyingKey key;
+  const Parameters* parameters = nullptr;
+};
+
+/// Whether a run records a Trace.
+enum class Record : std::uint8_t { nothing, trace };
+
+/// The integer transformer of one token sequence, sharded: a rank computes its heads, features and vocabulary rows, and
+/// activations are gathered between layers. Tokens come in batches of any size; the integers do not depend on how the
+/// sequence is cut into batches, on the plan's lengths or on the number of ranks. append() and select() are collective.
+class IntegerTransformer {
+ public:
+  /// Room for plan.padded_tokens; model and plan must outlive this.
+  IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record, Communicator& comm,
+                     std::function<void(std::size_t units)> progress = {});
+
+  /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, std::invalid_argument for an id
+  /// that is not in the vocabulary or tokens beyond the capacity.
+  void append(std::span<const std::uint32_t> ids);
+  [[nodiscard]] std::size_t length() const { return length_; }
+  /// Forgets all tokens (Record::nothing only).
+  void reset() { length_ = 0; }
+
+  /// Logits L_v, scale 2^-(residual + uf), of tokens [first, last): (own vocabulary rows, tokens) row-major.
+  [[nodiscard]] std::vector<std::int64_t> logits(Range tokens);
+  [[nodiscard]] Range vocabulary_rows() { return context().owned(plan_.shapes.logits.dimensions()[0]); }
+  /// The lowest id whose logit of token `position` is maximal, equal on all ranks. The trace takes the logits as column
+  /// `generation` if it is recorded.
+  std::uint32_t select(std::size_t position, std::size_t generation);
+
+  /// Everything recorded; the transformer is used up.
+  Trace take_trace() { return std::move(trace_); }
+
+ private:
+  [[nodiscard]] InferenceContext context() {
+    return {*model_.parameters, comm_, guard_, record_ == Record::trace ? &trace_ : nullptr, plan_.padded_tokens};
+  }
+  void run_batch(std::span<const std::uint32_t> ids);
+
+  const IntegerModel& model_;
+  const Gpt2Plan& plan_;
+  Record record_;
+  Communicator& comm_;
+  std::function<void(std::size_t)> progress_;
+  RangeGuard guard_;
+  QkvCache cache_;
+  std::vector<std::int16_t> final_;  // u of the final layer norm (n_embd, capacity)
+  std::size_t length_ = 0;
+  Trace trace_;
+};
+
+/// Generates plan.generated tokens greedily after the prompt and runs filler tokens up to s_hat = 2^ceil(log2 s).
+/// Throws std::invalid_argument (unknown ids) and RangeError, on all ranks.
+Trace run_inference(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+                    Communicator& comm, const Progress& progress = {});
+
+/// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
+/// the model would generate.
+Trace run_one_pass(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+                   std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress = {});
+
+}  // namespace tessera

@@ -1,0 +1,20 @@
+#include "plan/witness.hpp"
+
+#include "architecture/gpt2/gpt2.hpp"
+
+namespace tessera {
+
+std::unique_ptr<Witness> make_witness(const Gpt2Plan& plan, const Statement& statement, const Trace& trace,
+                                      const ParameterTensors& parameters, Communicator& comm, Strangers strangers) {
+  auto witness = std::make_unique<Witness>(plan, trace, parameters, comm);
+  derive_layer_norm(*witness, plan.norm_1, comm);
+  derive_layer_norm(*witness, plan.norm_2, comm);
+  derive_layer_norm(*witness, plan.norm_final, comm);
+  derive_attention(*witness, plan.attention);
+  derive_mlp(*witness, plan.mlp);
+  derive_logits(*witness, plan.logits, statement, comm);
+  witness->finish(comm, strangers);
+  return witness;
+}
+
+}  // namespace tessera

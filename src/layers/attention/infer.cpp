@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <array>
+
+#include "layers/qkv/qkv.hpp"
+#include "subprotocols/inference.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t max_tile = 128;
+
+void widen_rows(const std::int16_t* from, std::size_t stride, std::size_t rows, std::size_t columns,
+                std::vector<double>& to) {
+  to.resize(rows * columns);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      to[row * columns + column] = from[row * stride + column];
+    }
+  }
+}
+
+/// One thread's intermediate values of a query tile. All matrices row-major.
+struct Buffers {
+  std::vector<double> left, right;        // BLAS operands
+  std::vector<double> products;           // A (rows, keys), later e
+  std::vector<double> partial;            // (places, rows)
+  std::vector<std::int16_t> score;        // z of one row
+  std::vector<std::uint16_t> remainder;   // of z
+  std::vector<std::int32_t> exponential;  // e (rows, keys), 0 above the diagonal
+  std::vector<std::int64_t> sum;          // D (rows)
+  std::vector<std::int64_t> value_sum;    // O (places, rows)
+};
+
+/// Some consecutive queries of one head, all in one tile, against all keys up to the last of them.
+struct QueryTile {
+  std::size_t block, head, first, rows;
+  [[nodiscard]] std::size_t keys() const { return first + rows; }
+};
+
+/// Attention of one batch against the cache: what the steps of a tile share.
+struct TileStep {
+  const InferenceContext& context;
+  const AttentionPlan& plan;
+  std::span<const std::int32_t> exp_table;
+  const QkvCache& cache;
+  const Batch& batch;
+
+  [[nodiscard]] Trace& trace() const { return *context.trace; }
+  void score_products(const QueryTile& tile, Buffers& buffers) const;
+  void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
+  void record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const;
+  void value_products(const QueryTile& tile, Buffers& buffers) const;
+  void normalize(const QueryTile& tile, const Buffers& buffers, std::int16_t* y) const;
+};
+
+/// A = q^T k, exact in float64: |A| <= m*2^30.
+void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
+  const std::size_t m = plan.heads.size;
+  const std::size_t place = tile.head * m - cache.rows.first;
+  const std::int16_t* q = cache.q.data() + place * batch.size + (tile.first - batch.first);
+  const std::int16_t* k = cache.k.data() + (tile.block * cache.rows.size() + place) * cache.capacity;
+  const std::size_t keys = tile.keys();
+  if (tile.rows > ProductInput::narrow) {
+    widen_rows(q, batch.size, m, tile.rows, buffers.left);
+    widen_rows(k, cache.capacity, m, keys, buffers.right);
+    buffers.products.resize(tile.rows * keys);
+    multiply_real(Transpose::left, tile.rows, keys, m, {buffers.left.data(), tile.rows}, {buffers.right.data(), keys},
+                  buffers.products);
+    return;
+  }
+  buffers.products.assign(tile.rows * keys, 0.0);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t row = 0; row < tile.rows; ++row) {
+      const std::int32_t factor = q[i * batch.size + row];
+      double* products = buffers.products.data() + row * keys;
+      for (std::size_t key = 0; key < keys; ++key) {
+        products[key] += static_cast<double>(factor * std::int32_t{k[i * cache.capacity + key]});
+      }
+    }
+  }
+}
+
+/// z, M, e and D of one query; keys above the diagonal take no part.
+void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const {
+  const std::size_t position = tile.first + row;
+  const std::size_t keys = position + 1;
+  const double* products = buffers.products.data() + row * tile.keys();
+  std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
+  const int shift = plan.score_shift;
+  const std::int64_t half = std::int64_t{1} << (shift - 1);
+  buffers.score.resize(keys);
+  buffers.remainder.resize(keys);
+  std::int64_t low = INT64_MAX;
+  std::int64_t high = INT64_MIN;
+  for (std::size_t key = 0; key < keys; ++key) {
+    const std::int64_t sum = static_cast<std::int64_t>(products[key]) + half;
+    const std::int64_t z = sum >> shift;
+    low = std::min(low, z);
+    high = std::max(high, z);
+    buffers.score[key] = static_cast<std::int16_t>(z);
+    buffers.remainder[key] = static_cast<std::uint16_t>(sum & (2 * half - 1));
+  }
+  context.guard.check("attention score", low, Bounds::signed_bits(16));
+  context.guard.check("attention score", high, Bounds::signed_bits(16));
+  // of the narrowed scores, so that d stays in [0, 2^16) even after a violation
+  const std::int16_t maximum = *std::ranges::max_element(buffers.score);
+  std::int64_t total = 0;
+  for (std::size_t key = 0; key < keys; ++key) {
+    exponential[key] = exp_table[static_cast<std::size_t>(maximum - buffers.score[key])];
+    total += exponential[key];
+  }
+  buffers.sum[row] = total;
+  if (context.recording()) {
+    trace_row(trace()[plan.row_max], tile.block, tile.head)[position] = maximum;
+    trace_row(trace()[plan.row_sum], tile.block, tile.head)[position] = total;
+    record_scores(tile, row, buffers);
+  }
+}
+
+void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const {
+  const Shape& shape = plan.scores;
+  const std::size_t side = shape.dimensions().back().chunk();
+  const std::size_t position = tile.first + row;
+  const std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
+  for (std::size_t key = 0; key <= position; key += side) {
+    const std::size_t count = std::min(side, position + 1 - key);
+    const std::size_t chunk =
+        shape.chunk_at(std::array<std::size_t, 4>{tile.block, tile.head, position / side, key / side});
+    const std::size_t at = (position % side) * side;
+    std::copy_n(buffers.score.data() + key, count, trace()[plan.score].chunk(chunk).data() + at);
+    std::copy_n(buffers.remainder.data() + key, count, trace()[plan.score_remainder].chunk(chunk).data() + at);
+    std::copy_n(exponential + key, count, trace()[plan.exponential].chunk(chunk).data() + at);
+  }
+}
+
+/// O = v e^T.
+void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
+  const std::size_t m = plan.heads.size;
+  const std::size_t keys = tile.keys();
+  const std::int16_t* v =
+      cache.v.data() + (tile.block * cache.rows.size() + tile.head * m - cache.rows.first) * cache.capacity;
+  buffers.value_sum.assign(m * tile.rows, 0);
+  if (tile.rows <= ProductInput::narrow) {
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t row = 0; row < tile.rows; ++row) {
+        std::int64_t total = 0;
+        for (std::size_t key = 0; key < keys; ++key) {
+          total += std::int64_t{buffers.exponential[row * keys + key]} * v[i * cache.capacity + key];
+        }
+        buffers.value_sum[i * tile.rows + row] = total;
+      }
+    }
+    return;
+  }
+  // partial sums are at most 2^15*keys*e(0); beyond 2^53 take e in two halves of at most 2^15 each
+  const std::int64_t largest = (std::int64_t{exp_table[0]} << 15) * static_cast<std::int64_t>(keys);
+  const bool split = largest > (std::int64_t{1} << 53);
+  const int half = split ? 14 : 0;
+  widen_rows(v, cache.capacity, m, keys, buffers.left);
+  buffers.partial.resize(m * tile.rows);
+  for (int part = split ? 1 : 0; part >= 0; --part) {
+    const std::int32_t mask = split && part == 0 ? (1 << half) - 1 : INT32_MAX;
+    for (std::size_t i = 0; i < buffers.exponential.size(); ++i) {
+      buffers.products[i] = static_cast<double>((buffers.exponential[i] >> (part * half)) & mask);
+    }
+    multiply_real(Transpose::right, m, tile.rows, keys, {buffers.left.data(), keys}, {buffers.products.data(), keys},
+                  buffers.partial);
+    for (std::size_t i = 0; i < buffers.value_sum.size(); ++i) {
+      buffers.value_sum[i] += static_cast<std::int64_t>(buffers.partial[i]) * (std::int64_t{1} << (part * half));
+    }
+  }
+}
+
+/// R = floor(2^46/D) and y = rshift(O*R, 46), |O*R| <= 2^61; `y` is the head's part (m, batch.size).
+void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int16_t* y) const {
+  constexpr std::int64_t one = std::int64_t{1} << softmax_shift;
+  const Bounds inverse_bounds = Bounds::unsigned_bits(softmax_shift - plan.kappa - 15);
+  std::vector<std::int64_t> inverse(tile.rows);
+  for (std::size_t row = 0; row < tile.rows; ++row) {
+    inverse[row] = one / buffers.sum[row];
+    context.guard.check("soft-max inverse", inverse[row], inverse_bounds);
+    if (context.recording()) {
+      trace_row(trace()[plan.row_inverse], tile.block, tile.head)[tile.first + row] =
+          static_cast<std::int32_t>(inverse[row]);
+    }
+  }
+  for (std::size_t i = 0; i < plan.heads.size; ++i) {
+    for (std::size_t row = 0; row < tile.rows; ++row) {
+      const std::int64_t total = buffers.value_sum[i * tile.rows + row];
+      const std::int64_t sum = total * inverse[row] + one / 2;
+      const std::int64_t result = sum >> softmax_shift;
+      context.guard.check("attention y", result, Bounds::signed_bits(16));
+      y[i * batch.size + (tile.first - batch.first) + row] = static_cast<std::int16_t>(result);
+      if (context.recording()) {
+        const std::size_t at = tile.first + row;
+        const std::size_t place = (tile.head << plan.heads.place().log_chunk) + i;
+        trace_row(trace()[plan.value_sum], tile.block, place)[at] = total;
+        trace_row(trace()[plan.y], tile.block, place)[at] = static_cast<std::int16_t>(result);
+        trace_row(trace()[plan.y_remainder], tile.block, place)[at] = sum & (one - 1);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::int16_t> infer_attention(const InferenceContext& context, const AttentionPlan& attention,
+                                          std::span<const std::int32_t> exp_table, const QkvCache& cache,
+                                          std::size_t block, const Batch& batch) {
+  const Range heads = context.owned(Dimension::outer(attention.heads.heads));
+  std::vector<QueryTile> tiles;
+  for (std::size_t head = heads.first; head < heads.last; ++head) {
+    const std::size_t end = batch.first + batch.size;
+    for (std::size_t first = batch.first; first < end;) {
+      const std::size_t next = std::min(end, (first / max_tile + 1) * max_tile);
+      tiles.push_back({block, head, first, next - first});
+      first = next;
+    }
+  }
+  const std::size_t m = attention.heads.size;
+  std::vector<std::int16_t> y(heads.size() * m * batch.size);
+  const std::size_t steps = heads.size() * m * batch.size * (batch.first + batch.size);
+  const TileStep step{context, attention, exp_table, cache, batch};
+#pragma omp parallel if (steps > parallel_work)
+  {
+    Buffers buffers;
+#pragma omp for schedule(dynamic)
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const QueryTile& tile = tiles[i];
+      step.score_products(tile, buffers);
+      buffers.exponential.assign(tile.rows * tile.keys(), 0);
+      buffers.sum.resize(tile.rows);
+      for (std::size_t row = 0; row < tile.rows; ++row) {
+        step.softmax_row(tile, row, buffers);
+      }
+      step.value_products(tile, buffers);
+      step.normalize(tile, buffers, y.data() + (tile.head - heads.first) * m * batch.size);
+    }
+  }
+  return context.gather(std::move(y));
+}
+
+}  // namespace tessera

@@ -1,0 +1,48 @@
+#include "layers/attention/attention.hpp"
+#include "plan/witness.hpp"
+
+namespace tessera {
+namespace {
+
+/// d = M - z, + INF above the diagonal, of one tile.
+Witness::Filler distances(const Witness& witness, const AttentionPlan& plan) {
+  const ChunkedTensor<std::int16_t>& maxima_of = witness[plan.row_max];
+  const ChunkedTensor<std::int16_t>& z_of = witness[plan.score];
+  return
+      [&maxima_of, &z_of, scores = plan.scores, rows = plan.rows](std::size_t chunk, std::span<std::int64_t> values) {
+        const std::size_t query_tile = scores.coordinate(chunk, 2);
+        const std::size_t key_tile = scores.coordinate(chunk, 3);
+        const std::size_t queries = scores.dimensions()[2].chunk();
+        const std::size_t keys = scores.dimensions()[3].chunk();
+        const std::array row{scores.coordinate(chunk, 0), scores.coordinate(chunk, 1), std::size_t{0}};
+        const auto maxima = maxima_of.chunk(rows.chunk_at(row)).subspan(query_tile * queries, queries);
+        const auto z = z_of.chunk(chunk);
+        for (std::size_t i = 0; i < queries; ++i) {
+          for (std::size_t j = 0; j < keys; ++j) {
+            const bool masked = query_tile == key_tile && j > i;
+            values[i * keys + j] = std::int64_t{maxima[i]} - z[i * keys + j] + (masked ? softmax_infinity : 0);
+          }
+        }
+      };
+}
+
+}  // namespace
+
+void derive_attention(Witness& witness, const AttentionPlan& plan) {
+  witness.set_input(plan.exponential, distances(witness, plan));
+  const auto& sums = witness[plan.row_sum].values();
+  const auto& inverses = witness[plan.row_inverse].values();
+  auto& quotient = witness[plan.row_sum_quotient].values();
+  auto& count = witness[plan.maximum_count].values();
+  auto& remainder = witness[plan.division_remainder].values();
+  auto& complement = witness[plan.division_complement].values();
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const std::int64_t sum = sums[i];
+    quotient[i] = sum >> plan.kappa;
+    count[i] = (sum & ((std::int64_t{1} << plan.kappa) - 1)) - 1;
+    remainder[i] = (std::int64_t{1} << softmax_shift) - inverses[i] * sum;
+    complement[i] = sum - 1 - remainder[i];
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,10 @@
+#include "layers/layer_norm/layer_norm.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "layers/layer_norm/kernels_prove.cpp"
+#include <hwy/foreach_target.h>
+
+#include "sumcheck/round_kernels-inl.hpp"
+
+TESSERA_ROUND_KERNEL(TokenRelation)
+TESSERA_ROUND_KERNEL(NormRelation)

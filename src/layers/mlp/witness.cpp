@@ -1,0 +1,16 @@
+#include "layers/mlp/mlp.hpp"
+#include "plan/witness.hpp"
+
+namespace tessera {
+
+void derive_mlp(Witness& witness, const MlpPlan& mlp) {
+  const ChunkedTensor<std::int16_t>& z_of = witness[mlp.z];
+  witness.set_input(mlp.gelu, [&z_of](std::size_t chunk, std::span<std::int64_t> values) {
+    const auto z = z_of.chunk(chunk);
+    for (std::size_t x = 0; x < values.size(); ++x) {
+      values[x] = z[x] + (std::int64_t{1} << (gelu_table_log_size - 1));
+    }
+  });
+}
+
+}  // namespace tessera

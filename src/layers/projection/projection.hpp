@@ -1,0 +1,42 @@
+#pragma once
+
+#include "plan/builder.hpp"
+#include "plan/context.hpp"
+#include "subprotocols/head_padding.hpp"
+
+namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+
+/// Output projection and its residual: x_mid - x_in = rshift(W_O*y + b_O*2^b, S), y unpadded. Returns the claim on y in
+/// the padded head layout.
+///   | # | from | message                                                   |
+///   | 1 | P    | b_O(p_b, p_f): claim                                       |
+///   | 2 | P/V  | matrix product W_O; its input, through U, is the claim on y |
+///
+/// What an architecture says of it.
+struct ProjectionSpec {
+  Shape feature, head_feature;  // (B,F,T), (B,H*m_hat,T)
+  HeadLayout heads;
+  ParameterId weight{}, bias{};
+  int shift = 0, bias_shift = 0;
+  unsigned residual_bits = 0;
+  CommittedValue<std::int32_t> x_in, x_mid;
+  Recorded<std::int16_t> y;  // the attention's output
+};
+
+struct ProjectionPlan : ProjectionSpec {
+  RecordedRange<std::uint16_t> remainder;
+  static ProjectionPlan declare(Builder& builder, ProjectionSpec spec);
+};
+
+/// x_mid, from the attention's y (n_embd, batch.size).
+void infer_projection(const InferenceContext& context, const ProjectionPlan& projection,
+                      std::span<const std::int16_t> y, std::size_t block, Batch& batch);
+
+template <class S>
+WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projection);
+WeightedClaim run(ProverContext& context, const ProjectionPlan& projection);
+
+}  // namespace tessera

@@ -1,0 +1,31 @@
+#include "layers/projection/projection.hpp"
+#include "subprotocols/head_padding.hpp"
+#include "subprotocols/matrix_product.hpp"
+#include "subprotocols/requantization.hpp"
+
+namespace tessera {
+
+template <class S>
+WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projection) {
+  const auto scope = context.transcript.scope("projection");
+  const Shape& shape = projection.feature;
+  const TensorPoint at = context.lookup.point(shape);
+  const S update = context.lookup.value(projection.x_mid.checked) - context.lookup.value(projection.x_in.checked);
+  const S scaled = requantized(shape, at, update, context.lookup.value(projection.remainder),
+                               static_cast<unsigned>(projection.shift));
+  context.transcript.identity(shape.bits(), "identity at the look-up point");
+  const S bias = context.parameter("bias", projection.bias, weight_at({at[0], at[1]}));
+  const S out = scaled - bias * two_to_the(static_cast<unsigned>(projection.bias_shift));
+  const auto& dimensions = shape.dimensions();
+  const auto y = verify_matrix_product(context, {{projection.weight}, dimensions[0].bits(), dimensions[1].bits()}, at,
+                                       std::span(&out, 1));
+  return {{Factor::at(y.point[0]),
+           feature_to_padded(projection.heads, projection.head_feature.dimensions()[1].bits(), y.point[1]),
+           Factor::at(y.point[2])},
+          y.value};
+}
+
+template WeightedClaim run(VerifierContext<E>&, const ProjectionPlan&);
+template WeightedClaimOf<Nothing> run(VerifierContext<Nothing>&, const ProjectionPlan&);
+
+}  // namespace tessera

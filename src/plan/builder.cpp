@@ -1,0 +1,98 @@
+#include "plan/builder.hpp"
+
+#include <map>
+
+namespace tessera {
+namespace {
+
+constexpr unsigned piece_bits = 16;
+
+}  // namespace
+
+std::size_t Builder::table(std::string name, unsigned log_size, std::vector<std::int64_t> values) {
+  plan_.lookup.tables.push_back({std::move(name), log_size, std::move(values)});
+  return plan_.lookup.tables.size() - 1;
+}
+
+Derived Builder::derive(const std::string& name, const Shape& shape, Ownership ownership) {
+  plan_.derived.push_back({name, shape, ownership, sizeof(std::int64_t), true, 0});
+  return {plan_.derived.size() - 1};
+}
+
+DerivedRange Builder::derived_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width) {
+  const Derived values = derive(name, shape, ownership);
+  return {range(name, shape, width, false, false, {Source::Kind::derived, values.derived}), values};
+}
+
+RangeId Builder::layer_value(const std::string& name, const Shape& shape, unsigned width, bool is_signed) {
+  return range(name, shape, width, is_signed, false, {});
+}
+
+CommittedDerived Builder::committed_derived(const std::string& name, const Shape& shape, Ownership ownership,
+                                            unsigned width) {
+  const Derived values = derive(name, shape, ownership);
+  const TensorId tensor = commit(values);
+  return {values, tensor, check(tensor, {Source::Kind::derived, values.derived}, width, false)};
+}
+
+TensorId Builder::commit(const DeclaredTensor& tensor, Source source) {
+  plan_.witness_names.push_back(tensor.name);
+  plan_.witness_shapes.push_back(tensor.shape);
+  plan_.witness_sources.push_back(source);
+  return plan_.witness_shapes.size() - 1;
+}
+
+RangeId Builder::check(TensorId tensor, Source source, unsigned width, bool is_signed) {
+  const std::string name = plan_.witness_names[tensor];  // copies: the lists grow
+  const Shape shape = plan_.witness_shapes[tensor];
+  const RangeId checked = range(name, shape, width, is_signed, false, source);
+  plan_.checked_tensors.push_back({tensor, checked});
+  return checked;
+}
+
+PairLookup Builder::pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table) {
+  plan_.pairs.push_back({column(name, shape, table), output, shape});
+  return plan_.pairs.back();
+}
+
+RangeId Builder::range(const std::string& name, const Shape& shape, unsigned width, bool is_signed, bool commit_top,
+                       Source source) {
+  RangeCheck range{name, shape, width, is_signed ? std::int64_t{1} << (width - 1) : 0, {}, {}, source};
+  const unsigned pieces = (width + piece_bits - 1) / piece_bits;
+  for (unsigned i = 0; i < pieces; ++i) {
+    const bool top = i + 1 == pieces;
+    const std::string piece = name + "/" + std::to_string(i);
+    const std::size_t index = column(piece, shape, 0);
+    range_columns_.push_back({index, top ? width - piece_bits * i : piece_bits});
+    range.columns.push_back(index);
+    if (!top || commit_top) {
+      range.committed.push_back(commit({piece, shape, {}, 0, false, 0}, {}));
+    }
+  }
+  plan_.ranges.push_back(std::move(range));
+  return {plan_.ranges.size() - 1};
+}
+
+std::size_t Builder::column(const std::string& name, const Shape& shape, std::size_t table) {
+  plan_.lookup.columns.push_back({name, shape, table});
+  return plan_.lookup.columns.size() - 1;
+}
+
+void Builder::finish_tables() {
+  std::map<unsigned, std::size_t> number;
+  for (const RangeColumn& range : range_columns_) {
+    number[range.width] = 0;
+  }
+  for (auto& [width, table_number] : number) {
+    table_number = table("range" + std::to_string(width), width, {});
+  }
+  for (const RangeColumn& range : range_columns_) {
+    plan_.lookup.columns[range.column].table = number[range.width];
+  }
+  for (const LookupTable& entry : plan_.lookup.tables) {
+    const Shape rows({Dimension::whole(std::size_t{1} << entry.log_size)});
+    plan_.multiplicities.push_back(commit({"multiplicity/" + entry.name, rows, {}, 0, false, 0}, {}));
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <type_traits>
+
+#include "plan/plan.hpp"
+
+namespace tessera {
+
+/// Fills the lists of a plan in the order in which layers declare: the order is part of the proof's format. Every
+/// tensor is declared once, here; trace, trace file, look-up, witness and claims are loops over the lists.
+class Builder {
+ public:
+  explicit Builder(Plan& plan) : plan_(plan) {}
+
+  /// A function table, numbered from 0 in the order of declaration; before all columns.
+  std::size_t table(std::string name, unsigned log_size, std::vector<std::int64_t> values);
+
+  /// A tensor that inference records; `fill` stands where it computes nothing.
+  template <class T>
+  Recorded<T> record(const std::string& name, const Shape& shape, Ownership ownership, std::int64_t fill = 0) {
+    plan_.recorded.push_back({name, shape, ownership, sizeof(T), std::is_signed_v<T>, fill});
+    return {plan_.recorded.size() - 1};
+  }
+  /// A tensor that a witness step computes.
+  Derived derive(const std::string& name, const Shape& shape, Ownership ownership);
+
+  /// A committed tensor: recorded, derived, or given by the layer's witness step.
+  template <class T>
+  TensorId commit(const Recorded<T>& tensor) {
+    return commit(plan_.recorded[tensor.recorded], {Source::Kind::recorded, tensor.recorded});
+  }
+  TensorId commit(const Derived& tensor) {
+    return commit(plan_.derived[tensor.derived], {Source::Kind::derived, tensor.derived});
+  }
+
+  /// A value that inference records: all its pieces but the top one are committed.
+  template <class T>
+  RecordedRange<T> value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width,
+                         bool is_signed = false) {
+    const Recorded<T> values = record<T>(name, shape, ownership);
+    return {range(name, shape, width, is_signed, false, {Source::Kind::recorded, values.recorded}), values};
+  }
+  /// The same for a derived one.
+  DerivedRange derived_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width);
+  /// The same for values that the layer's witness step gives chunk by chunk.
+  RangeId layer_value(const std::string& name, const Shape& shape, unsigned width, bool is_signed = false);
+
+  /// A remainder of rshift by `shift`, recorded: it is the sum of its committed pieces. Where nothing is computed it is
+  /// 2^(shift-1), as rshift(0, shift) leaves.
+  template <class T>
+  RecordedRange<T> remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
+    const Recorded<T> values = record<T>(name, shape, ownership, std::int64_t{1} << (shift - 1));
+    return {range(name, shape, static_cast<unsigned>(shift), false, true, {Source::Kind::recorded, values.recorded}),
+            values};
+  }
+
+  /// A committed tensor and, at once or later, the range check of its values.
+  template <class T>
+  CommittedValue<T> committed(const std::string& name, const Shape& shape, Ownership ownership) {
+    const Recorded<T> values = record<T>(name, shape, ownership);
+    return {values, commit(values), {}};
+  }
+  template <class T>
+  void check(CommittedValue<T>& value, unsigned width, bool is_signed = false) {
+    value.checked = check(value.tensor, {Source::Kind::recorded, value.recorded}, width, is_signed);
+  }
+  template <class T>
+  CommittedValue<T> committed_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width,
+                                    bool is_signed = false) {
+    CommittedValue<T> value = committed<T>(name, shape, ownership);
+    check(value, width, is_signed);
+    return value;
+  }
+  CommittedDerived committed_derived(const std::string& name, const Shape& shape, Ownership ownership, unsigned width);
+
+  /// A pair of a function table: its recorded output is committed, the layer's witness step gives the input.
+  template <class T>
+  RecordedPair<T> pair(const std::string& name, const Shape& shape, Ownership ownership, std::size_t table) {
+    const Recorded<T> values = record<T>(name, shape, ownership);
+    return {pair(name, shape, commit(values), table), values};
+  }
+
+  /// Numbers the range tables by width, after all columns are known, and commits the multiplicities.
+  void finish_tables();
+
+ private:
+  TensorId commit(const DeclaredTensor& tensor, Source source);
+  RangeId check(TensorId tensor, Source source, unsigned width, bool is_signed);
+  PairLookup pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table);
+  RangeId range(const std::string& name, const Shape& shape, unsigned width, bool is_signed, bool commit_top,
+                Source source);
+  std::size_t column(const std::string& name, const Shape& shape, std::size_t table);
+
+  /// A look-up column and the width of its range table.
+  struct RangeColumn {
+    std::size_t column = 0;
+    unsigned width = 0;
+  };
+  Plan& plan_;
+  std::vector<RangeColumn> range_columns_;
+};
+
+}  // namespace tessera

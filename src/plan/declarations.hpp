@@ -1,0 +1,102 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lookup/lookup.hpp"
+#include "tensor/chunked_tensor.hpp"
+
+namespace tessera {
+
+/// Number of a committed tensor in its oracle.
+using TensorId = std::size_t;
+
+/// A tensor of integers that layers declare, before any values: every rank allocates its part of it.
+struct DeclaredTensor {
+  std::string name;
+  Shape shape;
+  Ownership ownership;
+  std::uint8_t bytes = 0;  // of a value
+  bool is_signed = true;
+  std::int64_t fill = 0;  // what the identities give in padding and above the diagonal
+};
+
+/// Handle of a tensor that inference records, by its number in Plan::recorded.
+template <class T>
+struct Recorded {
+  std::size_t recorded = 0;
+};
+
+/// Handle of a tensor that a witness step computes, by its number in Plan::derived.
+struct Derived {
+  std::size_t derived = 0;
+};
+
+/// Where the values of a committed or range-checked tensor come from.
+struct Source {
+  enum class Kind : std::uint8_t {
+    recorded,  ///< Plan::recorded[number]
+    derived,   ///< Plan::derived[number]
+    layer,     ///< the layer's witness step says it chunk by chunk
+  };
+  Kind kind = Kind::layer;
+  std::size_t number = 0;
+};
+
+/// A range-checked tensor: value + offset*Pres = sum_i 2^(16*i) * piece_i, every piece a column of the look-up in a
+/// range table, the top one at its exact remaining width. For remainders all pieces are committed; otherwise the top
+/// piece is virtual (a function of value and lower pieces), so pieces and value cannot drift apart.
+struct RangeCheck {
+  std::string name;
+  Shape shape;
+  unsigned width = 0;  // bits of value + offset
+  std::int64_t offset = 0;
+  std::vector<std::size_t> columns;  // look-up column of every piece, lowest first
+  std::vector<TensorId> committed;   // witness tensor of the committed pieces, lowest first
+  Source source;
+  [[nodiscard]] std::size_t pieces() const { return columns.size(); }
+};
+
+/// Handle of a range check, by its number in Plan::ranges.
+struct RangeId {
+  std::size_t range = 0;
+};
+
+/// A range check whose values inference records.
+template <class T>
+struct RecordedRange : RangeId, Recorded<T> {};
+
+/// A range check whose values a witness step computes.
+struct DerivedRange : RangeId, Derived {};
+
+/// A committed tensor of recorded values and its range check.
+template <class T>
+struct CommittedValue : Recorded<T> {
+  TensorId tensor = 0;
+  RangeId checked;
+};
+
+/// A committed tensor of derived values and its range check.
+struct CommittedDerived : Derived {
+  TensorId tensor = 0;
+  RangeId checked;
+};
+
+/// A table look-up of pairs: input column a, output b committed.
+struct PairLookup {
+  std::size_t column = 0;
+  TensorId output = 0;
+  Shape shape;
+};
+
+/// A pair look-up whose output inference records.
+template <class T>
+struct RecordedPair : PairLookup, Recorded<T> {};
+
+/// The value of a committed tensor is what its range check's pieces say: a claim at the look-up point.
+struct CheckedTensor {
+  TensorId tensor = 0;
+  RangeId range;
+};
+
+}  // namespace tessera

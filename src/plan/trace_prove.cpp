@@ -1,0 +1,41 @@
+#include "plan/trace.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tessera {
+namespace {
+
+template <class T>
+RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
+  ChunkedTensor<T> tensor(declared.shape, declared.ownership, rank, ranks);
+  if (declared.fill != 0) {
+    std::ranges::fill(tensor.values(), static_cast<T>(declared.fill));
+  }
+  return tensor;
+}
+
+RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
+  switch (declared.bytes) {
+    case sizeof(std::int16_t):
+      return declared.is_signed ? allocate<std::int16_t>(declared, rank, ranks)
+                                : allocate<std::uint16_t>(declared, rank, ranks);
+    case sizeof(std::int32_t):
+      return allocate<std::int32_t>(declared, rank, ranks);
+    case sizeof(std::int64_t):
+      return allocate<std::int64_t>(declared, rank, ranks);
+    default:
+      throw std::logic_error("trace: " + declared.name + " is declared with values of " +
+                             std::to_string(declared.bytes) + " bytes");
+  }
+}
+
+}  // namespace
+
+Trace::Trace(const Plan& plan, int rank, int ranks) : prompt_length(plan.prompt_length), generated(plan.generated) {
+  for (const DeclaredTensor& declared : plan.recorded) {
+    tensors.push_back(allocate(declared, rank, ranks));
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,99 @@
+#pragma once
+
+#include "arithmetic/integer_product.hpp"
+#include "arithmetic/range_guard.hpp"
+#include "plan/parameters.hpp"
+#include "plan/trace.hpp"
+
+namespace tessera {
+
+/// What the layers' inference steps share. Every rank computes the rows that it owns of each tensor; activations are
+/// gathered between layers.
+struct InferenceContext {
+  const Parameters& parameters;
+  Communicator& comm;
+  RangeGuard& guard;
+  Trace* trace = nullptr;    // nullptr: nothing is recorded
+  std::size_t capacity = 0;  // tokens of the sequence
+
+  [[nodiscard]] bool recording() const { return trace != nullptr; }
+  /// What this rank owns of a dimension.
+  [[nodiscard]] Range owned(const Dimension& dimension) const;
+  /// All of a vector parameter of one block.
+  [[nodiscard]] std::span<const std::int16_t> vector(ParameterId id, std::size_t block) const {
+    return parameters[id].block(block).rows({0, parameters[id].extents().rows});
+  }
+  /// All ranks' rows; they agree first that no value has left its range. Collective.
+  template <class T>
+  std::vector<T> gather(std::vector<T> mine) const {
+    guard.agree(comm);
+    return comm.size() == 1 ? std::move(mine) : comm.all_gather<T>(mine);
+  }
+};
+
+/// Some consecutive tokens on their way through the layers. Matrices are (feature, token) row-major.
+struct Batch {
+  std::size_t first = 0;        // position of the first token
+  std::size_t size = 0;         // tokens
+  std::vector<std::int32_t> x;  // residual stream (n_embd, size)
+  std::vector<std::int16_t> u;  // layer-norm output (n_embd, size)
+};
+
+inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);
+
+/// Smallest and largest value of a row, for one range check a row.
+struct Extent {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  void include(std::int64_t value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void check(RangeGuard& guard, std::string_view tensor, Bounds bounds) const {
+    guard.check(tensor, low, bounds);
+    guard.check(tensor, high, bounds);
+  }
+};
+
+/// rshift and its remainder: value + 2^(shift-1) = quotient*2^shift + remainder.
+struct Rounded {
+  std::int64_t quotient;
+  std::int64_t remainder;
+};
+inline Rounded rshift(std::int64_t value, int shift) {
+  const std::int64_t sum = value + (std::int64_t{1} << (shift - 1));
+  return {sum >> shift, sum & ((std::int64_t{1} << shift) - 1)};
+}
+
+/// rshift(W*input + bias*2^b, S) of one block.
+struct Linear {
+  std::string_view title;  // in range errors
+  ParameterId weight, bias;
+  int shift = 0;
+  int bias_shift = 0;
+};
+
+/// Where rows `rows` of a projection go: `values` (row rows.first first), and those of `recorded` into the trace.
+struct Destination {
+  Range rows;
+  std::int16_t* values;
+  std::size_t stride;
+  Range recorded;
+  Recorded<std::int16_t> trace;
+  Recorded<std::uint16_t> remainders;
+};
+
+/// The rows of a projection, each value an int16.
+void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
+             std::size_t block, std::size_t first);
+
+/// batch.x += rshift(W*input + bias*2^b, S), `residual_bits` wide, gathered; the remainder of this rank's features of
+/// `stream` (B, F, T) is recorded.
+void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
+                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block, Batch& batch);
+
+/// Records this rank's features of the residual stream.
+void record_residual(const InferenceContext& context, Recorded<std::int32_t> tensor, std::size_t block,
+                     const Batch& batch);
+
+}  // namespace tessera

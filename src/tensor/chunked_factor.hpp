@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+
+#include "cluster/communicator.hpp"
+#include "tensor/chunked_tensor.hpp"
+#include "tensor/claim.hpp"
+
+namespace tessera {
+
+/// scale * prod_j weight_j, one weight a dimension.
+struct ScaledWeight {
+  std::vector<Factor> weight;
+  E scale;
+};
+
+/// Factors of a sharded sum-check over a shape, as data.
+
+/// An integer tensor itself; absent chunks are zero.
+struct TensorFactor {
+  IntegerTensor tensor;
+};
+/// A sum of scaled weights.
+struct WeightFactor {
+  /// All weights as tables over their dimensions.
+  struct Term {
+    E scale;
+    std::vector<std::vector<E>> tables;
+  };
+  WeightFactor(Shape over, const std::vector<ScaledWeight>& weights);
+  Shape shape;
+  std::vector<Term> terms;
+};
+/// `table` is dense over the dimensions with `kept` set (padded), the factor constant along the others.
+struct BroadcastFactor {
+  BroadcastFactor(Shape over, std::vector<E> values, std::vector<bool> kept_dimensions);
+  Shape shape;
+  std::vector<E> table;
+  std::vector<bool> kept;
+  std::vector<std::size_t> stride;  ///< of the table along each dimension; 0: not kept
+};
+/// 1 where the last dimension's index is at most that of the one before it, over a causal shape.
+struct CausalMask {
+  Shape shape;
+};
+/// left^T * right: over a shape (block, head, query, key) the sum over m of left(block, head, m, query)
+/// * right(block, head, m, key), both int16 with a chunk a head, m before the token, above the diagonal too.
+struct TileProduct {
+  Shape shape;
+  const ChunkedTensor<std::int16_t>* left;
+  const ChunkedTensor<std::int16_t>* right;
+};
+using ChunkedFactor = std::variant<TensorFactor, WeightFactor, BroadcastFactor, CausalMask, TileProduct>;
+
+/// Values of a chunk that this rank owns (2^inner_bits, inner indices row-major).
+void fill_chunk(const ChunkedFactor& factor, std::size_t chunk, std::span<E> values);
+/// The factor on the whole outer cube (2^outer_bits), the inner variables bound; nothing if the owners' values have to
+/// be gathered, absent chunks being zero. Collective.
+std::optional<std::vector<E>> outer_table(const ChunkedFactor& factor, std::span<const E> inner_point,
+                                          Communicator& comm);
+
+}  // namespace tessera

@@ -1,0 +1,271 @@
+#include <algorithm>
+#include <cassert>
+
+#include "tensor/chunked_factor.hpp"
+#include "tensor/contract.hpp"
+
+namespace tessera {
+namespace {
+
+/// values[inner indices of dimensions from `first` on] = table[base + sum_j index_j * table_stride[j]].
+void spread(const std::vector<E>& table, const Shape& shape, const std::vector<std::size_t>& table_stride,
+            std::size_t first, std::size_t base, std::span<E> values) {
+  const auto rest = table_stride.begin() + static_cast<std::ptrdiff_t>(first);
+  if (std::all_of(rest, table_stride.end(), [](std::size_t stride) { return stride == 0; })) {
+    std::ranges::fill(values, table[base]);
+    return;
+  }
+  if (first + 1 == table_stride.size()) {  // the last dimension, kept: stride 1
+    std::copy_n(table.begin() + static_cast<std::ptrdiff_t>(base), values.size(), values.begin());
+    return;
+  }
+  const std::size_t count = shape.dimensions()[first].chunk();
+  const std::size_t size = values.size() / count;
+  for (std::size_t i = 0; i < count; ++i) {
+    spread(table, shape, table_stride, first + 1, base + i * table_stride[first], values.subspan(i * size, size));
+  }
+}
+
+/// out[x] = scale * prod_j table_j[x_j] over all inner indices x of a chunk, tables already cut to the chunk.
+void add_outer_product(const std::vector<std::span<const E>>& tables, E scale, std::span<E> out) {
+  std::vector<E> product{scale};
+  for (std::size_t j = 0; j + 1 < tables.size(); ++j) {
+    std::vector<E> next;
+    next.reserve(product.size() * tables[j].size());
+    for (const E& left : product) {
+      for (const E& right : tables[j]) {
+        next.push_back(left * right);
+      }
+    }
+    product = std::move(next);
+  }
+  const std::span<const E> last = tables.back();
+  std::size_t place = 0;
+  for (const E& left : product) {
+    for (const E& right : last) {
+      out[place++] += left * right;
+    }
+  }
+}
+
+void fill(const TensorFactor& factor, std::size_t chunk, std::span<E> values) {
+  std::visit(
+      [&](const auto* integers) {
+        const auto source = integers->chunk(chunk);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          values[i] = E::from_signed(source[i]);
+        }
+      },
+      factor.tensor);
+}
+
+void fill(const WeightFactor& factor, std::size_t chunk, std::span<E> values) {
+  std::ranges::fill(values, E::zero());
+  for (const WeightFactor::Term& term : factor.terms) {
+    std::vector<std::span<const E>> slices;
+    for (std::size_t j = 0; j < term.tables.size(); ++j) {
+      const Dimension& dimension = factor.shape.dimensions()[j];
+      slices.push_back(std::span<const E>(term.tables[j])
+                           .subspan(factor.shape.coordinate(chunk, j) << dimension.log_chunk, dimension.chunk()));
+    }
+    add_outer_product(slices, term.scale, values);
+  }
+}
+
+void fill(const BroadcastFactor& factor, std::size_t chunk, std::span<E> values) {
+  std::size_t base = 0;
+  for (std::size_t j = 0; j < factor.stride.size(); ++j) {
+    base += (factor.shape.coordinate(chunk, j) << factor.shape.dimensions()[j].log_chunk) * factor.stride[j];
+  }
+  spread(factor.table, factor.shape, factor.stride, 0, base, values);
+}
+
+void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
+  const std::size_t last = mask.shape.dimensions().size() - 1;
+  const Dimension& tile = mask.shape.dimensions()[last];
+  const bool diagonal = mask.shape.coordinate(chunk, last - 1) == mask.shape.coordinate(chunk, last);
+  for (std::size_t x = 0; x < values.size(); ++x) {
+    const bool seen = (x & (tile.chunk() - 1)) <= x >> tile.log_chunk;
+    values[x] = !diagonal || seen ? E::one() : E::zero();
+  }
+}
+
+void fill(const TileProduct& product, std::size_t chunk, std::span<E> values) {
+  const auto& dimensions = product.shape.dimensions();
+  const std::size_t tile = dimensions[2].chunk();
+  const std::size_t tokens = dimensions[2].length;
+  const std::size_t head =
+      product.shape.coordinate(chunk, 0) * dimensions[1].chunk_count() + product.shape.coordinate(chunk, 1);
+  const auto left = product.left->chunk(head);
+  const auto right = product.right->chunk(head);
+  const std::size_t query = product.shape.coordinate(chunk, 2) * tile;
+  const std::size_t key = product.shape.coordinate(chunk, 3) * tile;
+  std::vector<std::int64_t> row(tile);
+  for (std::size_t i = 0; i < tile; ++i) {
+    std::ranges::fill(row, 0);
+    for (std::size_t m = 0; m < left.size() / tokens; ++m) {
+      const std::int64_t scale = left[m * tokens + query + i];
+      const std::int16_t* keys = right.data() + m * tokens + key;
+      for (std::size_t j = 0; j < tile; ++j) {
+        row[j] += scale * keys[j];
+      }
+    }
+    for (std::size_t j = 0; j < tile; ++j) {
+      values[i * tile + j] = E::from_signed(row[j]);
+    }
+  }
+}
+
+/// A broadcast factor's table with the inner variables of kept dimensions bound, one dimension after the other.
+std::vector<E> bind_inner(const BroadcastFactor& factor, std::span<const E> inner_point) {
+  std::vector<E> bound = factor.table;
+  std::size_t at = inner_point.size();
+  std::size_t below = 1;  // product of the outer sizes of the kept dimensions already done
+  for (std::size_t j = factor.shape.dimensions().size(); j-- > 0;) {
+    const Dimension& dimension = factor.shape.dimensions()[j];
+    at -= dimension.log_chunk;
+    if (!factor.kept[j]) {
+      continue;
+    }
+    const std::vector<E> weights = eq_table(inner_point.subspan(at, dimension.log_chunk));
+    const std::size_t outer = std::size_t{1} << dimension.outer_bits();
+    std::vector<E> next(bound.size() >> dimension.log_chunk);
+    for (std::size_t row = 0; row < next.size() / below; ++row) {
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        for (std::size_t b = 0; b < below; ++b) {
+          next[row * below + b] += weights[i] * bound[(row * weights.size() + i) * below + b];
+        }
+      }
+    }
+    bound = std::move(next);
+    below *= outer;
+  }
+  return bound;
+}
+
+using Outer = std::optional<std::vector<E>>;
+
+Outer outer(const TensorFactor& /*factor*/, std::span<const E> /*inner_point*/, Communicator& /*comm*/) {
+  return std::nullopt;
+}
+
+Outer outer(const WeightFactor& factor, std::span<const E> inner_point, Communicator& /*comm*/) {
+  std::vector<E> result(std::size_t{1} << factor.shape.outer_bits());
+  for (const WeightFactor::Term& term : factor.terms) {
+    std::vector<std::vector<E>> bound;  // per dimension: the inner variables bound
+    std::size_t at = 0;
+    for (std::size_t j = 0; j < term.tables.size(); ++j) {
+      const Dimension& dimension = factor.shape.dimensions()[j];
+      auto& values = bound.emplace_back();
+      for (std::size_t c = 0; c < std::size_t{1} << dimension.outer_bits(); ++c) {
+        values.push_back(
+            evaluate(std::span<const E>(term.tables[j]).subspan(c << dimension.log_chunk, dimension.chunk()),
+                     inner_point.subspan(at, dimension.log_chunk)));
+      }
+      at += dimension.log_chunk;
+    }
+    add_outer_product({bound.begin(), bound.end()}, term.scale, result);
+  }
+  return result;
+}
+
+Outer outer(const BroadcastFactor& factor, std::span<const E> inner_point, Communicator& /*comm*/) {
+  const std::vector<E> bound = bind_inner(factor, inner_point);
+  const auto& dimensions = factor.shape.dimensions();
+  std::vector<E> result(std::size_t{1} << factor.shape.outer_bits());
+  for (std::size_t x = 0; x < result.size(); ++x) {
+    std::size_t place = 0;
+    std::size_t stride = 1;
+    std::size_t rest = x;
+    for (std::size_t j = dimensions.size(); j-- > 0;) {
+      const std::size_t size = std::size_t{1} << dimensions[j].outer_bits();
+      if (factor.kept[j]) {
+        place += (rest & (size - 1)) * stride;
+        stride *= size;
+      }
+      rest /= size;
+    }
+    result[x] = bound[place];
+  }
+  return result;
+}
+
+Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator& /*comm*/) {
+  const Dimension& tile = mask.shape.dimensions().back();
+  const E diagonal = less_or_equal(inner_point.last(tile.log_chunk), inner_point.first(tile.log_chunk));
+  const std::size_t last = (std::size_t{1} << tile.outer_bits()) - 1;
+  std::vector<E> result(std::size_t{1} << mask.shape.outer_bits());
+  for (std::size_t x = 0; x < result.size(); ++x) {
+    const std::size_t key = x & last;
+    const std::size_t query = (x >> tile.outer_bits()) & last;
+    result[x] = key < query ? E::one() : key == query ? diagonal : E::zero();
+  }
+  return result;
+}
+
+/// Absent tiles are needed on the outer cube, so the product is computed from left and right at the inner point.
+Outer outer(const TileProduct& product, std::span<const E> inner_point, Communicator& comm) {
+  const auto& dimensions = product.shape.dimensions();
+  const Dimension& tile = dimensions[2];
+  const std::size_t tiles = tile.chunk_count();
+  const std::size_t places = product.left->shape().chunk_size() / tile.length;
+  // the token dimension as (tile, inside): the same order within a chunk
+  const Shape split({dimensions[0], dimensions[1], Dimension::whole(places), Dimension::whole(tiles),
+                     Dimension::whole(tile.chunk())});
+  const auto at = [&](const ChunkedTensor<std::int16_t>* tensor, std::span<const E> point) {
+    return contract(tensor, split, {Axis{}, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
+  };
+  const std::vector<E> left = at(product.left, inner_point.first(tile.log_chunk));
+  const std::vector<E> right = at(product.right, inner_point.last(tile.log_chunk));
+  std::vector<E> result(std::size_t{1} << product.shape.outer_bits());
+  const std::size_t heads = result.size() / (tiles * tiles);
+  for (std::size_t head = 0; head < heads; ++head) {
+    for (std::size_t m = 0; m < places; ++m) {
+      const E* left_row = left.data() + (head * places + m) * tiles;
+      const E* right_row = right.data() + (head * places + m) * tiles;
+      for (std::size_t i = 0; i < tiles; ++i) {
+        for (std::size_t j = 0; j < tiles; ++j) {
+          result[(head * tiles + i) * tiles + j] += left_row[i] * right_row[j];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+WeightFactor::WeightFactor(Shape over, const std::vector<ScaledWeight>& weights) : shape(std::move(over)) {
+  for (const ScaledWeight& weight : weights) {
+    Term& term = terms.emplace_back(weight.scale);
+    for (const Factor& factor : weight.weight) {
+      term.tables.push_back(factor.table());
+    }
+  }
+}
+
+BroadcastFactor::BroadcastFactor(Shape over, std::vector<E> values, std::vector<bool> kept_dimensions)
+    : shape(std::move(over)),
+      table(std::move(values)),
+      kept(std::move(kept_dimensions)),
+      stride(shape.dimensions().size()) {
+  std::size_t size = 1;
+  for (std::size_t j = stride.size(); j-- > 0;) {
+    if (kept[j]) {
+      stride[j] = size;
+      size <<= shape.dimensions()[j].bits();
+    }
+  }
+  assert(size == table.size());
+}
+
+void fill_chunk(const ChunkedFactor& factor, std::size_t chunk, std::span<E> values) {
+  std::visit([&](const auto& kind) { fill(kind, chunk, values); }, factor);
+}
+
+std::optional<std::vector<E>> outer_table(const ChunkedFactor& factor, std::span<const E> inner_point,
+                                          Communicator& comm) {
+  return std::visit([&](const auto& kind) { return outer(kind, inner_point, comm); }, factor);
+}
+
+}  // namespace tessera

@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "transcript/verifier.hpp"
+
+namespace tessera {
+
+std::vector<std::size_t> spread_positions(std::size_t count, unsigned log_size) {
+  // every level of a tree over them has as many different nodes above them as it can, hence most siblings
+  const std::size_t distinct = std::min(count, std::size_t{1} << log_size);
+  std::vector<std::size_t> positions(distinct);
+  for (std::size_t i = 0; i < distinct; ++i) {
+    positions[i] = (i << log_size) / distinct;
+  }
+  return positions;
+}
+
+void AccountingTranscript::message(std::string_view label, Account::Unit unit, std::size_t count) {
+  account_.messages.push_back({path(), std::string(label), unit, count});
+  work_ = 0;
+}
+
+std::vector<Nothing> AccountingTranscript::receive(std::string_view label, std::size_t count) {
+  message(label, Account::Unit::extension, count);
+  return std::vector<Nothing>(count);
+}
+
+std::vector<E> AccountingTranscript::receive_public(std::string_view label, std::size_t count) {
+  message(label, Account::Unit::extension, count);
+  return std::vector<E>(count);
+}
+
+std::vector<F> AccountingTranscript::receive_base(std::string_view label, std::size_t count) {
+  message(label, Account::Unit::base, count);
+  return std::vector<F>(count);
+}
+
+std::vector<Digest> AccountingTranscript::receive_digests(std::string_view label, std::size_t count) {
+  message(label, Account::Unit::digest, count);
+  return std::vector<Digest>(count);
+}
+
+void AccountingTranscript::check_work(std::string_view label, unsigned bits) {
+  message(label, Account::Unit::nonce, 1);
+  work_ = bits;
+}
+
+E AccountingTranscript::challenge(std::string_view label, double degree, std::string_view reason) {
+  account_.chances.push_back({path(), std::string(label), std::string(reason), degree, 0, work_});
+  return {};
+}
+
+std::vector<std::size_t> AccountingTranscript::positions(std::string_view label, std::size_t count, unsigned log_size,
+                                                         double bits, std::string_view reason) {
+  account_.chances.push_back({path(), std::string(label), std::string(reason), 0, bits, work_});
+  return positions_(count, log_size);
+}
+
+void AccountingTranscript::identity(std::size_t variables, std::string_view reason) {
+  account_.chances.push_back({path(), "", std::string(reason), static_cast<double>(variables), 0, 0});
+}
+
+}  // namespace tessera
