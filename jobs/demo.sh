@@ -52,6 +52,7 @@ step "what it cost"
   $1 == "computed" { printf "%-34s %s x %s, %s MiB a rank\n", "ranks x threads, peak memory", $3, $6, $(NF - 3) }
   $1 == "time" { printf "%-34s %.2f s\n%-34s %.2f s\n", "prove", $2, "  of it plain inference", $6 }
   $2 == "least" { printf "%-34s %s bits\n", "soundness, round by round", $1 }
+  $2 == "sum" { printf "%-34s %s bits\n", "soundness, sum of all rounds", $1 }
   END { printf "%-34s %.3f s\n", "verify, whole process", verify / 1000 }'
 echo
 echo "by scope: $out/tessera inspect $run/proof.h5"

@@ -19,8 +19,4 @@ Failure describe(const std::exception_ptr& error);
 /// Full disks and closed pipes come back as errors of the calls instead of ending the program.
 void ignore_write_signals();
 
-/// Text from a file as a terminal may see it, on one line: new lines as \n, control characters and malformed UTF-8 as
-/// \xNN.
-std::string printable(const std::string& text);
-
 }  // namespace tessera::cli

@@ -11,7 +11,7 @@
 #include "archive/proof_file.hpp"
 #include "archive/trace_file.hpp"
 
-#include "cli/exit_code.hpp"
+#include "base/text.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -37,6 +37,7 @@ class Text {
   std::string text_;
 };
 
+constexpr std::size_t most_text = 2000;  // bytes; the file has it whole
 constexpr double mebibyte = 1024.0 * 1024.0;
 
 void add_shape(Text& text, const ModelShape& shape) {
@@ -76,14 +77,8 @@ void add_timings(Text& text, const ProofArchive& proof) {
   }
 }
 
-/// The beginning of a long text; the file has it whole.
-std::string clipped(const std::string& text) {
-  constexpr std::size_t most = 2000;
-  return text.size() <= most ? text : text.substr(0, most) + " ... (" + std::to_string(text.size()) + " characters)";
-}
-
 /// Indented lines joined.
-std::string one_line(const std::string& text) {
+std::string joined(const std::string& text) {
   std::string line;
   bool indentation = false;
   for (const char c : text) {
@@ -98,7 +93,7 @@ std::string one_line(const std::string& text) {
 }
 
 void add_proof(Text& text, const ProofArchive& proof) {
-  text.add("text          %s\n", clipped(printable(proof.text)).c_str());
+  text.add("text          %s\n", printable(proof.text, most_text).c_str());
   text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
            proof.statement.generated.size());
   text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
@@ -106,7 +101,7 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
   text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
            proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
-  text.add("configuration %s\n", clipped(printable(one_line(proof.configuration))).c_str());
+  text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
   add_timings(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
@@ -142,7 +137,7 @@ void add_datasets(Text& text, const ReadFile& file) {
 std::string describe_file(const std::string& path, bool check) {
   Text text;
   const ReadFile file(path);
-  text.add("%s: %s, format version %u, %" PRIu64 " bytes\n", path.c_str(), printable(file.format()).c_str(),
+  text.add("%s: %s, format version %u, %" PRIu64 " bytes\n", one_line(path).c_str(), printable(file.format()).c_str(),
            format_version, file.file_bytes());
   text.add("digest        %s\n", to_hex(file.digest()).c_str());
   if (file.format() == model_format) {

@@ -5,6 +5,7 @@
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
+#include "base/text.hpp"
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
@@ -51,7 +52,7 @@ void run(const Options& options, Context& context) {
   context.progress.begin("writing " + options.out);
   const Digest digest = save_model(options.out, imported.model, &imported.original);
   context.progress.finish();
-  std::cout << options.out << ": digest " << to_hex(digest) << '\n';
+  std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';
 }
 
 }  // namespace

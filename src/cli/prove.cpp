@@ -11,7 +11,7 @@
 #include "model/setup.hpp"
 
 #include "cli/command.hpp"
-#include "cli/exit_code.hpp"
+#include "base/text.hpp"
 #include "cli/pipeline.hpp"
 
 namespace tessera::cli {
@@ -102,8 +102,9 @@ void run(const Options& options, Context& context) {
   if (comm.rank() == 0) {
     save_proof(options.out, proof);
     std::printf("%s\n\n%s: proof of %zu bytes, %zu + %zu tokens, %.1f bits round by round, %.1f all together\n",
-                printable(proof.text).c_str(), options.out.c_str(), proof.payload.size(), proof.statement.prompt.size(),
-                proof.statement.generated.size(), proof.soundness.round_by_round_bits(), proof.soundness.union_bits());
+                printable(proof.text).c_str(), one_line(options.out).c_str(), proof.payload.size(),
+                proof.statement.prompt.size(), proof.statement.generated.size(), proof.soundness.round_by_round_bits(),
+                proof.soundness.union_bits());
   }
 }
 

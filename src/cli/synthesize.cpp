@@ -3,6 +3,7 @@
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
 
@@ -24,7 +25,7 @@ void run(const Options& options, Context& context) {
   // no float weights: they can be synthesized again
   const Digest digest = save_model(options.out, synthetic.model, nullptr);
   context.progress.finish();
-  std::cout << options.out << ": digest " << to_hex(digest) << '\n';
+  std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include "archive/hdf5.hpp"
 #include "archive/isolated.hpp"
+#include "base/errors.hpp"
 
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/pipeline.hpp"
 
@@ -11,6 +14,7 @@ namespace {
 
 struct Options {
   std::string key, proof;
+  std::string expect_key;
   std::optional<std::string> expect_prompt;  // an empty one is expected too
 };
 
@@ -32,6 +36,13 @@ std::optional<std::vector<std::uint32_t>> parse_ids(const std::string& text) {
     }
   }
   return ids;
+}
+
+/// Empty if the text is a digest as this program prints it, else what is wrong.
+std::string check_digest(const std::string& text) {
+  const bool good =
+      text.size() == 2 * sizeof(Digest) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return good ? "" : "expected 64 lower-case hexadecimal digits, found " + quoted_name(text);
 }
 
 /// Ids and text. The text comes from the key's vocabulary, never from the proof file.
@@ -61,13 +72,18 @@ void check_prompt(const VerifyingKey& key, const std::vector<std::uint32_t>& pro
 
 void run(const Options& options) {
   const VerifyingKey key = load_key_isolated(options.key);
+  const Digest digest = key.digest();
+  if (!options.expect_key.empty() && options.expect_key != to_hex(digest)) {
+    throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(digest));
+  }
   const StatedProof proof = load_proof_isolated(options.proof);
+  std::cout << "key digest " << to_hex(digest) << '\n';
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
   if (options.expect_prompt) {
     check_prompt(key, proof.statement.prompt, *options.expect_prompt);
   }
-  if (proof.key_digest != key.digest()) {
+  if (proof.key_digest != digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");
   }
   verify_proof(key, proof.statement, proof.payload);
@@ -79,6 +95,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App program("Check a proof that a committed model generated a text.", "tessera-verify");
   program.add_option("--key", options.key, "verifying key of the model")->required();
   program.add_option("proof", options.proof, "proof file")->required();
+  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
   program.add_option("--expect-prompt", options.expect_prompt,
                      "reject unless the prompt is this text, or these token ids (digits and commas only)");
   program.footer("Exit codes: 0 accepted, 1 rejected, 2 wrong usage or unusable file, 3 failure.");

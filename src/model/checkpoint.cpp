@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "model/checkpoint.hpp"
 #include "model/safetensors.hpp"
 
@@ -46,7 +47,7 @@ class TensorSource {
     for (const auto& [stored, entry] : file_.tensors()) {
       const std::string name = stored.starts_with(prefix) ? stored.substr(prefix.size()) : stored;
       if (!stored_.emplace(name, stored).second) {
-        throw InputError(file_.name() + ": tensor " + printable(name) +
+        throw InputError(file_.name() + ": tensor " + quoted_name(name) +
                          " is there with and without the prefix transformer.");
       }
     }
@@ -96,7 +97,7 @@ class TensorSource {
 
   void refuse_rest() const {
     if (!stored_.empty()) {
-      throw InputError(file_.name() + ": tensor " + printable(stored_.begin()->second) +
+      throw InputError(file_.name() + ": tensor " + quoted_name(stored_.begin()->second) +
                        " does not belong to this model");
     }
   }

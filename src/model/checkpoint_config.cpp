@@ -1,6 +1,7 @@
 #include <cmath>
 #include <set>
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "plan/limits.hpp"
 #include "model/checkpoint.hpp"
 
@@ -93,7 +94,7 @@ class Fields {
   void refuse_rest() const {
     for (const auto& [name, value] : root_.items()) {
       if (!ignored_fields().contains(name)) {
-        throw InputError(file_ + ": field " + printable(name) + " is not supported, found " +
+        throw InputError(file_ + ": field " + quoted_name(name) + " is not supported, found " +
                          value.dump().substr(0, 80));
       }
     }

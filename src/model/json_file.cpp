@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include <vector>
 
 namespace tessera {
@@ -38,7 +39,7 @@ nlohmann::json parse_json_object(const std::string& text, const std::string& wha
     } else if (event == Event::object_end) {
       keys.pop_back();
     } else if (event == Event::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      throw InputError(what + ": duplicate key " + printable(parsed.get<std::string>()));
+      throw InputError(what + ": duplicate key " + quoted_name(parsed.get<std::string>()));
     }
     return true;
   };
@@ -52,11 +53,6 @@ nlohmann::json parse_json_object(const std::string& text, const std::string& wha
     throw InputError(what + ": expected a JSON object, found " + root.type_name());
   }
   return root;
-}
-
-std::string printable(const std::string& name) {
-  const std::string text = nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  return text.size() <= 80 ? text : text.substr(0, 80) + "...";
 }
 
 }  // namespace tessera

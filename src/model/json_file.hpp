@@ -13,7 +13,4 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit);
 /// `what`.
 nlohmann::json parse_json_object(const std::string& text, const std::string& what);
 
-/// A name from a file, quoted, escaped and cut so that it stays on one line of a message.
-std::string printable(const std::string& name);
-
 }  // namespace tessera

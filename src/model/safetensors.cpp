@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "model/safetensors.hpp"
 
 #include "model/json_file.hpp"
@@ -58,7 +59,7 @@ TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std
   entry.dtype = json["dtype"].get<std::string>();
   const std::uint64_t width = width_of(entry.dtype);
   if (width == 0) {
-    throw InputError(what + ".dtype: expected F32, F16 or BF16, found " + printable(entry.dtype));
+    throw InputError(what + ".dtype: expected F32, F16 or BF16, found " + quoted_name(entry.dtype));
   }
   const std::uint64_t begin = non_negative(offsets[0], what + ".data_offsets");
   const std::uint64_t end = non_negative(offsets[1], what + ".data_offsets");
@@ -97,7 +98,7 @@ void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::
   std::uint64_t next = 0;
   for (const auto& [offset, name] : order) {
     if (offset != next) {
-      throw InputError(file + ": tensor " + printable(name) +
+      throw InputError(file + ": tensor " + quoted_name(name) +
                        (offset < next ? " overlaps the one before it" : " leaves a gap") + ": expected data offset " +
                        std::to_string(next) + ", found " + std::to_string(offset));
     }
@@ -139,7 +140,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   const nlohmann::json root = parse_json_object(header, name() + ": header");
   for (const auto& [key, value] : root.items()) {
     if (key != "__metadata__") {
-      tensors_.emplace(key, parse_entry(value, name() + ": tensor " + printable(key), size - data_begin));
+      tensors_.emplace(key, parse_entry(value, name() + ": tensor " + quoted_name(key), size - data_begin));
     }
   }
   check_tiling(tensors_, name(), size - data_begin);

@@ -2,6 +2,7 @@
 #include <limits>
 #include <queue>
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "model/tokenizer.hpp"
 #include <tuple>
 
@@ -54,7 +55,7 @@ Tokenizer::Tokenizer(TokenizerData data)
   }
   for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
     const std::string& line = data_.merges[rank];
-    const std::string what = "merges.txt: merge " + std::to_string(rank) + " " + printable(line);
+    const std::string what = "merges.txt: merge " + std::to_string(rank) + " " + quoted_name(line);
     const std::size_t space = line.find(' ');
     if (space == std::string::npos) {
       throw InputError(what + ": expected two tokens separated by one space");
@@ -91,14 +92,14 @@ std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
 void Tokenizer::encode_text(std::string_view text, std::vector<std::uint32_t>& ids) const {
   while (!text.empty()) {
     std::size_t good = 0;
-    while (const std::size_t length = utf8_length(text.substr(good))) {
+    while (const std::size_t length = first_character(text.substr(good)).length) {
       good += length;
     }
     for (const std::string_view word : pre_tokenizer_->words(text.substr(0, good))) {
       encode_word(word, ids);
     }
     std::size_t bad = good;
-    while (bad < text.size() && utf8_length(text.substr(bad)) == 0) {
+    while (bad < text.size() && first_character(text.substr(bad)).length == 0) {
       ++bad;
     }
     encode_word(text.substr(good, bad - good), ids);

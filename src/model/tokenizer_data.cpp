@@ -1,4 +1,5 @@
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "model/tokenizer.hpp"
 
 #include "model/byte_symbols.hpp"
@@ -38,7 +39,7 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder) {
   data.vocabulary.resize(root.size());
   std::vector<bool> seen(root.size(), false);
   for (const auto& [symbols, value] : root.items()) {
-    const std::string what = path.string() + ": token " + printable(symbols);
+    const std::string what = path.string() + ": token " + quoted_name(symbols);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= root.size()) {
       throw InputError(what + ": expected an id below " + std::to_string(root.size()) + ", found " +
                        value.dump().substr(0, 40));

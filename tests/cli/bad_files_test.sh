@@ -83,7 +83,7 @@ for format in "tessera proof" "tessera model" "tessera verifying key"; do
   esac
 done
 craft link $'\x1b[2J.h5' "tessera proof" proof.h5 # nor does a name reach the terminal as it is
-expect_error 2 '^tessera: .x1b\[2J.h5: ' inspect $'\x1b[2J.h5'
+expect_error 2 '^tessera: .u\{1b\}\[2J.h5: ' inspect $'\x1b[2J.h5'
 
 # false contents in files that are in order
 for offset in 0 31 32 1000 20000 100000 -1 -1000 -20000; do
@@ -97,9 +97,13 @@ craft unknown proof.h5 false.h5
 expect 1 '^REJECTED at /statement: .*4294967295' read_proof false.h5
 expect 1 '^REJECTED at /statement: .*4294967295' read_proof false.h5 --expect-prompt "The old"
 craft controls proof.h5 false.h5
-expect 0 '^text          \\x1b\[2J' tessera inspect false.h5
+expect 0 '^text          \\u\{1b\}\[2J' tessera inspect false.h5
 grep -qP '[\x00-\x08\x0b-\x1f\x7f-\x9f]' output && fail "control characters reach the terminal"
 expect 0 '^ACCEPTED$' read_proof false.h5
+
+# nor do characters that do not show, or text that looks like an escape
+craft hidden proof.h5 false.h5
+expect 0 '^text          a.u\{e0041\}.u\{2060\}.u\{feff\}.u\{ad\}.u\{34f\}.u\{180e\}.u\{3164\}..x1b ."$' tessera inspect false.h5
 
 # the key of another model: of other parameters, of other exponents
 craft parameter model.h5 other.h5

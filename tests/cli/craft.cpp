@@ -76,6 +76,13 @@ void controls(const Arguments& a) {
   save_proof(a.at(1), proof);
 }
 
+/// IN OUT: a proof file whose text has characters that do not show, and looks like an escape.
+void hidden(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  proof.text = "a\U000E0041\u2060\uFEFF\u00AD\u034F\u180E\u3164\\x1b \"";
+  save_proof(a.at(1), proof);
+}
+
 void add_attribute(hid_t file, const char* name, hid_t type, hid_t space, const void* data) {
   const hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   H5Awrite(attribute, type, data);
@@ -161,8 +168,8 @@ void crash(const Arguments& a) {
 int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
-      {"token", token},       {"unknown", unknown},     {"controls", controls}, {"external", external},
-      {"huge", huge},         {"link", link},           {"crash", crash}};
+      {"token", token},       {"unknown", unknown},     {"controls", controls}, {"hidden", hidden},
+      {"external", external}, {"huge", huge},           {"link", link},         {"crash", crash}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -68,6 +68,17 @@ expect 0 'inference \.\.\.' kept --prompt "An old" --generate 5
 grep 'done again' output && fail "no trace is called another job's"
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key other.h5
 
+# the key's digest is shown, and can be insisted on before anything else is believed
+key_digest=$(sed -n 's/^key digest *//p' <(tessera inspect commitment/verifying.key))
+expect 0 "^key digest $key_digest\$" verify --key commitment/verifying.key proof.h5 --expect-key "$key_digest"
+grep -q '^ACCEPTED$' output || fail "the expected key is not accepted"
+other=$(printf '%064d' 0)
+expect_error 2 "commitment/verifying.key: key digest: expected $other, found $key_digest" \
+  verify --key commitment/verifying.key proof.h5 --expect-key "$other"
+grep -Eq 'ACCEPTED|prompt' output && fail "another key than the expected one is used"
+expect 2 'expected 64 lower-case hexadecimal digits' \
+  verify --key commitment/verifying.key proof.h5 --expect-key "${key_digest:1}"
+
 # prompts as text and as ids
 ids=$(verify --key commitment/verifying.key proof.h5 | sed -n 's/^prompt ([0-9]* tokens): //p')
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "The old"
