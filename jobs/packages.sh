@@ -2,7 +2,7 @@
 
 packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf5-dev libboost-serialization-dev
   libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
-  libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev)
+  libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev libseccomp-dev)
 
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)

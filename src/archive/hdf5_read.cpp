@@ -4,6 +4,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include "archive/file_image.hpp"
 #include "archive/hdf5.hpp"
 #include "plan/key.hpp"
 
@@ -76,21 +77,15 @@ std::string read_format(hid_t file) {
 }  // namespace
 
 ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t max_bytes) : path_(path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) {
-    throw InputError(path.string() + ": expected a file, found " +
-                     (error              ? error.message()
-                      : fs::exists(path) ? "something else"
-                                         : "nothing"));
-  }
-  file_bytes_ = fs::file_size(path);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_file_locking(access.get(), false, true);  // read-only files on network file systems
+  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+  const std::optional<std::uint64_t> image = hdf5::use_image(access.get(), path);
+  file_bytes_ = image ? *image : regular_file_size(path);
   if (file_bytes_ > max_bytes) {
     fail("size", "at most " + std::to_string(max_bytes) + " bytes", std::to_string(file_bytes_));
   }
   hdf5::silence();
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access.get(), false, true);  // read-only files on network file systems
-  H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
   if (file_ < 0) {
     throw InputError(path.string() + ": expected an HDF5 file of ours, found a damaged or other file (" +

@@ -1,3 +1,4 @@
+#include <hdf5.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include <fstream>
 #include <new>
 #include "base/errors.hpp"
+#include "archive/confinement.hpp"
+#include "archive/file_image.hpp"
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
 
@@ -17,7 +20,8 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint8_t content_follows = 0;
-constexpr std::uint8_t message_follows = 1;
+constexpr std::uint8_t message_follows = 1;  // of an InputError
+constexpr std::uint8_t failure_follows = 2;  // message of a JobError
 constexpr std::size_t max_message = 4096;
 constexpr std::size_t max_content = std::size_t{1} << 28;
 
@@ -70,9 +74,9 @@ void limit_memory(std::uint64_t bytes) {
 void limit_memory(std::uint64_t /*bytes*/) {}  // the sanitizer reserves terabytes
 #endif
 
-void send_error(int to, std::string_view text) {
+void send_error(int to, std::string_view text, std::uint8_t kind = message_follows) {
   text = text.substr(0, max_message);
-  write_all(to, Bytes{message_follows});
+  write_all(to, Bytes{kind});
   write_all(to, Bytes(text.begin(), text.end()));
 }
 
@@ -84,9 +88,17 @@ void send_error(int to, std::string_view text) {
   }
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  limit_memory(limits.memory);
-  alarm(limits.seconds);
   try {
+    H5open();  // reads the environment and more
+    keep_image(path);
+    limit_memory(limits.memory);
+    alarm(limits.seconds);
+    try {
+      confine(to);
+    } catch (const JobError& error) {
+      send_error(to, path.string() + ": " + error.what(), failure_follows);
+      _exit(0);
+    }
     const Bytes content = read();
     write_all(to, Bytes{content_follows});
     write_all(to, content);
@@ -101,9 +113,10 @@ void send_error(int to, std::string_view text) {
 
 /// What the end of a child that did not answer says about the file.
 std::string describe_end(int status, const IsolationLimits& limits) {
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM
-             ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
-             : "one that breaks the HDF5 library";
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return signal == SIGALRM  ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
+         : signal == SIGSYS ? "one with which the HDF5 library does more than read"
+                            : "one that breaks the HDF5 library";
 }
 
 }  // namespace
@@ -153,8 +166,12 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
   if (!ended || answer.empty() || answer.size() > max_content) {
     throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, limits));
   }
+  const std::string message(answer.begin() + 1, answer.front() == content_follows ? answer.begin() + 1 : answer.end());
+  if (answer.front() == failure_follows) {
+    throw JobError(message);
+  }
   if (answer.front() != content_follows) {
-    throw InputError(std::string(answer.begin() + 1, answer.end()));
+    throw InputError(message);
   }
   answer.erase(answer.begin());
   return answer;

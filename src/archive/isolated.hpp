@@ -7,8 +7,9 @@
 namespace tessera {
 
 // Files from strangers are parsed by libhdf5, which damaged bytes can crash, hang or lead to foreign files. Each file
-// is therefore read in a child process of its own with bounded time and memory; only plain bytes come back, which are
-// parsed here. A child that dies or takes too long means an unusable file: InputError.
+// is therefore read in a child process of its own with bounded time and memory, which can do nothing else (confine());
+// only plain bytes come back, which are parsed here. A child that dies or takes too long means an unusable file:
+// InputError. Where a process cannot be confined nothing is read: JobError.
 
 struct IsolationLimits {
   unsigned seconds = 20;
@@ -17,7 +18,8 @@ struct IsolationLimits {
   static IsolationLimits for_whole(const std::filesystem::path& path);
 };
 
-/// The bytes that `read` returns, which runs in a child process; its error, or the child's end, becomes an InputError.
+/// The bytes that `read` returns, which runs in a child process and may open `path` as a ReadFile but nothing else; its
+/// error, or the child's end, becomes an InputError.
 /// Not for processes that have threads at work: the child has the calling one only.
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
                                         const std::function<std::vector<std::uint8_t>()>& read,

@@ -1,7 +1,19 @@
 #include <gmock/gmock.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <iostream>
+#include <map>
 #include "base/errors.hpp"
 #include "archive/isolated.hpp"
 
@@ -14,23 +26,34 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using ::testing::HasSubstr;
 
-/// The error of reading "x.h5" with `read`.
+/// A file that the child may read, without the content that it has no need of.
+struct File {
+  File() { write_bytes(path, "x"); }
+  TemporaryDirectory directory;
+  const std::filesystem::path path = directory / "x.h5";
+};
+
+/// The error of reading a file with `read`, without the file's name.
 std::string error_of(const std::function<Bytes()>& read, const IsolationLimits& limits = {}) {
+  const File file;
   try {
-    (void)read_isolated("x.h5", read, limits);
+    (void)read_isolated(file.path, read, limits);
     return "none";
   } catch (const InputError& error) {
-    return error.what();
+    const std::string text = error.what();
+    return text.starts_with(file.path.string()) ? text.substr(file.path.string().size()) : text;
   }
 }
 
 TEST(Isolated, GivesWhatTheChildReads) {
-  EXPECT_TRUE(read_isolated("x.h5", [] { return Bytes{}; }).empty());
+  const File file;
+  EXPECT_TRUE(read_isolated(file.path, [] { return Bytes{}; }).empty());
   const Bytes large(std::size_t{5} << 20, 7);
-  EXPECT_EQ(read_isolated("x.h5", [&] { return large; }), large);
+  EXPECT_EQ(read_isolated(file.path, [&] { return large; }), large);
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   EXPECT_EQ(load_proof_isolated(directory / "p.h5").payload, small_proof().payload);
+  EXPECT_EQ(load_proof_isolated(std::filesystem::relative(directory / "p.h5")).payload, small_proof().payload);
 }
 
 TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
@@ -38,25 +61,126 @@ TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
   EXPECT_THAT(error_of([]() -> Bytes { throw InputError(std::string(100000, 'a')); }), HasSubstr("aaa"));
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGKILL}) {
     const auto die = [signal]() -> Bytes {
-      ::kill(::getpid(), signal);
+      std::raise(signal);
       return {};
     };
-    EXPECT_EQ(error_of(die), "x.h5: expected a readable file, found one that breaks the HDF5 library") << signal;
+    EXPECT_EQ(error_of(die), ": expected a readable file, found one that breaks the HDF5 library") << signal;
   }
+  EXPECT_THAT(error_of([]() -> Bytes { std::abort(); }), HasSubstr("breaks the HDF5 library"));
   EXPECT_THAT(error_of([]() -> Bytes { ::_exit(0); }), HasSubstr("breaks the HDF5 library"));
 }
 
+TEST(Isolated, FilesThatAreNoneAreRefused) {
+  const TemporaryDirectory directory;
+  for (const auto& path : {directory / "none", directory / "", std::filesystem::path("/dev/zero")}) {
+    EXPECT_THROW((void)read_isolated(path, [] { return Bytes{1}; }), InputError) << path;
+  }
+  write_bytes(directory / "empty", "");
+  EXPECT_THROW((void)read_isolated(directory / "empty", [] { return Bytes{1}; }), InputError);
+}
+
+/// Tells whether a call in the child came back; `call` returns -1 if it was refused.
+std::string after(const std::function<long()>& call) {
+  return error_of([&]() -> Bytes {
+    const long result = call();
+    throw InputError(result < 0 ? "refused" : "done");
+  });
+}
+
+TEST(Isolated, TheChildHasNoTerminalAndNoOtherFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const auto descriptors = [&] {
+    const auto is_open = [](int file) { return ::fcntl(file, F_GETFD) >= 0; };
+    return is_open(ends[0]) || is_open(ends[1]);
+  };
+  // the filter ends a child that asks; without one (sanitizer) there is nothing to be found
+  EXPECT_NE(after([&] { return descriptors() ? 0 : -1; }), "done");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+TEST(Isolated, AnyCallButReadingEndsTheChild) {
+  const std::string killed = ": expected a readable file, found one with which the HDF5 library does more than read";
+  const pid_t parent = ::getpid();
+  const std::map<std::string, std::function<long()>> calls = {
+      {"write to standard output", [] { return ::write(STDOUT_FILENO, "x", 1); }},
+      {"write to standard error", [] { return ::write(STDERR_FILENO, "x", 1); }},
+      {"read",
+       [] {
+         char c = 0;
+         return ::read(STDIN_FILENO, &c, 1);
+       }},
+      {"ioctl", [] { return ::ioctl(STDIN_FILENO, TIOCSTI, "x"); }},
+      {"socket", [] { return ::socket(AF_INET, SOCK_STREAM, 0); }},
+      {"ptrace", [&] { return ::ptrace(PTRACE_ATTACH, parent, nullptr, nullptr); }},
+      {"read of memory",
+       [&] {
+         char c = 0;
+         iovec part{&c, 1};
+         return ::process_vm_readv(parent, &part, 1, &part, 1, 0);
+       }},
+      {"kill", [&] { return ::kill(parent, 0); }},
+      {"signal to the parent's thread", [&] { return ::syscall(SYS_tgkill, parent, parent, 0); }},
+      {"fork", [] { return ::fork(); }},
+      {"exec", [] { return ::execl("/bin/true", "true", nullptr); }},
+      {"limits",
+       [] {
+         rlimit limit{1, 1};
+         return ::setrlimit(RLIMIT_CORE, &limit);
+       }},
+      {"code", [] {
+         void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+         return page == MAP_FAILED ? -1 : 0;
+       }}};
+  for (const auto& [name, call] : calls) {
+    EXPECT_EQ(after(call), killed) << name;
+  }
+  EXPECT_EQ(after([] { return ::getpid(); }), "done");
+  for (const char* const path : {"/etc/passwd", "/dev/tty", "/dev/null"}) {
+    EXPECT_EQ(after([path] { return ::open(path, O_RDONLY); }), "refused") << path;
+    EXPECT_EQ(after([path] { return ::open(path, O_RDWR); }), "refused") << path;
+  }
+  const File file;
+  EXPECT_EQ(after([&] { return ::open((file.directory / "new").c_str(), O_WRONLY | O_CREAT, 0600); }), "refused");
+}
+
+/// Has the kernel refuse filters from now on, then reads.
+[[noreturn]] void read_without_seccomp() {
+  const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
+  seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP));
+  seccomp_load(filter);
+  const File file;
+  try {
+    (void)read_isolated(file.path, [] { return Bytes{1}; });
+    std::cerr << "read";
+  } catch (const JobError& error) {
+    std::cerr << error.what();
+  }
+  ::_exit(0);
+}
+
+TEST(IsolatedDeathTest, WithoutSeccompNothingIsRead) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(read_without_seccomp(), testing::ExitedWithCode(0),
+              "x.h5: cannot be read in a confined process: seccomp");
+}
+#endif
+
 TEST(Isolated, TimeAndMemoryAreBounded) {
   const auto wait = []() -> Bytes {
+    volatile int turns = 0;
     for (;;) {
-      ::pause();
+      turns = 1 - turns;
     }
   };
-  EXPECT_EQ(error_of(wait, {.seconds = 1}), "x.h5: expected a readable file, found one that takes longer than 1 s");
+  EXPECT_EQ(error_of(wait, {.seconds = 1}), ": expected a readable file, found one that takes longer than 1 s");
 #if !defined(__SANITIZE_ADDRESS__)
   const auto fill = [] { return Bytes(std::size_t{64} << 20, 1); };
   EXPECT_EQ(error_of(fill, {.memory = std::uint64_t{16} << 20}),
-            "x.h5: expected a file to read in 16 MiB of memory, found one that needs more");
+            ": expected a file to read in 16 MiB of memory, found one that needs more");
 #endif
   const TemporaryDirectory directory;
   write_bytes(directory / "large", "");

@@ -1,0 +1,71 @@
+#include "archive/file_image.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/errors.hpp"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What keep_image() has mapped.
+struct Image {
+  fs::path path;
+  void* bytes = nullptr;
+  std::size_t size = 0;
+};
+Image kept;
+
+// The library wants copies of the image; it reads only, so every copy is the image itself.
+void* allocate(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return kept.bytes; }
+void* copy(void* to, const void* /*from*/, std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
+  return to;
+}
+void* reallocate(void* /*bytes*/, std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
+  return nullptr;
+}
+herr_t release(void* /*bytes*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
+
+}  // namespace
+
+std::uint64_t regular_file_size(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    throw InputError(path.string() + ": expected a file, found " +
+                     (error              ? error.message()
+                      : fs::exists(path) ? "something else"
+                                         : "nothing"));
+  }
+  return fs::file_size(path);
+}
+
+void keep_image(const fs::path& path) {
+  const std::uint64_t size = regular_file_size(path);
+  if (size == 0) {
+    throw InputError(path.string() + ": expected an HDF5 file of ours, found an empty file");
+  }
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  void* const bytes = file < 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (bytes == MAP_FAILED) {
+    throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
+  }
+  ::close(file);
+  kept = {path, bytes, size};
+}
+
+std::optional<std::uint64_t> hdf5::use_image(std::int64_t access, const fs::path& path) {
+  H5FD_file_image_callbacks_t callbacks{allocate, copy, reallocate, release, nullptr, nullptr, nullptr};
+  if (kept.bytes == nullptr || kept.path != path || H5Pset_fapl_core(access, 1, false) < 0 ||
+      H5Pset_file_image_callbacks(access, &callbacks) < 0 || H5Pset_file_image(access, kept.bytes, kept.size) < 0) {
+    return std::nullopt;
+  }
+  return kept.size;
+}
+
+}  // namespace tessera

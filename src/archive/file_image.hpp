@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace tessera {
+
+/// Size of a regular file; InputError if there is none of this name.
+std::uint64_t regular_file_size(const std::filesystem::path& path);
+
+/// Maps a file into memory, where every ReadFile of this path finds it from now on: a process that may open nothing
+/// (confine()) still reads it. One file a process, never given back. Throws InputError if it cannot be read or is
+/// empty.
+void keep_image(const std::filesystem::path& path);
+
+namespace hdf5 {
+/// Makes an access list (hid_t) read the image kept of `path` and returns its size; nothing if there is none.
+std::optional<std::uint64_t> use_image(std::int64_t access, const std::filesystem::path& path);
+}  // namespace hdf5
+
+}  // namespace tessera
