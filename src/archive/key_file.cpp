@@ -8,10 +8,19 @@
 namespace tessera {
 namespace {
 
-/// Tables and numbers are below 1 MiB; the rest is vocabulary and its lengths.
-constexpr std::uint64_t max_key_bytes = max_vocabulary_bytes + max_vocabulary * 4 + (1 << 20);
+/// Tables, names and numbers are below 1 MiB; the rest is vocabulary, its lengths and merges.
+constexpr std::uint64_t max_key_bytes =
+    max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 20);
 
 }  // namespace
+
+void write_merges(WriteFile& file, const std::string& name, const std::vector<Merge>& merges) {
+  std::vector<std::uint32_t> ids;
+  for (const Merge& merge : merges) {
+    ids.insert(ids.end(), {merge.left, merge.right});
+  }
+  file.write(name, std::span<const std::uint32_t>(ids), {merges.size(), 2});
+}
 
 Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   const std::vector<std::uint8_t> bytes = key.encode();
@@ -24,6 +33,7 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_rows", key.parameter_oracle.log_rows);
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
                                    key.parameter_oracle.log_inverse_rate);
+  file.write_text("information/architecture", std::string(key_architecture));
   file.write_scalar<std::uint64_t>("information/shape/n_layer", key.shape.n_layer);
   file.write_scalar<std::uint64_t>("information/shape/n_embd", key.shape.n_embd);
   file.write_scalar<std::uint64_t>("information/shape/n_head", key.shape.n_head);
@@ -36,8 +46,12 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   });
   file.write("information/exp_table", key.exp_table);
   file.write("information/gelu_table", key.gelu_table);
-  file.write_strings("information/vocabulary", key.vocabulary);
-  file.write_scalar<std::uint32_t>("information/filler", key.filler);
+  file.write_text("information/tokenizer/kind", std::string(key_tokenizer));
+  file.write_text("information/tokenizer/pre_tokenizer", std::string(key_pre_tokenizer));
+  file.write_strings("information/tokenizer/vocabulary", key.tokenizer.vocabulary);
+  write_merges(file, "information/tokenizer/merges", key.tokenizer.merges);
+  file.write_scalar<std::uint32_t>("information/tokenizer/end_of_text", key.tokenizer.end_of_text);
+  file.write_scalar<std::uint32_t>("information/tokenizer/filler", key.filler);
   return file.commit();
 }
 

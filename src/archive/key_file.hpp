@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include "archive/hdf5.hpp"
 #include "plan/key.hpp"
 
 namespace tessera {
@@ -10,6 +11,9 @@ inline constexpr std::string_view key_format = "tessera verifying key";
 /// Writes a verifying key: `key` (uint8, the canonical byte string, the only thing that is read back) and, under
 /// `information/`, readable copies of its fields for h5py users. Throws InputError if the key is not a valid one.
 Digest save_key(const std::filesystem::path& path, const VerifyingKey& key);
+
+/// Merges as uint32 (n, 2), left and right id.
+void write_merges(WriteFile& file, const std::string& name, const std::vector<Merge>& merges);
 
 /// Throws InputError unless the file holds a valid key.
 VerifyingKey load_key(const std::filesystem::path& path);

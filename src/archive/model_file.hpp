@@ -14,7 +14,7 @@ inline constexpr std::string_view model_format = "tessera model";
 ///   calibration/margin float64, calibration/maxima/<kind> float64,
 ///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
 ///   (row, feature) as in parameter_table(),
-///   tokenizer/{vocabulary,merges}/{bytes,lengths}, tokenizer/end_of_text uint32.
+///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32.
 /// Returns the file's digest.
 Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original = nullptr);
 

@@ -1,5 +1,6 @@
 #include <cmath>
 #include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
@@ -10,7 +11,6 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t max_merges = 2 * max_vocabulary;
 constexpr std::size_t max_maxima = 1024;
 
 template <class S, class Visitor>
@@ -77,6 +77,19 @@ Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, in
   return parameters;
 }
 
+std::vector<Merge> read_merges(const ReadFile& file) {
+  const Extents extents = file.extents<std::uint32_t>("tokenizer/merges");
+  if (extents.size() != 2 || extents[0] > max_merges || extents[1] != 2) {
+    file.fail("tokenizer/merges", "at most " + std::to_string(max_merges) + " pairs", to_string(extents));
+  }
+  const std::vector<std::uint32_t> ids = file.read<std::uint32_t>("tokenizer/merges", extents);
+  std::vector<Merge> merges;
+  for (std::size_t i = 0; i < ids.size(); i += 2) {
+    merges.push_back({ids[i], ids[i + 1]});
+  }
+  return merges;
+}
+
 /// Shape and epsilon, in the supported ranges.
 FloatModel read_head(const ReadFile& file) {
   FloatModel model;
@@ -114,7 +127,7 @@ Digest save_model(const std::filesystem::path& path, const Model& model, const F
   }
   write_parameters(file, "parameters/", model.shape, model.parameters);
   file.write_strings("tokenizer/vocabulary", model.tokenizer.vocabulary);
-  file.write_strings("tokenizer/merges", model.tokenizer.merges);
+  write_merges(file, "tokenizer/merges", model.tokenizer.merges);
   file.write_scalar("tokenizer/end_of_text", model.tokenizer.end_of_text);
   if (original != nullptr) {
     write_parameters(file, "float/", model.shape, *original);
@@ -148,7 +161,7 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
       file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",
                 std::to_string(model.tokenizer.vocabulary.size()));
     }
-    model.tokenizer.merges = file.read_strings("tokenizer/merges", max_merges, max_vocabulary_bytes);
+    model.tokenizer.merges = read_merges(file);
     model.tokenizer.end_of_text = file.read_scalar<std::uint32_t>("tokenizer/end_of_text");
     if (model.tokenizer.end_of_text >= model.shape.n_vocab) {
       file.fail("tokenizer/end_of_text", "below " + std::to_string(model.shape.n_vocab),

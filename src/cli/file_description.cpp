@@ -56,6 +56,9 @@ void add_exponents(Text& text, const Exponents& exponents) {
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
   add_exponents(text, key.exponents);
+  text.add("architecture  %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
+           std::string(key_architecture).c_str(), key.epsilon, std::string(key_tokenizer).c_str(),
+           std::string(key_pre_tokenizer).c_str(), key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
   text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
            1U << key.parameter_oracle.log_inverse_rate);

@@ -12,7 +12,7 @@
 #include "model/checkpoint.hpp"
 #include "model/quantization.hpp"
 #include "model/synthesis.hpp"
-#include "model/tokenizer.hpp"
+#include "tokenizer/tokenizer.hpp"
 #include "protocol/protocol.hpp"
 #include "model/setup.hpp"
 #include "plan/witness.hpp"

@@ -60,7 +60,7 @@ JobPlan make_plan(const Options& options, const Model& model, Context& context) 
 std::string decode(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
   std::string text;
   for (const std::uint32_t id : ids) {
-    text += key.vocabulary.at(id);
+    text += key.tokenizer.vocabulary.at(id);
   }
   return text;
 }

@@ -51,22 +51,24 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
   std::cout << what << " (" << ids.size() << " tokens):";
   for (const std::uint32_t id : ids) {
     std::cout << ' ' << id;
-    text += id < key.vocabulary.size() ? key.vocabulary[id] : "<unknown token>";
+    text += id < key.tokenizer.vocabulary.size() ? key.tokenizer.vocabulary[id] : "<unknown token>";
   }
   std::cout << "\n\"" << printable(text) << "\"\n";
 }
 
-void check_prompt(const VerifyingKey& key, const std::vector<std::uint32_t>& prompt, const std::string& expected) {
-  const std::optional<std::vector<std::uint32_t>> ids = parse_ids(expected);
-  std::string text;
-  for (const std::uint32_t id : prompt) {
-    if (id >= key.vocabulary.size()) {
-      throw Rejected("/statement", "unknown token " + std::to_string(id) + " in the prompt");
+/// Ids, or a text whose canonical ids under the key's tokenizer are expected: those of any other tokens that make up
+/// the same text would give another continuation.
+void check_prompt(const Options& options, const VerifyingKey& key, const std::vector<std::uint32_t>& prompt) {
+  std::optional<std::vector<std::uint32_t>> expected = parse_ids(*options.expect_prompt);
+  if (!expected) {
+    try {
+      expected = Tokenizer(key.tokenizer).encode(*options.expect_prompt);
+    } catch (const InputError& error) {
+      throw InputError(options.key + ": tokenizer: " + error.what());
     }
-    text += key.vocabulary[id];
   }
-  if (ids ? *ids != prompt : text != expected) {
-    throw Rejected("/statement", "the prompt is not the expected one");
+  if (*expected != prompt) {
+    throw Rejected("/statement", "the prompt is not the expected one: its ids differ");
   }
 }
 
@@ -81,7 +83,7 @@ void run(const Options& options) {
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
   if (options.expect_prompt) {
-    check_prompt(key, proof.statement.prompt, *options.expect_prompt);
+    check_prompt(options, key, proof.statement.prompt);
   }
   if (proof.key_digest != digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");
@@ -97,7 +99,8 @@ int parse_and_run(int argc, char** argv) {
   program.add_option("proof", options.proof, "proof file")->required();
   program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
   program.add_option("--expect-prompt", options.expect_prompt,
-                     "reject unless the prompt is this text, or these token ids (digits and commas only)");
+                     "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
+                     "(digits and commas only)");
   program.footer("Exit codes: 0 accepted, 1 rejected, 2 wrong usage or unusable file, 3 failure.");
   try {
     program.parse(argc, argv);

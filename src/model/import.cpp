@@ -4,7 +4,7 @@
 #include "model/checkpoint.hpp"
 #include "model/import.hpp"
 #include "model/quantization.hpp"
-#include "model/tokenizer.hpp"
+#include "model/tokenizer_files.hpp"
 
 namespace tessera {
 namespace {

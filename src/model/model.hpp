@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include "plan/parameters.hpp"
+#include "tokenizer/tokenizer.hpp"
 #include <vector>
 
 namespace tessera {
@@ -13,13 +14,6 @@ namespace tessera {
 struct Calibration {
   std::map<std::string, double> maxima;
   double margin = 2.0;
-};
-
-/// Byte strings of the tokenizer: everything needed to encode and decode text.
-struct TokenizerData {
-  std::vector<std::string> vocabulary;  // id -> bytes (special tokens: their text)
-  std::vector<std::string> merges;      // lines of merges.txt without the version line
-  std::uint32_t end_of_text = 0;        // id of <|endoftext|>
 };
 
 /// A checkpoint as it was trained.

@@ -12,7 +12,7 @@ VerifyingKey make_verifying_key(const Model& model) {
   key.exponents = model.exponents;
   key.exp_table = exp_table(model.exponents.score, constants.kappa);
   key.gelu_table = gelu_table(model.exponents.mlp, model.exponents.gelu);
-  key.vocabulary = model.tokenizer.vocabulary;
+  key.tokenizer = model.tokenizer;
   key.filler = model.tokenizer.end_of_text;
   key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(model.shape)).log_size());
   return key;

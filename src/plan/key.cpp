@@ -1,9 +1,11 @@
 #include <algorithm>
+#include "base/bits.hpp"
 #include "base/errors.hpp"
+#include "base/little_endian.hpp"
+#include "base/text.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 #include "plan/plan.hpp"
-#include <type_traits>
 #include <utility>
 
 namespace tessera {
@@ -14,23 +16,35 @@ class Encoder {
  public:
   template <class T>
   void number(std::string_view /*field*/, T value) {
-    const auto bits = static_cast<std::uint64_t>(value);
-    for (unsigned i = 0; i < sizeof(T); ++i) {
-      bytes.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
-    }
+    append_little_endian(bytes, value);
+  }
+  void word(std::string_view /*field*/, std::string_view value) { string(value); }
+  void count(std::string_view /*section*/, std::uint32_t entries) { append_little_endian(bytes, entries); }
+  template <class T>
+  void named(std::string_view name, T value) {
+    string(name);
+    append_little_endian(bytes, value);
   }
   template <class T>
-  void list(std::string_view field, const std::vector<T>& values, std::size_t /*expected*/) {
-    number<std::uint64_t>(field, values.size());
+  void table(std::string_view name, const std::vector<T>& values, std::uint32_t /*log_rows*/) {
+    string(name);
+    append_little_endian(bytes, ceil_log2(values.size()));
+    append_little_endian(bytes, static_cast<std::uint32_t>(sizeof(T)));
     for (const T value : values) {
-      number(field, value);
+      append_little_endian(bytes, value);
     }
   }
-  void strings(std::string_view field, const std::vector<std::string>& values, std::size_t /*expected*/) {
-    number<std::uint64_t>(field, values.size());
+  void strings(std::string_view /*field*/, const std::vector<std::string>& values, std::size_t /*expected*/) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
     for (const std::string& value : values) {
-      number<std::uint32_t>(field, static_cast<std::uint32_t>(value.size()));
-      bytes.insert(bytes.end(), value.begin(), value.end());
+      string(value);
+    }
+  }
+  void merges(std::string_view /*field*/, const std::vector<Merge>& values) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const Merge& merge : values) {
+      append_little_endian(bytes, merge.left);
+      append_little_endian(bytes, merge.right);
     }
   }
   void digest(std::string_view /*field*/, const Digest& value) {
@@ -38,48 +52,65 @@ class Encoder {
   }
 
   std::vector<std::uint8_t> bytes;
+
+ private:
+  void string(std::string_view value) {
+    append_little_endian(bytes, static_cast<std::uint32_t>(value.size()));
+    bytes.insert(bytes.end(), value.begin(), value.end());
+  }
 };
 
-/// Takes little-endian fields; lists must have exactly the expected length, so no allocation follows an unchecked
-/// number.
+/// Takes little-endian fields; names and lengths are the expected ones or bounded before anything is allocated.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
   template <class T>
   void number(std::string_view field, T& value) {
-    std::uint64_t bits = 0;
-    unsigned shift = 0;
-    for (const std::uint8_t byte : take(field, sizeof(T))) {
-      bits |= std::uint64_t{byte} << shift;
-      shift += 8;
+    value = read_little_endian<T>(take(field, sizeof(T)).data());
+  }
+  void word(std::string_view field, std::string_view expected) {
+    const std::string found = string(field);
+    if (found != expected) {
+      fail(field, std::string(expected), quoted_name(found));
     }
-    value = static_cast<T>(static_cast<std::make_unsigned_t<T>>(bits));
+  }
+  void count(std::string_view section, std::uint32_t entries) { expect(section, "entries", entries); }
+  template <class T>
+  void named(std::string_view name, T& value) {
+    word(name, name);
+    number(name, value);
   }
   template <class T>
-  void list(std::string_view field, std::vector<T>& values, std::size_t expected) {
-    expect_length(field, expected, expected * sizeof(T));
-    values.resize(expected);
-    for (T& value : values) {
-      number(field, value);
+  void table(std::string_view name, std::vector<T>& values, std::uint32_t log_rows) {
+    word(name, name);
+    expect(name, "as log2 of its rows", log_rows);
+    expect(name, "bytes an entry", sizeof(T));
+    const std::span<const std::uint8_t> bytes = take(name, sizeof(T) << log_rows);
+    values.resize(std::size_t{1} << log_rows);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
     }
   }
   void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
-    expect_length(field, expected, expected * sizeof(std::uint32_t));
+    if (length(field, expected, sizeof(std::uint32_t)) != expected) {
+      fail(field, std::to_string(expected) + " entries", "fewer");
+    }
     values.resize(expected);
     std::size_t total = 0;
     for (std::string& value : values) {
-      std::uint32_t length = 0;
-      number(field, length);
-      if (length > max_token_bytes) {
-        fail(field, "tokens of at most " + std::to_string(max_token_bytes) + " bytes", std::to_string(length));
-      }
-      total += length;
+      value = string(field);
+      total += value.size();
       if (total > max_vocabulary_bytes) {
         fail(field, "at most " + std::to_string(max_vocabulary_bytes) + " bytes", "more");
       }
-      const std::span<const std::uint8_t> bytes = take(field, length);
-      value.assign(bytes.begin(), bytes.end());
+    }
+  }
+  void merges(std::string_view field, std::vector<Merge>& values) {
+    values.resize(length(field, max_merges, sizeof(Merge)));
+    for (Merge& merge : values) {
+      number(field, merge.left);
+      number(field, merge.right);
     }
   }
   void digest(std::string_view field, Digest& value) { std::ranges::copy(take(field, value.size()), value.begin()); }
@@ -93,44 +124,95 @@ class Decoder {
   }
 
  private:
-  std::span<const std::uint8_t> take(std::string_view field, std::size_t count) {
-    if (rest_.size() < count) {
-      fail(field, std::to_string(count) + " bytes", std::to_string(rest_.size()));
+  std::span<const std::uint8_t> take(std::string_view field, std::size_t size) {
+    if (rest_.size() < size) {
+      fail(field, std::to_string(size) + " bytes", std::to_string(rest_.size()));
     }
-    const std::span<const std::uint8_t> bytes = rest_.first(count);
-    rest_ = rest_.subspan(count);
+    const std::span<const std::uint8_t> bytes = rest_.first(size);
+    rest_ = rest_.subspan(size);
     return bytes;
   }
-  void expect_length(std::string_view field, std::size_t expected, std::size_t least_bytes) {
-    std::uint64_t length = 0;
-    number(field, length);
-    if (length != expected || rest_.size() < least_bytes) {
-      fail(field, std::to_string(expected) + " entries", length != expected ? std::to_string(length) : "fewer");
+  void expect(std::string_view field, const std::string& what, std::uint32_t expected) {
+    std::uint32_t found = 0;
+    number(field, found);
+    if (found != expected) {
+      fail(field, std::to_string(expected) + " " + what, std::to_string(found));
     }
+  }
+  std::string string(std::string_view field) {
+    std::uint32_t size = 0;
+    number(field, size);
+    if (size > max_token_bytes) {
+      fail(field, "at most " + std::to_string(max_token_bytes) + " bytes", std::to_string(size));
+    }
+    const std::span<const std::uint8_t> bytes = take(field, size);
+    return {bytes.begin(), bytes.end()};
+  }
+  /// The length of a list whose entries take `least` bytes or more.
+  std::size_t length(std::string_view field, std::size_t most, std::size_t least) {
+    std::uint64_t found = 0;
+    number(field, found);
+    if (found > most || rest_.size() / least < found) {
+      fail(field, "at most " + std::to_string(std::min(most, rest_.size() / least)) + " entries",
+           std::to_string(found));
+    }
+    return found;
   }
   std::span<const std::uint8_t> rest_;
 };
 
-/// Version and shape: checked before the lists, whose lengths they give.
+/// Architecture, sizes, constants and exponents: checked before the rest, whose lengths they give.
 template <class Archive, class Key>
 void head_fields(Archive& a, Key& key) {
-  a.number("version", key.version);
-  a.number("n_layer", key.shape.n_layer), a.number("n_embd", key.shape.n_embd);
-  a.number("n_head", key.shape.n_head), a.number("n_inner", key.shape.n_inner);
-  a.number("n_vocab", key.shape.n_vocab), a.number("n_positions", key.shape.n_positions);
-  a.number("epsilon", key.epsilon);
-  for_each_exponent(key.exponents, [&a](std::string_view name, auto& value) { a.number(name, value); });
+  a.word("architecture", key_architecture);
+  a.count("sizes", 6);
+  a.named("n_layer", key.shape.n_layer), a.named("n_embd", key.shape.n_embd);
+  a.named("n_head", key.shape.n_head), a.named("n_inner", key.shape.n_inner);
+  a.named("n_vocab", key.shape.n_vocab), a.named("n_positions", key.shape.n_positions);
+  a.count("constants", 1);
+  a.named("epsilon", key.epsilon);
+  std::uint32_t exponents = 0;
+  for_each_exponent(key.exponents, [&](std::string_view, const auto&) { ++exponents; });
+  a.count("exponents", exponents);
+  for_each_exponent(key.exponents, [&a](std::string_view name, auto& value) { a.named(name, value); });
 }
 
 template <class Archive, class Key>
 void tail_fields(Archive& a, Key& key) {
-  a.list("exp_table", key.exp_table, std::size_t{1} << (exp_table_log_size - 1));
-  a.list("gelu_table", key.gelu_table, std::size_t{1} << gelu_table_log_size);
-  a.strings("vocabulary", key.vocabulary, key.shape.n_vocab);
-  a.number("filler", key.filler);
+  a.count("tables", 2);
+  a.table("exp_table", key.exp_table, exp_table_log_size - 1);
+  a.table("gelu_table", key.gelu_table, gelu_table_log_size);
+  a.word("tokenizer", key_tokenizer);
+  a.word("pre_tokenizer", key_pre_tokenizer);
+  a.strings("vocabulary", key.tokenizer.vocabulary, key.shape.n_vocab);
+  a.merges("merges", key.tokenizer.merges);
+  a.count("special tokens", 2);
+  a.named("end_of_text", key.tokenizer.end_of_text), a.named("filler", key.filler);
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
   a.digest("parameter_root", key.parameter_root);
+}
+
+void check_token(std::string_view field, std::uint32_t id, const ModelShape& shape) {
+  if (id >= shape.n_vocab) {
+    Decoder::fail(field, "below " + std::to_string(shape.n_vocab), std::to_string(id));
+  }
+}
+
+void check_oracle(const ModelShape& shape, const OracleParameters& oracle) {
+  if (oracle.log_rows < min_log_rows || oracle.log_rows > max_log_rows) {
+    Decoder::fail("parameter_oracle.log_rows", std::to_string(min_log_rows) + " to " + std::to_string(max_log_rows),
+                  std::to_string(oracle.log_rows));
+  }
+  if (oracle.log_inverse_rate < 1 || oracle.log_inverse_rate > max_log_inverse_rate) {
+    Decoder::fail("parameter_oracle.log_inverse_rate", "1 to " + std::to_string(max_log_inverse_rate),
+                  std::to_string(oracle.log_inverse_rate));
+  }
+  const unsigned log_size = OracleLayout(parameter_shapes(shape)).log_size();
+  const unsigned log_domain = log_size - std::min(log_size, oracle.log_rows) + oracle.log_inverse_rate;
+  if (log_domain > F::two_adicity) {
+    Decoder::fail("parameter oracle", "a domain of at most 2^32 points", "2^" + std::to_string(log_domain));
+  }
 }
 
 /// What the soft-max certificate needs of EXP: the first entry alone is odd modulo 2^kappa (it counts the maxima),
@@ -160,6 +242,7 @@ void check_exp_table(const VerifyingKey& key) {
 
 std::vector<std::uint8_t> VerifyingKey::encode() const {
   Encoder encoder;
+  encoder.number("version", version);
   head_fields(encoder, *this);
   tail_fields(encoder, *this);
   return std::move(encoder.bytes);
@@ -168,33 +251,23 @@ std::vector<std::uint8_t> VerifyingKey::encode() const {
 VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   Decoder decoder(bytes);
   VerifyingKey key;
-  head_fields(decoder, key);
+  decoder.number("version", key.version);
   if (key.version != format_version) {
     Decoder::fail("version", std::to_string(format_version), std::to_string(key.version));
   }
+  head_fields(decoder, key);
   check_shape(key.shape);
   check_epsilon(key.shape, key.epsilon);
   check_exponents(key.exponents);
   tail_fields(decoder, key);
   decoder.finish();
   check_exp_table(key);
-  if (key.filler >= key.shape.n_vocab) {
-    Decoder::fail("filler", "below " + std::to_string(key.shape.n_vocab), std::to_string(key.filler));
+  for (const Merge& merge : key.tokenizer.merges) {
+    check_token("merges", std::max(merge.left, merge.right), key.shape);
   }
-  if (key.parameter_oracle.log_rows < min_log_rows || key.parameter_oracle.log_rows > max_log_rows) {
-    Decoder::fail("parameter_oracle.log_rows", std::to_string(min_log_rows) + " to " + std::to_string(max_log_rows),
-                  std::to_string(key.parameter_oracle.log_rows));
-  }
-  if (key.parameter_oracle.log_inverse_rate < 1 || key.parameter_oracle.log_inverse_rate > max_log_inverse_rate) {
-    Decoder::fail("parameter_oracle.log_inverse_rate", "1 to " + std::to_string(max_log_inverse_rate),
-                  std::to_string(key.parameter_oracle.log_inverse_rate));
-  }
-  const unsigned log_size = OracleLayout(parameter_shapes(key.shape)).log_size();
-  const unsigned log_domain =
-      log_size - std::min(log_size, key.parameter_oracle.log_rows) + key.parameter_oracle.log_inverse_rate;
-  if (log_domain > F::two_adicity) {
-    Decoder::fail("parameter oracle", "a domain of at most 2^32 points", "2^" + std::to_string(log_domain));
-  }
+  check_token("end_of_text", key.tokenizer.end_of_text, key.shape);
+  check_token("filler", key.filler, key.shape);
+  check_oracle(key.shape, key.parameter_oracle);
   return key;
 }
 

@@ -5,11 +5,17 @@
 
 #include "commitment/oracle.hpp"
 #include "plan/shape.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
+
+/// The architecture that keys of this version describe, and how their tokenizers work.
+inline constexpr std::string_view key_architecture = "gpt2";
+inline constexpr std::string_view key_tokenizer = "byte-level BPE";
+inline constexpr std::string_view key_pre_tokenizer = "gpt2";
 
 /// What an auditor needs to know of a model: everything public that a proof refers to.
 struct VerifyingKey {
@@ -19,12 +25,13 @@ struct VerifyingKey {
   Exponents exponents;
   std::vector<std::int32_t> exp_table;   // 2^16 rows d -> e; rows 2^16 .. 2^17 - 1 are 0
   std::vector<std::int16_t> gelu_table;  // 2^16 rows z + 2^15 -> g
-  std::vector<std::string> vocabulary;   // id -> bytes
-  std::uint32_t filler = 0;              // token that pads the sequence
+  TokenizerData tokenizer;
+  std::uint32_t filler = 0;  // token that pads the sequence
   OracleParameters parameter_oracle;
   Digest parameter_root{};
 
-  /// Canonical byte string: fixed little-endian fields in declaration order, lists length-prefixed.
+  /// Canonical byte string: sections of named values whose names and number the architecture fixes, little-endian,
+  /// every list length-prefixed (src/README.md, section 5).
   [[nodiscard]] std::vector<std::uint8_t> encode() const;
   /// Strict inverse of encode(); throws std::runtime_error naming the field. Checks every range that later code relies
   /// on.

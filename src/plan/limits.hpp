@@ -22,6 +22,7 @@ inline constexpr std::int32_t max_mlp_exponent = 15;    // GELU is tabulated for
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;  // V = .. + eps' < 2^62 + 2^33
 inline constexpr std::size_t max_token_bytes = 1024;
 inline constexpr std::size_t max_score_tiles = std::size_t{1} << 22;  // of all blocks and heads
+inline constexpr std::size_t max_merges = 4 * max_vocabulary;         // several may make the same token
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned min_log_rows = 4;  // a Merkle leaf is longer than a node
 inline constexpr unsigned max_log_rows = 7;

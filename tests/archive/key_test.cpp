@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include "base/errors.hpp"
 #include "archive/key_file.hpp"
 #include "plan/limits.hpp"
@@ -18,7 +20,7 @@ TEST(VerifyingKey, RoundTripsAsTheSameBytes) {
   const VerifyingKey decoded = VerifyingKey::decode(bytes);
   EXPECT_EQ(decoded.encode(), bytes);
   EXPECT_EQ(decoded.exponents, key.exponents);
-  EXPECT_EQ(decoded.vocabulary, key.vocabulary);
+  EXPECT_EQ(decoded.tokenizer, key.tokenizer);
   save_key(directory / "k", key);
   EXPECT_EQ(load_key(directory / "k").digest(), key.digest());
 }
@@ -31,6 +33,89 @@ TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
   for (std::size_t length = 0; length < whole.size(); length += length < 300 ? 1 : 1009) {
     EXPECT_THROW(VerifyingKey::decode(std::span(whole).first(length)), InputError) << length;
   }
+}
+
+/// The error of decoding these bytes.
+std::string error_of(std::span<const std::uint8_t> bytes) {
+  try {
+    VerifyingKey::decode(bytes);
+    return "accepted";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
+  std::vector<std::uint8_t> bytes = small_key().encode();
+  bytes[0] = 2;
+  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 3, found 2");
+  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 3, found 2");
+}
+
+/// Every name, and every number that says how long something is.
+TEST(VerifyingKey, NamesAndLengthsAreTheArchitectures) {
+  const std::vector<std::uint8_t> whole = small_key().encode();
+  const auto find = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::search(whole, name).begin() - whole.begin());
+  };
+  for (const std::string name : {"gpt2", "n_layer", "n_positions", "epsilon", "residual", "betaf", "exp_table",
+                                 "gelu_table", "byte-level BPE", "end_of_text", "filler"}) {
+    ASSERT_LT(find(name), whole.size()) << name;
+    std::vector<std::uint8_t> bytes = whole;
+    ++bytes[find(name)];
+    EXPECT_THAT(error_of(bytes), testing::HasSubstr("expected " + name + ", found ")) << name;
+    for (const unsigned length : {0U, 1U, 255U}) {  // of the name, 255 in the highest byte
+      bytes = whole;
+      bytes[find(name) - (length == 255 ? 1 : 4)] = static_cast<std::uint8_t>(length);
+      EXPECT_NE(error_of(bytes), "accepted") << name;
+    }
+  }
+  for (const auto& [first, section] : std::map<std::string, std::string>{{"n_layer", "sizes"},
+                                                                         {"epsilon", "constants"},
+                                                                         {"residual", "exponents"},
+                                                                         {"exp_table", "tables"},
+                                                                         {"end_of_text", "special tokens"}}) {
+    std::vector<std::uint8_t> bytes = whole;
+    ++bytes[find(first) - 8];
+    EXPECT_THAT(error_of(bytes), testing::HasSubstr(section + ": expected ")) << section;
+  }
+  for (const std::size_t place : {9, 13}) {  // behind the name: log2 of the rows, bytes an entry
+    std::vector<std::uint8_t> bytes = whole;
+    bytes[find("exp_table") + place] = 62;
+    EXPECT_THAT(error_of(bytes), testing::HasSubstr("exp_table: expected ")) << place;
+  }
+  std::vector<std::uint8_t> bytes = whole;
+  bytes[find("end_of_text") - 8 - 2 * 8 - 1] = 0x7F;  // the highest byte of the number of merges
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr("merges: expected at most "));
+}
+
+TEST(VerifyingKey, TokensAndVocabularyAreBounded) {
+  VerifyingKey key = small_key();
+  key.tokenizer.vocabulary[3].assign(max_token_bytes, 'x');
+  EXPECT_EQ(error_of(key.encode()), "accepted");
+  key.tokenizer.vocabulary[3] += 'x';
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("vocabulary: expected at most 1024 bytes, found 1025"));
+  key.shape.n_vocab = (max_vocabulary_bytes >> 10U) + 1;
+  key.tokenizer.vocabulary.assign(key.shape.n_vocab, std::string(1024, 'x'));
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("vocabulary: expected at most 67108864 bytes, found more"));
+}
+
+TEST(VerifyingKey, DomainOfTheParametersIsBounded) {
+  VerifyingKey key = small_key();
+  key.shape = {24, 4096, 16, 16384, 30, 16};
+  key.epsilon = IntegerConstants::of(key.shape, 1e-5).epsilon;
+  key.parameter_oracle = {7, 1};
+  EXPECT_EQ(error_of(key.encode()), "accepted");
+  key.parameter_oracle = {4, 8};
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("a domain of at most 2^32 points, found 2^3"));
+}
+
+TEST(VerifyingKey, EpsilonKeepsInversesBelow32Bits) {  // floor(sqrt(eps'))*2^31 > round(sqrt(12)*2^16)*2^14
+  VerifyingKey key = small_key();
+  key.epsilon = 4;
+  EXPECT_EQ(error_of(key.encode()), "accepted");
+  key.epsilon = 3;
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("epsilon: expected more than a quarter of n_embd"));
 }
 
 TEST(VerifyingKey, EveryRangeIsChecked) {
@@ -48,8 +133,8 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
       {"n_inner", [](VerifyingKey& k) { k.shape.n_inner = (1U << 16) + 1; }},
       {"n_vocab", [](VerifyingKey& k) { k.shape.n_vocab = std::size_t{1} << 60; }},
       {"vocabulary", [](VerifyingKey& k) { k.shape.n_vocab = 31; }},
-      {"vocabulary", [](VerifyingKey& k) { k.vocabulary.pop_back(); }},
-      {"vocabulary", [](VerifyingKey& k) { k.vocabulary[3].assign(max_vocabulary_bytes + 1, 'x'); }},
+      {"vocabulary", [](VerifyingKey& k) { k.tokenizer.vocabulary.pop_back(); }},
+      {"vocabulary", [](VerifyingKey& k) { k.tokenizer.vocabulary[3].assign(max_vocabulary_bytes + 1, 'x'); }},
       {"n_positions", [](VerifyingKey& k) { k.shape.n_positions = 4097; }},
       {"epsilon", [](VerifyingKey& k) { k.epsilon = 0; }},
       {"epsilon", [](VerifyingKey& k) { k.epsilon = 3; }},
@@ -66,14 +151,27 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
       {"shift_2", [](VerifyingKey& k) { k.exponents.w2 = 2; }},
       {"shift_norm of uf", [](VerifyingKey& k) { k.exponents.gammaf = 14; }},
       {"bias_1", [](VerifyingKey& k) { k.exponents.b1 = 26; }},
+      {"bias_q", [](VerifyingKey& k) { k.exponents.bq = 26; }},
+      {"bias_k", [](VerifyingKey& k) { k.exponents.bk = 26; }},
+      {"bias_v", [](VerifyingKey& k) { k.exponents.bv = 26; }},
+      {"bias_o", [](VerifyingKey& k) { k.exponents.bo = 25; }},
+      {"bias_2", [](VerifyingKey& k) { k.exponents.b2 = 25; }},
+      {"bias_norm of beta1", [](VerifyingKey& k) { k.exponents.beta1 = -5; }},
+      {"bias_norm of betaf", [](VerifyingKey& k) { k.exponents.betaf = -5; }},
       {"bias_norm of beta2", [](VerifyingKey& k) { k.exponents.beta2 = -5; }},
       {"exp_table", [](VerifyingKey& k) { k.exp_table.push_back(0); }},
       {"exp_table", [](VerifyingKey& k) { k.exp_table[0] -= 1; }},
       {"exp_table", [](VerifyingKey& k) { k.exp_table[1] += 1; }},
       {"exp_table", [](VerifyingKey& k) { k.exp_table[5] = k.exp_table[4] + 32; }},
       {"exp_table", [](VerifyingKey& k) { k.exp_table[65535] = -32; }},
-      {"gelu_table", [](VerifyingKey& k) { k.gelu_table.pop_back(); }},
+      {"exp_table: expected 0 at the end",
+       [](VerifyingKey& k) { std::ranges::for_each(k.exp_table, [](auto& e) { e = std::max(e, 32); }); }},
+      {"gelu_table", [](VerifyingKey& k) { k.gelu_table.resize(1U << 15); }},
+      {"merges", [](VerifyingKey& k) { k.tokenizer.merges[1].right = 30; }},
+      {"merges", [](VerifyingKey& k) { k.tokenizer.merges[0].left = 30; }},
+      {"end_of_text", [](VerifyingKey& k) { k.tokenizer.end_of_text = 30; }},
       {"filler", [](VerifyingKey& k) { k.filler = 30; }},
+      {"log_rows", [](VerifyingKey& k) { k.parameter_oracle.log_rows = 3; }},  // a leaf as long as a node
       {"log_rows", [](VerifyingKey& k) { k.parameter_oracle.log_rows = 8; }},
       {"log_inverse_rate", [](VerifyingKey& k) { k.parameter_oracle.log_inverse_rate = 0; }},
       {"log_inverse_rate", [](VerifyingKey& k) { k.parameter_oracle.log_inverse_rate = 9; }},
@@ -82,12 +180,7 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
   for (const Case& wrong : cases) {
     VerifyingKey key = small_key();
     wrong.change(key);
-    try {
-      VerifyingKey::decode(key.encode());
-      ADD_FAILURE() << wrong.field << " accepted";
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr(wrong.field));
-    }
+    EXPECT_THAT(error_of(key.encode()), testing::HasSubstr(wrong.field));
   }
 }
 

@@ -37,7 +37,7 @@ inline Model small_model() {
   for (std::size_t i = 0; i < model.shape.n_vocab; ++i) {
     model.tokenizer.vocabulary.push_back(std::string(i % 4, static_cast<char>(i)) + "\xff");
   }
-  model.tokenizer.merges = {"a b", "ab c"};
+  model.tokenizer.merges = {{1, 2}, {7, 3}};
   model.tokenizer.end_of_text = 29;
   return model;
 }
@@ -54,7 +54,7 @@ inline VerifyingKey small_key() {
     key.exp_table.push_back(static_cast<std::int32_t>(std::llround(32768 * real) << kappa) + (d == 0 ? 1 : 0));
     key.gelu_table.push_back(static_cast<std::int16_t>(std::max(0, d - (1 << 15))));
   }
-  key.vocabulary = model.tokenizer.vocabulary;
+  key.tokenizer = model.tokenizer;
   key.filler = 29;
   for (std::size_t i = 0; i < key.parameter_root.size(); ++i) {
     key.parameter_root[i] = static_cast<std::uint8_t>(i + 1);

@@ -95,7 +95,7 @@ craft token proof.h5 false.h5
 expect 1 '^REJECTED at /' read_proof false.h5
 craft unknown proof.h5 false.h5
 expect 1 '^REJECTED at /statement: .*4294967295' read_proof false.h5
-expect 1 '^REJECTED at /statement: .*4294967295' read_proof false.h5 --expect-prompt "The old"
+expect 1 '^REJECTED at /statement: the prompt is not the expected one' read_proof false.h5 --expect-prompt "The old"
 craft controls proof.h5 false.h5
 expect 0 '^text          \\u\{1b\}\[2J' tessera inspect false.h5
 grep -qP '[\x00-\x08\x0b-\x1f\x7f-\x9f]' output && fail "control characters reach the terminal"

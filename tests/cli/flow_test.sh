@@ -83,14 +83,27 @@ expect 2 'expected 64 lower-case hexadecimal digits' \
 ids=$(verify --key commitment/verifying.key proof.h5 | sed -n 's/^prompt ([0-9]* tokens): //p')
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "The old"
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "${ids// /,}"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one$' \
+expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
   verify --key commitment/verifying.key proof.h5 --expect-prompt "The new"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one$' \
+expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
   verify --key commitment/verifying.key proof.h5 --expect-prompt "1,2,3"
 expect 1 '^REJECTED at /statement' verify --key commitment/verifying.key proof.h5 --expect-prompt ""
 expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
   --out tokens.h5
 expect_same "$(payload_digest tokens.h5)" "$digest" "--tokens"
+# the same text in other tokens: a true statement, but not the one that the text stands for
+other=
+for symbol in T h e u0120 o l d; do
+  other+=${other:+,}$(sed -nE "s/.*[\"\\]$symbol\": ?([0-9]+).*/\1/p" "$odd/vocab.json")
+done
+expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "$other" --generate 5 --out split.h5
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key split.h5
+grep -q '^"The old"$' output || fail "the bytes' tokens are not the text: $(cat output)"
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key split.h5 --expect-prompt "$other"
+expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
+  verify --key commitment/verifying.key split.h5 --expect-prompt "The old"
+expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
+  verify --key commitment/verifying.key proof.h5 --expect-prompt "$other"
 for memory in 0 2; do # GiB: the witness's codeword is computed twice or kept
   expect 0 '5 \+ 5 tokens' ranks 2 tessera prove --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
     --memory $memory --out memory.h5
@@ -123,10 +136,10 @@ grep -qP '[^\x20-\x7e]' log.txt && fail "--log: not plain lines"
   fail "--quiet speaks"
 
 # inspect knows every kind of file
-expect 0 'tessera model, format version 2' tessera inspect model.h5
+expect 0 'tessera model, format version 3' tessera inspect model.h5
 expect 0 'parameters/wq' tessera inspect model.h5
-expect 0 'tessera verifying key, format version 2' tessera inspect commitment/verifying.key
-expect 0 'tessera proof, format version 2' tessera inspect proof.h5
+expect 0 'tessera verifying key, format version 3' tessera inspect commitment/verifying.key
+expect 0 'tessera proof, format version 3' tessera inspect proof.h5
 expect 0 ' least \(round by round\)$' tessera inspect proof.h5
 expect 0 '^ +[0-9]+\.[0-9]{4} +[1-9][0-9]*\.[0-9]  /opening$' tessera inspect proof.h5 # seconds, peak MiB
 for scope in inference witness commitment lookup final feed_forward self_attention check ""; do
@@ -134,13 +147,13 @@ for scope in inference witness commitment lookup final feed_forward self_attenti
 done
 expect 0 '^time +[0-9.]+ s, plain inference [0-9.]+ s of it$' tessera inspect proof.h5
 expect 0 '^memory +(high-water mark|samples where scopes begin and end)$' tessera inspect proof.h5
-expect 0 'tessera codeword, format version 2' tessera inspect commitment/codeword.h5
+expect 0 'tessera codeword, format version 3' tessera inspect commitment/codeword.h5
 parameters=$(grep '^parameters ' output)
 expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
 expect_same "$(grep '^parameters ' output)" "$parameters"
-expect 0 'tessera codeword rows, format version 2' tessera inspect --check commitment/codeword-00000.h5
+expect 0 'tessera codeword rows, format version 3' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
-expect 0 'tessera trace, format version 2' tessera inspect traces/trace-0.h5
+expect 0 'tessera trace, format version 3' tessera inspect traces/trace-0.h5
 expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
 
 # help

@@ -3,7 +3,7 @@
 source "$(dirname "$0")/../cli/common.sh"
 source "$source/tests/golden/prove.sh"
 golden="$source/tests/golden"
-rule="bytes of keys and proofs change only with a new format_version (include/tessera/protocol/key.hpp); \
+rule="bytes of keys and proofs change only with a new format_version (src/plan/key.hpp); \
 then run tests/golden/update.sh"
 gunzip -c "$golden/odd-40k.key.gz" >golden.key
 

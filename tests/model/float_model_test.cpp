@@ -6,7 +6,7 @@
 #include "base/errors.hpp"
 #include "model/checkpoint.hpp"
 #include "model/float_model.hpp"
-#include "model/tokenizer.hpp"
+#include "model/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

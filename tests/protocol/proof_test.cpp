@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include "model/tokenizer.hpp"
+#include "model/tokenizer_files.hpp"
 
 #include "proving.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include "model/float_model.hpp"
-#include "model/tokenizer.hpp"
+#include "model/tokenizer_files.hpp"
 
 #include "proving.hpp"
 

@@ -34,7 +34,7 @@ TEST(Binding, AnotherKeyIsRejected) {
   });
   rejected("exp table", [](VerifyingKey& key) { ++key.exp_table[60000]; });
   rejected("gelu table", [](VerifyingKey& key) { ++key.gelu_table[1]; });
-  rejected("vocabulary", [](VerifyingKey& key) { key.vocabulary[200] += "x"; });
+  rejected("vocabulary", [](VerifyingKey& key) { key.tokenizer.vocabulary[200] += "x"; });
   rejected("epsilon", [](VerifyingKey& key) { ++key.epsilon; });
   rejected("filler", [](VerifyingKey& key) { --key.filler; });
   rejected("context", [](VerifyingKey& key) { ++key.shape.n_positions; });

@@ -3,12 +3,10 @@
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "model/tokenizer.hpp"
+#include "tokenizer/tokenizer.hpp"
 #include <tuple>
 
-#include "model/byte_symbols.hpp"
-#include "model/json_file.hpp"
-#include "model/pre_tokenizer.hpp"
+#include "tokenizer/words.hpp"
 
 namespace tessera {
 namespace {
@@ -32,8 +30,7 @@ struct Candidate {
 
 }  // namespace
 
-Tokenizer::Tokenizer(TokenizerData data)
-    : data_(std::move(data)), pre_tokenizer_(std::make_unique<PreTokenizer>()), byte_tokens_(256, none) {
+Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, none) {
   if (data_.vocabulary.size() >= none || data_.end_of_text >= data_.vocabulary.size()) {
     throw InputError("vocabulary: expected the id of <|endoftext|> below " + std::to_string(data_.vocabulary.size()) +
                      ", found " + std::to_string(data_.end_of_text));
@@ -53,27 +50,24 @@ Tokenizer::Tokenizer(TokenizerData data)
       throw InputError("vocabulary: token of the single byte " + std::to_string(byte) + " is missing");
     }
   }
+  const std::size_t count = data_.vocabulary.size();
   for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
-    const std::string& line = data_.merges[rank];
-    const std::string what = "merges.txt: merge " + std::to_string(rank) + " " + quoted_name(line);
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos) {
-      throw InputError(what + ": expected two tokens separated by one space");
+    const auto [left, right] = data_.merges[rank];
+    const std::string what = "merge " + std::to_string(rank);
+    if (left >= count || right >= count) {
+      throw InputError(what + ": expected two tokens below " + std::to_string(count));
     }
-    const auto left = bytes_of_symbols(std::string_view(line).substr(0, space));
-    const auto right = bytes_of_symbols(std::string_view(line).substr(space + 1));
-    if (!left || !right || !ids.contains(*left) || !ids.contains(*right) || !ids.contains(*left + *right)) {
-      throw InputError(what + ": expected two tokens of the vocabulary whose concatenation is a token too");
+    const auto merged = ids.find(data_.vocabulary[left] + data_.vocabulary[right]);
+    if (merged == ids.end()) {
+      throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
+                       ": expected two tokens whose concatenation is a token too");
     }
-    if (!merges_.emplace(pair_key(ids[*left], ids[*right]), Merge{rank, ids[*left + *right]}).second) {
-      throw InputError(what + ": found twice");
+    if (!merges_.emplace(pair_key(left, right), Ranked{rank, merged->second}).second) {
+      throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
+                       ": found twice");
     }
   }
 }
-
-Tokenizer::~Tokenizer() = default;
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
   const std::string_view special = data_.vocabulary[data_.end_of_text];
@@ -95,7 +89,7 @@ void Tokenizer::encode_text(std::string_view text, std::vector<std::uint32_t>& i
     while (const std::size_t length = first_character(text.substr(good)).length) {
       good += length;
     }
-    for (const std::string_view word : pre_tokenizer_->words(text.substr(0, good))) {
+    for (const std::string_view word : gpt2_words(text.substr(0, good))) {
       encode_word(word, ids);
     }
     std::size_t bad = good;

@@ -1,6 +1,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "model/tokenizer.hpp"
+#include <unordered_map>
+#include "model/tokenizer_files.hpp"
 
 #include "model/byte_symbols.hpp"
 #include "model/json_file.hpp"
@@ -28,6 +29,29 @@ std::vector<std::string> merge_lines(const std::filesystem::path& path) {
     begin = end + 1;
   }
   return lines;
+}
+
+/// Ranks in the order of the lines, each two tokens in byte symbols.
+std::vector<Merge> load_merges(const std::filesystem::path& path, const std::vector<std::string>& vocabulary) {
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  for (std::uint32_t id = 0; id < vocabulary.size(); ++id) {
+    ids.emplace(vocabulary[id], id);
+  }
+  std::vector<Merge> merges;
+  for (const std::string& line : merge_lines(path)) {
+    const std::string what = path.string() + ": merge " + std::to_string(merges.size()) + " " + quoted_name(line);
+    const std::size_t space = line.find(' ');
+    if (space == std::string::npos) {
+      throw InputError(what + ": expected two tokens separated by one space");
+    }
+    const auto left = bytes_of_symbols(std::string_view(line).substr(0, space));
+    const auto right = bytes_of_symbols(std::string_view(line).substr(space + 1));
+    if (!left || !right || !ids.contains(*left) || !ids.contains(*right)) {
+      throw InputError(what + ": expected two tokens of the vocabulary");
+    }
+    merges.push_back({ids[*left], ids[*right]});
+  }
+  return merges;
 }
 
 }  // namespace
@@ -60,7 +84,7 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder) {
     throw InputError(path.string() + ": token " + end_of_text_symbol + " is missing");
   }
   data.end_of_text = root[end_of_text_symbol].get<std::uint32_t>();
-  data.merges = merge_lines(folder / "merges.txt");
+  data.merges = load_merges(folder / "merges.txt", data.vocabulary);
   try {
     const Tokenizer checked(data);
   } catch (const InputError& error) {
