@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+
+#include "base/errors.hpp"
+#include "plan/plan.hpp"
+
+namespace tessera::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A key from which a plan can be made, of any shape.
+VerifyingKey key_of(const ModelShape& shape) {
+  VerifyingKey key;
+  key.shape = shape;
+  key.epsilon = IntegerConstants::of(shape, 1e-5).epsilon;
+  Exponents& e = key.exponents;
+  e.u1 = e.u2 = e.uf = 11;
+  e.q = e.k = e.v = 10;
+  e.score = 8;
+  e.mlp = e.gelu = 10;
+  e.wq = e.wk = e.wv = e.wo = e.w1 = e.w2 = 14;
+  e.bq = e.bk = e.bv = e.bo = e.b1 = e.b2 = 12;
+  e.gamma1 = e.gamma2 = e.gammaf = e.beta1 = e.beta2 = e.betaf = 12;
+  key.exp_table.resize(std::size_t{1} << 16);
+  key.gelu_table.resize(std::size_t{1} << 16);
+  return key;
+}
+
+std::string error_of(const VerifyingKey& key, std::size_t tokens) {
+  try {
+    (void)Plan::of(key, {std::vector<std::uint32_t>(tokens - 1), {0}});
+    return "none";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+const ModelShape small = {2, 12, 3, 20, 30, 16};
+
+TEST(PlanLimits, FunctionTablesHaveTheirSizes) {
+  EXPECT_EQ(error_of(key_of(small), 5), "none");
+  for (const std::size_t size : {std::size_t{0}, std::size_t{65535}, std::size_t{65537}}) {
+    VerifyingKey key = key_of(small);
+    key.exp_table.resize(size);
+    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 rows each")) << size;
+    key = key_of(small);
+    key.gelu_table.resize(size);
+    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 rows each")) << size;
+  }
+}
+
+TEST(PlanLimits, ScoreTiles) {  // 64 x 64 tiles a head and block
+  EXPECT_THAT(error_of(key_of({205, 20, 5, 20, 30, 4096}), 4096), HasSubstr("at most 2^22 score tiles"));
+}
+
+TEST(PlanLimits, DomainOfTheWitness) {
+  EXPECT_THAT(error_of(key_of({256, 1U << 14, 1, 1U << 16, 30, 4096}), 4096),
+              HasSubstr("expected a witness of at most 2^38"));
+}
+
+TEST(PlanLimits, Lengths) {
+  EXPECT_EQ(error_of(key_of(small), 16), "none");
+  EXPECT_THAT(error_of(key_of(small), 17), HasSubstr("at most 16 tokens"));
+  EXPECT_THAT(error_of(key_of(small), 1), HasSubstr("prompt: expected at least one token"));
+}
+
+}  // namespace
+}  // namespace tessera::test

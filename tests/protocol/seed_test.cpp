@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include "base/little_endian.hpp"
+#include "protocol/protocol.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// The seed as section 5 of src/README.md has it.
+Digest seed_of(const VerifyingKey& key, const Statement& statement) {
+  const std::string name = "tessera";
+  std::vector<std::uint8_t> bytes(name.begin(), name.end());
+  append_little_endian<std::uint32_t>(bytes, 3);
+  const Digest digest = key.digest();
+  bytes.insert(bytes.end(), digest.begin(), digest.end());
+  for (const auto* ids : {&statement.prompt, &statement.generated}) {
+    append_little_endian<std::uint64_t>(bytes, ids->size());
+    for (const std::uint32_t id : *ids) {
+      append_little_endian(bytes, id);
+    }
+  }
+  return blake2s(bytes);
+}
+
+TEST(Seed, HoldsVersionKeyLengthsAndIds) {
+  VerifyingKey key;
+  for (const Statement& statement : {Statement{{1, 2}, {3}}, Statement{{1}, {2, 3}}, Statement{{70000}, {}}}) {
+    EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement));
+  }
+  ++key.filler;
+  EXPECT_EQ(statement_seed(key, {{1}, {2}}), seed_of(key, {{1}, {2}}));
+}
+
+}  // namespace
+}  // namespace tessera::test
