@@ -1,10 +1,11 @@
-#include <cmath>
 #include <string>
 #include "base/errors.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
+
+constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(sqrt(eps')))
 
 void check_range(std::string_view field, std::int64_t value, std::int64_t low, std::int64_t high) {
   if (value < low || value > high) {
@@ -65,11 +66,7 @@ void check_exponents(const Exponents& e) {
 
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
   check_range("epsilon", epsilon, 1, max_epsilon);
-  // floor(C*2^14/floor(sqrt(eps'))) < 2^31 <=> floor(sqrt(eps'))*2^31 > C*2^14; the root is below 2^20
-  const std::int64_t numerator = IntegerConstants::of(shape, epsilon).norm_numerator;
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(epsilon)));
-  root -= root * root > epsilon ? 1 : 0;
-  if (root << 31 <= numerator) {
+  if (IntegerConstants::of(shape, epsilon).inverse_bits > max_inverse_bits) {
     throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(epsilon));
   }

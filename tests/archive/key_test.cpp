@@ -85,8 +85,11 @@ TEST(VerifyingKey, NamesAndLengthsAreTheArchitectures) {
     EXPECT_THAT(error_of(bytes), testing::HasSubstr("exp_table: expected ")) << place;
   }
   std::vector<std::uint8_t> bytes = whole;
-  bytes[find("end_of_text") - 8 - 2 * 8 - 1] = 0x7F;  // the highest byte of the number of merges
+  bytes[find("end_of_text") - 8 - 2 * 8 - 6] = 0x10;  // 2^20 merges more, which would be in bounds
   EXPECT_THAT(error_of(bytes), testing::HasSubstr("merges: expected at most "));
+  VerifyingKey key = small_key();
+  key.tokenizer.merges.assign(max_merges + 1, {});
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("merges: expected at most 4194304 entries, found 4194305"));
 }
 
 TEST(VerifyingKey, TokensAndVocabularyAreBounded) {
