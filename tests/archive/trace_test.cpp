@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 
-#include "base/errors.hpp"
+#include "architecture/gpt2/gpt2.hpp"
 #include "archive/trace_file.hpp"
+#include "base/errors.hpp"
 
-#include "../model/trace_comparison.hpp"
 #include "samples.hpp"
 #include "temporary_directory.hpp"
 
@@ -12,25 +12,48 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Before inference: 3 tokens of a prompt, 2 generated ones that are not known yet, filler.
-Trace empty_trace(int rank, int ranks) {
-  Trace trace = Trace::allocate(small_shape(), valid_exponents(), 8, 2, rank, ranks);
-  trace.tokens = {1, 2, 3, 29, 29, 29, 29, 29};
-  trace.prompt_length = 3;
-  return trace;
+/// A place among ranks that never talk.
+class Seat final : public Communicator {
+ public:
+  Seat(int rank, int size) : rank_(rank), size_(size) {}
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void barrier() override { fail(); }
+  void all_reduce_sum(std::span<E> /*values*/) override { fail(); }
+  void all_reduce_sum(std::span<std::int64_t> /*values*/) override { fail(); }
+  void all_reduce_max(std::span<std::int64_t> /*values*/) override { fail(); }
+  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> /*mine*/) override { fail(); }
+  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& /*send*/) override {
+    fail();
+  }
+  void broadcast_bytes(std::vector<std::byte>& /*bytes*/, int /*root*/) override { fail(); }
+
+ private:
+  [[noreturn]] static void fail() { throw std::logic_error("a trace file concerns one rank"); }
+  int rank_, size_;
+};
+
+const std::vector<std::uint32_t> prompt{1, 2, 3};
+
+const Gpt2Plan& plan() {
+  static const Gpt2Plan small = Gpt2Plan::of(small_key(), prompt.size(), 2);
+  return small;
 }
 
 Trace small_trace(int rank, int ranks) {
-  Trace trace = empty_trace(rank, ranks);
+  Trace trace(plan(), rank, ranks);
   trace.tokens = {1, 2, 3, 4, 5, 29, 29, 29};
-  int salt = 0;
-  testing::for_each_tensor(trace, trace, [&]<class T>(const std::string&, const ChunkedTensor<T>& view, const auto&) {
-    auto& tensor = const_cast<ChunkedTensor<T>&>(view);
+  std::size_t salt = 0;
+  for (RecordedTensor& any : trace.tensors) {
     ++salt;
-    for (std::size_t i = 0; i < tensor.values().size(); ++i) {
-      tensor.values()[i] = static_cast<T>(i * 7 + static_cast<std::size_t>(salt));
-    }
-  });
+    std::visit(
+        [&]<class T>(ChunkedTensor<T>& tensor) {
+          for (std::size_t i = 0; i < tensor.values().size(); ++i) {
+            tensor.values()[i] = static_cast<T>(i * 7 + salt);
+          }
+        },
+        any);
+  }
   return trace;
 }
 
@@ -38,27 +61,34 @@ TEST(TraceFile, RoundTripsEveryRanksShare) {
   const TemporaryDirectory directory;
   const Digest model = small_key().digest();
   for (int rank = 0; rank < 4; ++rank) {  // more ranks than heads: the last own little
+    const Seat seat(rank, 4);
     const Trace trace = small_trace(rank, 4);
     const auto path = directory / ("trace-" + std::to_string(rank) + ".h5");
-    save_trace(path, model, rank, 4, trace);
-    const Trace loaded = load_trace(path, model, rank, 4, empty_trace(rank, 4));
+    save_trace(path, model, seat, plan(), trace);
+    const Trace loaded = load_trace(path, model, seat, plan(), prompt, 30);
     EXPECT_EQ(loaded.tokens, trace.tokens);
     EXPECT_EQ(loaded.prompt_length, trace.prompt_length);
     EXPECT_EQ(loaded.generated, trace.generated);
-    testing::for_each_tensor(loaded, trace, [&](const std::string& name, const auto& mine, const auto& written) {
-      EXPECT_EQ(mine.shape(), written.shape()) << name;
-      EXPECT_EQ(mine.held(), written.held()) << name;
-      EXPECT_EQ(mine.values(), written.values()) << name;
-    });
+    ASSERT_EQ(loaded.tensors.size(), trace.tensors.size());
+    for (std::size_t i = 0; i < plan().recorded.size(); ++i) {
+      std::visit(
+          [&](const auto& mine) {
+            const auto& written = std::get<std::decay_t<decltype(mine)>>(trace.tensors[i]);
+            EXPECT_EQ(mine.shape(), written.shape()) << plan().recorded[i].name;
+            EXPECT_EQ(mine.held(), written.held()) << plan().recorded[i].name;
+            EXPECT_EQ(mine.values(), written.values()) << plan().recorded[i].name;
+          },
+          loaded.tensors[i]);
+    }
   }
 }
 
 /// The error of loading a file that holds `stored` as the trace of rank 1 of 4.
 std::string error_of(const Trace& stored, const Digest& model, int rank = 1, int ranks = 4) {
   const TemporaryDirectory directory;
-  save_trace(directory / "t.h5", Digest{1}, 1, 4, stored);
+  save_trace(directory / "t.h5", Digest{1}, Seat(1, 4), plan(), stored);
   try {
-    (void)load_trace(directory / "t.h5", model, rank, ranks, empty_trace(rank, ranks));
+    (void)load_trace(directory / "t.h5", model, Seat(rank, ranks), plan(), prompt, 30);
     return "none";
   } catch (const InputError& error) {
     return error.what();
@@ -98,30 +128,35 @@ TEST(TraceFile, OfOtherShapesIsRefused) {
     dimensions[dimension] = to;
     return std::decay_t<decltype(tensor)>(Shape(dimensions, tensor.shape().presence()), tensor.ownership(), rank, 4);
   };
-  EXPECT_THAT(error_after([&](Trace& t) { t.q = changed(t.q, 2, Dimension::whole(16)); }),
-              HasSubstr("tensors/q/lengths: expected those of this job and rank, found others"));
+  EXPECT_THAT(
+      error_after([&](Trace& t) { t[plan().qkv.value[0]] = changed(t[plan().qkv.value[0]], 2, Dimension::whole(16)); }),
+      HasSubstr("tensors/q/lengths: expected those of this job and rank, found others"));
   EXPECT_THAT(error_after([&](Trace& t) {
-                t.x_end = changed(t.x_end, 0, {13, 1});
+                t[plan().x_end] = changed(t[plan().x_end], 0, {13, 1});
               }),
               HasSubstr("tensors/x_end/lengths: "));
   EXPECT_THAT(error_after([&](Trace& t) {
-                t.mlp = changed(t.mlp, 1, {20, 1});
+                t[plan().mlp.z] = changed(t[plan().mlp.z], 1, {20, 1});
               }),
               HasSubstr("tensors/mlp/log_chunks: "));
-  EXPECT_THAT(error_after([&](Trace& t) { t.row_max = changed(t.row_max, 1, Dimension::outer(3), 2); }),
+  EXPECT_THAT(error_after([&](Trace& t) {
+                t[plan().attention.row_max] = changed(t[plan().attention.row_max], 1, Dimension::outer(3), 2);
+              }),
               HasSubstr("tensors/row_max/chunks: "));
-  EXPECT_THAT(error_after([](Trace& t) { t.q = {}; }), HasSubstr("tensors/q/lengths: "));
+  EXPECT_THAT(error_after([](Trace& t) { t[plan().qkv.value[0]] = {}; }), HasSubstr("tensors/q/lengths: "));
   EXPECT_THAT(error_after([](Trace& t) {
-                t.score = {Shape(t.score.shape().dimensions(), Presence::all), t.score.ownership(), 1, 4};
+                t[plan().attention.score] = {Shape(t[plan().attention.score].shape().dimensions(), Presence::all),
+                                             t[plan().attention.score].ownership(), 1, 4};
               }),
               HasSubstr("tensors/score/"));
   EXPECT_THAT(error_after([](Trace& t) {
-                t.ln1.mu = {t.ln1.mu.shape(), Ownership{0}, 0, 1};
+                t[plan().norm_1.mu] = {t[plan().norm_1.mu].shape(), Ownership{0}, 0, 1};
               }),
-              HasSubstr("tensors/ln1/mu/presence, ownership: "));
-  EXPECT_THAT(
-      error_after([](Trace& t) { t.logits = Trace::allocate(small_shape(), valid_exponents(), 8, 1, 1, 4).logits; }),
-      HasSubstr("tensors/logits/lengths: "));
+              HasSubstr("tensors/layer_norm_1/mu/presence, ownership: "));
+  EXPECT_THAT(error_after([](Trace& t) {
+                t[plan().logits.values] = Trace(Gpt2Plan::of(small_key(), 4, 1), 1, 4)[plan().logits.values];
+              }),
+              HasSubstr("tensors/logits/lengths: "));
 }
 
 }  // namespace

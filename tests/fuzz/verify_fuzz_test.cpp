@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 
@@ -65,7 +66,6 @@ Bytes mutate(std::mt19937_64& random, Bytes bytes) {
 TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
   TestModel& test = odd_model();
   const Bytes honest = prove_lie(test, odd_statement(), {}).payload;
-  const Plan plan = Plan::of(test.key, odd_statement());
   std::mt19937_64 random(20240601);
   for (std::size_t i = 0; i < rounds(); ++i) {
     Bytes payload = mutate(random, honest);
@@ -73,18 +73,17 @@ TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
       payload = mutate(random, std::move(payload));
     }
     if (payload != honest) {
-      ASSERT_FALSE(verify_inference(plan, test.key, odd_statement(), payload).accepted) << "round " << i;
+      ASSERT_FALSE(verify_inference(odd_plan(), test.key, odd_statement(), payload).accepted) << "round " << i;
     }
   }
 }
 
 TEST(VerifyFuzz, RandomBytesAreRejectedWithoutCrashing) {
   TestModel& test = odd_model();
-  const Plan plan = Plan::of(test.key, odd_statement());
   std::mt19937_64 random(7);
   for (std::size_t i = 0; i < rounds(); ++i) {
     const Bytes payload = random_bytes(random, random() % 4096);
-    ASSERT_FALSE(verify_inference(plan, test.key, odd_statement(), payload).accepted);
+    ASSERT_FALSE(verify_inference(odd_plan(), test.key, odd_statement(), payload).accepted);
   }
 }
 

@@ -1,49 +1,38 @@
-#include "layers/embedding/embedding.hpp"
-#include "layers/layer_norm/layer_norm.hpp"
-#include "layers/logits/logits.hpp"
-#include "layers/mlp/mlp.hpp"
-
 #include "layer_case.hpp"
 
 namespace tessera::testing {
 namespace {
 
 AttentionClaims head_claims(const LayerCase& data) {
-  return {data.random_head_claim(data.witness.q, 31), data.random_head_claim(data.witness.k, 32),
-          data.random_head_claim(data.witness.v, 33)};
+  const auto& qkv = data.plan.qkv.value;
+  return {data.random_head_claim(data.witness.view(qkv[0]), 31), data.random_head_claim(data.witness.view(qkv[1]), 32),
+          data.random_head_claim(data.witness.view(qkv[2]), 33)};
+}
+
+/// Two claims on a virtual tensor.
+std::vector<WeightedClaim> claims_on(const LayerCase& data, const Recorded<std::int16_t>& tensor, const Shape& shape) {
+  const IntegerTensor values = data.witness.view(tensor);
+  return {data.random_claim(values, shape, 41), data.random_claim(values, shape, 42)};
 }
 
 std::vector<WeightedClaim> y_claims(const LayerCase& data) {
-  return {data.random_claim(data.witness.y, data.plan.head_feature, 41),
-          data.random_claim(data.witness.y, data.plan.head_feature, 42)};
+  return claims_on(data, data.plan.attention.y, data.plan.shapes.head_feature);
 }
 
-struct Norm {
-  LayerNormTensors tensors;
-  IntegerTensor u;
-};
-
-Norm norm_before_attention(const LayerCase& data) {
-  return {{&data.plan.ln1, data.plan.x_in, gamma1, beta1}, data.witness.u1};
+Handed handed(const LayerCase& data, const Recorded<std::int16_t>& tensor, const Shape& shape, WeightedClaim claim) {
+  return {data.witness.view(tensor), &shape, std::move(claim)};
 }
-Norm norm_before_mlp(const LayerCase& data) {
-  return {{&data.plan.ln2, data.plan.x_mid, gamma2, beta2}, data.witness.u2};
-}
-Norm final_norm(const LayerCase& data) { return {{&data.plan.lnf, data.plan.x_end, gammaf, betaf}, data.witness.uf}; }
 
-Layer layer_norm(const char* name, Norm (*norm_of)(const LayerCase&)) {
-  const auto consumers = [](const LayerCase& data, const Norm& norm) -> std::vector<WeightedClaim> {
-    return {data.random_claim(norm.u, norm.tensors.norm->activation, 51),
-            data.random_claim(norm.u, norm.tensors.norm->activation, 52)};
+Layer layer_norm(const char* name, LayerNormPlan Gpt2Plan::*norm) {
+  const auto consumers = [](const LayerCase& data, const LayerNormPlan& plan) {
+    return claims_on(data, plan.u, plan.activation);
   };
   return {name,
           [=](ProverContext& context, const LayerCase& data) {
-            const Norm norm = norm_of(data);
-            prove_layer_norm(context, norm.tensors, norm.u, consumers(data, norm));
+            run(context, data.plan.*norm, consumers(data, data.plan.*norm));
           },
           [=](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-            const Norm norm = norm_of(data);
-            verify_layer_norm(context, norm.tensors, consumers(data, norm));
+            run(context, data.plan.*norm, consumers(data, data.plan.*norm));
             return {};
           }};
 }
@@ -52,41 +41,44 @@ Layer layer_norm(const char* name, Norm (*norm_of)(const LayerCase&)) {
 
 std::vector<Layer> all_layers() {
   const auto attention = [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-    const AttentionClaims claims = verify_attention(context, y_claims(data));
-    const Shape* shape = &data.plan.shapes.block_qkv;
-    return {{data.witness.q, shape, data.unpadded(claims.q)},
-            {data.witness.k, shape, data.unpadded(claims.k)},
-            {data.witness.v, shape, data.unpadded(claims.v)}};
+    const AttentionClaims claims = run(context, data.plan.attention, y_claims(data));
+    const auto& qkv = data.plan.qkv.value;
+    const Shape& shape = data.plan.shapes.block_qkv;
+    return {handed(data, qkv[0], shape, data.unpadded(claims.q)), handed(data, qkv[1], shape, data.unpadded(claims.k)),
+            handed(data, qkv[2], shape, data.unpadded(claims.v))};
   };
   const auto logits = [](VerifierContext<E>& context, const LayerCase& data) {
-    std::vector<Handed> handed;
-    for (WeightedClaim& claim : verify_logits(context)) {
-      handed.push_back({data.witness.uf, &data.plan.shapes.feature, std::move(claim)});
+    std::vector<Handed> claims;
+    for (WeightedClaim& claim : run(context, data.plan.logits)) {
+      claims.push_back(handed(data, data.plan.norm_final.u, data.plan.shapes.feature, std::move(claim)));
     }
-    return handed;
+    return claims;
   };
   return {
-      {"logits", [](ProverContext& context, const LayerCase&) { prove_logits(context); }, logits},
-      layer_norm("layer_norm_final", final_norm),
-      {"mlp", [](ProverContext& context, const LayerCase&) { prove_mlp(context); },
+      {"logits", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.logits); }, logits},
+      layer_norm("layer_norm_final", &Gpt2Plan::norm_final),
+      {"mlp", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.mlp); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-         return {{data.witness.u2, &data.plan.shapes.block_feature, verify_mlp(context)}};
+         return {handed(data, data.plan.norm_2.u, data.plan.shapes.block_feature, run(context, data.plan.mlp))};
        }},
-      layer_norm("layer_norm_2", norm_before_mlp),
-      {"projection", [](ProverContext& context, const LayerCase&) { prove_output_projection(context); },
+      layer_norm("layer_norm_2", &Gpt2Plan::norm_2),
+      {"projection", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.projection); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-         return {{data.witness.y, &data.plan.head_feature, verify_output_projection(context)}};
+         return {
+             handed(data, data.plan.attention.y, data.plan.shapes.head_feature, run(context, data.plan.projection))};
        }},
-      {"attention", [](ProverContext& context, const LayerCase& data) { prove_attention(context, y_claims(data)); },
+      {"attention",
+       [](ProverContext& context, const LayerCase& data) { run(context, data.plan.attention, y_claims(data)); },
        attention},
-      {"qkv", [](ProverContext& context, const LayerCase& data) { prove_qkv(context, head_claims(data)); },
+      {"qkv", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.qkv, head_claims(data)); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-         return {{data.witness.u1, &data.plan.shapes.block_feature, verify_qkv(context, head_claims(data))}};
+         return {handed(data, data.plan.norm_1.u, data.plan.shapes.block_feature,
+                        run(context, data.plan.qkv, head_claims(data)))};
        }},
-      layer_norm("layer_norm_1", norm_before_attention),
-      {"embedding", [](ProverContext& context, const LayerCase&) { prove_embedding(context); },
-       [](VerifierContext<E>& context, const LayerCase&) -> std::vector<Handed> {
-         verify_embedding(context);
+      layer_norm("layer_norm_1", &Gpt2Plan::norm_1),
+      {"embedding", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.embedding); },
+       [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
+         run(context, data.plan.embedding);
          return {};
        }},
   };

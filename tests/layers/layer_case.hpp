@@ -2,11 +2,9 @@
 
 #include <functional>
 
-#include "subprotocols/head_padding.hpp"
+#include "architecture/gpt2/inference.hpp"
+#include "model/integer_model.hpp"
 #include "plan/prover_context.hpp"
-#include "layers/qkv/qkv.hpp"
-#include "model/inference.hpp"
-#include "model/setup.hpp"
 #include "plan/witness.hpp"
 
 #include "../model/random_model.hpp"
@@ -35,14 +33,13 @@ class LayerCase {
       : comm(communicator),
         generator_(7),
         model_(generator_.make(size.model)),
-        integers_(model_),
-        key(make_verifying_key(model_)),
-        trace_(run_inference(integers_, generator_.tokens(size.prompt, size.model.n_vocab), size.generated, key.filler,
-                             comm)),
+        integers_(integer_model(model_)),
+        plan(Gpt2Plan::of(integers_.key, size.prompt, size.generated)),
+        trace_(run_inference(integers_, plan, generator_.tokens(size.prompt, size.model.n_vocab), comm)),
         statement(statement_of(trace_)),
-        plan(Plan::of(key, statement)),
         parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), comm.size())),
-        witness(plan, statement, trace_, parameters_, comm),
+        witness_(make_witness(plan, statement, trace_, parameters_, comm)),
+        witness(*witness_),
         lookup(plan, true_claims()) {}
   LayerCase(const LayerCase&) = delete;
   LayerCase& operator=(const LayerCase&) = delete;
@@ -75,14 +72,14 @@ class LayerCase {
   /// The claim on q, k or v that a claim on its padded heads is.
   [[nodiscard]] WeightedClaim unpadded(const PointClaim& claim) const {
     const unsigned feature_bits = plan.shapes.block_qkv.dimensions()[1].bits();
-    return {{Factor::at(claim.point[0]), padded_to_feature(plan.model, feature_bits, claim.point[1]),
+    return {{Factor::at(claim.point[0]), padded_to_feature(plan.attention.heads, feature_bits, claim.point[1]),
              Factor::at(claim.point[2])},
             claim.value};
   }
   /// A true claim on padded q, k or v at a random point.
   [[nodiscard]] PointClaim random_head_claim(const IntegerTensor& tensor, std::uint64_t seed) const {
     RandomElements random(seed);
-    PointClaim claim{random.point(plan.head_feature), {}};
+    PointClaim claim{random.point(plan.shapes.head_feature), {}};
     claim.value = weighted_sum(tensor, plan.shapes.block_qkv, unpadded(claim).weight, comm);
     return claim;
   }
@@ -135,20 +132,20 @@ class LayerCase {
   IntegerModel integers_;
 
  public:
-  VerifyingKey key;
+  Gpt2Plan plan;
 
  private:
   Trace trace_;
 
  public:
   Statement statement;
-  Plan plan;
 
  private:
   ParameterTensors parameters_;
+  std::unique_ptr<Witness> witness_;
 
  public:
-  Witness witness;
+  const Witness& witness;
   LookupValues lookup;
 };
 

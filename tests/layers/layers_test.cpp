@@ -98,7 +98,7 @@ TEST_P(Layers, the_look_up_leaves_true_claims) {
   }
   for (std::size_t tensor = 0; tensor < claimed.size(); ++tensor) {
     // the chosen logits are bound by the logits layer alone
-    EXPECT_EQ(claimed[tensor], tensor != data.plan.token_logit) << data.plan.witness_names[tensor];
+    EXPECT_EQ(claimed[tensor], tensor != data.plan.logits.token_logit) << data.plan.witness_names[tensor];
   }
 }
 

@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "layers/attention/attention.hpp"
-#include "layers/embedding/embedding.hpp"
-#include "layers/logits/logits.hpp"
+#include "model/setup.hpp"
 #include "subprotocols/matrix_product.hpp"
-#include "layers/mlp/mlp.hpp"
 
 #include "layer_case.hpp"
 
@@ -20,20 +17,18 @@ using testing::naive_evaluate;
 using testing::RandomElements;
 using testing::RandomModel;
 
-Plan plan_of(const ModelShape& shape, const Statement& statement) {
+Gpt2Plan plan_of(const ModelShape& shape, const Statement& statement) {
   RandomModel generator(5);
   VerifyingKey key = make_verifying_key(generator.make(shape));
   key.filler = 2;
-  return Plan::of(key, statement);
+  return Gpt2Plan::of(key, statement);
 }
 
 TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
   RandomElements random(1);
   for (const auto& [features, heads] : std::vector<std::array<std::size_t, 2>>{{36, 3}, {80, 2}, {32, 4}, {15, 3}}) {
-    ModelShape model;
-    model.n_embd = features;
-    model.n_head = heads;
     const std::size_t m = features / heads;
+    const HeadLayout layout{heads, m};
     const std::size_t m_hat = std::size_t{1} << ceil_log2(m);
     const unsigned feature_bits = ceil_log2(features);
     const unsigned padded_bits = ceil_log2(heads * m_hat);
@@ -46,8 +41,8 @@ TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
     }
     const Point padded = random.elements(padded_bits);
     const Point feature = random.elements(feature_bits);
-    const std::vector<E> to_feature = padded_to_feature(model, feature_bits, padded).table();
-    const std::vector<E> to_padded = feature_to_padded(model, padded_bits, feature).table();
+    const std::vector<E> to_feature = padded_to_feature(layout, feature_bits, padded).table();
+    const std::vector<E> to_padded = feature_to_padded(layout, padded_bits, feature).table();
     ASSERT_EQ(to_feature.size(), padding.size());
     ASSERT_EQ(to_padded.size(), padding.front().size());
     for (std::size_t x = 0; x < features; ++x) {
@@ -96,7 +91,7 @@ TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
 
 TEST(Logits, generated_rows_select_the_rows_before_the_generated_tokens) {
   RandomElements random(3);
-  const Plan plan = plan_of({1, 12, 3, 16, 20, 16}, {{1, 2, 3, 4, 5}, {6, 7, 8}});
+  const Gpt2Plan plan = plan_of({1, 12, 3, 16, 20, 16}, {{1, 2, 3, 4, 5}, {6, 7, 8}});
   const Point point = random.elements(2);
   std::vector<E> expected(8);
   for (std::size_t g = 0; g < 3; ++g) {
@@ -107,25 +102,24 @@ TEST(Logits, generated_rows_select_the_rows_before_the_generated_tokens) {
 
 TEST(Logits, token_rows_add_the_weights_of_repeated_tokens) {
   RandomElements random(4);
-  const Plan plan = plan_of({1, 12, 3, 16, 70, 16}, {{1}, {2}});
   const std::vector<std::uint32_t> tokens{3, 69, 3, 0};
   const std::vector<E> weights = random.elements(4);
   std::vector<E> expected(128);
   expected[3] = weights[0] + weights[2];
   expected[69] = weights[1];
   expected[0] = weights[3];
-  EXPECT_EQ(token_rows(plan, tokens, weights).table(), expected);
+  EXPECT_EQ(token_rows(7, tokens, weights).table(), expected);
 }
 
 TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {
   RandomElements random(5);
   SelfCommunicator self;
   const Statement statement{{4, 69, 4}, {0, 11}};
-  const Plan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
+  const Gpt2Plan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
   const std::vector<std::uint32_t> tokens{4, 69, 4, 0, 11, 2, 2, 2};
   EXPECT_EQ(padded_tokens(plan, statement), tokens);
   const TensorPoint at = random.point(plan.shapes.block_feature);
-  const EmbeddingWeights weights = embedding_weights(plan, statement, at);
+  const EmbeddingWeights weights = embedding_weights(plan, plan.embedding, statement, at);
   const auto& shapes = plan.parameter_layout.tensors();
   const auto table = filled<std::int16_t>(shapes[embedding], {}, 6, self);
   const auto positions = filled<std::int16_t>(shapes[position], {}, 7, self);

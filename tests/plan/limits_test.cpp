@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/errors.hpp"
-#include "plan/plan.hpp"
+#include "architecture/gpt2/gpt2.hpp"
 
 namespace tessera::test {
 namespace {
@@ -28,7 +28,7 @@ VerifyingKey key_of(const ModelShape& shape) {
 
 std::string error_of(const VerifyingKey& key, std::size_t tokens) {
   try {
-    (void)Plan::of(key, {std::vector<std::uint32_t>(tokens - 1), {0}});
+    (void)Gpt2Plan::of(key, {std::vector<std::uint32_t>(tokens - 1), {0}});
     return "none";
   } catch (const InputError& error) {
     return error.what();

@@ -131,12 +131,14 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
       self);
   key.parameter_root = codeword.root();
   const Ids prompt = prompt_of(odd, 3);
-  const Trace trace = run_inference(IntegerModel(model), prompt, 1, key.filler, self);
+  const Gpt2Plan plan = Gpt2Plan::of(key, prompt.size(), 1);
+  const Trace trace = run_inference(integer_model(model), plan, prompt, self);
   std::vector<std::string> scopes, ended;
-  const Proof proof = prove_inference(key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,
+  const Proof proof = prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,
                                       {{[&](std::string_view path) { scopes.emplace_back(path); },
                                         [&](std::string_view path) { ended.emplace_back(path); }}});
-  const Proof thrifty = prove_inference(key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self, {{}, 0});
+  const Proof thrifty =
+      prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self, {{}, 0});
   EXPECT_EQ(thrifty.payload, proof.payload) << "the codeword is encoded a second time";
   EXPECT_EQ(scopes.front(), "/witness");
   for (const std::string& scope : scopes) {

@@ -8,7 +8,7 @@
 #include "cluster/thread_communicator.hpp"
 #include "commitment/codeword.hpp"
 #include "model/import.hpp"
-#include "model/inference.hpp"
+#include "model/integer_model.hpp"
 #include "protocol/protocol.hpp"
 #include "model/setup.hpp"
 #include "plan/witness.hpp"
@@ -54,12 +54,13 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
                                                parameters.views(), true, comm),
                                  comm);
     job.key.parameter_root = codeword.root();
-    const Trace trace = run_inference(IntegerModel(model), prompt, generate, job.key.filler, comm);
+    const Gpt2Plan plan = Gpt2Plan::of(job.key, prompt.size(), generate);
+    const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;
     const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size());
     job.statement.generated.assign(first, first + static_cast<std::ptrdiff_t>(generate));
-    job.payload = prove_inference(job.key, job.statement, trace, parameters, codeword, comm).payload;
+    job.payload = prove_inference(plan, job.key, job.statement, trace, parameters, codeword, comm).payload;
   });
   for (const Job& job : jobs) {
     if (job.payload != jobs.front().payload || job.statement != jobs.front().statement ||

@@ -25,8 +25,9 @@ class Reference : public testing::TestWithParam<const char*> {
   static std::vector<double> logits_of(const Ids& ids) {
     const Model& model = bundled(GetParam()).model;
     SelfCommunicator self;
-    const IntegerModel integers(model);
-    IntegerTransformer transformer(integers, ids.size(), Record::nothing, 0, self);
+    const IntegerModel integers = integer_model(model);
+    const Gpt2Plan plan = Gpt2Plan::of(integers.key, ids.size() - 1, 1);
+    IntegerTransformer transformer(integers, plan, Record::nothing, self);
     transformer.append(ids);
     std::vector<double> logits;
     for (const std::int64_t value : transformer.logits({0, ids.size()})) {
@@ -39,7 +40,7 @@ class Reference : public testing::TestWithParam<const char*> {
     const ImportedModel& imported = bundled(GetParam());
     const Ids ids = Tokenizer(imported.model.tokenizer).encode(text);
     SelfCommunicator self;
-    const double found = integer_perplexity(IntegerModel(imported.model), ids, self).value();
+    const double found = integer_perplexity(integer_model(imported.model), ids, self).value();
     const double original = perplexity(FloatTransformer(imported.float_model), ids).value();
     RecordProperty("ratio", std::to_string(found / original));
     EXPECT_LE(found, 1.001 * original);

@@ -73,11 +73,22 @@ TEST(Binding, AnotherStatementIsRejected) {
 
 /// The plan follows from key and statement; a proof made with other tables or widths is no proof.
 TEST(Binding, AnotherPlanIsRejected) {
-  Plan wide = Plan::of(odd_model().key, odd_statement());
-  widen(wide, wide.lnf.sigma_range);
+  Gpt2Plan wide = odd_plan();
+  widen(wide, wide.norm_final.sigma.checked);
   const Proof proof = prove_lie(odd_model(), odd_statement(), {}, &wide);
   expect_accepted(verify_inference(wide, odd_model().key, odd_statement(), proof.payload));
   EXPECT_FALSE(verify_inference(odd_model().key, odd_statement(), proof.payload).accepted);
+}
+
+TEST(Binding, PlanOfOtherLengthsAndUnknownIdsAreRefused) {
+  TestModel& test = odd_model();
+  const Gpt2Plan plan = Gpt2Plan::of(test.key, odd_statement());
+  Statement longer = odd_statement();
+  longer.generated.push_back(longer.generated.back());
+  expect_rejected(verify_inference(plan, test.key, longer, {}), "/statement");
+  Statement unknown = odd_statement();
+  unknown.generated.front() = UINT32_MAX;
+  expect_rejected(verify_inference(plan, test.key, unknown, {}), "/statement");
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ const Proven& proven() {
   static const Proven result = [] {
     TestModel& test = odd_model();
     Proven made;
-    made.forgery = std::make_unique<Forgery>(test, odd_statement(), Plan::of(test.key, odd_statement()),
-                                             lying_inference(test.integers, odd_statement(), test.key.filler, {}));
+    made.forgery = std::make_unique<Forgery>(test, odd_statement(), odd_plan(), odd_trace());
     const Proof proof = made.forgery->prove();
     VerifierTranscript transcript(statement_seed(test.key, odd_statement()), proof.payload);
     made.claims = verify_layers(made.forgery->plan, odd_statement(), transcript);
@@ -53,7 +52,7 @@ E naive_claim(const IntegerTensor& tensor, const Shape& shape, const std::vector
 
 /// Each claim by itself, so that none holds only in the batch.
 TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
-  const Plan& plan = proven().forgery->plan;
+  const Gpt2Plan& plan = proven().forgery->plan;
   const Witness& witness = *proven().forgery->witness;
   for (const Claim& claim : proven().claims.ledger[witness_oracle]) {
     EXPECT_EQ(naive_claim(witness.tensors[claim.tensor], plan.witness_shapes[claim.tensor], claim.weight), claim.value)
@@ -69,7 +68,7 @@ TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
 
 /// A claim that verifier and prover both forget leaves a value that nothing binds: every use of a tensor is counted.
 TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
-  const Plan& plan = proven().forgery->plan;
+  const Gpt2Plan& plan = proven().forgery->plan;
   std::vector<std::size_t> parameters(parameter_count);
   for (const Claim& claim : proven().claims.ledger[parameter_oracle]) {
     ++parameters[claim.tensor];
@@ -86,22 +85,23 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   // at the look-up point, every committed tensor once (but the chosen logits, which are not looked up and have one
   // use); then its uses by the layers
   std::vector<std::size_t> expected(plan.witness_shapes.size(), 1);
-  for (const LayerNormPlan* norm : {&plan.ln1, &plan.ln2, &plan.lnf}) {
-    expected[norm->mu] += 2;       // token identity, normalization
-    expected[norm->sigma] += 1;    // token identity
-    expected[norm->inverse] += 2;  // token identity, normalization
+  for (const LayerNormPlan* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
+    expected[norm->mu.tensor] += 2;       // token identity, normalization
+    expected[norm->sigma.tensor] += 1;    // token identity
+    expected[norm->inverse.tensor] += 2;  // token identity, normalization
   }
-  expected[plan.x_in] += 3 + 2;   // two sums and the values of its layer norm; next block, embedding
-  expected[plan.x_mid] += 3;      // its layer norm
-  expected[plan.x_end] += 3 + 1;  // its layer norm; output of the last block
-  expected[plan.row_max] += 1;
-  expected[plan.row_inverse] += 2;         // normalization, division
-  expected[plan.exponential.output] += 3;  // two row sums, values
-  expected[plan.gelu.output] += 1;
+  expected[plan.x_in.tensor] += 3 + 2;   // two sums and the values of its layer norm; next block, embedding
+  expected[plan.x_mid.tensor] += 3;      // its layer norm
+  expected[plan.x_end.tensor] += 3 + 1;  // its layer norm; output of the last block
+  expected[plan.attention.row_max.tensor] += 1;
+  expected[plan.attention.row_inverse.tensor] += 2;  // normalization, division
+  expected[plan.attention.exponential.output] += 3;  // two row sums, values
+  expected[plan.mlp.gelu.output] += 1;
   // remainders that are needed at another point than the look-up's
-  for (const RangeCheck* remainder : {&plan.ln1.u_remainder, &plan.ln2.u_remainder, &plan.lnf.u_remainder,
-                                      &plan.q_remainder, &plan.k_remainder, &plan.v_remainder, &plan.y_remainder}) {
-    for (const TensorId piece : remainder->committed) {
+  for (const RangeId remainder : std::initializer_list<RangeId>{
+           plan.norm_1.u_remainder, plan.norm_2.u_remainder, plan.norm_final.u_remainder, plan.qkv.remainder[0],
+           plan.qkv.remainder[1], plan.qkv.remainder[2], plan.attention.y_remainder}) {
+    for (const TensorId piece : plan.ranges[remainder.range].committed) {
       expected[piece] += 1;
     }
   }
@@ -112,9 +112,10 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
 
 /// Every column and every virtual value appears in the look-up structure at its exact width (section 3).
 TEST(Claims, WidthsAreExact) {
-  const Plan& plan = proven().forgery->plan;
+  const Gpt2Plan& plan = proven().forgery->plan;
   const IntegerConstants& constants = plan.constants;
-  const auto expect_width = [&](const RangeCheck& range, unsigned width, bool is_signed) {
+  const auto expect_width = [&](RangeId id, unsigned width, bool is_signed) {
+    const RangeCheck& range = plan.ranges[id.range];
     EXPECT_EQ(range.width, width) << range.name;
     EXPECT_EQ(range.offset, is_signed ? std::int64_t{1} << (width - 1) : 0) << range.name;
     unsigned total = 0;
@@ -128,46 +129,47 @@ TEST(Claims, WidthsAreExact) {
   };
   EXPECT_EQ(constants.kappa, 7U);           // 48 positions
   EXPECT_EQ(constants.residual_bits, 27U);  // min(27, (62 - 6)/2 + 1)
-  for (const LayerNormPlan* norm : {&plan.ln1, &plan.ln2, &plan.lnf}) {
-    expect_width(norm->mu_range, 27, true);
+  for (const LayerNormPlan* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
+    expect_width(norm->mu.checked, 27, true);
     expect_width(norm->mean_remainder, 6, false);
     expect_width(norm->mean_complement, 6, false);
-    expect_width(norm->sigma_range, 31, false);
+    expect_width(norm->sigma.checked, 31, false);
     expect_width(norm->root_remainder, 32, false);
     expect_width(norm->root_complement, 32, false);
     // C*2^14 = 393216*2^14, eps' = round(36*1e-5*2^24) = 6040: floor(6442450944/77) has 27 bits
-    expect_width(norm->inverse_range, 27, false);
+    expect_width(norm->inverse.checked, 27, false);
     expect_width(norm->inverse_remainder, 31, false);
     expect_width(norm->inverse_complement, 31, false);
     expect_width(norm->u, 16, true);
     expect_width(norm->u_remainder, static_cast<unsigned>(norm->shift), false);
   }
-  for (const RangeCheck* range : {&plan.x_in_range, &plan.x_mid_range, &plan.x_end_range}) {
-    expect_width(*range, 27, true);
+  for (const RangeId range : {plan.x_in.checked, plan.x_mid.checked, plan.x_end.checked}) {
+    expect_width(range, 27, true);
   }
-  for (const RangeCheck* range : {&plan.q, &plan.k, &plan.v, &plan.y, &plan.row_max_range}) {
-    expect_width(*range, 16, true);
+  for (const RangeId range : std::initializer_list<RangeId>{plan.qkv.value[0], plan.qkv.value[1], plan.qkv.value[2],
+                                                            plan.attention.y, plan.attention.row_max.checked}) {
+    expect_width(range, 16, true);
   }
   const Exponents& e = plan.exponents;
-  expect_width(plan.q_remainder, static_cast<unsigned>(e.shift_q()), false);
-  expect_width(plan.k_remainder, static_cast<unsigned>(e.shift_k()), false);
-  expect_width(plan.v_remainder, static_cast<unsigned>(e.shift_v()), false);
-  expect_width(plan.score_remainder, static_cast<unsigned>(e.shift_score()), false);
-  expect_width(plan.o_remainder, static_cast<unsigned>(e.shift_o()), false);
-  expect_width(plan.mlp_remainder, static_cast<unsigned>(e.shift_1()), false);
-  expect_width(plan.mlp_out_remainder, static_cast<unsigned>(e.shift_2()), false);
-  expect_width(plan.y_remainder, 46, false);
-  expect_width(plan.row_inverse_range, 46 - 7 - 15, false);
-  expect_width(plan.division_remainder, 16 + 7 + 4, false);
-  expect_width(plan.division_complement, 16 + 7 + 4, false);
-  expect_width(plan.quotient_range, 16 + 4, false);
-  expect_width(plan.count_range, 7 - 1, false);
-  expect_width(plan.logit_difference, 48, false);
+  expect_width(plan.qkv.remainder[0], static_cast<unsigned>(e.shift_q()), false);
+  expect_width(plan.qkv.remainder[1], static_cast<unsigned>(e.shift_k()), false);
+  expect_width(plan.qkv.remainder[2], static_cast<unsigned>(e.shift_v()), false);
+  expect_width(plan.attention.score_remainder, static_cast<unsigned>(e.shift_score()), false);
+  expect_width(plan.projection.remainder, static_cast<unsigned>(e.shift_o()), false);
+  expect_width(plan.mlp.remainder, static_cast<unsigned>(e.shift_1()), false);
+  expect_width(plan.mlp.out_remainder, static_cast<unsigned>(e.shift_2()), false);
+  expect_width(plan.attention.y_remainder, 46, false);
+  expect_width(plan.attention.row_inverse.checked, 46 - 7 - 15, false);
+  expect_width(plan.attention.division_remainder, 16 + 7 + 4, false);
+  expect_width(plan.attention.division_complement, 16 + 7 + 4, false);
+  expect_width(plan.attention.row_sum_quotient.checked, 16 + 4, false);
+  expect_width(plan.attention.maximum_count, 7 - 1, false);
+  expect_width(plan.logits.difference, 48, false);
   // every range is looked up, none twice
   EXPECT_EQ(plan.lookup.columns.size(), [&] {
     std::size_t columns = 2;  // EXP and GELU
-    for (const RangeCheck* range : all_ranges(plan)) {
-      columns += range->columns.size();
+    for (const RangeCheck& range : plan.ranges) {
+      columns += range.columns.size();
     }
     return columns;
   }());

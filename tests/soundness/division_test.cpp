@@ -7,31 +7,32 @@
 namespace tessera::testing {
 namespace {
 
-using Range = std::function<RangeCheck&(Plan&)>;
+using NormRange = DerivedRange LayerNormPlan::*;
 
 struct Norm {
   std::string scope;
-  LayerNormTrace Trace::*trace;
-  LayerNormPlan Plan::*plan;
+  LayerNormPlan Gpt2Plan::*plan;
   Stage first;
   std::size_t block;
   [[nodiscard]] Stage stage(int steps) const { return static_cast<Stage>(static_cast<int>(first) + steps); }
+  /// Handles in a trace.
+  [[nodiscard]] const LayerNormPlan& tensors() const { return odd_plan().*plan; }
   [[nodiscard]] std::size_t place() const { return block * odd_tokens + last_token; }
 };
 
 std::vector<Norm> norms() {
-  return {{"/self_attention/layer_norm", &Trace::ln1, &Plan::ln1, Stage::mu1, 1},
-          {"/feed_forward/layer_norm", &Trace::ln2, &Plan::ln2, Stage::mu2, 1},
-          {"/final/layer_norm", &Trace::lnf, &Plan::lnf, Stage::muf, 0}};
+  return {{"/self_attention/layer_norm", &Gpt2Plan::norm_1, Stage::mu1, 1},
+          {"/feed_forward/layer_norm", &Gpt2Plan::norm_2, Stage::mu2, 1},
+          {"/final/layer_norm", &Gpt2Plan::norm_final, Stage::muf, 0}};
 }
 
 /// The lie is rejected under the exact plan and accepted if the one range is wide enough for it.
-void only_width_catches(const Liar& liar, const Range& range) {
+void only_width_catches(const Liar& liar, RangeId range) {
   TestModel& test = odd_model();
   const Proof proof = prove_lie(test, odd_statement(), liar);
   expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), lookup_scope);
-  Plan wide = Plan::of(test.key, odd_statement());
-  widen(wide, range(wide), 1, true);
+  Gpt2Plan wide = odd_plan();
+  widen(wide, range, 1, true);
   const Proof with_wide = prove_lie(test, odd_statement(), liar, &wide);
   expect_accepted(verify_inference(wide, test.key, odd_statement(), with_wide.payload));
 }
@@ -40,26 +41,26 @@ void only_width_catches(const Liar& liar, const Range& range) {
 struct OffByOne {
   std::string name;
   int stage;  // steps after the norm's first stage
-  ChunkedTensor<std::int32_t> LayerNormTrace::*tensor;
+  CommittedValue<std::int32_t> LayerNormPlan::*tensor;
   std::int32_t by;
-  RangeCheck LayerNormPlan::*range;  // the only one that it leaves
+  NormRange range;  // the only one that it leaves
 };
 
 const std::vector<OffByOne> statistics{
-    {"mu + 1", 0, &LayerNormTrace::mu, 1, &LayerNormPlan::mean_remainder},
-    {"mu - 1", 0, &LayerNormTrace::mu, -1, &LayerNormPlan::mean_complement},
-    {"sigma + 1", 1, &LayerNormTrace::sigma, 1, &LayerNormPlan::root_remainder},
-    {"sigma - 1", 1, &LayerNormTrace::sigma, -1, &LayerNormPlan::root_complement},
-    {"inverse + 1", 2, &LayerNormTrace::inverse, 1, &LayerNormPlan::inverse_remainder},
-    {"inverse - 1", 2, &LayerNormTrace::inverse, -1, &LayerNormPlan::inverse_complement},
+    {"mu + 1", 0, &LayerNormPlan::mu, 1, &LayerNormPlan::mean_remainder},
+    {"mu - 1", 0, &LayerNormPlan::mu, -1, &LayerNormPlan::mean_complement},
+    {"sigma + 1", 1, &LayerNormPlan::sigma, 1, &LayerNormPlan::root_remainder},
+    {"sigma - 1", 1, &LayerNormPlan::sigma, -1, &LayerNormPlan::root_complement},
+    {"inverse + 1", 2, &LayerNormPlan::inverse, 1, &LayerNormPlan::inverse_remainder},
+    {"inverse - 1", 2, &LayerNormPlan::inverse, -1, &LayerNormPlan::inverse_complement},
 };
 
 /// A token whose remainder of the mean is below 64 - d: with d added it stays inside its own range.
 std::size_t place_of_small_remainder(const Norm& norm, Trace& trace) {
   const auto d = static_cast<std::int64_t>(odd_model().model.shape.n_embd);
-  auto& x = norm.first == Stage::mu1 ? trace.x_in : norm.first == Stage::mu2 ? trace.x_mid : trace.x_end;
+  auto& x = trace[norm.tensors().x];
   for (std::size_t t = odd_used - 1; t < odd_tokens; ++t) {
-    std::int64_t remainder = d / 2 - d * (trace.*norm.trace).mu.values()[norm.block * odd_tokens + t];
+    std::int64_t remainder = d / 2 - d * trace[norm.tensors().mu].values()[norm.block * odd_tokens + t];
     for (std::size_t f = 0; f < odd_model().model.shape.n_embd; ++f) {
       remainder += trace_row(x, norm.block, f)[t];
     }
@@ -76,9 +77,9 @@ TEST(Division, StatisticsOffByOneLeaveOneRange) {
       SCOPED_TRACE(norm.scope + " " + lie.name);
       const Liar liar = lie_at(norm.stage(lie.stage), norm.block, [&](Trace& trace) {
         const std::size_t place = lie.name == "mu - 1" ? place_of_small_remainder(norm, trace) : norm.place();
-        (trace.*norm.trace.*lie.tensor).values()[place] += lie.by;
+        trace[norm.tensors().*lie.tensor].values()[place] += lie.by;
       });
-      only_width_catches(liar, [&](Plan& plan) -> RangeCheck& { return plan.*norm.plan.*lie.range; });
+      only_width_catches(liar, norm.tensors().*lie.range);
     }
   }
 }
@@ -86,7 +87,7 @@ TEST(Division, StatisticsOffByOneLeaveOneRange) {
 /// A virtual tensor of a layer norm with one value off by one while everything else is honest.
 TEST(Division, EveryRemainderAndComplementIsBound) {
   TestModel& test = odd_model();
-  const std::vector<std::tuple<RangeCheck LayerNormPlan::*, std::string, std::string>> lies{
+  const std::vector<std::tuple<NormRange, std::string, std::string>> lies{
       {&LayerNormPlan::mean_remainder, "", "mean and its remainder do not match the sum"},
       {&LayerNormPlan::mean_complement, "", "remainder of the mean is not below d"},
       {&LayerNormPlan::root_complement, "", "square root is not the largest"},
@@ -96,24 +97,19 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
   for (const Norm& norm : norms()) {
     for (const auto& [range, below, reason] : lies) {
       SCOPED_TRACE(norm.scope + " " + reason);
-      Forgery forgery(test, odd_statement(), Plan::of(test.key, odd_statement()),
-                      lying_inference(test.integers, odd_statement(), test.key.filler, {}));
+      Forgery forgery(test, odd_statement(), odd_plan(), odd_trace());
       const LayerNormPlan& plan = forgery.plan.*norm.plan;
-      const LayerNormTrace& trace = forgery.trace.*norm.trace;
       const std::size_t d = test.model.shape.n_embd;
-      const ChunkedTensor<std::int32_t>& x = norm.block == 0            ? forgery.trace.x_end
-                                             : norm.first == Stage::mu1 ? forgery.trace.x_in
-                                                                        : forgery.trace.x_mid;
+      auto& x = forgery.trace[plan.x];
       // the lying tensor as it should be, and the complement that goes with it
       ChunkedTensor<std::int64_t>& remainder = forgery.zeros(plan.token);
       ChunkedTensor<std::int64_t>& complement = forgery.zeros(plan.token);
       for (std::size_t i = 0; i < remainder.values().size(); ++i) {
-        const std::int64_t mu = trace.mu.values()[i];
-        const std::int64_t sigma = trace.sigma.values()[i];
+        const std::int64_t mu = forgery.trace[plan.mu].values()[i];
+        const std::int64_t sigma = forgery.trace[plan.sigma].values()[i];
         std::int64_t sum = 0, squares = forgery.plan.constants.epsilon;
         for (std::size_t f = 0; f < d; ++f) {
-          auto& tensor = const_cast<ChunkedTensor<std::int32_t>&>(x);
-          const std::int64_t value = trace_row(tensor, i / odd_tokens, f)[i % odd_tokens];
+          const std::int64_t value = trace_row(x, i / odd_tokens, f)[i % odd_tokens];
           sum += value;
           squares += (value - mu) * (value - mu);
         }
@@ -128,7 +124,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
         } else if (range == &LayerNormPlan::root_remainder || range == &LayerNormPlan::root_complement) {
           set(squares - sigma * sigma, 2 * sigma);
         } else {
-          set(forgery.plan.constants.norm_numerator - trace.inverse.values()[i] * sigma, sigma - 1);
+          set(forgery.plan.constants.norm_numerator - forgery.trace[plan.inverse].values()[i] * sigma, sigma - 1);
         }
         // a step that stays inside both ranges
         const std::int64_t step = remainder.values()[i] > 0 ? -lie : lie;
@@ -157,52 +153,53 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
 /// For V < 2^32 the square of sigma = 2^32 - 1 is p - 2^32 and V - sigma^2 = V + 2^32: all identities hold.
 TEST(Division, WrappedSquareRootNeedsBothWidths) {
   TestModel& test = odd_model();
-  const auto forge = [&](const Plan& plan) {
-    Forgery forgery(test, odd_statement(), plan, lying_inference(test.integers, odd_statement(), test.key.filler, {}));
-    const LayerNormPlan& norm = forgery.plan.lnf;
+  const auto forge = [&](const Gpt2Plan& plan) {
+    Forgery forgery(test, odd_statement(), plan, odd_trace());
+    const LayerNormPlan& norm = forgery.plan.norm_final;
     const std::int64_t lie = (std::int64_t{1} << 32) - 1;
-    ChunkedTensor<std::int64_t>& sigma = forgery.copy(&forgery.trace.lnf.sigma);
+    ChunkedTensor<std::int64_t>& sigma = forgery.copy(&forgery.trace[norm.sigma]);
     std::int64_t v = forgery.plan.constants.epsilon;
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
       const std::int64_t x =
-          trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
+          trace_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
       v += x * x;
     }
     EXPECT_LT(v, (std::int64_t{1} << 32) - 1);
     sigma.values()[last_token] = lie;
     // I = floor(C*2^14/sigma) = 0 for C*2^14 below it, so u of the token is its bias
     const std::int64_t inverse = forgery.plan.constants.norm_numerator / lie;
-    forgery.trace.lnf.inverse.values()[last_token] = static_cast<std::int32_t>(inverse);
+    forgery.trace[norm.inverse].values()[last_token] = static_cast<std::int32_t>(inverse);
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
-      const __int128 x = trace_row(forgery.trace.x_end, 0, f)[last_token] - forgery.trace.lnf.mu.values()[last_token];
+      const __int128 x =
+          trace_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
       const Parameters& p = test.model.parameters;
       const __int128 sum = x * inverse * p[gammaf].values()[f] + (__int128{p[betaf].values()[f]} << norm.bias_shift) +
                            (__int128{1} << (norm.shift - 1));
-      trace_row(forgery.trace.lnf.u, 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
-      trace_row(forgery.trace.lnf.u_remainder, 0, f)[last_token] =
+      trace_row(forgery.trace[norm.u], 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
+      trace_row(forgery.trace[norm.u_remainder], 0, f)[last_token] =
           static_cast<std::int64_t>(sum & ((__int128{1} << norm.shift) - 1));
     }
     // the witness once more, for u and I, then the values that no int32 holds
-    forgery.witness = std::make_unique<Witness>(forgery.plan, forgery.statement, forgery.trace, test.parameters,
-                                                test.comm, Strangers::skip);
-    forgery.set_tensor(norm.sigma, sigma);
-    forgery.set_range(norm.sigma_range, sigma);
+    forgery.witness =
+        make_witness(forgery.plan, forgery.statement, forgery.trace, test.parameters, test.comm, Strangers::skip);
+    forgery.set_tensor(norm.sigma.tensor, sigma);
+    forgery.set_range(norm.sigma.checked, sigma);
     std::array<ChunkedTensor<std::int64_t>*, 4> wide{};
     for (auto*& tensor : wide) {
       tensor = &forgery.zeros(norm.token);
     }
     for (std::size_t t = 0; t < odd_tokens; ++t) {
       std::int64_t sum = 0;
-      const std::int64_t mu = forgery.trace.lnf.mu.values()[t];
+      const std::int64_t mu = forgery.trace[norm.mu].values()[t];
       std::int64_t here = forgery.plan.constants.epsilon;
       for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
-        sum = trace_row(forgery.trace.x_end, 0, f)[t] - mu;
+        sum = trace_row(forgery.trace[norm.x], 0, f)[t] - mu;
         here += sum * sum;
       }
       const std::int64_t s = sigma.values()[t];
       wide[0]->values()[t] = t == last_token ? v + (std::int64_t{1} << 32) : here - s * s;
       wide[1]->values()[t] = 2 * s - wide[0]->values()[t];
-      wide[2]->values()[t] = forgery.plan.constants.norm_numerator - forgery.trace.lnf.inverse.values()[t] * s;
+      wide[2]->values()[t] = forgery.plan.constants.norm_numerator - forgery.trace[norm.inverse].values()[t] * s;
       wide[3]->values()[t] = s - 1 - wide[2]->values()[t];
     }
     forgery.set_range(norm.root_remainder, *wide[0]);
@@ -212,15 +209,15 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     forgery.recount();
     return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);
   };
-  const std::vector<RangeCheck LayerNormPlan::*> ranges{&LayerNormPlan::sigma_range, &LayerNormPlan::root_remainder,
-                                                        &LayerNormPlan::inverse_remainder};
-  expect_rejected(forge(Plan::of(test.key, odd_statement())), lookup_scope);
+  const LayerNormPlan& exact = odd_plan().norm_final;
+  const std::vector<RangeId> ranges{exact.sigma.checked, exact.root_remainder, exact.inverse_remainder};
+  expect_rejected(forge(odd_plan()), lookup_scope);
   for (std::size_t narrow = 0; narrow <= ranges.size(); ++narrow) {
     SCOPED_TRACE(narrow);
-    Plan plan = Plan::of(test.key, odd_statement());
+    Gpt2Plan plan = odd_plan();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (i != narrow) {
-        widen(plan, plan.lnf.*ranges[i]);
+        widen(plan, ranges[i]);
       }
     }
     const Verdict verdict = forge(plan);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
 #include "model/import.hpp"
+#include "model/integer_model.hpp"
 #include "model/setup.hpp"
 
 namespace tessera::testing {
@@ -15,16 +17,11 @@ TestModel load(const std::string& name) {
   return TestModel(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name).model);
 }
 
-std::unique_ptr<Witness> make_witness(const Plan& plan, const Statement& statement, const Trace& trace,
-                                      const ParameterTensors& parameters, Communicator& comm) {
-  return std::make_unique<Witness>(plan, statement, trace, parameters, comm, Strangers::skip);
-}
-
 }  // namespace
 
 TestModel::TestModel(Model imported)
     : model(std::move(imported)),
-      integers(model),
+      integers(integer_model(model)),
       key(make_verifying_key(model)),
       parameters(ParameterTensors::of(model.shape, model.parameters, 0, 1)) {
   codeword = commit_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), comm);
@@ -42,7 +39,7 @@ TestModel& gutenberg_model() {
 }
 
 Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std::size_t generate) {
-  const Trace trace = run_inference(test.integers, prompt, generate, test.key.filler, test.comm);
+  const Trace trace = infer(test.integers, prompt, generate, test.comm);
   const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size());
   return {std::move(prompt), {first, first + static_cast<std::ptrdiff_t>(generate)}};
 }
@@ -52,16 +49,31 @@ const Statement& odd_statement() {
   return statement;
 }
 
-Forgery::Forgery(TestModel& test_model, Statement what, Plan with_plan, Trace with_trace)
+const Gpt2Plan& odd_plan() {
+  static const Gpt2Plan plan = Gpt2Plan::of(odd_model().key, odd_statement());
+  return plan;
+}
+
+Trace odd_trace(const Liar& liar) { return naive_inference(odd_model().integers, odd_statement(), liar); }
+
+Liar lie_at(Stage stage, std::size_t block, std::function<void(Trace&)> lie) {
+  return [stage, block, lie = std::move(lie)](Stage now, std::size_t here, Trace& trace) {
+    if (now == stage && here == block) {
+      lie(trace);
+    }
+  };
+}
+
+Forgery::Forgery(TestModel& test_model, Statement what, Gpt2Plan with_plan, Trace with_trace)
     : Forgery(test_model, std::move(what), std::move(with_plan), std::move(with_trace), test_model.parameters) {}
 
-Forgery::Forgery(TestModel& test_model, Statement what, Plan with_plan, Trace with_trace,
+Forgery::Forgery(TestModel& test_model, Statement what, Gpt2Plan with_plan, Trace with_trace,
                  const ParameterTensors& parameters)
     : test(test_model),
       statement(std::move(what)),
       plan(std::move(with_plan)),
       trace(std::move(with_trace)),
-      witness(make_witness(plan, statement, trace, parameters, test.comm)),
+      witness(make_witness(plan, statement, trace, parameters, test.comm, Strangers::skip)),
       codeword(test.codeword.get()) {}
 
 ChunkedTensor<std::int64_t>& Forgery::zeros(const Shape& shape) {
@@ -78,7 +90,8 @@ ChunkedTensor<std::int64_t>& Forgery::copy(IntegerTensor tensor) {
       tensor);
 }
 
-void Forgery::set_range(const RangeCheck& range, const ChunkedTensor<std::int64_t>& values) {
+void Forgery::set_range(RangeId id, const ChunkedTensor<std::int64_t>& values) {
+  const RangeCheck& range = plan.ranges[id.range];
   for (std::size_t i = 0; i < range.pieces(); ++i) {
     const bool top = i + 1 == range.pieces();
     ChunkedTensor<std::int64_t>& piece = zeros(range.shape);
@@ -124,12 +137,14 @@ void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> co
 
 Proof Forgery::prove() { return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm); }
 
-Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Plan* plan) {
-  Trace trace = lying_inference(test.integers, statement, test.key.filler, liar);
-  return Forgery(test, statement, plan != nullptr ? *plan : Plan::of(test.key, statement), std::move(trace)).prove();
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Gpt2Plan* plan) {
+  Trace trace = naive_inference(test.integers, statement, liar);
+  return Forgery(test, statement, plan != nullptr ? *plan : Gpt2Plan::of(test.key, statement), std::move(trace))
+      .prove();
 }
 
-void widen(Plan& plan, RangeCheck& range, unsigned bits, bool negative) {
+void widen(Plan& plan, RangeId id, unsigned bits, bool negative) {
+  RangeCheck& range = plan.ranges[id.range];
   if (negative) {
     const std::int64_t low = std::int64_t{1} << (range.width + bits - 1);
     range.offset = std::max(low, range.offset);
@@ -144,6 +159,7 @@ void widen(Plan& plan, RangeCheck& range, unsigned bits, bool negative) {
     plan.multiplicities.push_back(plan.witness_shapes.size());
     plan.witness_shapes.push_back(Shape({Dimension::whole(std::size_t{1} << width)}));
     plan.witness_names.push_back("multiplicity/range" + std::to_string(width));
+    plan.witness_sources.emplace_back();
     plan.witness_layout = OracleLayout(plan.witness_shapes);
     plan.witness_oracle = witness_oracle_parameters(plan.witness_layout.log_size());
   }

@@ -4,10 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "model/model.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
 
-#include "lying_inference.hpp"
+#include "../architecture/naive_inference.hpp"
 
 namespace tessera::testing {
 
@@ -30,10 +31,17 @@ TestModel& gutenberg_model();  // four blocks, six heads of 32
 Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std::size_t generate);
 /// The statement that nearly all tests lie about: 16 tokens with the filler.
 const Statement& odd_statement();
+/// Its plan. The handles of tensors are the same in every plan of the architecture.
+const Gpt2Plan& odd_plan();
+/// The true trace of odd_statement() but for what the liar says.
+Trace odd_trace(const Liar& liar = {});
 /// Places of odd_statement() that lies use.
 inline constexpr std::size_t odd_tokens = 16;  // padded
 inline constexpr std::size_t odd_used = 13;    // prompt and generated; rows from 12 on choose no token
 inline constexpr std::size_t last_token = odd_tokens - 1;
+
+/// As the liar says at one stage of one block only.
+Liar lie_at(Stage stage, std::size_t block, std::function<void(Trace&)> lie);
 
 /// Where a proof fails if a value is no row of its table.
 inline const std::string lookup_scope = "/lookup/layer";
@@ -42,11 +50,11 @@ inline const std::string opening_scope = "/opening";
 /// A prover's working set. Everything may be changed before prove(); what is not changed stays as the trace has it.
 class Forgery {
  public:
-  Forgery(TestModel& test, Statement statement, Plan plan, Trace trace);
-  Forgery(TestModel& test, Statement statement, Plan plan, Trace trace, const ParameterTensors& parameters);
+  Forgery(TestModel& test, Statement statement, Gpt2Plan plan, Trace trace);
+  Forgery(TestModel& test, Statement statement, Gpt2Plan plan, Trace trace, const ParameterTensors& parameters);
 
   /// Other values of a range-checked tensor: committed pieces and look-up columns.
-  void set_range(const RangeCheck& range, const ChunkedTensor<std::int64_t>& values);
+  void set_range(RangeId range, const ChunkedTensor<std::int64_t>& values);
   /// Other values of a committed tensor.
   void set_tensor(TensorId tensor, const ChunkedTensor<std::int64_t>& values) { witness->tensors[tensor] = &values; }
   /// A copy of a witness tensor to change; lives as long as this.
@@ -63,7 +71,7 @@ class Forgery {
 
   TestModel& test;
   Statement statement;
-  Plan plan;
+  Gpt2Plan plan;
   Trace trace;
   std::unique_ptr<Witness> witness;
   CodewordStore* codeword;
@@ -73,11 +81,11 @@ class Forgery {
 };
 
 /// Proves as the liar says, with the plan (default: the exact one).
-Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Plan* plan = nullptr);
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Gpt2Plan* plan = nullptr);
 
 /// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
 /// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
-void widen(Plan& plan, RangeCheck& range, unsigned bits = 1, bool negative = false);
+void widen(Plan& plan, RangeId range, unsigned bits = 1, bool negative = false);
 
 /// Expects a proof to be rejected in a scope that ends or begins with `scope`.
 void expect_rejected(const Verdict& verdict, const std::string& scope);

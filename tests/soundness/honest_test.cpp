@@ -8,9 +8,9 @@ namespace {
 TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
   TestModel& test = odd_model();
   const Statement& statement = odd_statement();
-  const Trace trace =
-      run_inference(test.integers, statement.prompt, statement.generated.size(), test.key.filler, test.comm);
-  const Proof proof = prove_inference(test.key, statement, trace, test.parameters, *test.codeword, test.comm);
+  const Trace trace = infer(test.integers, statement.prompt, statement.generated.size(), test.comm);
+  const Proof proof =
+      prove_inference(odd_plan(), test.key, statement, trace, test.parameters, *test.codeword, test.comm);
   expect_accepted(verify_inference(test.key, statement, proof.payload));
   EXPECT_EQ(prove_lie(test, statement, {}).payload, proof.payload);
 }

@@ -7,8 +7,7 @@ namespace {
 
 Forgery honest() {
   TestModel& test = odd_model();
-  return {test, odd_statement(), Plan::of(test.key, odd_statement()),
-          lying_inference(test.integers, odd_statement(), test.key.filler, {})};
+  return {test, odd_statement(), odd_plan(), odd_trace()};
 }
 
 Verdict verdict_of(Forgery& forgery) {
@@ -47,19 +46,19 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
   TestModel& test = odd_model();
   std::size_t entry = 0;
   const auto lie = lie_at(Stage::gelu, 1, [&entry](Trace& trace) {
-    ++trace_row(trace.gelu, 1, 9)[last_token];
-    entry = static_cast<std::size_t>(trace_row(trace.mlp, 1, 9)[last_token] + 32768);
+    ++trace_row(trace[odd_plan().mlp.gelu], 1, 9)[last_token];
+    entry = static_cast<std::size_t>(trace_row(trace[odd_plan().mlp.z], 1, 9)[last_token] + 32768);
   });
   expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload),
                   lookup_scope);
-  Plan fake = Plan::of(test.key, odd_statement());
-  ++fake.lookup.tables[fake.lookup.columns[fake.gelu.column].table].values[entry];
+  Gpt2Plan fake = odd_plan();
+  ++fake.lookup.tables[fake.lookup.columns[fake.mlp.gelu.column].table].values[entry];
   const auto every = [&](Stage stage, std::size_t block, Trace& trace) {
     for (std::size_t f = 0; stage == Stage::gelu && f < test.model.shape.n_inner; ++f) {
       for (std::size_t t = 0; t < odd_tokens; ++t) {
-        const auto z = static_cast<std::size_t>(trace_row(trace.mlp, block, f)[t] + 32768);
-        trace_row(trace.gelu, block, f)[t] =
-            static_cast<std::int16_t>(trace_row(trace.gelu, block, f)[t] + (z == entry));
+        const auto z = static_cast<std::size_t>(trace_row(trace[odd_plan().mlp.z], block, f)[t] + 32768);
+        trace_row(trace[odd_plan().mlp.gelu], block, f)[t] =
+            static_cast<std::int16_t>(trace_row(trace[odd_plan().mlp.gelu], block, f)[t] + (z == entry));
       }
     }
   };
@@ -72,14 +71,15 @@ TEST(LookupLies, InputsOfPairsAreBound) {
   TestModel& test = odd_model();
   Forgery forgery = honest();
   const std::size_t place = last_token * odd_tokens + 3;
-  forgery.set_input(forgery.plan.exponential, 5, place, 1);
-  score_at(forgery.trace.exponential, 5, last_token, 3) = test.integers.exp_table[1];
+  forgery.set_input(forgery.plan.attention.exponential, 5, place, 1);
+  score_at(forgery.trace[odd_plan().attention.exponential], 5, last_token, 3) = test.integers.key.exp_table[1];
   forgery.recount();
   EXPECT_FALSE(verdict_of(forgery).accepted);
   Forgery other = honest();
-  ++trace_row(other.trace.mlp, 1, 9)[last_token];
-  trace_row(other.trace.gelu, 1, 9)[last_token] =
-      test.integers.gelu_table[static_cast<std::size_t>(trace_row(other.trace.mlp, 1, 9)[last_token] + 32768)];
+  ++trace_row(other.trace[odd_plan().mlp.z], 1, 9)[last_token];
+  trace_row(other.trace[odd_plan().mlp.gelu], 1, 9)[last_token] =
+      test.integers.key
+          .gelu_table[static_cast<std::size_t>(trace_row(other.trace[odd_plan().mlp.z], 1, 9)[last_token] + 32768)];
   other.recount();
   expect_rejected(verdict_of(other), "/feed_forward/mlp/product");
 }

@@ -18,12 +18,9 @@ const Proof& honest() {
   return proof;
 }
 
-const Plan& plan() {
-  static const Plan exact = Plan::of(odd_model().key, odd_statement());
-  return exact;
+Verdict verdict_of(const Bytes& payload) {
+  return verify_inference(odd_plan(), odd_model().key, odd_statement(), payload);
 }
-
-Verdict verdict_of(const Bytes& payload) { return verify_inference(plan(), odd_model().key, odd_statement(), payload); }
 
 Bytes part(const Message& message) {
   const auto first = honest().payload.begin() + static_cast<std::ptrdiff_t>(message.offset);

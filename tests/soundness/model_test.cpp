@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/errors.hpp"
+#include "model/integer_model.hpp"
 
 #include "fixture.hpp"
 
@@ -12,7 +15,7 @@ const std::vector<std::uint32_t> prompt{17, 42, 5, 99, 120, 7, 64, 31};
 /// An uncommitted copy of the model whose parameters may be changed.
 struct Copy {
   Model model = odd_model().model;
-  [[nodiscard]] IntegerModel integers() const { return IntegerModel(model); }
+  [[nodiscard]] IntegerModel integers() const { return integer_model(model); }
   [[nodiscard]] ParameterTensors tensors() const { return ParameterTensors::of(model.shape, model.parameters, 0, 1); }
 };
 
@@ -21,10 +24,13 @@ std::vector<std::uint32_t> generate(const IntegerModel& model, std::vector<std::
                                     const Liar& liar) {
   std::vector<std::uint32_t> generated;
   while (generated.size() < count) {
-    Trace trace = lying_inference(model, {ids, {0}}, odd_model().key.filler, liar);
+    Trace trace = naive_inference(model, {ids, {0}}, liar);
     std::size_t best = 0;
-    for (std::size_t v = 1; v < model.shape.n_vocab; ++v) {
-      best = trace_row(trace.logits, 0, v)[0] > trace_row(trace.logits, 0, best)[0] ? v : best;
+    for (std::size_t v = 1; v < model.key.shape.n_vocab; ++v) {
+      best =
+          trace_row(trace[odd_plan().logits.values], 0, v)[0] > trace_row(trace[odd_plan().logits.values], 0, best)[0]
+              ? v
+              : best;
     }
     generated.push_back(static_cast<std::uint32_t>(best));
     ids.push_back(generated.back());
@@ -34,7 +40,7 @@ std::vector<std::uint32_t> generate(const IntegerModel& model, std::vector<std::
 
 Verdict verdict_on(const Statement& statement, Trace trace, const ParameterTensors& parameters) {
   TestModel& test = odd_model();
-  Forgery forgery(test, statement, Plan::of(test.key, statement), std::move(trace), parameters);
+  Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), std::move(trace), parameters);
   return verify_inference(test.key, statement, forgery.prove().payload);
 }
 
@@ -43,7 +49,7 @@ void expect_uncommitted(const Copy& copy, const std::string& name) {
   SCOPED_TRACE(name);
   const IntegerModel integers = copy.integers();
   const Statement statement{prompt, generate(integers, prompt, 2, {})};
-  Trace trace = lying_inference(integers, statement, odd_model().key.filler, {});
+  Trace trace = naive_inference(integers, statement);
   expect_rejected(verdict_on(statement, std::move(trace), copy.tensors()), opening_scope);
 }
 
@@ -72,8 +78,7 @@ TEST(ModelLies, SwappedBlocksAreRejected) {
 /// A liar whose own continuation is claimed, so that nothing but his lie is false.
 void expect_lie_rejected(const Liar& liar, const std::string& scope) {
   const Statement statement{prompt, generate(odd_model().integers, prompt, 2, liar)};
-  expect_rejected(verdict_on(statement, lying_inference(odd_model().integers, statement, odd_model().key.filler, liar),
-                             odd_model().parameters),
+  expect_rejected(verdict_on(statement, naive_inference(odd_model().integers, statement, liar), odd_model().parameters),
                   scope);
 }
 
@@ -97,7 +102,7 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
     expect_lie_rejected(lie_at(Stage::x_in, 0,
                                [&](Trace& trace) {
                                  for (std::size_t f = 0; f < d; ++f) {
-                                   trace_row(trace.x_in, 0, f)[lie.token] += lie.change(f);
+                                   trace_row(trace[odd_plan().x_in], 0, f)[lie.token] += lie.change(f);
                                  }
                                }),
                         opening_scope);
@@ -106,18 +111,19 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
 
 /// Values in the padding of the feature dimension, where every tensor of the model is zero.
 TEST(ModelLies, PaddingFeaturesAreZero) {
-  const auto pad = [](Stage stage, std::size_t at, auto tensor) {
-    return lie_at(stage, at, [=](Trace& trace) { trace_row(trace.*tensor, at, 40)[last_token] = 1; });
+  const Gpt2Plan& plan = odd_plan();
+  const auto pad = [](Stage stage, std::size_t at, const auto& tensor) {
+    return lie_at(stage, at, [=](Trace& trace) { trace_row(trace[tensor], at, 40)[last_token] = 1; });
   };
-  expect_lie_rejected(pad(Stage::x_in, 0, &Trace::x_in), "/self_attention/projection/product");
-  expect_lie_rejected(pad(Stage::x_mid, 1, &Trace::x_mid), "/feed_forward/mlp/product");
-  expect_lie_rejected(pad(Stage::q, 1, &Trace::q), "/self_attention/qkv/product");
-  expect_lie_rejected(pad(Stage::v, 1, &Trace::v), "/self_attention/qkv/product");
-  expect_lie_rejected(lie_at(Stage::uf, 0, [](Trace& trace) { trace_row(trace.lnf.u, 0, 40)[last_token] = 1; }),
-                      "/final/layer_norm");
+  expect_lie_rejected(pad(Stage::x_in, 0, plan.x_in), "/self_attention/projection/product");
+  expect_lie_rejected(pad(Stage::x_mid, 1, plan.x_mid), "/feed_forward/mlp/product");
+  expect_lie_rejected(pad(Stage::q, 1, plan.qkv.value[0]), "/self_attention/qkv/product");
+  expect_lie_rejected(pad(Stage::v, 1, plan.qkv.value[2]), "/self_attention/qkv/product");
+  expect_lie_rejected(pad(Stage::uf, 0, plan.norm_final.u), "/final/layer_norm");
   // places 12 .. 15 of a head
-  expect_lie_rejected(lie_at(Stage::y, 1, [](Trace& trace) { trace_row(trace.y, 4, 13)[last_token] = 1; }),
-                      "/self_attention/attention");
+  expect_lie_rejected(
+      lie_at(Stage::y, 1, [](Trace& trace) { head_row(trace[odd_plan().attention.y], 4, 13)[last_token] = 1; }),
+      "/self_attention/attention");
 }
 
 TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
@@ -133,14 +139,14 @@ TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
           return;
         }
         if (stage == Stage::q) {
-          swap_features(trace.q);
-          swap_features(trace.q_remainder);
+          swap_features(trace[odd_plan().qkv.value[0]]);
+          swap_features(trace[odd_plan().qkv.remainder[0]]);
         } else if (stage == Stage::k) {
-          swap_features(trace.k);
-          swap_features(trace.k_remainder);
+          swap_features(trace[odd_plan().qkv.value[1]]);
+          swap_features(trace[odd_plan().qkv.remainder[1]]);
         } else if (stage == Stage::v) {
-          swap_features(trace.v);
-          swap_features(trace.v_remainder);
+          swap_features(trace[odd_plan().qkv.value[2]]);
+          swap_features(trace[odd_plan().qkv.remainder[2]]);
         }
       },
       "/self_attention/qkv/product");
@@ -150,12 +156,15 @@ TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
     expect_lie_rejected(lie_at(Stage::y, 1,
                                [&, a = a, b = b](Trace& trace) {
                                  const auto at = [](auto& tensor, const std::pair<int, int>& place) {
-                                   return trace_row(tensor, static_cast<std::size_t>(place.first),
-                                                    static_cast<std::size_t>(place.second));
+                                   return head_row(tensor, static_cast<std::size_t>(place.first),
+                                                   static_cast<std::size_t>(place.second));
                                  };
-                                 std::swap_ranges(at(trace.y, a), at(trace.y, a) + odd_tokens, at(trace.y, b));
-                                 std::swap_ranges(at(trace.y_remainder, a), at(trace.y_remainder, a) + odd_tokens,
-                                                  at(trace.y_remainder, b));
+                                 std::swap_ranges(at(trace[odd_plan().attention.y], a),
+                                                  at(trace[odd_plan().attention.y], a) + odd_tokens,
+                                                  at(trace[odd_plan().attention.y], b));
+                                 std::swap_ranges(at(trace[odd_plan().attention.y_remainder], a),
+                                                  at(trace[odd_plan().attention.y_remainder], a) + odd_tokens,
+                                                  at(trace[odd_plan().attention.y_remainder], b));
                                }),
                         "/self_attention/attention");
   }

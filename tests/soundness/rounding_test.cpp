@@ -18,45 +18,45 @@ struct RoundingLie {
   Stage stage;
   std::size_t at_block;
   std::function<void(Trace&)> lie;
-  std::function<IntegerTensor(Trace&)> remainders;
+  std::size_t remainder;  // number of its recorded tensor
+  RangeId range;
   std::size_t remainder_outer;
-  std::function<RangeCheck&(Plan&)> range;
   std::string scope;  // where the false identity shows
 };
 
-#define TESSERA_LOWER(values, outer) [=](Trace& t) { --trace_row(t.values, outer, row)[last_token]; }
-#define TESSERA_REMAINDER(remainder)                             \
-  [](Trace& t) -> IntegerTensor { return &t.remainder; }, block, \
-      [](Plan& plan) -> RangeCheck& { return plan.remainder; }
+template <class T>
+std::function<void(Trace&)> lower(const Recorded<T>& values, std::size_t outer) {
+  return [=](Trace& t) { --trace_row(t[values], outer, row)[last_token]; };
+}
 
 std::vector<RoundingLie> rounding_lies() {
+  const Gpt2Plan& plan = odd_plan();
+  const AttentionPlan& attention = plan.attention;
   const std::size_t outer = block * odd_model().model.shape.n_head + head;
-  std::vector<RoundingLie> lies{
-      {"u1", Stage::u1, block, TESSERA_LOWER(ln1.u, block), TESSERA_REMAINDER(ln1.u_remainder),
-       "/self_attention/layer_norm"},
-      {"u2", Stage::u2, block, TESSERA_LOWER(ln2.u, block), TESSERA_REMAINDER(ln2.u_remainder),
-       "/feed_forward/layer_norm"},
-      {"uf", Stage::uf, 0, TESSERA_LOWER(lnf.u, 0), TESSERA_REMAINDER(lnf.u_remainder), "/final/layer_norm"},
-      {"q", Stage::q, block, TESSERA_LOWER(q, block), TESSERA_REMAINDER(q_remainder), "/self_attention/qkv/product"},
-      {"k", Stage::k, block, TESSERA_LOWER(k, block), TESSERA_REMAINDER(k_remainder), "/self_attention/qkv/product"},
-      {"v", Stage::v, block, TESSERA_LOWER(v, block), TESSERA_REMAINDER(v_remainder), "/self_attention/qkv/product"},
-      {"score", Stage::score, block, [=](Trace& t) { --score_at(t.score, outer, last_token, 3); },
-       TESSERA_REMAINDER(score_remainder), "/self_attention/attention/mask"},
-      {"y", Stage::y, block, TESSERA_LOWER(y, outer), TESSERA_REMAINDER(y_remainder), "/self_attention/attention"},
-      {"x_mid", Stage::x_mid, block, TESSERA_LOWER(x_mid, block), TESSERA_REMAINDER(o_remainder),
-       "/self_attention/projection/product"},
-      {"mlp", Stage::mlp, block, TESSERA_LOWER(mlp, block), TESSERA_REMAINDER(mlp_remainder),
-       "/feed_forward/mlp/product"},
-      {"x_next", Stage::x_out, 0, TESSERA_LOWER(x_in, 1), TESSERA_REMAINDER(mlp_out_remainder),
-       "/feed_forward/mlp/product"},
-      {"x_end", Stage::x_end, 0, TESSERA_LOWER(x_end, 0), TESSERA_REMAINDER(mlp_out_remainder),
-       "/feed_forward/mlp/product"},
+  std::vector<RoundingLie> lies;
+  const auto add = [&](const char* name, Stage stage, std::size_t at, std::function<void(Trace&)> lie,
+                       const auto& remainder, std::size_t remainder_outer, const char* scope) {
+    lies.push_back({name, stage, at, std::move(lie), remainder.recorded, remainder, remainder_outer, scope});
   };
-  for (RoundingLie& lie : lies) {
-    lie.remainder_outer = lie.name == "uf" || lie.name == "x_next" ? 0
-                          : lie.name == "score" || lie.name == "y" ? outer
-                                                                   : block;
+  add("u1", Stage::u1, block, lower(plan.norm_1.u, block), plan.norm_1.u_remainder, block,
+      "/self_attention/layer_norm");
+  add("u2", Stage::u2, block, lower(plan.norm_2.u, block), plan.norm_2.u_remainder, block, "/feed_forward/layer_norm");
+  add("uf", Stage::uf, 0, lower(plan.norm_final.u, 0), plan.norm_final.u_remainder, 0, "/final/layer_norm");
+  for (const auto& [i, stage] : {std::pair{0U, Stage::q}, std::pair{1U, Stage::k}, std::pair{2U, Stage::v}}) {
+    add(qkv_names[i], stage, block, lower(plan.qkv.value[i], block), plan.qkv.remainder[i], block,
+        "/self_attention/qkv/product");
   }
+  add(
+      "score", Stage::score, block, [=](Trace& t) { --score_at(t[attention.score], outer, last_token, 3); },
+      attention.score_remainder, outer, "/self_attention/attention/mask");
+  add(
+      "y", Stage::y, block, [=](Trace& t) { --head_row(t[attention.y], outer, row)[last_token]; },
+      attention.y_remainder, outer, "/self_attention/attention");
+  add("x_mid", Stage::x_mid, block, lower(plan.x_mid, block), plan.projection.remainder, block,
+      "/self_attention/projection/product");
+  add("mlp", Stage::mlp, block, lower(plan.mlp.z, block), plan.mlp.remainder, block, "/feed_forward/mlp/product");
+  add("x_next", Stage::x_out, 0, lower(plan.x_in, 1), plan.mlp.out_remainder, 0, "/feed_forward/mlp/product");
+  add("x_end", Stage::x_end, 0, lower(plan.x_end, 0), plan.mlp.out_remainder, block, "/feed_forward/mlp/product");
   return lies;
 }
 
@@ -73,22 +73,20 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
   TestModel& test = odd_model();
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);
-    const auto verdict_under = [&](const Plan& plan) {
-      Forgery forgery(
-          test, odd_statement(), plan,
-          lying_inference(test.integers, odd_statement(), test.key.filler, lie_at(lie.stage, lie.at_block, lie.lie)));
-      const RangeCheck& range = lie.range(forgery.plan);
-      ChunkedTensor<std::int64_t>& remainders = forgery.copy(lie.remainders(forgery.trace));
-      (lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
-                           : trace_row(remainders, lie.remainder_outer, row)[last_token]) += std::int64_t{1}
-                                                                                             << range.width;
-      forgery.set_range(range, remainders);
+    const auto verdict_under = [&](const Gpt2Plan& plan) {
+      Forgery forgery(test, odd_statement(), plan, odd_trace(lie_at(lie.stage, lie.at_block, lie.lie)));
+      ChunkedTensor<std::int64_t>& remainders = forgery.copy(forgery.trace.view(lie.remainder));
+      std::int64_t& place = lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
+                            : lie.name == "y"   ? head_row(remainders, lie.remainder_outer, row)[last_token]
+                                                : trace_row(remainders, lie.remainder_outer, row)[last_token];
+      place += std::int64_t{1} << odd_plan().ranges[lie.range.range].width;
+      forgery.set_range(lie.range, remainders);
       forgery.recount();
       return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);
     };
-    Plan wide = Plan::of(test.key, odd_statement());
+    Gpt2Plan wide = odd_plan();
     expect_rejected(verdict_under(wide), lookup_scope);
-    widen(wide, lie.range(wide));
+    widen(wide, lie.range);
     expect_accepted(verdict_under(wide));
   }
 }

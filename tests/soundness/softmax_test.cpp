@@ -11,60 +11,60 @@ constexpr std::size_t head = 2;
 std::size_t outer() { return block * odd_model().model.shape.n_head + head; }
 std::size_t row_place() { return outer() * odd_tokens + last_token; }
 
-Forgery forge(Plan plan, const Liar& liar) {
+Forgery forge(Gpt2Plan plan, const Liar& liar) {
   TestModel& test = odd_model();
-  return {test, odd_statement(), std::move(plan),
-          lying_inference(test.integers, odd_statement(), test.key.filler, liar)};
+  return {test, odd_statement(), std::move(plan), odd_trace(liar)};
 }
 
-Plan exact_plan() { return Plan::of(odd_model().key, odd_statement()); }
+Gpt2Plan exact_plan() { return odd_plan(); }
 
-Verdict verdict_of(Forgery& forgery, const Plan& verifier_plan) {
+Verdict verdict_of(Forgery& forgery, const Gpt2Plan& verifier_plan) {
   return verify_inference(verifier_plan, odd_model().key, odd_statement(), forgery.prove().payload);
 }
 Verdict verdict_of(Forgery& forgery) { return verdict_of(forgery, forgery.plan); }
 
-Verdict verdict_on(Plan plan, const Liar& liar) {
+Verdict verdict_on(Gpt2Plan plan, const Liar& liar) {
   Forgery forgery = forge(std::move(plan), liar);
   return verdict_of(forgery);
 }
 
 Liar shifted_maximum(int by) {
   return lie_at(Stage::row_max, block, [by](Trace& trace) {
-    trace.row_max.values()[row_place()] = static_cast<std::int16_t>(trace.row_max.values()[row_place()] + by);
+    trace[odd_plan().attention.row_max].values()[row_place()] =
+        static_cast<std::int16_t>(trace[odd_plan().attention.row_max].values()[row_place()] + by);
   });
 }
 
 TEST(Softmax, MaximumTooLargeHasNoMaximumToCount) {
   expect_rejected(verdict_on(exact_plan(), shifted_maximum(1)), lookup_scope);
-  Plan wide = exact_plan();
-  widen(wide, wide.count_range, 1, true);  // takes T = 0
+  Gpt2Plan wide = exact_plan();
+  widen(wide, wide.attention.maximum_count, 1, true);  // takes T = 0
   expect_accepted(verdict_on(wide, shifted_maximum(1)));
 }
 
 /// T = 0 written as T = 2^kappa with a quotient one smaller: D = 2^kappa*A' + T still holds.
 TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
-  const auto verdict_under = [](const Plan& plan) {
+  const auto verdict_under = [](const Gpt2Plan& plan) {
     Forgery forgery = forge(plan, shifted_maximum(1));
     const unsigned kappa = plan.constants.kappa;
     ChunkedTensor<std::int64_t>& quotient = forgery.zeros(plan.shapes.block_row);
     ChunkedTensor<std::int64_t>& count = forgery.zeros(plan.shapes.block_row);
     for (std::size_t i = 0; i < count.values().size(); ++i) {
-      const std::int64_t sum = forgery.trace.row_sum.values()[i];
+      const std::int64_t sum = forgery.trace[odd_plan().attention.row_sum].values()[i];
       const std::int64_t low = sum & ((std::int64_t{1} << kappa) - 1);
       quotient.values()[i] = (sum >> kappa) - (low == 0 ? 1 : 0);
       count.values()[i] = (low == 0 ? std::int64_t{1} << kappa : low) - 1;
     }
     EXPECT_EQ(count.values()[row_place()], (std::int64_t{1} << kappa) - 1);
-    forgery.set_tensor(plan.row_sum_quotient, quotient);
-    forgery.set_range(plan.quotient_range, quotient);
-    forgery.set_range(plan.count_range, count);
+    forgery.set_tensor(plan.attention.row_sum_quotient.tensor, quotient);
+    forgery.set_range(plan.attention.row_sum_quotient.checked, quotient);
+    forgery.set_range(plan.attention.maximum_count, count);
     forgery.recount();
     return verdict_of(forgery);
   };
   expect_rejected(verdict_under(exact_plan()), lookup_scope);
-  Plan wide = exact_plan();
-  widen(wide, wide.count_range);
+  Gpt2Plan wide = exact_plan();
+  widen(wide, wide.attention.maximum_count);
   expect_accepted(verdict_under(wide));
 }
 
@@ -75,11 +75,12 @@ TEST(Softmax, MaximumTooSmallHasANegativeDistance) {
 TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
   for (const int by : {1, -1}) {
     SCOPED_TRACE(by);
-    const Liar liar =
-        lie_at(Stage::row_inverse, block, [by](Trace& trace) { trace.row_inverse.values()[row_place()] += by; });
+    const Liar liar = lie_at(Stage::row_inverse, block, [by](Trace& trace) {
+      trace[odd_plan().attention.row_inverse].values()[row_place()] += by;
+    });
     expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
-    Plan wide = exact_plan();
-    widen(wide, by > 0 ? wide.division_remainder : wide.division_complement, 1, true);
+    Gpt2Plan wide = exact_plan();
+    widen(wide, by > 0 ? wide.attention.division_remainder : wide.attention.division_complement, 1, true);
     expect_accepted(verdict_on(wide, liar));
   }
 }
@@ -90,7 +91,8 @@ TEST(Softmax, ScaledNormaliserIsRejected) {
     expect_rejected(
         verdict_on(exact_plan(), lie_at(Stage::row_inverse, block,
                                         [percent](Trace& trace) {
-                                          std::int32_t& inverse = trace.row_inverse.values()[row_place()];
+                                          std::int32_t& inverse =
+                                              trace[odd_plan().attention.row_inverse].values()[row_place()];
                                           inverse = static_cast<std::int32_t>(std::int64_t{inverse} * percent / 100);
                                         })),
         lookup_scope);
@@ -109,25 +111,26 @@ TEST(Softmax, RowIdentitiesAreBound) {
                          Lie{"row sum times inverse does not match the sum-check", 0, 0, 1, -1}}) {
     SCOPED_TRACE(lie.scope);
     Forgery forgery = forge(exact_plan(), {});
-    const Plan& plan = forgery.plan;
+    const Gpt2Plan& plan = forgery.plan;
     std::array<ChunkedTensor<std::int64_t>*, 4> tensors{};
     for (auto*& tensor : tensors) {
       tensor = &forgery.zeros(plan.shapes.block_row);
     }
     for (std::size_t i = 0; i < tensors[0]->values().size(); ++i) {
-      const std::int64_t sum = forgery.trace.row_sum.values()[i];
+      const std::int64_t sum = forgery.trace[odd_plan().attention.row_sum].values()[i];
       const int here = i == row_place() ? 1 : 0;
-      const std::int64_t remainder = (std::int64_t{1} << softmax_shift) - forgery.trace.row_inverse.values()[i] * sum;
+      const std::int64_t remainder =
+          (std::int64_t{1} << softmax_shift) - forgery.trace[odd_plan().attention.row_inverse].values()[i] * sum;
       tensors[0]->values()[i] = (sum >> plan.constants.kappa) + here * lie.quotient;
       tensors[1]->values()[i] = (sum & ((std::int64_t{1} << plan.constants.kappa) - 1)) - 1 + here * lie.count;
       tensors[2]->values()[i] = remainder + here * lie.remainder;
       tensors[3]->values()[i] = sum - 1 - remainder + here * lie.complement;
     }
-    forgery.set_tensor(plan.row_sum_quotient, *tensors[0]);
-    forgery.set_range(plan.quotient_range, *tensors[0]);
-    forgery.set_range(plan.count_range, *tensors[1]);
-    forgery.set_range(plan.division_remainder, *tensors[2]);
-    forgery.set_range(plan.division_complement, *tensors[3]);
+    forgery.set_tensor(plan.attention.row_sum_quotient.tensor, *tensors[0]);
+    forgery.set_range(plan.attention.row_sum_quotient.checked, *tensors[0]);
+    forgery.set_range(plan.attention.maximum_count, *tensors[1]);
+    forgery.set_range(plan.attention.division_remainder, *tensors[2]);
+    forgery.set_range(plan.attention.division_complement, *tensors[3]);
     forgery.recount();
     const Verdict verdict = verdict_of(forgery);
     expect_rejected(verdict, "/self_attention/attention/rows");
@@ -137,13 +140,13 @@ TEST(Softmax, RowIdentitiesAreBound) {
 
 TEST(Softmax, AllZeroRowIsRejected) {
   const auto zero = lie_at(Stage::exponential, block, [](Trace& trace) {
-    std::fill_n(&score_at(trace.exponential, outer(), last_token, 0), odd_tokens, 0);
+    std::fill_n(&score_at(trace[odd_plan().attention.exponential], outer(), last_token, 0), odd_tokens, 0);
   });
   expect_rejected(verdict_on(exact_plan(), zero), lookup_scope);
   // with distances at which EXP is 0, so that the pairs are rows of the table
   const auto far = [](Stage stage, std::size_t at, Trace& trace) {
     if (at == block && stage == Stage::row_max) {
-      trace.row_max.values()[row_place()] = 32767;
+      trace[odd_plan().attention.row_max].values()[row_place()] = 32767;
     }
   };
   Forgery forgery = forge(exact_plan(), far);
@@ -153,23 +156,25 @@ TEST(Softmax, AllZeroRowIsRejected) {
 TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
   std::uint32_t distance = 0;
   const Liar liar = lie_at(Stage::exponential, block, [&distance](Trace& trace) {
-    std::int32_t& e = score_at(trace.exponential, outer(), last_token, 3);
-    e += 1 << odd_model().integers.constants.kappa;
-    distance =
-        static_cast<std::uint32_t>(trace.row_max.values()[row_place()] - score_at(trace.score, outer(), last_token, 3));
+    std::int32_t& e = score_at(trace[odd_plan().attention.exponential], outer(), last_token, 3);
+    e += 1 << odd_plan().constants.kappa;
+    distance = static_cast<std::uint32_t>(trace[odd_plan().attention.row_max].values()[row_place()] -
+                                          score_at(trace[odd_plan().attention.score], outer(), last_token, 3));
   });
   expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
   ASSERT_GT(distance, 0U);
   // a prover whose table has this row instead: only the verifier's table stands against it
-  Plan fake = exact_plan();
-  LookupTable& table = fake.lookup.tables[fake.lookup.columns[fake.exponential.column].table];
+  Gpt2Plan fake = exact_plan();
+  LookupTable& table = fake.lookup.tables[fake.lookup.columns[fake.attention.exponential.column].table];
   table.values[distance] += 1 << fake.constants.kappa;
   const auto same_table = [&](Trace& trace) {
-    for (std::size_t o = 0; o < trace.score.shape().chunk_count(); ++o) {
+    for (std::size_t o = 0; o < trace[odd_plan().attention.score].shape().chunk_count(); ++o) {
       for (std::size_t i = 0; i < odd_tokens; ++i) {
         for (std::size_t j = 0; j <= i; ++j) {
-          const int d = trace.row_max.values()[o * odd_tokens + i] - score_at(trace.score, o, i, j);
-          score_at(trace.exponential, o, i, j) = static_cast<std::int32_t>(table.values[static_cast<std::size_t>(d)]);
+          const int d = trace[odd_plan().attention.row_max].values()[o * odd_tokens + i] -
+                        score_at(trace[odd_plan().attention.score], o, i, j);
+          score_at(trace[odd_plan().attention.exponential], o, i, j) =
+              static_cast<std::int32_t>(table.values[static_cast<std::size_t>(d)]);
         }
       }
     }
@@ -186,9 +191,10 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
 TEST(Softmax, UnmaskedFutureIsRejected) {
   constexpr std::size_t query = 12;  // chooses no token
   constexpr std::size_t key = 14;
-  const std::int32_t one = 1 << (15 + odd_model().integers.constants.kappa);
-  const auto see = lie_at(Stage::exponential, block,
-                          [one](Trace& trace) { score_at(trace.exponential, outer(), query, key) = one; });
+  const std::int32_t one = 1 << (15 + odd_plan().constants.kappa);
+  const auto see = lie_at(Stage::exponential, block, [one](Trace& trace) {
+    score_at(trace[odd_plan().attention.exponential], outer(), query, key) = one;
+  });
   // the distance of a masked score with the weight of a seen one
   expect_rejected(verdict_on(exact_plan(), see), lookup_scope);
   // a pair of the table: the score that belongs to the distance is not 0
@@ -203,26 +209,28 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
       if (stage == Stage::score && true_score) {
         std::int64_t sum = 0;
         for (std::size_t c = head * 12; c < (head + 1) * 12; ++c) {
-          sum += std::int64_t{trace_row(trace.q, block, c)[query]} * trace_row(trace.k, block, c)[key];
+          sum += std::int64_t{trace_row(trace[odd_plan().qkv.value[0]], block, c)[query]} *
+                 trace_row(trace[odd_plan().qkv.value[1]], block, c)[key];
         }
         const int shift = odd_model().model.exponents.shift_score();
         sum += std::int64_t{1} << (shift - 1);
         score = static_cast<std::int16_t>(sum >> shift);
-        score_at(trace.score, outer(), query, key) = score;
-        score_at(trace.score_remainder, outer(), query, key) =
+        score_at(trace[odd_plan().attention.score], outer(), query, key) = score;
+        score_at(trace[odd_plan().attention.score_remainder], outer(), query, key) =
             static_cast<std::uint16_t>(sum & ((std::int64_t{1} << shift) - 1));
       }
-      std::int16_t& maximum = trace.row_max.values()[outer() * odd_tokens + query];
+      std::int16_t& maximum = trace[odd_plan().attention.row_max].values()[outer() * odd_tokens + query];
       if (stage == Stage::row_max && true_score) {
         maximum = std::max(maximum, score);
         distance = static_cast<std::uint32_t>(maximum - score);
       }
       if (stage == Stage::exponential) {
-        score_at(trace.exponential, outer(), query, key) = odd_model().integers.exp_table[distance];
+        score_at(trace[odd_plan().attention.exponential], outer(), query, key) =
+            odd_model().integers.key.exp_table[distance];
       }
     };
     Forgery forgery = forge(exact_plan(), liar);
-    forgery.set_input(forgery.plan.exponential, outer(), query * odd_tokens + key, distance);
+    forgery.set_input(forgery.plan.attention.exponential, outer(), query * odd_tokens + key, distance);
     forgery.recount();
     expect_rejected(verdict_of(forgery), "/self_attention/attention/mask");
   }

@@ -8,20 +8,18 @@
 namespace tessera::testing {
 namespace {
 
-Trace trace_of(TestModel& test, const Statement& statement) {
-  return lying_inference(test.integers, statement, test.key.filler, {});
-}
+Trace trace_of(TestModel& test, const Statement& statement) { return naive_inference(test.integers, statement); }
 
-Verdict verdict_under(TestModel& test, const Statement& statement, const Plan& plan) {
+Verdict verdict_under(TestModel& test, const Statement& statement, const Gpt2Plan& plan) {
   Forgery forgery(test, statement, plan, trace_of(test, statement));
   return verify_inference(plan, test.key, statement, forgery.prove().payload);
 }
 
 /// Rejected, and accepted if the differences of the arg-max may be negative.
 void only_differences_catch(TestModel& test, const Statement& statement) {
-  Plan plan = Plan::of(test.key, statement);
+  Gpt2Plan plan = Gpt2Plan::of(test.key, statement);
   expect_rejected(verdict_under(test, statement, plan), lookup_scope);
-  widen(plan, plan.logit_difference, 1, true);
+  widen(plan, plan.logits.difference, 1, true);
   expect_accepted(verdict_under(test, statement, plan));
 }
 
@@ -54,7 +52,7 @@ TEST(TokenLies, TieGoesToTheLowestId) {
   const auto highest = static_cast<std::uint32_t>(std::max(winner, twin));
   const Statement honest{prompt, {lowest}};
   ASSERT_EQ(true_statement(test, prompt, 1), honest);
-  expect_accepted(verdict_under(test, honest, Plan::of(test.key, honest)));
+  expect_accepted(verdict_under(test, honest, Gpt2Plan::of(test.key, honest)));
   only_differences_catch(test, {prompt, {highest}});
 }
 
@@ -63,21 +61,23 @@ TEST(TokenLies, ChosenLogitIsBound) {
   TestModel& test = odd_model();
   Statement statement = odd_statement();
   statement.generated.back() = statement.generated.back() == 50 ? 51 : 50;
-  Forgery forgery(test, statement, Plan::of(test.key, statement), trace_of(test, statement));
-  const Plan& plan = forgery.plan;
-  ChunkedTensor<std::int64_t>& chosen = forgery.zeros(plan.witness_shapes[plan.token_logit]);
-  ChunkedTensor<std::int64_t>& difference = forgery.zeros(plan.logits);
+  Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), trace_of(test, statement));
+  const Gpt2Plan& plan = forgery.plan;
+  ChunkedTensor<std::int64_t>& chosen = forgery.zeros(plan.witness_shapes[plan.logits.token_logit]);
+  ChunkedTensor<std::int64_t>& difference = forgery.zeros(plan.shapes.logits);
   for (std::size_t g = 0; g < statement.generated.size(); ++g) {
     for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
-      chosen.values()[g] = std::max(chosen.values()[g], trace_row(forgery.trace.logits, 0, v)[g] + 1);
+      chosen.values()[g] =
+          std::max(chosen.values()[g], trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] + 1);
     }
     for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
-      trace_row(difference, 0, v)[g] =
-          chosen.values()[g] - trace_row(forgery.trace.logits, 0, v)[g] - (v < statement.generated[g] ? 1 : 0);
+      trace_row(difference, 0, v)[g] = chosen.values()[g] -
+                                       trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
+                                       (v < statement.generated[g] ? 1 : 0);
     }
   }
-  forgery.set_tensor(plan.token_logit, chosen);
-  forgery.set_range(plan.logit_difference, difference);
+  forgery.set_tensor(plan.logits.token_logit, chosen);
+  forgery.set_range(plan.logits.difference, difference);
   forgery.recount();
   expect_rejected(verify_inference(test.key, statement, forgery.prove().payload), "/final/logits/chosen");
 }
@@ -90,17 +90,18 @@ TEST(TokenLies, EveryDifferenceIsBound) {
        {std::pair{std::size_t{7}, std::size_t{0}}, std::pair{std::size_t{301}, std::size_t{0}},
         std::pair{std::size_t{7}, std::size_t{6}}}) {
     SCOPED_TRACE(token);
-    Forgery forgery(test, statement, Plan::of(test.key, statement), trace_of(test, statement));
-    ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.logits);
+    Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), trace_of(test, statement));
+    ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
     for (std::size_t g = 0; g < statement.generated.size(); ++g) {
       const std::uint32_t chosen = statement.generated[g];
       for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
-        trace_row(difference, 0, v)[g] = trace_row(forgery.trace.logits, 0, chosen)[g] -
-                                         trace_row(forgery.trace.logits, 0, v)[g] - (v < chosen ? 1 : 0);
+        trace_row(difference, 0, v)[g] = trace_row(forgery.trace[odd_plan().logits.values], 0, chosen)[g] -
+                                         trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
+                                         (v < chosen ? 1 : 0);
       }
     }
     ++trace_row(difference, 0, token)[row];
-    forgery.set_range(forgery.plan.logit_difference, difference);
+    forgery.set_range(forgery.plan.logits.difference, difference);
     forgery.recount();
     expect_rejected(verify_inference(test.key, statement, forgery.prove().payload), "/final/logits/all");
   }

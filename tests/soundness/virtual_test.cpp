@@ -8,73 +8,41 @@ namespace {
 // Tensors that are not committed: what the look-up sees, what one layer computes and what the next one uses must be
 // one.
 
-Trace honest_trace() { return lying_inference(odd_model().integers, odd_statement(), odd_model().key.filler, {}); }
+Trace honest_trace() { return odd_trace(); }
 
-Forgery forge(Trace trace) {
-  return {odd_model(), odd_statement(), Plan::of(odd_model().key, odd_statement()), std::move(trace)};
-}
+Forgery forge(Trace trace) { return {odd_model(), odd_statement(), odd_plan(), std::move(trace)}; }
 
 Verdict verdict_of(Forgery& forgery) {
   return verify_inference(odd_model().key, odd_statement(), forgery.prove().payload);
 }
 
-struct VirtualTensor {
-  std::string name;
-  IntegerTensor Witness::*tensor;
-  std::function<const RangeCheck&(const Plan&)> range;
-  std::string scope;
-};
-
-std::vector<VirtualTensor> virtual_tensors() {
-  return {{"u1", &Witness::u1, [](const Plan& p) -> auto& {return p.ln1.u;
-}
-, "/self_attention/layer_norm/reduce"
-}  // namespace
-, {"u2", &Witness::u2, [](const Plan& p) -> auto& {return p.ln2.u;
-}  // namespace tessera::testing
-, "/feed_forward/layer_norm/reduce"
-}
-, {"uf", &Witness::uf, [](const Plan& p) -> auto& {return p.lnf.u;
-}
-, "/final/layer_norm/reduce"
-}
-, {"q", &Witness::q, [](const Plan& p) -> auto& {return p.q;
-}
-, "/self_attention/qkv/reduce"
-}
-, {"k", &Witness::k, [](const Plan& p) -> auto& {return p.k;
-}
-, "/self_attention/qkv/reduce"
-}
-, {"v", &Witness::v, [](const Plan& p) -> auto& {return p.v;
-}
-, "/self_attention/qkv/reduce"
-}
-, {
-  "y", &Witness::y, [](const Plan& p) -> auto& { return p.y; }
-  , "/self_attention/attention/reduce"
-}
-}
-;
+/// What the look-up sees differs from what the layers use.
+template <class T>
+void expect_bound(const char* name, const RecordedRange<T>& tensor, const std::string& scope) {
+  SCOPED_TRACE(name);
+  Forgery forgery = forge(honest_trace());
+  ChunkedTensor<std::int64_t>& changed = forgery.copy(forgery.witness->view(tensor));
+  ++changed.values()[last_token];
+  forgery.set_range(tensor, changed);
+  forgery.recount();
+  expect_rejected(verdict_of(forgery), scope);
 }
 
 TEST(VirtualTensors, RangeCheckedValueIsTheOneInUse) {
-  for (const VirtualTensor& lie : virtual_tensors()) {
-    SCOPED_TRACE(lie.name);
-    Forgery forgery = forge(honest_trace());
-    ChunkedTensor<std::int64_t>& changed = forgery.copy((*forgery.witness).*lie.tensor);
-    ++changed.values()[last_token];
-    forgery.set_range(lie.range(forgery.plan), changed);
-    forgery.recount();
-    expect_rejected(verdict_of(forgery), lie.scope);
+  const Gpt2Plan& plan = odd_plan();
+  expect_bound("u1", plan.norm_1.u, "/self_attention/layer_norm/reduce");
+  expect_bound("u2", plan.norm_2.u, "/feed_forward/layer_norm/reduce");
+  expect_bound("uf", plan.norm_final.u, "/final/layer_norm/reduce");
+  for (std::size_t i = 0; i < 3; ++i) {
+    expect_bound(qkv_names[i], plan.qkv.value[i], "/self_attention/qkv/reduce");
   }
+  expect_bound("y", plan.attention.y, "/self_attention/attention/reduce");
 }
 
 /// A value without its range: the layers use one that no look-up sees.
 TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
-  const Trace trace =
-      lying_inference(odd_model().integers, odd_statement(), odd_model().key.filler,
-                      lie_at(Stage::value_sum, 1, [](Trace& t) { ++trace_row(t.value_sum, 4, 7)[last_token]; }));
+  const Trace trace = odd_trace(
+      lie_at(Stage::value_sum, 1, [](Trace& t) { ++head_row(t[odd_plan().attention.value_sum], 4, 7)[last_token]; }));
   Forgery forgery = forge(trace);
   expect_rejected(verdict_of(forgery), "/self_attention/attention/values");
 }
@@ -83,16 +51,15 @@ TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
 TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
   for (const bool query : {true, false}) {
     SCOPED_TRACE(query);
-    ChunkedTensor<std::int16_t> Trace::*const tensor = query ? &Trace::q : &Trace::k;
+    const RecordedRange<std::int16_t>& tensor = odd_plan().qkv.value[query ? 0 : 1];
     const Stage stage = query ? Stage::q : Stage::k;
     // the trace, and with it the prover's scores, has another value than the projection
     Forgery forgery =
-        forge(lying_inference(odd_model().integers, odd_statement(), odd_model().key.filler,
-                              lie_at(stage, 1, [&](Trace& t) { trace_row(t.*tensor, 1, 7)[last_token] += 9; })));
-    ChunkedTensor<std::int64_t>& projected = forgery.copy(&(forgery.trace.*tensor));
+        forge(odd_trace(lie_at(stage, 1, [&](Trace& t) { trace_row(t[tensor], 1, 7)[last_token] += 9; })));
+    ChunkedTensor<std::int64_t>& projected = forgery.copy(forgery.witness->view(tensor));
     trace_row(projected, 1, 7)[last_token] -= 9;
-    (*forgery.witness).*(query ? &Witness::q : &Witness::k) = &projected;
-    forgery.set_range(query ? forgery.plan.q : forgery.plan.k, projected);
+    forgery.witness->recorded[tensor.recorded] = &projected;
+    forgery.set_range(tensor, projected);
     forgery.recount();
     expect_rejected(verdict_of(forgery), "/self_attention/attention/scores");
   }
@@ -102,14 +69,14 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
 TEST(VirtualTensors, SumOfSquaresIsBound) {
   // sigma and its remainder as if the variance were one larger
   Forgery forgery = forge(honest_trace());
-  const LayerNormPlan& norm = forgery.plan.lnf;
+  const LayerNormPlan& norm = forgery.plan.norm_final;
   ChunkedTensor<std::int64_t>& remainder = forgery.zeros(norm.token);
   ChunkedTensor<std::int64_t>& complement = forgery.zeros(norm.token);
   for (std::size_t t = 0; t < odd_tokens; ++t) {
     std::int64_t v = forgery.plan.constants.epsilon;
-    const std::int64_t sigma = forgery.trace.lnf.sigma.values()[t];
+    const std::int64_t sigma = forgery.trace[norm.sigma].values()[t];
     for (std::size_t f = 0; f < odd_model().model.shape.n_embd; ++f) {
-      const std::int64_t x = trace_row(forgery.trace.x_end, 0, f)[t] - forgery.trace.lnf.mu.values()[t];
+      const std::int64_t x = trace_row(forgery.trace[norm.x], 0, f)[t] - forgery.trace[norm.mu].values()[t];
       v += x * x;
     }
     const std::int64_t honest = v - sigma * sigma;
@@ -121,7 +88,7 @@ TEST(VirtualTensors, SumOfSquaresIsBound) {
   forgery.recount();
   expect_rejected(verdict_of(forgery), "/final/layer_norm/token");
   // with a sum of squares to match, only the values of x stand against it
-  ++forgery.witness->square_sums[norm.number][last_token];
+  ++(*forgery.witness)[norm.square_sum].values()[last_token];
   expect_rejected(verdict_of(forgery), "/final/layer_norm");
 }
 

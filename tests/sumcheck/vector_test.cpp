@@ -125,7 +125,9 @@ struct VectorRounds : ::testing::TestWithParam<std::int64_t> {
     body(ProductRelation{});
     body(TripleProductRelation{});
     body(ReductionRelation{1});
+    body(ReductionRelation{2});
     body(ReductionRelation{3});
+    body(ReductionRelation{4});
     body(MatrixProductRelation{powers(element(), 1)});
     body(MatrixProductRelation{powers(element(), 3)});
     body(TokenRelation{F::from_canonical(768), element()});

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "cluster/thread_communicator.hpp"
-#include "model/inference.hpp"
+#include "model/integer_model.hpp"
 
-#include "random_model.hpp"
+#include "../model/random_model.hpp"
+#include "naive_inference.hpp"
 
 namespace tessera::testing {
 namespace {
@@ -16,12 +17,12 @@ void expect_range_error(const std::function<void(Model&)>& damage, const std::ve
   RandomModel generator(11);
   Model model = generator.make({2, 36, 3, 144, 300, 48});
   damage(model);
-  const IntegerModel integers(model);
+  const IntegerModel integers = integer_model(model);
   const std::vector<std::uint32_t> prompt = generator.tokens(12, 300);
   std::vector<std::string> messages(3);
   run_ranks(3, [&](Communicator& comm) {
     try {
-      run_inference(integers, prompt, 4, 0, comm);
+      infer(integers, prompt, 4, comm);
     } catch (const RangeError& error) {
       messages[static_cast<std::size_t>(comm.rank())] = error.what();
     }

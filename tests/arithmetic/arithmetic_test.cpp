@@ -6,7 +6,7 @@
 #include "arithmetic/integer_product.hpp"
 #include "arithmetic/tables.hpp"
 
-#include "random_model.hpp"
+#include "../model/random_model.hpp"
 
 namespace tessera::testing {
 namespace {

@@ -1,0 +1,48 @@
+// Sees the public headers alone, as a program that embeds the library does.
+#include <gtest/gtest.h>
+
+#include <tessera/archive.hpp>
+#include <tessera/errors.hpp>
+#include <tessera/prove.hpp>
+#include <tessera/verify.hpp>
+
+#include <cstdlib>
+
+namespace {
+
+using namespace tessera;
+
+/// The folder that cli/api_test.sh makes: a model, its commitment and a proof.
+std::filesystem::path folder() {
+  const char* path = std::getenv("TESSERA_EMBED");
+  return path == nullptr ? "" : path;
+}
+
+TEST(PublicApi, VerifiesAProofFromFilesAndSeesAnAlteredOne) {
+  const std::vector<std::uint8_t> key = read_key(folder() / "commitment" / "verifying.key");
+  StoredProof proof = read_proof(folder() / "proof.h5");
+  EXPECT_TRUE(verify(key, proof.statement, proof.payload).accepted);
+  EXPECT_FALSE(decode(key, proof.statement.generated).empty());
+  proof.payload[proof.payload.size() / 2] ^= 1;
+  const Verdict verdict = verify(key, proof.statement, proof.payload);
+  EXPECT_FALSE(verdict.accepted);
+  EXPECT_FALSE(verdict.reason.empty());
+  EXPECT_THROW((void)verify(std::span(key).first(100), proof.statement, proof.payload), InputError);
+  EXPECT_THROW((void)decode(key, std::vector<std::uint32_t>{1U << 30}), InputError);
+}
+
+TEST(PublicApi, ProvesWhatTheProgramProves) {
+  SelfCommunicator comm;
+  const StoredProof stored = read_proof(folder() / "proof.h5");
+  const ProveRequest request{folder() / "model.h5", folder() / "commitment", stored.statement.prompt,
+                             stored.statement.generated.size()};
+  const StoredProof made = prove(request, comm);
+  EXPECT_EQ(made.payload, stored.payload);
+  EXPECT_EQ(made.statement, stored.statement);
+  EXPECT_EQ(made.key_digest, stored.key_digest);
+  ProveRequest none = request;
+  none.prompt = {};
+  EXPECT_THROW((void)prove(none, comm), InputError);
+}
+
+}  // namespace

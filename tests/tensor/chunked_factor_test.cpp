@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include "cluster/thread_communicator.hpp"
+#include "tensor/chunked_factor.hpp"
+
+#include "random_values.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::all_entries;
+using testing::Entry;
+using testing::filled;
+using testing::RandomElements;
+
+const Shape scores({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal);
+const Shape heads({Dimension::outer(3), Dimension{8, 2}, Dimension::whole(8)});  // two heads of four features
+
+/// The factor's values in present chunks, and its extension over all tiles, absent ones too, against value(entry).
+template <class Value>
+void expect_values(const ChunkedFactor& factor, const Value& value, Communicator& comm) {
+  const std::vector<Entry> entries = all_entries(scores);
+  for (std::size_t chunk = 0; chunk < scores.chunk_count(); ++chunk) {
+    if (Ownership{1}.owner(scores, chunk, comm.size()) != comm.rank()) {
+      continue;
+    }
+    std::vector<E> values(scores.chunk_size());
+    fill_chunk(factor, chunk, values);
+    for (const Entry& entry : entries) {
+      if (entry.present && entry.chunk == chunk) {
+        EXPECT_EQ(values[entry.place], value(entry)) << chunk << " " << entry.place;
+      }
+    }
+  }
+  const Point inner = RandomElements(5).elements(scores.inner_bits());
+  std::vector<E> expected(std::size_t{1} << scores.outer_bits());
+  for (const Entry& entry : entries) {
+    expected[entry.flat / scores.chunk_size()] += eq_index(inner, entry.place) * value(entry);
+  }
+  EXPECT_EQ(outer_table(factor, inner, comm), expected);
+}
+
+TEST(ChunkedFactor, causal_mask_is_one_up_to_the_query) {
+  SelfCommunicator self;
+  expect_values(
+      CausalMask{scores}, [](const Entry& entry) { return entry.index[3] <= entry.index[2] ? E::one() : E::zero(); },
+      self);
+}
+
+TEST(ChunkedFactor, tile_product_is_the_sum_over_places) {
+  for (int ranks = 1; ranks <= 3; ++ranks) {
+    run_ranks(ranks, [](Communicator& comm) {
+      SelfCommunicator self;
+      const auto all_left = filled<std::int16_t>(heads, {}, 1, self);
+      const auto all_right = filled<std::int16_t>(heads, {}, 2, self);
+      const auto left = filled<std::int16_t>(heads, {1}, 1, comm);
+      const auto right = filled<std::int16_t>(heads, {1}, 2, comm);
+      const auto product = [&](const Entry& entry) {
+        if (entry.index[0] == 3) {
+          return E::zero();  // padding of the blocks
+        }
+        const std::size_t chunk = 2 * entry.index[0] + entry.index[1];
+        std::int64_t sum = 0;
+        for (std::size_t m = 0; m < 4; ++m) {
+          sum += std::int64_t{all_left.chunk(chunk)[8 * m + entry.index[2]]} *
+                 all_right.chunk(chunk)[8 * m + entry.index[3]];
+        }
+        return E::from_signed(sum);
+      };
+      expect_values(TileProduct{scores, &left, &right}, product, comm);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tessera
