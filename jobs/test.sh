@@ -27,7 +27,8 @@ cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON 
 cmake --build build-test -j "$jobs"
 
 # what a proof's reader relies on, or all
-checked=(src/base src/field src/hash src/tensor src/transcript src/sumcheck src/lookup src/commitment src/plan src/subprotocols src/layers src/protocol src/archive)
+checked=(src/base src/field src/hash src/tensor src/tokenizer src/transcript src/sumcheck src/lookup src/commitment src/parameters src/plan
+  src/subprotocols src/layers src/architecture src/protocol src/archive src/api)
 if [ $tidy -eq 1 ]; then
   step "clang-tidy"
   git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'

@@ -73,7 +73,7 @@ class Filter {
 
 void filter_calls(int output) {
   Filter filter;
-  filter.allow(SCMP_SYS(write), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(output)));
+  filter.allow(SCMP_SYS(write), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(output), 0));
   for (const int call :
        {SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(futex), SCMP_SYS(sched_yield),
         SCMP_SYS(clock_gettime), SCMP_SYS(getcwd), SCMP_SYS(gettimeofday), SCMP_SYS(getrandom),
@@ -89,7 +89,7 @@ void filter_calls(int output) {
   for (const int call : {SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction)}) {
     filter.allow(call);
   }
-  filter.allow(SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid())));
+  filter.allow(SCMP_SYS(tgkill), SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(::getpid()), 0));
   filter.add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(writev));
   // the HDF5 library makes sure that there is no file of an image's name
   filter.add(SCMP_ACT_ERRNO(ENOENT), SCMP_SYS(open));

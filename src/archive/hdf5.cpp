@@ -1,6 +1,7 @@
 #include "archive/hdf5.hpp"
 
 #include "archive/hdf5_handle.hpp"
+#include "base/little_endian.hpp"
 
 namespace tessera {
 
@@ -41,14 +42,8 @@ herr_t keep_innermost(unsigned position, const H5E_error2_t* entry, void* data) 
   return 0;
 }
 
-void append_number(std::vector<std::uint8_t>& message, std::uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) {
-    message.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-  }
-}
-
 void append_text(std::vector<std::uint8_t>& message, const std::string& text) {
-  append_number(message, text.size());
+  append_little_endian<std::uint64_t>(message, text.size());
   message.insert(message.end(), text.begin(), text.end());
 }
 
@@ -101,14 +96,14 @@ Digest file_digest(const std::string& format, std::uint32_t version,
   static constexpr std::string_view domain = "tessera file\n";
   std::vector<std::uint8_t> message(domain.begin(), domain.end());
   append_text(message, format);
-  append_number(message, version);
-  append_number(message, datasets.size());
+  append_little_endian<std::uint64_t>(message, version);
+  append_little_endian<std::uint64_t>(message, datasets.size());
   for (const auto& [name, info] : datasets) {
     append_text(message, name);
     append_text(message, info.type.to_string());
-    append_number(message, info.extents.size());
+    append_little_endian<std::uint64_t>(message, info.extents.size());
     for (const std::uint64_t extent : info.extents) {
-      append_number(message, extent);
+      append_little_endian<std::uint64_t>(message, extent);
     }
     message.insert(message.end(), info.digest.begin(), info.digest.end());
   }

@@ -1,9 +1,12 @@
+#include <fcntl.h>
 #include <hdf5.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -88,11 +91,11 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   }
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  alarm(limits.seconds);
   try {
     H5open();  // reads the environment and more
     keep_image(path);
     limit_memory(limits.memory);
-    alarm(limits.seconds);
     try {
       confine(to);
     } catch (const JobError& error) {
@@ -111,9 +114,35 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   _exit(0);
 }
 
+/// What a child said before its time was over.
+struct Answer {
+  Bytes bytes;
+  bool ended = false;  // all of it: the child has closed its end
+  bool late = false;
+};
+
+/// Reads until the child ends. Its own alarm() is the rule; a child that a file has taken over can ignore that.
+Answer listen(int from, const IsolationLimits& limits) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds grace{1};
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(limits.seconds) + grace;
+  Answer answer;
+  Bytes buffer(std::size_t{1} << 16);
+  while (!answer.ended && !answer.late && answer.bytes.size() <= max_content) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waiting{from, POLLIN, 0};
+    const int ready = left <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
+    answer.late = left <= 0;
+    const ssize_t count = ready > 0 ? ::read(from, buffer.data(), buffer.size()) : -1;
+    answer.ended = count == 0;
+    append_bytes(answer.bytes, buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  return answer;
+}
+
 /// What the end of a child that did not answer says about the file.
-std::string describe_end(int status, const IsolationLimits& limits) {
-  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+std::string describe_end(int status, bool late, const IsolationLimits& limits) {
+  const int signal = late ? SIGALRM : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return signal == SIGALRM  ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
          : signal == SIGSYS ? "one with which the HDF5 library does more than read"
                             : "one that breaks the HDF5 library";
@@ -135,7 +164,7 @@ IsolationLimits IsolationLimits::for_whole(const std::filesystem::path& path) {
 Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read,
                     const IsolationLimits& limits) {
   int ends[2];
-  if (::pipe(ends) != 0) {
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw JobError(path.string() + ": pipe: " + std::strerror(errno));
   }
   Descriptor from(ends[0]);
@@ -149,32 +178,29 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
     read_in_child(path, to.number(), read, limits);
   }
   to.close_now();
-  Bytes answer;
-  Bytes buffer(std::size_t{1} << 16);
-  ssize_t count = 0;
-  while (answer.size() <= max_content && (count = ::read(from.number(), buffer.data(), buffer.size())) != 0) {
-    if (count < 0 && errno != EINTR) {
-      break;
-    }
-    append_bytes(answer, buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  Answer answer = listen(from.number(), limits);
+  if (!answer.ended) {
+    ::kill(child, SIGKILL);
   }
   from.close_now();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  const bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (!ended || answer.empty() || answer.size() > max_content) {
-    throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, limits));
+  const bool ended = answer.ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  Bytes& bytes = answer.bytes;
+  if (!ended || bytes.empty() || bytes.size() > max_content) {
+    throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, answer.late, limits));
   }
-  const std::string message(answer.begin() + 1, answer.front() == content_follows ? answer.begin() + 1 : answer.end());
-  if (answer.front() == failure_follows) {
-    throw JobError(message);
-  }
-  if (answer.front() != content_follows) {
+  if (bytes.front() != content_follows) {
+    const std::size_t length = std::min(bytes.size() - 1, max_message);
+    const std::string message(bytes.begin() + 1, bytes.begin() + 1 + static_cast<std::ptrdiff_t>(length));
+    if (bytes.front() == failure_follows) {
+      throw JobError(message);
+    }
     throw InputError(message);
   }
-  answer.erase(answer.begin());
-  return answer;
+  bytes.erase(bytes.begin());
+  return std::move(bytes);
 }
 
 namespace {
@@ -219,7 +245,7 @@ VerifyingKey load_key_isolated(const std::filesystem::path& path) {
   return VerifyingKey::decode(read_isolated(path, [&] { return load_key(path).encode(); }));
 }
 
-StatedProof load_proof_isolated(const std::filesystem::path& path) {
+StoredProof load_proof_isolated(const std::filesystem::path& path) {
   const Bytes bytes = read_isolated(path, [&] {
     const ProofArchive proof = load_proof(path);
     Bytes content;
@@ -230,7 +256,7 @@ StatedProof load_proof_isolated(const std::filesystem::path& path) {
     return content;
   });
   Taker taker(path, bytes);
-  StatedProof proof;
+  StoredProof proof;
   proof.statement.prompt = taker.list<std::uint32_t>();
   proof.statement.generated = taker.list<std::uint32_t>();
   proof.payload = taker.list<std::uint8_t>();

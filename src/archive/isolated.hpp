@@ -2,6 +2,9 @@
 
 #include <filesystem>
 #include <functional>
+
+#include <tessera/archive.hpp>
+
 #include "archive/proof_file.hpp"
 
 namespace tessera {
@@ -25,14 +28,7 @@ std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
                                         const std::function<std::vector<std::uint8_t>()>& read,
                                         const IsolationLimits& limits = {});
 
-/// What the verifier needs of a proof file.
-struct StatedProof {
-  Statement statement;
-  std::vector<std::uint8_t> payload;
-  Digest key_digest{};
-};
-
 VerifyingKey load_key_isolated(const std::filesystem::path& path);
-StatedProof load_proof_isolated(const std::filesystem::path& path);
+StoredProof load_proof_isolated(const std::filesystem::path& path);
 
 }  // namespace tessera

@@ -132,8 +132,7 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
   require(
       header.rank == static_cast<std::uint32_t>(comm.rank()) && header.ranks == static_cast<std::uint32_t>(comm.size()),
       "rank, ranks");
-  require(header.prompt_length == plan.prompt_length && header.generated == plan.generated,
-          "prompt_length, generated");
+  require(header.prompt_length == plan.prompt_length && header.generated == plan.generated, "prompt_length, generated");
   require(header.tokens.size() == plan.padded_tokens, "tokens");
   for (std::size_t i = 0; i < header.tokens.size(); ++i) {
     const bool given = i < prompt.size();

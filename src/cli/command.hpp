@@ -34,6 +34,7 @@ Command add_evaluate(CLI::App& program);
 Command add_commit(CLI::App& program);
 Command add_prove(CLI::App& program);
 Command add_inspect(CLI::App& program);
+Command add_describe(CLI::App& program);
 Command add_synthesize(CLI::App& program);
 
 /// Reads --config files: TOML, one table a subcommand, keys = long option names.

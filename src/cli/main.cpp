@@ -41,8 +41,8 @@ int run(int argc, char** argv, MpiSession& session) {
   program.config_formatter(toml_config());
   program.allow_config_extras(CLI::config_extras_mode::error);
   program.require_subcommand(1);
-  const Command commands[] = {add_import(program), add_evaluate(program), add_commit(program),
-                              add_prove(program),  add_inspect(program),  add_synthesize(program)};
+  const Command commands[] = {add_import(program),  add_evaluate(program), add_commit(program),    add_prove(program),
+                              add_inspect(program), add_describe(program), add_synthesize(program)};
   for (const Command& command : commands) {
     add_common(*command.app, common);
   }

@@ -31,8 +31,8 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
 }
 
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
-                                  Communicator& comm, Progress& progress) {
+std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job, Communicator& comm,
+                                  Progress& progress) {
   enum : std::int64_t { usable, missing, unusable };
   const std::filesystem::path path = trace_path(job.scratch, comm);
   std::optional<Trace> trace;
@@ -193,8 +193,7 @@ ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& 
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   Proof proof =
-      prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
-                                {{begins, ends}, job.memory});
+      prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, job.memory});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");

@@ -1,14 +1,11 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include "archive/codeword_file.hpp"
+#include "api/commitment.hpp"
 #include "archive/hdf5.hpp"
-#include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
-#include "cluster/agreement.hpp"
 #include "memory/storage.hpp"
 #include "cluster/serialization.hpp"
-#include "model/setup.hpp"
 
 #include "cli/command.hpp"
 #include "base/text.hpp"
@@ -69,30 +66,14 @@ void run(const Options& options, Context& context) {
   Communicator& comm = context.comm;
   keep_freed_heap();
   context.progress.begin("reading model and commitment");
-  const std::filesystem::path key_path = std::filesystem::path(options.commitment) / "verifying.key";
   Model model = load_model(options.model, comm.rank(), comm.size());
-  const VerifyingKey key = load_key(key_path);
-  require_agreement(comm, options.model, ReadFile(options.model).digest());
-  require_agreement(comm, key_path.string(), key.digest());
-  VerifyingKey expected = make_verifying_key(model);
-  expected.parameter_root = key.parameter_root;
-  if (expected.digest() != key.digest()) {
-    throw InputError(key_path.string() + ": expected the key of " + options.model + ", found another model's");
-  }
-  const std::unique_ptr<StoredCodeword> parameters = open_codeword(options.commitment, comm);
-  if (parameters->root() != key.parameter_root) {
-    throw InputError(options.commitment + "/codeword.h5: root: expected " + to_hex(key.parameter_root) + ", found " +
-                     to_hex(parameters->root()));
-  }
-  if (const Digest mine = parameters_digest(options.model); parameters->parameters() != mine) {
-    throw InputError(options.commitment + "/codeword.h5: parameters_digest: expected " + to_hex(mine) + " of " +
-                     options.model + ", found " + to_hex(parameters->parameters()) + " of another model");
-  }
+  const CommittedModel committed = open_commitment(options.model, model, options.commitment, comm);
+  const VerifyingKey& key = committed.key;
   if (comm.rank() == 0) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
   }
   const JobPlan plan = make_plan(options, model, context);
-  ProofArchive proof = prove_model(std::move(model), key, *parameters, plan, comm, context.progress);
+  ProofArchive proof = prove_model(std::move(model), key, *committed.codeword, plan, comm, context.progress);
   proof.key_digest = key.digest();
   proof.text = decode(key, proof.statement.prompt) + decode(key, proof.statement.generated);
   proof.configuration = plan.configuration;

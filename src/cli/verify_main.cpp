@@ -78,7 +78,7 @@ void run(const Options& options) {
   if (!options.expect_key.empty() && options.expect_key != to_hex(digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(digest));
   }
-  const StatedProof proof = load_proof_isolated(options.proof);
+  const StoredProof proof = load_proof_isolated(options.proof);
   std::cout << "key digest " << to_hex(digest) << '\n';
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);

@@ -32,7 +32,7 @@
 /// Soundness (round by round; the verifier states every line where it draws). C is a code of length n, rate rho,
 /// decoded up to e = n(1-rho)/2 wrong columns, where at most one codeword is that close: a committed word either has
 /// one message or none. A state is bad if a word in play has no message or its message breaks the running claim.
-///  - gamma, delta: a false claim survives with probability (number of claims)/|E|.
+///  - gamma, delta: a false claim survives with (number of claims)/|E|; one that enters l rounds late counts 2^l times.
 ///  - a bound variable: the sum-check lets a false claim through with 2/|E|. u_0 + alpha (u_1 - u_0) of a word without
 ///    a message has one for at most n values of alpha: correlated agreement on lines for delta <= (1-rho)/2
 ///    (Ben-Sasson, Carmon, Ishai, Kopparty, Saraf, "Proximity gaps for Reed-Solomon codes", 2020, Theorem 4.1; the

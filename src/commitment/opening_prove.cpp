@@ -75,9 +75,10 @@ std::vector<std::vector<DenseSummand>> row_tables(const OpeningSchedule& schedul
   return products;
 }
 
-/// Sends the columns and the multi-proof of each word at positions drawn here.
+/// Steps 4 and 5: work, then the columns and the multi-proof of each word at positions drawn here.
 std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
-                                         std::span<CodewordStore* const> stores) {
+                                         std::span<CodewordStore* const> stores, unsigned grinding_bits) {
+  transcript.grind("work", grinding_bits, find_nonce);
   std::vector<OpenedColumns> opened;
   for (const CommittedWord& word : words) {
     opened.push_back({distinct_positions(transcript.positions("positions", word.positions, word.log_domain())), {}});
@@ -96,6 +97,45 @@ std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span
   return opened;
 }
 
+struct BoundRows {
+  E claim;  // on v_0
+  BoundVariables variables;
+};
+
+/// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
+BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule& schedule,
+                             std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                             OracleClaims claims, E gamma, Communicator& comm) {
+  const std::vector<E> targets = batch_values(oracles, claims, gamma);
+  std::vector<std::vector<DenseSummand>> waiting = row_tables(schedule, oracles, witnesses, claims, gamma, comm);
+  BoundVariables bound(schedule.row_variables);
+  JoiningProducts products;
+  SumcheckProver rounds(transcript, products, E::zero());
+  for (unsigned round = 0; round < schedule.row_variables; ++round) {
+    for (std::size_t j = 0; j < oracles.size(); ++j) {
+      if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
+        rounds.add_to_claim(targets[j]);
+        products.join(std::move(waiting[j]));
+      }
+    }
+    bound.push(rounds.round());
+  }
+  return {rounds.claim(), bound};
+}
+
+/// v_0, the same on every rank: the oracles with their rows bound.
+DenseTable first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                        std::span<const OracleWitness> witnesses, const BoundVariables& bound, Communicator& comm) {
+  DenseTable vector = DenseTable::of(ZeroedVector<E>(std::size_t{1} << schedule.log_vector));
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    const CommittedWord& word = schedule.oracles[j];
+    bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
+              vector.span().subspan(word.offset, std::size_t{1} << word.log_columns));
+  }
+  comm.all_reduce_sum(vector.span());
+  return vector;
+}
+
 }  // namespace
 
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
@@ -103,76 +143,45 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
                    Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
-  const E gamma = transcript.challenge("batch claims");  // step 1
-  const std::vector<E> targets = batch_values(oracles, claims, gamma);
-
-  E claim;
-  BoundVariables bound(schedule.row_variables);
-  {  // step 2
-    std::vector<std::vector<DenseSummand>> waiting = row_tables(schedule, oracles, witnesses, claims, gamma, comm);
-    JoiningProducts products;
-    SumcheckProver rounds(transcript, products, E::zero());
-    for (unsigned round = 0; round < schedule.row_variables; ++round) {
-      for (std::size_t j = 0; j < oracles.size(); ++j) {
-        if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
-          rounds.add_to_claim(targets[j]);
-          products.join(std::move(waiting[j]));
-        }
-      }
-      bound.push(rounds.round());
-    }
-    claim = rounds.claim();
-  }
-
+  const E gamma = transcript.challenge("batch claims");
+  auto [claim, bound] = bind_row_variables(transcript, schedule, oracles, witnesses, claims, gamma, comm);
   DenseSummand vector(round_kernel(ProductRelation{}),
-                      {DenseTable::of(SparseVector<E>(std::size_t{1} << schedule.log_vector)),
+                      {first_vector(schedule, oracles, witnesses, bound, comm),
                        DenseTable::of(claim_weights(schedule, oracles, claims, gamma, bound))});
-  const auto values = [&] { return vector.table(0); };
-  const auto weights = [&] { return vector.table(1).span(); };
-  std::vector<CodewordStore*> stores;
-  for (std::size_t j = 0; j < oracles.size(); ++j) {
-    const CommittedWord& word = schedule.oracles[j];
-    bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
-              values().span().subspan(word.offset, std::size_t{1} << word.log_columns));
-    stores.push_back(witnesses[j].codeword);
+  std::vector<CodewordStore*> stores;  // of the words that are opened next
+  for (const OracleWitness& witness : witnesses) {
+    stores.push_back(witness.codeword);
   }
-  comm.all_reduce_sum(values().span());
 
   // From here on every rank computes the same, from the vector alone.
   SumcheckProver rounds(transcript, vector, claim);
   DenseTable committed;  // the vector that `current` is a codeword of
   std::unique_ptr<CodewordStore> current;
-  for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
-    const bool last = round == schedule.vectors.size();
+  for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
     rounds.settle();
-    const DenseTable next_committed = values();
-    std::unique_ptr<CodewordStore> next;
-    if (last) {
-      transcript.send("clear", std::span<const E>(next_committed.span()));  // step 8
-    } else {
-      const CommittedWord& word = schedule.vectors[round];
-      next = commit_vector(next_committed.span(), word.log_rows, word.log_inverse_rate);
-      transcript.send("root", next->root());  // step 3
-    }
-    transcript.grind("work", schedule.grinding_bits, find_nonce);  // step 4
+    const DenseTable next_committed = vector.table(0);
+    const CommittedWord& next_word = schedule.vectors[round];
+    std::unique_ptr<CodewordStore> next =
+        commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate);
+    transcript.send("root", next->root());
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
-    const std::vector<OpenedColumns> opened = send_openings(transcript, words, stores);  // step 5
-    if (last) {
-      break;
-    }
+    const std::vector<OpenedColumns> opened = send_openings(transcript, words, stores, schedule.grinding_bits);
     current = std::move(next);
     committed = next_committed;
     stores = {current.get()};
     std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
-    rounds.add_to_claim(assign_coefficients(added, transcript.challenge("batch columns")));  // step 6
+    rounds.add_to_claim(assign_coefficients(added, transcript.challenge("batch columns")));
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), weights());
+      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.table(1).span());
     }
-    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {  // step 7
+    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
       bound.push(rounds.round());
     }
   }
-  for (unsigned i = 0; i < schedule.log_clear; ++i) {  // step 10
+  rounds.settle();
+  transcript.send("clear", std::span<const E>(vector.table(0).span()));
+  send_openings(transcript, schedule.opened_in_round(schedule.vectors.size()), stores, schedule.grinding_bits);
+  for (unsigned i = 0; i < schedule.log_clear; ++i) {
     bound.push(rounds.round());
   }
 }

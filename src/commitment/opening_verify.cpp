@@ -27,32 +27,34 @@ class Opening {
     }
   }
 
-  /// Steps 1 and 2.
-  void bind_rows() {
+  /// Step 1: each oracle's claims become one.
+  void batch_claims() {
     std::size_t count = 0;
     for (const auto& list : claims_) {
       count += list.size();
     }
     gamma_ = transcript_.challenge("batch claims", static_cast<double>(std::max<std::size_t>(count, 1) - 1),
                                    "batching of " + std::to_string(count) + " claims");
-    const std::vector<S> targets = batch_values<S>(oracles_, claims_, gamma_);
+    targets_ = batch_values<S>(oracles_, claims_, gamma_);
+  }
+
+  /// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
+  void bind_row_variables() {
     for (unsigned round = 0; round < schedule_.row_variables; ++round) {
       for (std::size_t j = 0; j < oracles_.size(); ++j) {
         if (round == schedule_.row_variables - schedule_.oracles[j].log_rows) {
-          claim_ += targets[j];
+          claim_ += targets_[j];
         }
       }
       bind(row_risk(0));
     }
   }
 
-  /// Steps 3 to 7: the next vector is committed and what was bound before is opened against it.
-  void bind_vector(std::size_t round) {
+  /// Steps 3 to 7: the next vector is committed, the words before it are opened against it, its rows are bound.
+  void verify_vector(std::size_t round) {
     const Digest root = transcript_.receive_digest("root");
     std::vector<PowerClaims> added = receive_openings(round);
-    const std::size_t columns = std::transform_reduce(added.begin(), added.end(), std::size_t{0}, std::plus<>(),
-                                                      [](const PowerClaims& word) { return word.points.size(); });
-    claim_ += assign_coefficients(added, transcript_.challenge("batch columns", static_cast<double>(columns),
+    claim_ += assign_coefficients(added, transcript_.challenge("batch columns", static_cast<double>(columns_),
                                                                name(round) + ": batching of bound columns"));
     powers_.insert(powers_.end(), added.begin(), added.end());
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
@@ -61,17 +63,21 @@ class Opening {
     roots_ = {root};
   }
 
-  /// Steps 8 to 10.
-  void finish() {
-    const std::vector<E> clear = transcript_.receive_public("clear", std::size_t{1} << schedule_.log_clear);
+  /// Steps 8 and 9, in place of 3 to 7: the last vector is in clear.
+  void verify_clear_vector() {
+    clear_ = transcript_.receive_public("clear", std::size_t{1} << schedule_.log_clear);
     for (const PowerClaims& word : receive_openings(schedule_.vectors.size())) {
-      transcript_.check_public([&] { return word.hold_for(clear); }, "the clear vector differs from an opened column");
+      transcript_.check_public([&] { return word.hold_for(clear_); }, "the clear vector differs from an opened column");
     }
+  }
+
+  /// Step 10: the sum-check over the clear vector's variables, and all claims at the point where it ends.
+  void check_final_claim() {
     for (unsigned i = 0; i < schedule_.log_clear; ++i) {
       bind({0, "final sum-check"});
     }
     const E expected = transcript_.public_value(
-        [&] { return evaluate(clear, bound_.vector_point(schedule_.log_vector - schedule_.log_clear)) * weight(); });
+        [&] { return evaluate(clear_, bound_.vector_point(schedule_.log_vector - schedule_.log_clear)) * weight(); });
     transcript_.check_equal(claim_, expected, "the opening's final claim does not hold");
   }
 
@@ -111,7 +117,9 @@ class Opening {
     for (std::size_t j = 0; j < words.size(); ++j) {
       opened.push_back(receive_columns(transcript_, words[j], roots_[j], std::move(drawn[j])));
     }
-    return power_claims(words, opened, bound_, round);
+    columns_ = std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
+                                     [](const OpenedColumns& columns) { return columns.positions.size(); });
+    return transcript_.public_value([&] { return power_claims(words, opened, bound_, round); });
   }
 
   /// All claims' and powers' weights at the fully bound point.
@@ -139,9 +147,12 @@ class Opening {
   OpeningSchedule schedule_;
   BoundVariables bound_;
   E gamma_;
+  std::vector<S> targets_;  // by oracle
   S claim_{};
   std::vector<Digest> roots_;  // of the words that are opened next
   std::vector<PowerClaims> powers_;
+  std::size_t columns_ = 0;  // opened in this round
+  std::vector<E> clear_;
 };
 
 }  // namespace
@@ -151,11 +162,13 @@ void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle
                     std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims) {
   const Transcript::Scope scope = transcript.scope("opening");
   Opening<S> opening(transcript, oracles, claims);
-  opening.bind_rows();
+  opening.batch_claims();
+  opening.bind_row_variables();
   for (std::size_t round = 0; round < opening.vectors(); ++round) {
-    opening.bind_vector(round);
+    opening.verify_vector(round);
   }
-  opening.finish();
+  opening.verify_clear_vector();
+  opening.check_final_claim();
 }
 
 template void verify_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const std::vector<Claim>>);

@@ -6,7 +6,7 @@
 namespace tessera {
 
 /// The prover's dense weights on v_0: entry offset_j + hi is sum_i gamma^i * w_i(hi, row point) over oracle j's claims.
-SparseVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                               std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound);
 
 /// weights[offset + hi] += sum_i coefficient_i * x_i^hi, x_i = omega^(positions[i]): a transform of a sparse vector.

@@ -6,9 +6,9 @@
 
 namespace tessera {
 
-SparseVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                               std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound) {
-  SparseVector<E> weights(std::size_t{1} << schedule.log_vector);
+  ZeroedVector<E> weights(std::size_t{1} << schedule.log_vector);
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
@@ -45,7 +45,7 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
   const unsigned lane_bits = std::min(5U, claims.log_length);
   const std::size_t lanes = std::size_t{1} << lane_bits;
   const unsigned log_length = log_domain - lane_bits;
-  SparseVector<F> data((2 * lanes) << log_length);
+  ZeroedVector<F> data((2 * lanes) << log_length);
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
     F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;

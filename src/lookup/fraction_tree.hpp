@@ -57,7 +57,7 @@ int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t ch
 /// The classes with this rank's segments, columns read.
 std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
 
-/// A node with its index in its layer; nodes that are not listed are neutral.
+/// A node with its index in its GKR layer; nodes that are not listed are neutral.
 struct SparseFraction {
   std::uint64_t index = 0;
   Fraction value;

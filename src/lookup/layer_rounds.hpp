@@ -16,7 +16,7 @@ class PrefixEq {
   std::vector<std::vector<E>> low_;   // of i coordinates from split_ on
 };
 
-/// One layer's sum-check as its parts see it: the point that beta fixes, tau, and the prefixes' weights.
+/// One GKR layer's sum-check as its parts see it: the point that beta fixes, tau, and the prefixes' weights.
 struct LayerContext {
   std::span<const E> at;
   E tau;

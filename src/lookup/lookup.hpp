@@ -67,10 +67,10 @@ using LookupClaims = LookupClaimsOf<E>;
 ///   | # | from | message                                                                        |
 ///   | 0 | P    | work (grinding), then V: alpha, lambda                                           |
 ///   | 1 | P    | root: q (numerator is 0); V checks q != 0                                        |
-///   | 2 | P/V  | per layer: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1                |
-///   | 3 | P    | per layer: values p0,p1,q0,q1 of the two children at the layer's point; V: merge |
+///   | 2 | P/V  | per GKR layer: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1            |
+///   | 3 | P    | per GKR layer: p0,p1,q0,q1 of the two children at the layer's point; V: merge    |
 ///   | 4 | P    | leaves: per column a (and b where its table has one), then the multiplicities    |
-/// A node's children differ in the last variable of the lower layer, so a chunk pairs its inner bits first.
+/// A node's children differ in the last variable of the lower GKR layer, so a chunk pairs its inner bits first.
 /// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding.
 template <class S>
 LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructure& structure);

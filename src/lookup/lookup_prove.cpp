@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-/// One layer's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
+/// One GKR layer's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
 class LayerSummand final : public Summand {
  public:
   LayerSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
@@ -168,11 +168,10 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
                           const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm) {
   check_input(structure, columns, multiplicities);
   const Transcript::Scope scope = transcript.scope("lookup");
-  // 0
   transcript.grind("work", structure.grinding_bits());
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
-  // 1
+  // the sum of all fractions is 0/q
   const LookupInput input{structure, columns, multiplicities, alpha, lambda};
   const std::vector<SegmentClass> classes = make_segments(input, comm);
   FractionTree tree(input, classes, comm);
@@ -182,13 +181,13 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   Point point;
   for (unsigned j = 0; j < tree.log_leaves(); ++j) {
     const Transcript::Scope layer_scope = transcript.scope("layer");
-    // 2
+    // from a GKR layer's (p, q) to all its nodes' children at a point
     const E tau = transcript.challenge("tau");
     const PrefixEq eq(point);
     const LayerContext layer{point, tau, eq};
     LayerSummand summand(input, classes, tree.take_layer(j), layer, comm);
     Point end = prove_rounds(transcript, summand, point.size(), point, p + tau * q);
-    // 3
+    // the children at this point, merged into the next GKR layer's (p, q)
     const Children child = summand.node();
     const E children[4] = {child.p0, child.p1, child.q0, child.q1};
     transcript.send("children", children);
@@ -198,7 +197,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
     point = std::move(end);
     point.push_back(merge);
   }
-  // 4
+  // the last GKR layer is the leaves, made from columns and tables
   LookupClaims claims = evaluate_claims(input, std::move(point), comm);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const E values[2] = {claims.a[c], claims.b[c]};

@@ -97,22 +97,23 @@ template <class S>
 LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructure& structure) {
   const Transcript::Scope scope = transcript.scope("lookup");
   const LookupStructure::Slots slots = structure.slots();
-  // 0: cleared of denominators, the sum of N fractions has degree below N in alpha, 2*N in lambda; rounded up to 4*N
+  // alpha and lambda: cleared of denominators, the sum of N fractions has degree below N in alpha, 2*N in lambda;
+  // rounded up to 4*N
   const double half_error = 2 * std::exp2(slots.log_leaves);
   transcript.check_work("work", structure.grinding_bits());
   const E alpha = transcript.challenge("alpha", half_error, "sum of fractions");
   const E lambda = transcript.challenge("lambda", half_error, "sum of fractions");
-  // 1
+  // the sum of all fractions is 0/q
   S p{};
   S q = transcript.receive("root");
   transcript.check_nonzero(q, "a denominator is zero");
   Point point;
   for (unsigned layer = 0; layer < slots.log_leaves; ++layer) {
     const Transcript::Scope layer_scope = transcript.scope("layer");
-    // 2
+    // from a GKR layer's (p, q) to all its nodes' children at a point
     const E tau = transcript.challenge("tau", 1, "tau and merge");
     auto end = verify_eq_sumcheck<S>(transcript, p + tau * q, point, 2);
-    // 3
+    // the children at this point, merged into the next GKR layer's (p, q)
     const std::vector<S> child = transcript.receive("children", 4);
     const S p0 = child[0], p1 = child[1], q0 = child[2], q1 = child[3];
     const S sum = transcript.product(p0, q1) + transcript.product(p1, q0) + tau * transcript.product(q0, q1);
@@ -123,7 +124,7 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
     point = std::move(end.point);
     point.push_back(merge);
   }
-  // 4
+  // the last GKR layer is the leaves, made from columns and tables
   LookupClaimsOf<S> claims = receive_claims(transcript, structure, std::move(point));
   const Leaves<S> leaves = evaluate_leaves(transcript, structure, slots, claims, alpha, lambda);
   transcript.check_equal(leaves.p, p, "numerators of the leaves do not match the columns and multiplicities");

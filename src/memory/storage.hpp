@@ -46,7 +46,7 @@ struct StorageAllocator {
 /// A vector of numbers whose entries are zero after its first resize(), without being touched: a tensor of which a rank
 /// fills its own rows costs those rows. It is sized once: shrinking and growing again would bring old values back.
 template <class T>
-using SparseVector = std::vector<T, StorageAllocator<T, true>>;
+using ZeroedVector = std::vector<T, StorageAllocator<T, true>>;
 
 /// A vector of numbers whose entries are uninitialised after resize().
 template <class T>

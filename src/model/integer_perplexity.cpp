@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t scored_at_once = 128;
 
 /// Negative log-likelihood of token `first + i + 1` given the logits of position first + i, summed over `tokens`.
-double negative_log_likelihood(IntegerTransformer& transformer, std::span<const std::uint32_t> window,
-                               Range tokens, double scale, Communicator& comm) {
+double negative_log_likelihood(IntegerTransformer& transformer, std::span<const std::uint32_t> window, Range tokens,
+                               double scale, Communicator& comm) {
   const std::size_t n = tokens.size();
   const std::vector<std::int64_t> logits = transformer.logits(tokens);
   const Range rows = transformer.vocabulary_rows();

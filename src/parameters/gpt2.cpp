@@ -116,6 +116,7 @@ double ParameterRow::divisor(const ModelShape& shape) const {
 
 std::vector<Shape> parameter_shapes(const ModelShape& shape) {
   std::vector<Shape> shapes;
+  shapes.reserve(table.size());
   for (const ParameterRow& row : table) {
     shapes.push_back(row.oracle_shape(shape));
   }

@@ -19,30 +19,35 @@ Derived Builder::derive(const std::string& name, const Shape& shape, Ownership o
   return {plan_.derived.size() - 1};
 }
 
-DerivedRange Builder::derived_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width) {
+DerivedRange Builder::derived_value(const std::string& name, const Shape& shape, Ownership ownership, Width width) {
   const Derived values = derive(name, shape, ownership);
   return {range(name, shape, width, false, false, {Source::Kind::derived, values.derived}), values};
 }
 
-RangeId Builder::layer_value(const std::string& name, const Shape& shape, unsigned width, bool is_signed) {
+RangeId Builder::layer_value(const std::string& name, const Shape& shape, Width width, bool is_signed) {
   return range(name, shape, width, is_signed, false, {});
 }
 
 CommittedDerived Builder::committed_derived(const std::string& name, const Shape& shape, Ownership ownership,
-                                            unsigned width) {
+                                            Width width) {
   const Derived values = derive(name, shape, ownership);
   const TensorId tensor = commit(values);
   return {values, tensor, check(tensor, {Source::Kind::derived, values.derived}, width, false)};
 }
 
 TensorId Builder::commit(const DeclaredTensor& tensor, Source source) {
+  plan_.declarations.push_back({Declaration::Kind::tensor, tensor.name, tensor.shape});
+  return append(tensor, source);
+}
+
+TensorId Builder::append(const DeclaredTensor& tensor, Source source) {
   plan_.witness_names.push_back(tensor.name);
   plan_.witness_shapes.push_back(tensor.shape);
   plan_.witness_sources.push_back(source);
   return plan_.witness_shapes.size() - 1;
 }
 
-RangeId Builder::check(TensorId tensor, Source source, unsigned width, bool is_signed) {
+RangeId Builder::check(TensorId tensor, Source source, Width width, bool is_signed) {
   const std::string name = plan_.witness_names[tensor];  // copies: the lists grow
   const Shape shape = plan_.witness_shapes[tensor];
   const RangeId checked = range(name, shape, width, is_signed, false, source);
@@ -51,22 +56,26 @@ RangeId Builder::check(TensorId tensor, Source source, unsigned width, bool is_s
 }
 
 PairLookup Builder::pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table) {
+  plan_.declarations.back() = {Declaration::Kind::pair, name, shape, 0, false, plan_.lookup.tables[table].name};
   plan_.pairs.push_back({column(name, shape, table), output, shape});
   return plan_.pairs.back();
 }
 
-RangeId Builder::range(const std::string& name, const Shape& shape, unsigned width, bool is_signed, bool commit_top,
+RangeId Builder::range(const std::string& name, const Shape& shape, Width width, bool is_signed, bool commit_top,
                        Source source) {
-  RangeCheck range{name, shape, width, is_signed ? std::int64_t{1} << (width - 1) : 0, {}, {}, source};
-  const unsigned pieces = (width + piece_bits - 1) / piece_bits;
+  plan_.declarations.push_back(
+      {commit_top ? Declaration::Kind::remainder : Declaration::Kind::value, name, shape, width, is_signed});
+  const unsigned bits = width.bits;
+  RangeCheck range{name, shape, bits, is_signed ? std::int64_t{1} << (bits - 1) : 0, {}, {}, source};
+  const unsigned pieces = (bits + piece_bits - 1) / piece_bits;
   for (unsigned i = 0; i < pieces; ++i) {
     const bool top = i + 1 == pieces;
     const std::string piece = name + "/" + std::to_string(i);
     const std::size_t index = column(piece, shape, 0);
-    range_columns_.push_back({index, top ? width - piece_bits * i : piece_bits});
+    range_columns_.push_back({index, top ? bits - piece_bits * i : piece_bits});
     range.columns.push_back(index);
     if (!top || commit_top) {
-      range.committed.push_back(commit({piece, shape, {}, 0, false, 0}, {}));
+      range.committed.push_back(append({piece, shape, {}, 0, false, 0}, {}));
     }
   }
   plan_.ranges.push_back(std::move(range));
@@ -91,7 +100,7 @@ void Builder::finish_tables() {
   }
   for (const LookupTable& entry : plan_.lookup.tables) {
     const Shape rows({Dimension::whole(std::size_t{1} << entry.log_size)});
-    plan_.multiplicities.push_back(commit({"multiplicity/" + entry.name, rows, {}, 0, false, 0}, {}));
+    plan_.multiplicities.push_back(append({"multiplicity/" + entry.name, rows, {}, 0, false, 0}, {}));
   }
 }
 

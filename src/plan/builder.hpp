@@ -35,23 +35,24 @@ class Builder {
 
   /// A value that inference records: all its pieces but the top one are committed.
   template <class T>
-  RecordedRange<T> value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width,
+  RecordedRange<T> value(const std::string& name, const Shape& shape, Ownership ownership, Width width,
                          bool is_signed = false) {
     const Recorded<T> values = record<T>(name, shape, ownership);
     return {range(name, shape, width, is_signed, false, {Source::Kind::recorded, values.recorded}), values};
   }
   /// The same for a derived one.
-  DerivedRange derived_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width);
+  DerivedRange derived_value(const std::string& name, const Shape& shape, Ownership ownership, Width width);
   /// The same for values that the layer's witness step gives chunk by chunk.
-  RangeId layer_value(const std::string& name, const Shape& shape, unsigned width, bool is_signed = false);
+  RangeId layer_value(const std::string& name, const Shape& shape, Width width, bool is_signed = false);
 
   /// A remainder of rshift by `shift`, recorded: it is the sum of its committed pieces. Where nothing is computed it is
   /// 2^(shift-1), as rshift(0, shift) leaves.
   template <class T>
   RecordedRange<T> remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
     const Recorded<T> values = record<T>(name, shape, ownership, std::int64_t{1} << (shift - 1));
-    return {range(name, shape, static_cast<unsigned>(shift), false, true, {Source::Kind::recorded, values.recorded}),
-            values};
+    return {
+        range(name, shape, {static_cast<unsigned>(shift), "S"}, false, true, {Source::Kind::recorded, values.recorded}),
+        values};
   }
 
   /// A committed tensor and, at once or later, the range check of its values.
@@ -61,17 +62,17 @@ class Builder {
     return {values, commit(values), {}};
   }
   template <class T>
-  void check(CommittedValue<T>& value, unsigned width, bool is_signed = false) {
+  void check(CommittedValue<T>& value, Width width, bool is_signed = false) {
     value.checked = check(value.tensor, {Source::Kind::recorded, value.recorded}, width, is_signed);
   }
   template <class T>
-  CommittedValue<T> committed_value(const std::string& name, const Shape& shape, Ownership ownership, unsigned width,
+  CommittedValue<T> committed_value(const std::string& name, const Shape& shape, Ownership ownership, Width width,
                                     bool is_signed = false) {
     CommittedValue<T> value = committed<T>(name, shape, ownership);
     check(value, width, is_signed);
     return value;
   }
-  CommittedDerived committed_derived(const std::string& name, const Shape& shape, Ownership ownership, unsigned width);
+  CommittedDerived committed_derived(const std::string& name, const Shape& shape, Ownership ownership, Width width);
 
   /// A pair of a function table: its recorded output is committed, the layer's witness step gives the input.
   template <class T>
@@ -85,9 +86,10 @@ class Builder {
 
  private:
   TensorId commit(const DeclaredTensor& tensor, Source source);
-  RangeId check(TensorId tensor, Source source, unsigned width, bool is_signed);
+  TensorId append(const DeclaredTensor& tensor, Source source);
+  RangeId check(TensorId tensor, Source source, Width width, bool is_signed);
   PairLookup pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table);
-  RangeId range(const std::string& name, const Shape& shape, unsigned width, bool is_signed, bool commit_top,
+  RangeId range(const std::string& name, const Shape& shape, Width width, bool is_signed, bool commit_top,
                 Source source);
   std::size_t column(const std::string& name, const Shape& shape, std::size_t table);
 

@@ -21,6 +21,24 @@ struct DeclaredTensor {
   std::int64_t fill = 0;  // what the identities give in padding and above the diagonal
 };
 
+/// Bits of a range check, and how pages say it for every model.
+struct Width {
+  constexpr Width(unsigned value, std::string_view formula = {}) : bits(value), text(formula) {}
+  unsigned bits;
+  std::string_view text;  // empty: the number itself
+};
+
+/// What a layer declares, as pages list it: one entry appends committed tensors, look-up columns or both.
+struct Declaration {
+  enum class Kind : std::uint8_t { tensor, value, remainder, pair };
+  Kind kind = Kind::tensor;
+  std::string name;
+  Shape shape;
+  Width width = 0;  // of a value or remainder
+  bool is_signed = false;
+  std::string table = {};  // of a pair
+};
+
 /// Handle of a tensor that inference records, by its number in Plan::recorded.
 template <class T>
 struct Recorded {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/statement.hpp>
+
 #include "commitment/oracle.hpp"
 #include "plan/shape.hpp"
 #include "tokenizer/tokenizer.hpp"
@@ -38,13 +40,6 @@ struct VerifyingKey {
   static VerifyingKey decode(std::span<const std::uint8_t> bytes);
   /// BLAKE2s-256 of encode().
   [[nodiscard]] Digest digest() const;
-};
-
-/// The public statement: the model's arg-max continuation of `prompt` is `generated`.
-struct Statement {
-  std::vector<std::uint32_t> prompt;
-  std::vector<std::uint32_t> generated;
-  friend bool operator==(const Statement&, const Statement&) = default;
 };
 
 }  // namespace tessera

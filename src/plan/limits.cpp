@@ -1,71 +1,108 @@
+#include <algorithm>
+#include <cassert>
+#include <iterator>
 #include <string>
 #include "base/errors.hpp"
+#include "field/goldilocks.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
 
+constexpr std::int64_t size(std::size_t most) { return static_cast<std::int64_t>(most); }
 constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(sqrt(eps')))
 
-void check_range(std::string_view field, std::int64_t value, std::int64_t low, std::int64_t high) {
-  if (value < low || value > high) {
-    throw InputError(std::string(field) + ": expected " + std::to_string(low) + " to " + std::to_string(high) +
-                     ", found " + std::to_string(value));
-  }
-}
+constexpr Limit table[] = {
+    {"n_layer", 1, size(max_layers), "with n_head: chunks of a key's tensors"},
+    {"n_embd", 1, size(max_embedding), "sums of squares stay below 2^62; n_head divides it"},
+    {"n_head", 1, size(max_heads), "with n_layer: chunks of a key's tensors"},
+    {"n_inner", 1, size(max_inner), "products of a matrix are exact in float64: below 2^53"},
+    {"n_vocab", 1, size(max_vocabulary), "size of the key; the vocabulary has as many entries"},
+    {"n_positions", 1, size(max_positions), "R = floor(2^46/D) gets coarse beyond"},
+    {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^14"},
+    {"exponent", -max_exponent, max_exponent, "each of the 28"},
+    {"residual", Exponents{}.residual, Exponents{}.residual, "fixed"},
+    {"score", 0, max_score_exponent, "EXP reaches 0 before the table's edge"},
+    {"mlp", 0, max_mlp_exponent, "GELU is tabulated for |x| >= 1 at least"},
+    {"gelu", 0, max_mlp_exponent, "not above mlp"},
+    {"shift", 1, max_matmul_shift, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
+    {"shift of a layer norm", 1, max_norm_shift, "S of u: remainders are two pieces"},
+    {"left shift", 0, max_bias_shift, "b of every bias and beta: |bias*2^b| < 2^61"},
+    {"token bytes", 0, size(max_token_bytes), "bytes of one vocabulary entry"},
+    {"vocabulary bytes", 0, size(max_vocabulary_bytes), "bytes of all"},
+    {"merges", 0, size(max_merges), "several may make the same token"},
+    {"log_rows", min_log_rows, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
+    {"log_inverse_rate", 1, max_log_inverse_rate, "a code has redundancy"},
+    {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
+    {"score tiles", 0, size(max_score_tiles), "n_layer*n_head*ceil(s/64)^2: chunks of the scores"},
+};
 
-void check_size(std::string_view field, std::size_t value, std::size_t high) {
-  if (value < 1 || value > high) {
-    throw InputError(std::string(field) + ": expected 1 to " + std::to_string(high) + ", found " +
-                     std::to_string(value));
-  }
+const Limit& limit_of(std::string_view name) {
+  const auto* found = std::ranges::find(table, name, &Limit::name);
+  assert(found != std::end(table));
+  return *found;
 }
 
 }  // namespace
 
+std::span<const Limit> limits() { return table; }
+
+void check_limit(std::string_view name, std::int64_t value, std::string_view field) {
+  const Limit& limit = limit_of(name);
+  if (value < limit.least || value > limit.most) {
+    throw InputError(std::string(field.empty() ? name : field) + ": expected " + std::to_string(limit.least) + " to " +
+                     std::to_string(limit.most) + ", found " + std::to_string(value));
+  }
+}
+
 void check_shape(const ModelShape& shape) {
-  check_size("n_layer", shape.n_layer, max_layers);
-  check_size("n_embd", shape.n_embd, max_embedding);
-  check_size("n_head", shape.n_head, max_heads);
+  const auto check = [](std::string_view name, std::size_t value) {
+    check_limit(name, static_cast<std::int64_t>(value));
+  };
+  check("n_layer", shape.n_layer);
+  check("n_embd", shape.n_embd);
+  check("n_head", shape.n_head);
   if (shape.n_embd % shape.n_head != 0) {
     throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(shape.n_head));
   }
-  check_size("n_inner", shape.n_inner, max_inner);
-  check_size("n_vocab", shape.n_vocab, max_vocabulary);
-  check_size("n_positions", shape.n_positions, max_positions);
+  check("n_inner", shape.n_inner);
+  check("n_vocab", shape.n_vocab);
+  check("n_positions", shape.n_positions);
 }
 
 void check_exponents(const Exponents& e) {
-  for_each_exponent(
-      e, [](std::string_view name, std::int32_t value) { check_range(name, value, -max_exponent, max_exponent); });
-  check_range("residual", e.residual, Exponents{}.residual, Exponents{}.residual);
-  check_range("score", e.score, 0, max_score_exponent);
-  check_range("mlp", e.mlp, 0, max_mlp_exponent);
-  check_range("gelu", e.gelu, 0, e.mlp);
-  check_range("shift_q", e.shift_q(), 1, max_matmul_shift);
-  check_range("shift_k", e.shift_k(), 1, max_matmul_shift);
-  check_range("shift_v", e.shift_v(), 1, max_matmul_shift);
-  check_range("shift_score", e.shift_score(), 1, max_matmul_shift);
-  check_range("shift_o", e.shift_o(), 1, max_matmul_shift);
-  check_range("shift_1", e.shift_1(), 1, max_matmul_shift);
-  check_range("shift_2", e.shift_2(), 1, max_matmul_shift);
-  check_range("shift_norm of u1", e.shift_norm(e.gamma1, e.u1), 1, max_norm_shift);
-  check_range("shift_norm of u2", e.shift_norm(e.gamma2, e.u2), 1, max_norm_shift);
-  check_range("shift_norm of uf", e.shift_norm(e.gammaf, e.uf), 1, max_norm_shift);
-  check_range("bias_q", e.bias_q(), 0, max_bias_shift);
-  check_range("bias_k", e.bias_k(), 0, max_bias_shift);
-  check_range("bias_v", e.bias_v(), 0, max_bias_shift);
-  check_range("bias_o", e.bias_o(), 0, max_bias_shift);
-  check_range("bias_1", e.bias_1(), 0, max_bias_shift);
-  check_range("bias_2", e.bias_2(), 0, max_bias_shift);
-  check_range("bias_norm of beta1", e.bias_norm(e.gamma1, e.beta1), 0, max_bias_shift);
-  check_range("bias_norm of beta2", e.bias_norm(e.gamma2, e.beta2), 0, max_bias_shift);
-  check_range("bias_norm of betaf", e.bias_norm(e.gammaf, e.betaf), 0, max_bias_shift);
+  for_each_exponent(e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
+  check_limit("residual", e.residual);
+  check_limit("score", e.score);
+  check_limit("mlp", e.mlp);
+  check_limit("gelu", e.gelu);
+  if (e.gelu > e.mlp) {
+    throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
+  }
+  check_limit("shift", e.shift_q(), "shift_q");
+  check_limit("shift", e.shift_k(), "shift_k");
+  check_limit("shift", e.shift_v(), "shift_v");
+  check_limit("shift", e.shift_score(), "shift_score");
+  check_limit("shift", e.shift_o(), "shift_o");
+  check_limit("shift", e.shift_1(), "shift_1");
+  check_limit("shift", e.shift_2(), "shift_2");
+  check_limit("shift of a layer norm", e.shift_norm(e.gamma1, e.u1), "shift_norm of u1");
+  check_limit("shift of a layer norm", e.shift_norm(e.gamma2, e.u2), "shift_norm of u2");
+  check_limit("shift of a layer norm", e.shift_norm(e.gammaf, e.uf), "shift_norm of uf");
+  check_limit("left shift", e.bias_q(), "bias_q");
+  check_limit("left shift", e.bias_k(), "bias_k");
+  check_limit("left shift", e.bias_v(), "bias_v");
+  check_limit("left shift", e.bias_o(), "bias_o");
+  check_limit("left shift", e.bias_1(), "bias_1");
+  check_limit("left shift", e.bias_2(), "bias_2");
+  check_limit("left shift", e.bias_norm(e.gamma1, e.beta1), "bias_norm of beta1");
+  check_limit("left shift", e.bias_norm(e.gamma2, e.beta2), "bias_norm of beta2");
+  check_limit("left shift", e.bias_norm(e.gammaf, e.betaf), "bias_norm of betaf");
 }
 
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
-  check_range("epsilon", epsilon, 1, max_epsilon);
+  check_limit("epsilon", epsilon);
   if (IntegerConstants::of(shape, epsilon).inverse_bits > max_inverse_bits) {
     throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(epsilon));

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string_view>
+
 #include "plan/shape.hpp"
 
 namespace tessera {
@@ -27,6 +31,18 @@ inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned min_log_rows = 4;  // a Merkle leaf is longer than a node
 inline constexpr unsigned max_log_rows = 7;
 inline constexpr unsigned max_log_inverse_rate = 8;
+
+/// A number of a key or a statement and what it may be.
+struct Limit {
+  std::string_view name;
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::string_view why;
+};
+/// All limits, in the order of the key: what the checks go by and what src/README.md lists.
+std::span<const Limit> limits();
+/// Throws InputError naming the field (`field`, or the limit's name) unless the limit allows the value.
+void check_limit(std::string_view name, std::int64_t value, std::string_view field = {});
 
 /// Throws InputError naming the field unless the shape is supported.
 void check_shape(const ModelShape& shape);

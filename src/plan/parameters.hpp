@@ -38,7 +38,7 @@ class ParameterValues {
   std::string_view name_;
   ParameterExtents extents_;
   Range held_;
-  SparseVector<T> values_;
+  ZeroedVector<T> values_;
 };
 
 /// The parameters of a model by ParameterId. A rank of several has the rows that the parameter table gives it and no

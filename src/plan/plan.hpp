@@ -16,8 +16,9 @@ struct Plan {
   std::size_t padded_tokens = 0;  // s_hat
   std::uint32_t filler = 0;       // token that pads the sequence
 
-  std::vector<DeclaredTensor> recorded;  // what inference records
-  std::vector<DeclaredTensor> derived;   // what witness steps compute
+  std::vector<Declaration> declarations;  // for people
+  std::vector<DeclaredTensor> recorded;   // what inference records
+  std::vector<DeclaredTensor> derived;    // what witness steps compute
 
   std::vector<Shape> witness_shapes;       // of committed tensors, by TensorId
   std::vector<std::string> witness_names;  // by TensorId

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// The integer constants of section "integers of the transformer" that depend on the shape only.
+/// The integer constants of src/README.md, section 4, that depend on shape and epsilon only.
 struct IntegerConstants {
   std::int64_t epsilon = 1;         // eps' = max(1, round(d*eps*2^24)), added to V
   std::int64_t norm_numerator = 0;  // C*2^14, C = round(sqrt(d)*2^16)

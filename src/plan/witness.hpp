@@ -49,9 +49,10 @@ class Witness {
   /// A recorded or derived tensor as the provers' sums take it.
   template <class T>
   [[nodiscard]] IntegerTensor view(const Recorded<T>& tensor) const {
-    return &trace_[tensor];
+    return recorded[tensor.recorded];
   }
 
+  std::vector<IntegerTensor> recorded;    // by number in Plan::recorded: the trace's
   std::vector<IntegerTensor> parameters;  // by ParameterId
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
   std::vector<LookupColumnData> columns;  // by look-up column

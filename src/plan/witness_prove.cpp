@@ -26,13 +26,16 @@ Witness::Witness(const Plan& plan, const Trace& trace, const ParameterTensors& p
       trace_(trace),
       rank_(comm.rank()),
       ranks_(comm.size()) {
+  for (std::size_t number = 0; number < plan.recorded.size(); ++number) {
+    recorded.push_back(trace.view(number));
+  }
   for (const DeclaredTensor& tensor : plan.derived) {
     derived_.emplace_back(tensor.shape, tensor.ownership, rank_, ranks_);
   }
 }
 
 IntegerTensor Witness::source(const Source& source) const {
-  return source.kind == Source::Kind::recorded ? trace_.view(source.number) : &derived_[source.number];
+  return source.kind == Source::Kind::recorded ? recorded[source.number] : &derived_[source.number];
 }
 
 void Witness::set_input(const PairLookup& pair, const Filler& fill) {

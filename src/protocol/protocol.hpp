@@ -2,19 +2,13 @@
 
 #include <map>
 
+#include <tessera/verify.hpp>
+
 #include "commitment/opening.hpp"
 #include "cluster/communicator.hpp"
 #include "architecture/gpt2/gpt2.hpp"
 
 namespace tessera {
-
-/// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
-struct Verdict {
-  bool accepted = false;
-  std::string scope;
-  std::string reason;
-  std::map<std::string, double> timings;  // seconds by scope
-};
 
 /// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);

@@ -1,8 +1,5 @@
 #include "base/errors.hpp"
-#include "base/little_endian.hpp"
 #include "protocol/protocol.hpp"
-
-#include <cstring>
 
 namespace tessera {
 
@@ -28,35 +25,8 @@ ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const
 
 template ProofClaims verify_layers(const Gpt2Plan&, const Statement&, VerifierView<E>&);
 template ProofClaims verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&, VerifierView<E>&);
-
-StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions) {
-  const std::vector<std::uint32_t> generated(plan.generated);
-  const Statement shape{std::vector<std::uint32_t>(plan.prompt_length), generated};  // ids change no message's length
-  AccountingTranscript transcript(std::move(positions));
-  ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, shape, transcript).ledger;
-  return {transcript.account(), std::move(ledger)};
-}
-
-SoundnessReport soundness_report(const Gpt2Plan& plan, const VerifyingKey& key) {
-  return account_of(plan, key).account.soundness();
-}
-
-Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
-  std::vector<std::uint8_t> message;
-  for (const char c : std::string_view("tessera")) {
-    message.push_back(static_cast<std::uint8_t>(c));
-  }
-  append_little_endian(message, format_version);
-  const Digest key_digest = key.digest();
-  message.insert(message.end(), key_digest.begin(), key_digest.end());
-  for (const auto* ids : {&statement.prompt, &statement.generated}) {
-    append_little_endian<std::uint64_t>(message, ids->size());
-    for (const std::uint32_t id : *ids) {
-      append_little_endian(message, id);
-    }
-  }
-  return blake2s(message);
-}
+template ProofClaimsOf<Nothing> verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&,
+                                           VerifierView<Nothing>&);
 
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
   try {
@@ -70,6 +40,15 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
 
 Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload) {
+  // whoever made the plan: its lengths size the weights that the statement's ids index
+  if (statement.prompt.size() != plan.prompt_length || statement.generated.size() != plan.generated) {
+    return {false, "/statement", "the statement's lengths are not the plan's", {}};
+  }
+  try {
+    check_statement(key, statement);
+  } catch (const InputError& error) {
+    return {false, "/statement", error.what(), {}};
+  }
   Verdict verdict;
   if (soundness_report(plan, key).round_by_round_bits() < required_soundness_bits) {
     verdict.scope = "/soundness";

@@ -41,6 +41,7 @@ struct ReductionRelation {
     return sum_of(tensors, [&v, n = tensors](std::size_t k) { return v[k] * v[n + k]; });
   }
 };
+/// Vectors for up to three tensors.
 RoundKernel round_kernel(const ReductionRelation& relation);
 
 }  // namespace tessera

@@ -96,12 +96,7 @@ struct Reader {
     return {add_product(sum.straight, value(node, v), constant(1)), sum.crossed};
   }
 
-  /// sum + weight*node: a product's weight goes to its left factor.
-  template <class A, class B>
-  static HWY_INLINE ProductSum add_to(ProductSum sum, const Product<A, B>& node, const V* v, ElementFactor weight) {
-    const V left = reduce_weak(multiply_elements_wide(weak(node.a, v), weight));
-    return add_elements_product(sum, left, value(node.b, v));
-  }
+  /// sum + weight*node.
   template <class Node>
   static HWY_INLINE ProductSum add_to(ProductSum sum, const Node& node, const V* v, ElementFactor weight) {
     const V a = weak(node, v);
@@ -110,7 +105,15 @@ struct Reader {
   }
 };
 
-/// Consecutive elements of two tables apart: what the pairs x, x+1, .. run from and to.
+/// A product of values: if its factors are all those of the relation, the weight of a pair goes to one of them.
+template <class Node>
+inline constexpr bool multiplies_values = false;
+template <>
+inline constexpr bool multiplies_values<expression::Value> = true;
+template <class A, class B>
+inline constexpr bool multiplies_values<expression::Product<A, B>> = multiplies_values<A>&& multiplies_values<B>;
+
+/// What the pairs x, x+1, .. of a table run from and to.
 HWY_INLINE Halves load_pairs(const E* table, std::size_t x) {
   return split_pairs(load_elements(table + 2 * x), load_elements(table + 2 * x + elements_per_vector()));
 }
@@ -156,6 +159,12 @@ HWY_INLINE void sum_block(const R& relation, const RoundRun& run, std::size_t fi
   constexpr std::size_t degree = R::degree();
   const expression::Symbols symbols;
   const auto formula = relation(symbols);
+  constexpr bool weigh_factor = [] {
+    if constexpr (weighted && multiplies_values<std::decay_t<decltype(formula)>>) {
+      return R::factors() == degree;
+    }
+    return false;
+  }();
   const ElementFactor challenge = element_factor(run.challenge);
   ProductSum sums[degree + 1];
   unrolled<degree + 1>([&](auto at) TESSERA_WRITTEN_OUT { sums[at] = no_products(); });
@@ -172,10 +181,14 @@ HWY_INLINE void sum_block(const R& relation, const RoundRun& run, std::size_t fi
     if constexpr (weighted) {
       weight = {load_elements(run.weights.low() + (x - first)), load_elements(run.weights.low_crossed() + (x - first))};
     }
+    if constexpr (weigh_factor) {
+      value[0] = multiply_elements(value[0], weight);
+      step[0] = multiply_elements(step[0], weight);
+    }
     unrolled<degree + 1>([&](auto at) TESSERA_WRITTEN_OUT {
       if constexpr (at != 1 || with_one) {
         const V* v = is_homogeneous<R>() && at == degree ? step : value;
-        if constexpr (weighted) {
+        if constexpr (weighted && !weigh_factor) {
           sums[at] = Reader::add_to(sums[at], formula, v, weight);
         } else {
           sums[at] = Reader::add_to(sums[at], formula, v);

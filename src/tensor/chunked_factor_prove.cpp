@@ -92,26 +92,28 @@ void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
 
 void fill(const TileProduct& product, std::size_t chunk, std::span<E> values) {
   const auto& dimensions = product.shape.dimensions();
-  const std::size_t tile = dimensions[2].chunk();
-  const std::size_t tokens = dimensions[2].length;
+  const std::size_t queries = dimensions[2].chunk();
+  const std::size_t keys = dimensions[3].chunk();
+  const std::size_t left_stride = product.left->shape().dimensions().back().chunk();
+  const std::size_t right_stride = product.right->shape().dimensions().back().chunk();
   const std::size_t head =
       product.shape.coordinate(chunk, 0) * dimensions[1].chunk_count() + product.shape.coordinate(chunk, 1);
   const auto left = product.left->chunk(head);
   const auto right = product.right->chunk(head);
-  const std::size_t query = product.shape.coordinate(chunk, 2) * tile;
-  const std::size_t key = product.shape.coordinate(chunk, 3) * tile;
-  std::vector<std::int64_t> row(tile);
-  for (std::size_t i = 0; i < tile; ++i) {
+  const std::size_t query = product.shape.coordinate(chunk, 2) * queries;
+  const std::size_t key = product.shape.coordinate(chunk, 3) * keys;
+  std::vector<std::int64_t> row(keys);
+  for (std::size_t i = 0; i < queries; ++i) {
     std::ranges::fill(row, 0);
-    for (std::size_t m = 0; m < left.size() / tokens; ++m) {
-      const std::int64_t scale = left[m * tokens + query + i];
-      const std::int16_t* keys = right.data() + m * tokens + key;
-      for (std::size_t j = 0; j < tile; ++j) {
-        row[j] += scale * keys[j];
+    for (std::size_t m = 0; m < left.size() / left_stride; ++m) {
+      const std::int64_t scale = left[m * left_stride + query + i];
+      const std::int16_t* values_of_key = right.data() + m * right_stride + key;
+      for (std::size_t j = 0; j < keys; ++j) {
+        row[j] += scale * values_of_key[j];
       }
     }
-    for (std::size_t j = 0; j < tile; ++j) {
-      values[i * tile + j] = E::from_signed(row[j]);
+    for (std::size_t j = 0; j < keys; ++j) {
+      values[i * keys + j] = E::from_signed(row[j]);
     }
   }
 }
@@ -206,26 +208,27 @@ Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator
 /// Absent tiles are needed on the outer cube, so the product is computed from left and right at the inner point.
 Outer outer(const TileProduct& product, std::span<const E> inner_point, Communicator& comm) {
   const auto& dimensions = product.shape.dimensions();
-  const Dimension& tile = dimensions[2];
-  const std::size_t tiles = tile.chunk_count();
-  const std::size_t places = product.left->shape().chunk_size() / tile.length;
   // the token dimension as (tile, inside): the same order within a chunk
-  const Shape split({dimensions[0], dimensions[1], Dimension::whole(places), Dimension::whole(tiles),
-                     Dimension::whole(tile.chunk())});
-  const auto at = [&](const ChunkedTensor<std::int16_t>* tensor, std::span<const E> point) {
+  const auto bound = [&](const ChunkedTensor<std::int16_t>* tensor, const Dimension& tile, std::span<const E> point) {
+    const std::size_t places = tensor->shape().chunk_size() / tensor->shape().dimensions().back().chunk();
+    const Shape split({dimensions[0], dimensions[1], Dimension::whole(places), Dimension::whole(tile.chunk_count()),
+                       Dimension::whole(tile.chunk())});
     return contract(tensor, split, {Axis{}, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
   };
-  const std::vector<E> left = at(product.left, inner_point.first(tile.log_chunk));
-  const std::vector<E> right = at(product.right, inner_point.last(tile.log_chunk));
+  const std::vector<E> left = bound(product.left, dimensions[2], inner_point.first(dimensions[2].log_chunk));
+  const std::vector<E> right = bound(product.right, dimensions[3], inner_point.last(dimensions[3].log_chunk));
+  const std::size_t queries = std::size_t{1} << dimensions[2].outer_bits();
+  const std::size_t keys = std::size_t{1} << dimensions[3].outer_bits();
   std::vector<E> result(std::size_t{1} << product.shape.outer_bits());
-  const std::size_t heads = result.size() / (tiles * tiles);
+  const std::size_t heads = result.size() / (queries * keys);
+  const std::size_t places = left.size() / (heads * queries);
   for (std::size_t head = 0; head < heads; ++head) {
     for (std::size_t m = 0; m < places; ++m) {
-      const E* left_row = left.data() + (head * places + m) * tiles;
-      const E* right_row = right.data() + (head * places + m) * tiles;
-      for (std::size_t i = 0; i < tiles; ++i) {
-        for (std::size_t j = 0; j < tiles; ++j) {
-          result[(head * tiles + i) * tiles + j] += left_row[i] * right_row[j];
+      const E* left_row = left.data() + (head * places + m) * queries;
+      const E* right_row = right.data() + (head * places + m) * keys;
+      for (std::size_t i = 0; i < queries; ++i) {
+        for (std::size_t j = 0; j < keys; ++j) {
+          result[(head * queries + i) * keys + j] += left_row[i] * right_row[j];
         }
       }
     }

@@ -55,8 +55,8 @@ class ChunkedTensor {
   [[nodiscard]] std::span<const T> chunk(std::size_t chunk) const {
     return {values_.data() + (slot_[chunk] << shape_.inner_bits()), shape_.chunk_size()};
   }
-  [[nodiscard]] SparseVector<T>& values() { return values_; }
-  [[nodiscard]] const SparseVector<T>& values() const { return values_; }
+  [[nodiscard]] ZeroedVector<T>& values() { return values_; }
+  [[nodiscard]] const ZeroedVector<T>& values() const { return values_; }
 
  private:
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
@@ -64,7 +64,7 @@ class ChunkedTensor {
   Ownership ownership_;
   std::vector<std::size_t> held_;
   std::vector<std::size_t> slot_;
-  SparseVector<T> values_;
+  ZeroedVector<T> values_;
 };
 
 /// A view of any integer tensor, for code that reads committed tensors of several widths.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bits.hpp"
@@ -15,12 +16,17 @@ namespace tessera {
 struct Dimension {
   std::size_t length = 1;
   unsigned log_chunk = 0;
+  std::string_view symbol = {};  // its name on pages: no part of what it is
 
   [[nodiscard]] std::size_t chunk() const { return std::size_t{1} << log_chunk; }
   [[nodiscard]] std::size_t chunk_count() const { return (length + chunk() - 1) >> log_chunk; }
   [[nodiscard]] unsigned outer_bits() const { return ceil_log2(chunk_count()); }
   [[nodiscard]] unsigned bits() const { return outer_bits() + log_chunk; }
-  friend bool operator==(const Dimension&, const Dimension&) = default;
+  friend bool operator==(const Dimension& a, const Dimension& b) {
+    return a.length == b.length && a.log_chunk == b.log_chunk;
+  }
+  /// The same under a name.
+  [[nodiscard]] Dimension named(std::string_view name) const { return {length, log_chunk, name}; }
 
   /// The whole length in one chunk of ceil-log2 size.
   static Dimension whole(std::size_t length);

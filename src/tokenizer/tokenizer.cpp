@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -35,7 +36,7 @@ Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(
     throw InputError("vocabulary: expected the id of <|endoftext|> below " + std::to_string(data_.vocabulary.size()) +
                      ", found " + std::to_string(data_.end_of_text));
   }
-  std::unordered_map<std::string_view, std::uint32_t> ids;
+  std::map<std::string_view, std::uint32_t> ids;  // a hash table is slow for a stranger's choice of tokens
   for (std::uint32_t id = 0; id < data_.vocabulary.size(); ++id) {
     const std::string& token = data_.vocabulary[id];
     if (token.empty() || !ids.emplace(token, id).second) {
@@ -62,10 +63,14 @@ Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(
       throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
                        ": expected two tokens whose concatenation is a token too");
     }
-    if (!merges_.emplace(pair_key(left, right), Ranked{rank, merged->second}).second) {
-      throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
-                       ": found twice");
-    }
+    merges_.push_back({pair_key(left, right), rank, merged->second});
+  }
+  std::ranges::sort(merges_, {}, &Ranked::pair);
+  const auto twice = std::ranges::adjacent_find(merges_, {}, &Ranked::pair);
+  if (twice != merges_.end()) {
+    const auto [left, right] = data_.merges[twice->rank];
+    throw InputError("merge: " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
+                     ": found twice");
   }
 }
 
@@ -120,9 +125,9 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
     }
     const std::uint32_t left = nodes[position].id;
     const std::uint32_t right = nodes[nodes[position].next].id;
-    const auto merge = merges_.find(pair_key(left, right));
-    if (merge != merges_.end()) {
-      queue.push({merge->second.rank, position, left, right, merge->second.result});
+    const auto merge = std::ranges::lower_bound(merges_, pair_key(left, right), {}, &Ranked::pair);
+    if (merge != merges_.end() && merge->pair == pair_key(left, right)) {
+      queue.push({merge->rank, position, left, right, merge->result});
     }
   };
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tessera {
@@ -40,6 +39,7 @@ class Tokenizer {
 
  private:
   struct Ranked {
+    std::uint64_t pair;  // left id * 2^32 + right id
     std::uint32_t rank, result;
   };
 
@@ -47,8 +47,8 @@ class Tokenizer {
   void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
 
   TokenizerData data_;
-  std::vector<std::uint32_t> byte_tokens_;            // byte -> id
-  std::unordered_map<std::uint64_t, Ranked> merges_;  // left id * 2^32 + right id
+  std::vector<std::uint32_t> byte_tokens_;  // byte -> id
+  std::vector<Ranked> merges_;              // by pair
 };
 
 }  // namespace tessera

@@ -65,7 +65,7 @@ class VerifierView<E> : public Transcript {
     return relation(factors);
   }
   template <class Make>
-  [[nodiscard]] E public_value(Make&& make) const {
+  [[nodiscard]] auto public_value(Make&& make) const {
     return make();
   }
   /// Throws Rejected at the current scope unless `ok`.
@@ -117,8 +117,8 @@ class VerifierView<Nothing> : public Transcript {
     return {};
   }
   template <class Make>
-  [[nodiscard]] E public_value(Make&& /*make*/) const {
-    return {};
+  [[nodiscard]] auto public_value(Make&& make) const {
+    return decltype(make()){};
   }
   void check_equal(Nothing, Nothing, std::string_view /*why*/) const {}
   void check_nonzero(Nothing, std::string_view /*why*/) const {}
@@ -126,6 +126,8 @@ class VerifierView<Nothing> : public Transcript {
   void check_public(Condition&& /*holds*/, std::string_view /*why*/) const {}
 
   [[nodiscard]] const Account& account() const { return account_; }
+  /// The account, which leaves.
+  [[nodiscard]] Account release() { return std::move(account_); }
 
  private:
   void message(std::string_view label, Account::Unit unit, std::size_t count);

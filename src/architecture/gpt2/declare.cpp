@@ -36,24 +36,25 @@ const VerifyingKey& checked(const VerifyingKey& key) {
 
 Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t padded_tokens, std::size_t generated) {
   const HeadLayout heads{model.n_head, model.head_size()};
-  const Dimension block = Dimension::outer(model.n_layer);
-  const Dimension feature = Dimension::tiled(model.n_embd);
-  const Dimension head = Dimension::outer(model.n_head);
+  const Dimension block = Dimension::outer(model.n_layer).named("B");
+  const Dimension feature = Dimension::tiled(model.n_embd).named("F");
+  const Dimension head = Dimension::outer(model.n_head).named("H");
   const unsigned place = heads.place().log_chunk;
-  const Dimension token = Dimension::whole(padded_tokens);
-  const Dimension query{padded_tokens, std::min(token.log_chunk, 7U)};
-  const Dimension key = query;
+  const Dimension head_feature = heads.whole() ? Dimension{model.n_embd, place} : feature;
+  const Dimension token = Dimension::whole(padded_tokens).named("T");
+  const Dimension query{padded_tokens, std::min(token.log_chunk, 7U), "Q"};
+  const Dimension key{padded_tokens, std::min(token.log_chunk, 7U), "K"};
   Gpt2Shapes shapes;
   shapes.block_feature = Shape({block, feature, token});
   shapes.feature = Shape({feature, token});
   shapes.block_token = Shape({block, token});
   shapes.token = Shape({token});
-  shapes.block_qkv = Shape({block, heads.whole() ? Dimension{model.n_embd, place} : feature, token});
+  shapes.block_qkv = Shape({block, head_feature.named("A"), token});
   shapes.block_row = Shape({block, head, token});
   shapes.scores = Shape({block, head, query, key}, Presence::causal);
-  shapes.head_feature = Shape({block, Dimension{model.n_head << place, place}, token});
-  shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner), token});
-  shapes.logits = Shape({Dimension::tiled(model.n_vocab), Dimension::whole(generated)});
+  shapes.head_feature = Shape({block, Dimension{model.n_head << place, place, "HM"}, token});
+  shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner).named("N"), token});
+  shapes.logits = Shape({Dimension::tiled(model.n_vocab).named("V"), Dimension::whole(generated).named("G")});
   return shapes;
 }
 
@@ -81,7 +82,7 @@ Gpt2Plan::Gpt2Plan(const VerifyingKey& key, std::size_t prompt, std::size_t gene
   const std::size_t gelu_table =
       builder.table("gelu", gelu_table_log_size, {key.gelu_table.begin(), key.gelu_table.end()});
   const Ownership by_feature{1};
-  const unsigned bits = constants.residual_bits;
+  const Width bits{constants.residual_bits, "w_x"};
   x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
   x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
   x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);

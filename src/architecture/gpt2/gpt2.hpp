@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-class Trace;  // plan/trace.hpp
+class Trace;              // plan/trace.hpp
 struct ParameterTensors;  // plan/witness.hpp
 
 /// Shapes of GPT-2's activations over s_hat = 2^ceil(log2 s) tokens. Dimensions: B block, F feature (tiled), H head,

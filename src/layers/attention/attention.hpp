@@ -88,7 +88,7 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
 /// A point of (B, head and place, T) as the (B, H, T) row that it lies in.
 TensorPoint row_point(const TensorPoint& point, unsigned head_bits);
 /// The weight on e that makes it D at a (B, H, T) point: one on every key.
-std::vector<Factor> row_sum_weight(const TensorPoint& row);
+std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits);
 /// The weight along the token dimension of M in step 6: head Q -> beta(p_Q,Q)*sum_{K<=Q} beta(p_K,K), tail p_i.
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point);
 /// The multilinear extension, at a point of the scores, of the places above the diagonal in present tiles.

@@ -6,17 +6,18 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   AttentionPlan plan;
   static_cast<AttentionSpec&>(plan) = std::move(spec);
   const Ownership by_head{1};
-  const unsigned sum_bits = 16 + plan.kappa + plan.key_bits;
+  const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
   plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_head, plan.table);
   plan.score = builder.record<std::int16_t>("score", plan.scores, by_head);
   plan.score_remainder = builder.remainder<std::uint16_t>("score_remainder", plan.scores, by_head, plan.score_shift);
   plan.row_max = builder.committed_value<std::int16_t>("row_max", plan.rows, by_head, 16, true);
-  plan.row_inverse =
-      builder.committed_value<std::int32_t>("row_inverse", plan.rows, by_head, softmax_shift - plan.kappa - 15);
+  plan.row_inverse = builder.committed_value<std::int32_t>("row_inverse", plan.rows, by_head,
+                                                           {softmax_shift - plan.kappa - 15, "31 − κ"});
   plan.division_remainder = builder.derived_value("division_remainder", plan.rows, by_head, sum_bits);
   plan.division_complement = builder.derived_value("division_complement", plan.rows, by_head, sum_bits);
-  plan.row_sum_quotient = builder.committed_derived("row_sum_quotient", plan.rows, by_head, 16 + plan.key_bits);
-  plan.maximum_count = builder.derived_value("maximum_count", plan.rows, by_head, plan.kappa - 1);
+  plan.row_sum_quotient =
+      builder.committed_derived("row_sum_quotient", plan.rows, by_head, {16 + plan.key_bits, "16 + log2 ŝ"});
+  plan.maximum_count = builder.derived_value("maximum_count", plan.rows, by_head, {plan.kappa - 1, "κ − 1"});
   plan.y = builder.value<std::int16_t>("y", plan.head_feature, by_head, 16, true);
   plan.y_remainder =
       builder.remainder<std::int64_t>("y_remainder", plan.head_feature, by_head, static_cast<int>(softmax_shift));

@@ -60,7 +60,7 @@ std::vector<E> values_at_place(ProverContext& context, const AttentionPlan& atte
         contract(context.witness.view(attention.v), shape, {Axis{}, feature_weights, Axis{}}, context.comm));
   }
   const std::size_t heads = std::size_t{1} << attention.heads.head_bits();
-  const std::size_t keys = context.plan.padded_tokens;
+  const std::size_t keys = std::size_t{1} << attention.key_bits;
   const std::size_t blocks = per_head[0].size() / keys;
   std::vector<E> result(blocks * heads * keys);
   for (std::size_t head = 0; head < per_head.size(); ++head) {
@@ -72,7 +72,7 @@ std::vector<E> values_at_place(ProverContext& context, const AttentionPlan& atte
   return result;
 }
 
-/// Steps 3 and 4.
+/// Steps 3 and 4: R is the quotient of 2^46 by the row sum D.
 void prove_row_division(ProverContext& context, const AttentionPlan& attention) {
   const auto scope = context.transcript.scope("rows");
   const Shape& rows = attention.rows;
@@ -81,15 +81,17 @@ void prove_row_division(ProverContext& context, const AttentionPlan& attention) 
   std::vector<E> inverse = contract(context.witness.tensors[attention.row_inverse.tensor], rows, keep, context.comm);
   std::vector<E> sums = contract(context.witness.view(attention.row_sum), rows, keep, context.comm);
   const Point flat = to_flat_point(rows, at);
-  context.committed("row_sum", attention.exponential.output, row_sum_weight(at), evaluate(sums, flat));
+  context.committed("row_sum", attention.exponential.output, row_sum_weight(at, attention.key_bits),
+                    evaluate(sums, flat));
   const ProvenSumcheck sumcheck = prove_dense_sumcheck(context.transcript, round_kernel(ProductRelation{}),
                                                        {std::move(inverse), std::move(sums)}, flat);
   const TensorPoint end = to_tensor_point(rows, sumcheck.point);
   context.committed("row_inverse", attention.row_inverse.tensor, weight_at(end), sumcheck.factors[0]);
-  context.committed("row_sum", attention.exponential.output, row_sum_weight(end), sumcheck.factors[1]);
+  context.committed("row_sum", attention.exponential.output, row_sum_weight(end, attention.key_bits),
+                    sumcheck.factors[1]);
 }
 
-/// Step 5.
+/// Step 5, the second product O = e*v at a point; returns the claim on v.
 PointClaim prove_values(ProverContext& context, const AttentionPlan& attention, const TensorPoint& at,
                         unsigned head_bits) {
   const auto scope = context.transcript.scope("values");
@@ -101,7 +103,7 @@ PointClaim prove_values(ProverContext& context, const AttentionPlan& attention, 
                                         {Axis{}, Axis{}, eq_table(row[2]), Axis{}}, context.comm);
   const ProvenSumcheck sumcheck =
       prove_dense_sumcheck(context.transcript, round_kernel(TripleProductRelation{}),
-                           {repeat_each(weights, context.plan.padded_tokens), std::move(exponential),
+                           {repeat_each(weights, std::size_t{1} << attention.key_bits), std::move(exponential),
                             values_at_place(context, attention, place)});
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point head(sumcheck.point.begin() + block_bits, sumcheck.point.begin() + block_bits + head_bits);
@@ -112,7 +114,7 @@ PointClaim prove_values(ProverContext& context, const AttentionPlan& attention, 
   return {{block, join(head, place), key}, sumcheck.factors[2]};
 }
 
-/// Step 7.
+/// Step 7, the mask: Z*A at a point of the scores; returns the point of the claim on A.
 TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention, const TensorPoint& at) {
   const auto scope = context.transcript.scope("mask");
   const Shape& scores = attention.scores;
@@ -125,6 +127,23 @@ TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention
   return to_tensor_point(scores, sumcheck.point);
 }
 
+/// Step 8, the first product A = q*k^T at a point; returns the claims on q and k.
+std::array<PointClaim, 2> prove_scores(ProverContext& context, const AttentionPlan& attention, const TensorPoint& at) {
+  const auto scope = context.transcript.scope("scores");
+  const auto block_bits = static_cast<unsigned>(at[0].size());
+  const std::size_t places = std::size_t{1} << Dimension::whole(attention.heads.size).log_chunk;
+  const ProvenSumcheck sumcheck =
+      prove_dense_sumcheck(context.transcript, round_kernel(TripleProductRelation{}),
+                           {repeat_each(eq_table(join(at[0], at[1])), places),
+                            padded_at_token(context, attention, context.witness.view(attention.q), at[2]),
+                            padded_at_token(context, attention, context.witness.view(attention.k), at[3])});
+  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
+  const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
+  context.transcript.send("q", sumcheck.factors[1]);
+  context.transcript.send("k", sumcheck.factors[2]);
+  return {{{{block, place, at[2]}, sumcheck.factors[1]}, {{block, place, at[3]}, sumcheck.factors[2]}}};
+}
+
 }  // namespace
 
 AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std::vector<WeightedClaim> y_consumers) {
@@ -133,15 +152,13 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
   const unsigned head_bits = attention.heads.head_bits();
-  AttentionClaims claims;
-
-  // 1
+  // all claims on y become one on O*R at the same point
   y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), E::zero()});
   const ReductionInput inputs{std::move(y_consumers)};
   const IntegerTensor y_tensor = context.witness.view(attention.y);
   const ReducedClaims y = prove_claim_reduction(context, heads, std::span(&y_tensor, 1), std::span(&inputs, 1));
   prove_requantization(context, attention.y_remainder, y.point);
-  // 2: R does not depend on the place in the head
+  // O*R from O and R; R does not depend on the place in the head
   const Dimension place_dimension = Dimension::whole(attention.heads.size);
   const Shape split(
       {heads.dimensions()[0], Dimension::outer(attention.heads.heads), place_dimension, heads.dimensions()[2]});
@@ -156,31 +173,14 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   transcript.send("value_sum", normalization.factors[0]);
   context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point, head_bits)),
                     normalization.factors[1]);
-  // 3, 4, 5
   prove_row_division(context, attention);
-  claims.v = prove_values(context, attention, value_point, head_bits);
-  // 6
+  const PointClaim v = prove_values(context, attention, value_point, head_bits);
+  // the scores' look-up point gives A after the mask; its row maximum
   const TensorPoint at = context.lookup.point(scores);
   context.committed("row_max", attention.row_max.tensor,
                     {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
-  // 7
-  const TensorPoint product_point = prove_masking(context, attention, at);
-  // 8
-  const auto score_scope = transcript.scope("scores");
-  const auto block_bits = static_cast<unsigned>(at[0].size());
-  const std::size_t places = std::size_t{1} << place_dimension.log_chunk;
-  const ProvenSumcheck sumcheck =
-      prove_dense_sumcheck(transcript, round_kernel(TripleProductRelation{}),
-                           {repeat_each(eq_table(join(product_point[0], product_point[1])), places),
-                            padded_at_token(context, attention, context.witness.view(attention.q), product_point[2]),
-                            padded_at_token(context, attention, context.witness.view(attention.k), product_point[3])});
-  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
-  const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
-  claims.q = {{block, place, product_point[2]}, sumcheck.factors[1]};
-  claims.k = {{block, place, product_point[3]}, sumcheck.factors[2]};
-  transcript.send("q", claims.q.value);
-  transcript.send("k", claims.k.value);
-  return claims;
+  const auto [q, k] = prove_scores(context, attention, prove_masking(context, attention, at));
+  return {q, k, v};
 }
 
 }  // namespace tessera

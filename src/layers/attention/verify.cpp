@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-/// Steps 3 and 4.
+/// Steps 3 and 4: R is the quotient of 2^46 by the row sum D, and D counts a maximum.
 template <class S>
 void verify_row_division(VerifierContext<S>& context, const AttentionPlan& attention) {
   VerifierView<S>& transcript = context.transcript;
@@ -17,7 +17,7 @@ void verify_row_division(VerifierContext<S>& context, const AttentionPlan& atten
   const S quotient = context.lookup.value(attention.row_sum_quotient.checked);
   const S count = context.lookup.value(attention.maximum_count) + present;
   const S remainder = context.lookup.value(attention.division_remainder);
-  const S sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(at));
+  const S sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(at, attention.key_bits));
   transcript.check_equal(sum, quotient * two_to_the(attention.kappa) + count,
                          "row sum does not match its quotient and count of maxima");
   transcript.check_equal(context.lookup.value(attention.division_complement), sum - present - remainder,
@@ -26,12 +26,12 @@ void verify_row_division(VerifierContext<S>& context, const AttentionPlan& atten
   const auto sumcheck = verify_eq_sumcheck(transcript, target, to_flat_point(rows, at), ProductRelation{}.degree());
   const TensorPoint end = to_tensor_point(rows, sumcheck.point);
   const S inverse = context.committed("row_inverse", attention.row_inverse.tensor, weight_at(end));
-  const S end_sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(end));
+  const S end_sum = context.committed("row_sum", attention.exponential.output, row_sum_weight(end, attention.key_bits));
   transcript.check_equal(transcript.product(inverse, end_sum), sumcheck.value,
                          "row sum times inverse does not match the sum-check");
 }
 
-/// Step 5: O(point) = value; returns the claim on v.
+/// Step 5, the second product O = e*v at a point; returns the claim on v.
 template <class S>
 PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& attention, const TensorPoint& at,
                               unsigned head_bits, S value) {
@@ -40,8 +40,7 @@ PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& 
   const TensorPoint row = row_point(at, head_bits);
   const Point place(at[1].begin() + head_bits, at[1].end());
   const auto block_bits = static_cast<unsigned>(row[0].size());
-  const auto key_bits = static_cast<unsigned>(row[2].size());
-  const auto sumcheck = verify_sumcheck(transcript, value, block_bits + head_bits + key_bits, 3);
+  const auto sumcheck = verify_sumcheck(transcript, value, block_bits + head_bits + attention.key_bits, 3);
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point head(sumcheck.point.begin() + block_bits, sumcheck.point.begin() + block_bits + head_bits);
   const Point key(sumcheck.point.begin() + block_bits + head_bits, sumcheck.point.end());
@@ -54,15 +53,52 @@ PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& 
   return {{block, join(head, place), key}, v};
 }
 
+/// Step 7, the mask: Z*A at a point of the scores; returns the claim on A.
+template <class S>
+PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan& attention, const TensorPoint& at,
+                               const S& masked) {
+  VerifierView<S>& transcript = context.transcript;
+  const auto scope = transcript.scope("mask");
+  const Shape& scores = attention.scores;
+  const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
+  const TensorPoint end = to_tensor_point(scores, sumcheck.point);
+  const S product = transcript.receive("product");
+  transcript.check_equal(less_or_equal(end[3], end[2]) * product, sumcheck.value,
+                         "masked scores do not match the sum-check");
+  return {end, product};
+}
+
+/// Step 8, the first product A = q*k^T at a point; returns the claims on q and k.
+template <class S>
+std::array<PointClaimOf<S>, 2> verify_scores(VerifierContext<S>& context, const AttentionPlan& attention,
+                                             const PointClaimOf<S>& product) {
+  VerifierView<S>& transcript = context.transcript;
+  const auto scope = transcript.scope("scores");
+  const TensorPoint& at = product.point;
+  const auto block_bits = static_cast<unsigned>(at[0].size());
+  const unsigned place_bits = attention.head_feature.dimensions()[1].bits();
+  const auto sumcheck =
+      verify_sumcheck(transcript, product.value, block_bits + place_bits, TripleProductRelation{}.degree());
+  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
+  const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
+  const E head_weight = eq(at[0], block) * eq(at[1], std::span(place).first(attention.heads.head_bits()));
+  const S q = transcript.receive("q");
+  const S k = transcript.receive("k");
+  const std::array<S, 3> factors{head_weight, q, k};
+  transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
+                         "scores do not match the sum-check");
+  return {{{{block, place, at[2]}, q}, {{block, place, at[3]}, k}}};
+}
+
 }  // namespace
 
 TensorPoint row_point(const TensorPoint& point, unsigned head_bits) {
   return {point[0], Point(point[1].begin(), point[1].begin() + head_bits), point[2]};
 }
 
-std::vector<Factor> row_sum_weight(const TensorPoint& row) {
+std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   std::vector<Factor> weight = weight_at(row);
-  weight.push_back(Factor::ones(static_cast<unsigned>(row[2].size())));  // as many keys as queries
+  weight.push_back(Factor::ones(key_bits));
   return weight;
 }
 
@@ -91,14 +127,12 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
   const unsigned head_bits = attention.heads.head_bits();
-  AttentionClaimsOf<S> claims;
-
-  // 1
+  // all claims on y become one on O*R at the same point
   y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), context.lookup.value(attention.y)});
   const ReductionInputOf<S> inputs{std::move(y_consumers)};
   const ReducedClaimsOf<S> y = verify_claim_reduction(transcript, heads, std::span(&inputs, 1));
   const S normalized = verify_requantization(context, attention.y_remainder, y.point, y.values[0]);
-  // 2
+  // O*R from O and R
   const auto normalization =
       verify_eq_sumcheck(transcript, normalized, to_flat_point(heads, y.point), ProductRelation{}.degree());
   const TensorPoint value_point = to_tensor_point(heads, normalization.point);
@@ -107,10 +141,9 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
       context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point, head_bits)));
   transcript.check_equal(transcript.product(value_sum, inverse), normalization.value,
                          "normalization does not match the sum-check");
-  // 3, 4, 5
   verify_row_division(context, attention);
-  claims.v = verify_values(context, attention, value_point, head_bits, value_sum);
-  // 6
+  const PointClaimOf<S> v = verify_values(context, attention, value_point, head_bits, value_sum);
+  // the distance to the row's maximum gives the scores, and they the masked product
   const TensorPoint at = context.lookup.point(scores);
   const S row_max = context.committed("row_max", attention.row_max.tensor,
                                       {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
@@ -118,31 +151,9 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
                   context.lookup.input(attention.exponential);
   const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),
                                   static_cast<unsigned>(attention.score_shift));
-  // 7
-  TensorPoint product_point;
-  S product;
-  {
-    const auto mask_scope = transcript.scope("mask");
-    const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
-    product_point = to_tensor_point(scores, sumcheck.point);
-    product = transcript.receive("product");
-    transcript.check_equal(less_or_equal(product_point[3], product_point[2]) * product, sumcheck.value,
-                           "masked scores do not match the sum-check");
-  }
-  // 8
-  const auto score_scope = transcript.scope("scores");
-  const auto block_bits = static_cast<unsigned>(at[0].size());
-  const unsigned place_bits = heads.dimensions()[1].bits();
-  const auto sumcheck = verify_sumcheck(transcript, product, block_bits + place_bits, TripleProductRelation{}.degree());
-  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
-  const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
-  const E head_weight = eq(product_point[0], block) * eq(product_point[1], std::span(place).first(head_bits));
-  claims.q = {{block, place, product_point[2]}, transcript.receive("q")};
-  claims.k = {{block, place, product_point[3]}, transcript.receive("k")};
-  const std::array<S, 3> factors{head_weight, claims.q.value, claims.k.value};
-  transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
-                         "scores do not match the sum-check");
-  return claims;
+  const PointClaimOf<S> product = verify_masking(context, attention, at, masked);
+  const auto [q, k] = verify_scores(context, attention, product);
+  return {q, k, v};
 }
 
 template AttentionClaims run(VerifierContext<E>&, const AttentionPlan&, std::vector<WeightedClaim>);

@@ -20,15 +20,6 @@ std::vector<E> feature_sums(const IntegerTensor& x, const Shape& activation, Com
   return contract(x, activation, axes, comm);
 }
 
-/// Sum over (block, token) of weight * sum_f x^2.
-E square_sum_at(const ChunkedTensor<std::int64_t>& sums, std::span<const E> weights) {
-  E result;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    result += weights[i] * F::from_signed(sums.values()[i]);
-  }
-  return result;
-}
-
 }  // namespace
 
 void run(ProverContext& context, const LayerNormPlan& norm, std::vector<WeightedClaim> consumers) {
@@ -36,14 +27,14 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   Communicator& comm = context.comm;
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("layer_norm");
-  // 1
+  // all claims on u become one on A at the same point
   consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
   const ReductionInput claims{std::move(consumers)};
   const IntegerTensor u = witness.view(norm.u);
   const ReducedClaims reduced =
       prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
   prove_requantization(context, norm.u_remainder, reduced.point);
-  // 2
+  // B and the statistics of each token
   const TensorPoint bias_point(reduced.point.begin(), reduced.point.end() - 1);
   context.parameter("bias", norm.beta, weight_at(bias_point));
   const TensorPoint token = context.lookup.point(norm.token);
@@ -55,8 +46,8 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   const std::vector<E> inverse = token_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
   const std::vector<E> token_weights = eq_table(at);
   context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token), evaluate(sums, at));
-  transcript.send("square_sum", square_sum_at(witness[norm.square_sum], token_weights));
-  // 3, 4
+  transcript.send("square_sum", weighted_sum(&witness[norm.square_sum], norm.token, weight_at(token), comm));
+  // V and I from mu, S1, sigma and I of each token
   const TokenRelation per_token{F::from_signed(static_cast<std::int64_t>(norm.features)),
                                 transcript.challenge("lambda")};
   {
@@ -69,7 +60,7 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
     context.committed("sigma", norm.sigma.tensor, weight_at(end), sumcheck.factors[2]);
     context.committed("inverse", norm.inverse.tensor, weight_at(end), sumcheck.factors[3]);
   }
-  // 5, 6
+  // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda")};
   const Shape& shape = norm.activation;
   std::vector<bool> without_token(shape.dimensions().size(), true);

@@ -16,25 +16,17 @@ std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& toke
   return weight;
 }
 
+namespace {
+
+/// Steps 2 to 4 for the statistics: mu, V and I at the look-up point t of the per-token columns. Returns S2(t).
 template <class S>
-void run(VerifierContext<S>& context, const LayerNormPlan& norm,
-         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers) {
+S verify_statistics(VerifierContext<S>& context, const LayerNormPlan& norm, const TensorPoint& token) {
   VerifierView<S>& transcript = context.transcript;
   const LookupValuesOf<S>& lookup = context.lookup;
-  const auto scope = transcript.scope("layer_norm");
-  // 1
-  consumers.insert(consumers.begin(), {weight_at(lookup.point(norm.activation)), lookup.value(norm.u)});
-  const ReductionInputOf<S> claims{std::move(consumers)};
-  const ReducedClaimsOf<S> u = verify_claim_reduction(transcript, norm.activation, std::span(&claims, 1));
-  const S scaled = verify_requantization(context, norm.u_remainder, u.point, u.values[0]);
-  // 2
-  const TensorPoint bias_point(u.point.begin(), u.point.end() - 1);
-  const S bias = context.parameter("bias", norm.beta, weight_at(bias_point));
-  const TensorPoint token = lookup.point(norm.token);
   const Point at = to_flat_point(norm.token, token);
   const S sum = context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token));
   const S square_sum = transcript.receive("square_sum");
-  // complements; rho_mu(t) = S1(t) + floor(d/2)*Pres - d*mu(t)
+  // every remainder against its complement; rho_mu(t) = S1(t) + floor(d/2)*Pres - d*mu(t)
   const E present = presence_at(norm.token, token);
   const auto d = static_cast<std::int64_t>(norm.features);
   const S mu = lookup.value(norm.mu.checked);
@@ -50,23 +42,42 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
                          "square root is not the largest");
   transcript.check_equal(lookup.value(norm.inverse_complement), sigma - present - inverse_remainder,
                          "remainder of the inverse is not below sigma");
-  // 3, 4
+  // V and I from mu, S1, sigma and I of each token
   const TokenRelation per_token{F::from_signed(d), transcript.challenge("lambda", 1, "combination of two identities")};
   const S token_target = root_remainder - square_sum - present * F::from_signed(norm.epsilon) +
                          per_token.lambda * (present * F::from_signed(norm.norm_numerator) - inverse_remainder);
-  {
-    const auto token_scope = transcript.scope("token");
-    const auto sumcheck = verify_eq_sumcheck(transcript, token_target, at, per_token.degree());
-    const TensorPoint end = to_tensor_point(norm.token, sumcheck.point);
-    const S mu_end = context.committed("mu", norm.mu.tensor, weight_at(end));
-    const S sum_end = context.committed("sum", norm.x.tensor, feature_sum(norm.activation, end));
-    const S sigma_end = context.committed("sigma", norm.sigma.tensor, weight_at(end));
-    const S inverse_end = context.committed("inverse", norm.inverse.tensor, weight_at(end));
-    const std::array<S, 4> factors{mu_end, sum_end, sigma_end, inverse_end};
-    transcript.check_equal(transcript.value(per_token, factors), sumcheck.value,
-                           "statistics of a token do not match the sum-check");
-  }
-  // 5, 6
+  const auto token_scope = transcript.scope("token");
+  const auto sumcheck = verify_eq_sumcheck(transcript, token_target, at, per_token.degree());
+  const TensorPoint end = to_tensor_point(norm.token, sumcheck.point);
+  const S mu_end = context.committed("mu", norm.mu.tensor, weight_at(end));
+  const S sum_end = context.committed("sum", norm.x.tensor, feature_sum(norm.activation, end));
+  const S sigma_end = context.committed("sigma", norm.sigma.tensor, weight_at(end));
+  const S inverse_end = context.committed("inverse", norm.inverse.tensor, weight_at(end));
+  const std::array<S, 4> factors{mu_end, sum_end, sigma_end, inverse_end};
+  transcript.check_equal(transcript.value(per_token, factors), sumcheck.value,
+                         "statistics of a token do not match the sum-check");
+  return square_sum;
+}
+
+}  // namespace
+
+template <class S>
+void run(VerifierContext<S>& context, const LayerNormPlan& norm,
+         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers) {
+  VerifierView<S>& transcript = context.transcript;
+  const LookupValuesOf<S>& lookup = context.lookup;
+  const auto scope = transcript.scope("layer_norm");
+  // all claims on u become one on A at the same point
+  consumers.insert(consumers.begin(), {weight_at(lookup.point(norm.activation)), lookup.value(norm.u)});
+  const ReductionInputOf<S> claims{std::move(consumers)};
+  const ReducedClaimsOf<S> u = verify_claim_reduction(transcript, norm.activation, std::span(&claims, 1));
+  const S scaled = verify_requantization(context, norm.u_remainder, u.point, u.values[0]);
+  // B and the statistics of each token
+  const TensorPoint bias_point(u.point.begin(), u.point.end() - 1);
+  const S bias = context.parameter("bias", norm.beta, weight_at(bias_point));
+  const TensorPoint token = lookup.point(norm.token);
+  const S square_sum = verify_statistics(context, norm, token);
+  // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
   const S target = scaled - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
   const auto sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
@@ -78,7 +89,7 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
   const S inverse_end = context.committed("inverse", norm.inverse.tensor, weight_at(token_end));
   const S gamma = context.parameter("gamma", norm.gamma, weight_at(feature_end));
   const E at_u = eq(to_flat_point(norm.activation, u.point), sumcheck.point);
-  const E at_token = eq(at, to_flat_point(norm.token, token_end));
+  const E at_token = eq(to_flat_point(norm.token, token), to_flat_point(norm.token, token_end));
   const std::array<S, 6> factors{at_u, x, mu_end, inverse_end, gamma, at_token};
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
                          "normalized values do not match the sum-check");

@@ -43,6 +43,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   const std::vector<std::uint32_t>& tokens = context.statement.generated;
   context.committed("token_logit", logits.token_logit, weight_at({at[1]}));
   std::vector<WeightedClaim> claims;
+  // logits of all rows are E*u
   {
     const auto all_scope = transcript.scope("all");
     std::vector<E> row =
@@ -55,6 +56,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
     transcript.send("selected", sumcheck.factors[1]);
     claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, sumcheck.factors[1]});
   }
+  // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
   const std::size_t rows = std::size_t{1} << at[1].size();
   const std::size_t feature_count = std::size_t{1} << feature_bits;

@@ -26,7 +26,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   const Plan& plan = context.plan;
   const TensorPoint at = context.lookup.point(logits.logits);
   const unsigned feature_bits = logits.feature.dimensions()[0].bits();
-  // 1
+  // logits of all rows, from their distances to the chosen ones'
   const S token_logit = context.committed("token_logit", logits.token_logit, weight_at({at[1]}));
   const std::vector<std::uint32_t>& tokens = context.statement.generated;
   const E below = transcript.public_value([&] {
@@ -39,7 +39,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   transcript.identity(at[0].size() + at[1].size(), "identity at the look-up point");
   const S logit = token_logit * less_than(at[0], logits.n_vocab) - below - context.lookup.value(logits.difference);
   std::vector<WeightedClaimOf<S>> claims;
-  // 2
+  // they are E*u
   {
     const auto all_scope = transcript.scope("all");
     const auto sumcheck = verify_sumcheck(transcript, logit, feature_bits, ProductRelation{}.degree());
@@ -48,7 +48,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
     transcript.check_equal(transcript.product(row, selected), sumcheck.value, "logits do not match the sum-check");
     claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, selected});
   }
-  // 3
+  // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
   const TripleProductRelation relation;
   const auto sumcheck = verify_sumcheck(transcript, token_logit, feature_bits + at[1].size(), relation.degree());

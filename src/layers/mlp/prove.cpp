@@ -12,14 +12,17 @@ WeightedClaim run(ProverContext& context, const MlpPlan& mlp) {
   const Shape& inner = mlp.inner;
   const unsigned block_bits = shape.dimensions()[0].bits();
   const TensorPoint at = context.lookup.point(shape);
+  // the update of the residual stream, from this block's and the next one's
   context.committed("x_next", mlp.x_in.tensor,
                     {next_block(at[0], mlp.feature.dimensions()[0].length), Factor::at(at[1]), Factor::at(at[2])});
   context.committed("x_end", mlp.x_end.tensor, weight_at({at[1], at[2]}));
+  // it is W2*g + b2
   context.parameter("bias_2", mlp.b2, weight_at({at[0], at[1]}));
   const IntegerTensor& gelu = context.witness.tensors[mlp.gelu.output];
   const PointClaim input = prove_matrix_product(context, {{mlp.w2}, block_bits, inner.dimensions()[1].bits()}, at,
                                                 contract(gelu, inner, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   context.ledger.add(witness_oracle, mlp.gelu.output, weight_at(input.point), input.value);
+  // GELU's input is W1*u + b1
   const TensorPoint z_point = context.lookup.point(inner);
   context.parameter("bias_1", mlp.b1, weight_at({z_point[0], z_point[1]}));
   const PointClaim u = prove_matrix_product(

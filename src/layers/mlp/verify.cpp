@@ -19,7 +19,7 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const MlpPlan& mlp) {
   const auto& inner = mlp.inner.dimensions();
   const auto& outer = mlp.feature.dimensions();
   const unsigned block_bits = outer[0].bits();
-  // 1
+  // the update of the residual stream, from this block's and the next one's
   const TensorPoint at = context.lookup.point(mlp.feature);
   const std::size_t last = mlp.feature.dimensions()[0].length - 1;
   const S next =
@@ -30,12 +30,12 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const MlpPlan& mlp) {
   const S scaled =
       requantized(mlp.feature, at, update, context.lookup.value(mlp.out_remainder), static_cast<unsigned>(mlp.shift_2));
   context.transcript.identity(mlp.feature.bits(), "identity at the look-up point");
-  // 2, 3
+  // it is W2*g + b2
   const S bias2 = context.parameter("bias_2", mlp.b2, weight_at({at[0], at[1]}));
   const S out = scaled - bias2 * two_to_the(static_cast<unsigned>(mlp.bias_shift_2));
   const auto gelu = verify_matrix_product(context, {{mlp.w2}, block_bits, inner[1].bits()}, at, std::span(&out, 1));
   context.ledger.add(witness_oracle, mlp.gelu.output, weight_at(gelu.point), gelu.value);
-  // 4, 5
+  // GELU's input is W1*u + b1
   const TensorPoint z_point = context.lookup.point(mlp.inner);
   const S z = context.lookup.input(mlp.gelu) - presence_at(mlp.inner, z_point) * two_to_the(gelu_table_log_size - 1);
   const S z_scaled =

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include <tessera/statement.hpp>
+
+namespace tessera {
+
+/// What a proof archive says that a verifier uses.
+struct StoredProof {
+  Statement statement;
+  std::vector<std::uint8_t> payload;
+  std::array<std::uint8_t, 32> key_digest{};  // of the key that it was made for: to say so if another one is used
+};
+
+/// The canonical bytes of a verifying key file. A stranger's file is read by a confined child process; throws
+/// InputError naming file and field for anything but a valid key. Forks: not for programs with threads at work.
+std::vector<std::uint8_t> read_key(const std::filesystem::path& file);
+/// A proof archive, read in the same way.
+StoredProof read_proof(const std::filesystem::path& file);
+
+}  // namespace tessera

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct E;  // an element of the extension field
+
+/// What the sharded algorithms need from a group of ranks. All calls are collective and blocking; results do not depend
+/// on timing or on the order of reduction (sums are exact in F). No mpi.h here; the MPI implementation is a library of
+/// its own.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  virtual void barrier() = 0;
+  /// Element-wise sum over all ranks, result everywhere.
+  virtual void all_reduce_sum(std::span<E> values) = 0;
+  /// Element-wise wrapping 64-bit sum / maximum over all ranks, result everywhere.
+  virtual void all_reduce_sum(std::span<std::int64_t> values) = 0;
+  virtual void all_reduce_max(std::span<std::int64_t> values) = 0;
+  /// Every rank's bytes, concatenated by rank, everywhere; lengths may differ.
+  virtual std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) = 0;
+  /// send[r] goes to rank r; returns what each rank sent here, by rank.
+  virtual std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) = 0;
+  /// Rank `root`'s bytes everywhere.
+  virtual void broadcast_bytes(std::vector<std::byte>& bytes, int root) = 0;
+
+  /// Every rank's values, concatenated by rank, everywhere.
+  template <class T>
+  std::vector<T> all_gather(std::span<const T> mine) {
+    const std::vector<std::byte> bytes = all_gather_bytes(std::as_bytes(mine));
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!bytes.empty()) {
+      __builtin_memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+    }
+    return values;
+  }
+};
+
+/// One process: every collective is the identity.
+class SelfCommunicator final : public Communicator {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  void barrier() override {}
+  void all_reduce_sum(std::span<E> /*values*/) override {}
+  void all_reduce_sum(std::span<std::int64_t> /*values*/) override {}
+  void all_reduce_max(std::span<std::int64_t> /*values*/) override {}
+  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
+    return {mine.begin(), mine.end()};
+  }
+  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
+    return send;
+  }
+  void broadcast_bytes(std::vector<std::byte>& /*bytes*/, int /*root*/) override {}
+};
+
+}  // namespace tessera

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+
+#include <tessera/archive.hpp>
+#include <tessera/communicator.hpp>
+
+namespace tessera {
+
+/// A proving job: model file, directory written by `tessera commit`, prompt ids, tokens to generate.
+struct ProveRequest {
+  std::filesystem::path model;
+  std::filesystem::path commitment;
+  std::vector<std::uint32_t> prompt;
+  std::size_t generate = 1;
+};
+
+/// Generates greedily and proves; every rank of the communicator takes part and gets the same proof. Throws InputError
+/// for files that are unusable or do not belong together and for a statement that the model cannot have, JobError if a
+/// value leaves its calibrated range, on all ranks.
+StoredProof prove(const ProveRequest& request, Communicator& comm);
+
+}  // namespace tessera

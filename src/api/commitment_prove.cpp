@@ -1,0 +1,37 @@
+#include "api/commitment.hpp"
+
+#include "archive/hdf5.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "base/errors.hpp"
+#include "cluster/agreement.hpp"
+#include "model/setup.hpp"
+
+namespace tessera {
+
+CommittedModel open_commitment(const std::filesystem::path& model_file, const Model& model,
+                               const std::filesystem::path& directory, Communicator& comm) {
+  const std::filesystem::path key_path = directory / "verifying.key";
+  CommittedModel committed{load_key(key_path), nullptr};
+  const VerifyingKey& key = committed.key;
+  require_agreement(comm, model_file.string(), ReadFile(model_file).digest());
+  require_agreement(comm, key_path.string(), key.digest());
+  VerifyingKey expected = make_verifying_key(model);
+  expected.parameter_root = key.parameter_root;
+  if (expected.digest() != key.digest()) {
+    throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
+  }
+  committed.codeword = open_codeword(directory, comm);
+  const std::string codeword = (directory / "codeword.h5").string();
+  if (committed.codeword->root() != key.parameter_root) {
+    throw InputError(codeword + ": root: expected " + to_hex(key.parameter_root) + ", found " +
+                     to_hex(committed.codeword->root()));
+  }
+  if (const Digest mine = parameters_digest(model_file); committed.codeword->parameters() != mine) {
+    throw InputError(codeword + ": parameters_digest: expected " + to_hex(mine) + " of " + model_file.string() +
+                     ", found " + to_hex(committed.codeword->parameters()) + " of another model");
+  }
+  return committed;
+}
+
+}  // namespace tessera

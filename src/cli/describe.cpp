@@ -1,0 +1,258 @@
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "archive/isolated.hpp"
+#include "commitment/schedule.hpp"
+#include "plan/limits.hpp"
+#include "protocol/protocol.hpp"
+
+#include "cli/command.hpp"
+
+namespace tessera::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;  // a table is a list of rows, a row an object
+
+struct Options {
+  std::string key;
+  std::size_t prompt_length = 0;
+  std::size_t generate = 0;
+  bool json = false;
+  std::string page;
+};
+
+/// Lengths of the dimensions, "length/chunk" where they are cut.
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const Dimension& dimension : shape.dimensions()) {
+    text += (text.empty() ? "" : " x ") + std::to_string(dimension.length);
+    text += dimension.chunk_count() > 1 ? "/" + std::to_string(dimension.chunk()) : "";
+  }
+  return text + (shape.presence() == Presence::causal ? " causal" : "");
+}
+
+Json tensors(const OracleLayout& layout, const auto& name_of) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < layout.tensors().size(); ++i) {
+    const Shape& shape = layout.tensors()[i];
+    rows.push_back({{"tensor", name_of(i)},
+                    {"shape", shape_text(shape)},
+                    {"first", layout.offset(i, 0)},
+                    {"cells", shape.chunk_count() << shape.inner_bits()}});
+  }
+  return rows;
+}
+
+/// Messages in order; equal ones that follow each other are one row.
+Json messages(const Account& account) {
+  Json rows = Json::array();
+  for (const Account::Message& message : account.messages) {
+    Json row{{"scope", message.path},  {"message", message.label},  {"times", 1},
+             {"count", message.count}, {"of", message.unit_name()}, {"bytes", message.bytes()}};
+    Json last = rows.empty() ? Json() : rows.back();
+    if (!last.is_null()) {
+      row["times"] = last["times"];
+    }
+    if (row == last) {
+      rows.back()["times"] = last["times"].get<std::size_t>() + 1;
+    } else {
+      row["times"] = 1;
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Json lookups(const LookupStructure& lookup) {
+  Json rows = Json::array();
+  for (const LookupColumn& column : lookup.columns) {
+    rows.push_back(
+        {{"column", column.name}, {"table", lookup.tables[column.table].name}, {"shape", shape_text(column.shape)}});
+  }
+  return rows;
+}
+
+/// What the layers declare, in order: dimensions by their symbols, widths as formulas.
+Json declarations(const Plan& plan) {
+  constexpr std::array kinds{"tensor", "value", "remainder", "pair"};
+  Json rows = Json::array();
+  for (const Declaration& declared : plan.declarations) {
+    std::string shape;
+    for (const Dimension& dimension : declared.shape.dimensions()) {
+      shape += shape.empty() ? '(' : ',';
+      shape += dimension.symbol;
+    }
+    shape += declared.shape.presence() == Presence::causal ? ") causal" : ")";
+    const Width& width = declared.width;
+    const std::string bits = width.bits == 0      ? declared.table
+                             : width.text.empty() ? std::to_string(width.bits)
+                                                  : std::string(width.text);
+    rows.push_back({{"#", rows.size() + 1},
+                    {"declares", kinds[static_cast<std::size_t>(declared.kind)]},
+                    {"name", declared.name},
+                    {"bits or table", bits + (declared.is_signed ? " signed" : "")},
+                    {"shape", shape}});
+  }
+  return rows;
+}
+
+Json tables(const LookupStructure& lookup) {
+  Json rows = Json::array();
+  for (const LookupTable& table : lookup.tables) {
+    rows.push_back({{"table", table.name}, {"rows", std::size_t{1} << table.log_size}});
+  }
+  return rows;
+}
+
+Json words(const Plan& plan, const VerifyingKey& key) {
+  const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, {}},
+                           CommittedOracle{plan.witness_layout, plan.witness_oracle, {}}};
+  const OpeningSchedule schedule = opening_schedule(oracles);
+  Json rows = Json::array();
+  const auto add = [&](const std::string& name, const CommittedWord& word) {
+    rows.push_back({{"word", name},
+                    {"rows", std::size_t{1} << word.log_rows},
+                    {"columns", std::size_t{1} << word.log_columns},
+                    {"inverse rate", std::size_t{1} << word.log_inverse_rate},
+                    {"positions", word.positions},
+                    {"segment", word.offset}});
+  };
+  add("parameters", schedule.oracles[parameter_oracle]);
+  add("witness", schedule.oracles[witness_oracle]);
+  for (std::size_t i = 0; i < schedule.vectors.size(); ++i) {
+    add("v_" + std::to_string(i), schedule.vectors[i]);
+  }
+  return rows;
+}
+
+Json soundness(const SoundnessReport& report) {
+  const auto rounded = [](double bits) { return std::round(bits * 10) / 10; };
+  Json rows = Json::array();
+  for (const SoundnessEntry& entry : report.entries) {
+    rows.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", rounded(entry.bits)}});
+  }
+  rows.push_back({{"scope", ""}, {"reason", "least"}, {"bits", rounded(report.round_by_round_bits())}});
+  rows.push_back({{"scope", ""}, {"reason", "sum of all errors"}, {"bits", rounded(report.union_bits())}});
+  return rows;
+}
+
+/// Numbers from 2^10 on that are powers of two, or their negatives, as such.
+std::string limit_text(std::int64_t value) {
+  const bool power = value >= 1024 && (value & (value - 1)) == 0;
+  return power ? "2^" + std::to_string(std::countr_zero(static_cast<std::uint64_t>(value))) : std::to_string(value);
+}
+
+Json limit_rows() {
+  Json rows = Json::array();
+  for (const Limit& limit : limits()) {
+    rows.push_back({{"name", limit.name},
+                    {"least", limit_text(limit.least)},
+                    {"most", limit_text(limit.most)},
+                    {"why", limit.why}});
+  }
+  return rows;
+}
+
+/// Everything about the statements of one key with these lengths, table by table.
+Json description(const VerifyingKey& key, const Options& options) {
+  const Gpt2Plan plan = Gpt2Plan::of(key, options.prompt_length, options.generate);
+  const StatementAccount account = account_of(plan, key);
+  const SoundnessReport report = account.account.soundness();
+  return {{"tokens", plan.tokens},
+          {"padded tokens", plan.padded_tokens},
+          {"claims on parameters", account.ledger[parameter_oracle].size()},
+          {"claims on the witness", account.ledger[witness_oracle].size()},
+          {"most bytes of a proof", account.account.bytes()},
+          {"parameters", tensors(plan.parameter_layout, [](std::size_t i) { return parameter_table()[i].name; })},
+          {"witness", tensors(plan.witness_layout, [&](std::size_t i) { return plan.witness_names[i]; })},
+          {"declarations", declarations(plan)},
+          {"columns", lookups(plan.lookup)},
+          {"tables", tables(plan.lookup)},
+          {"words", words(plan, key)},
+          {"messages", messages(account.account)},
+          {"soundness", soundness(report)},
+          {"limits", limit_rows()}};
+}
+
+std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// Bars within a cell of a page.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '|' ? "\\|" : std::string(1, c);
+  }
+  return result;
+}
+
+/// A table for a terminal, or for a page.
+std::string table_text(const Json& rows, bool page) {
+  std::map<std::string, std::size_t> width;
+  for (const Json& row : rows) {
+    for (const auto& [name, value] : row.items()) {
+      width[name] = std::max({width[name], name.size(), cell(value).size()});
+    }
+  }
+  std::string text;
+  const auto line = [&](const auto& content) {
+    text += page ? "|" : " ";
+    for (const auto& [name, value] : rows.front().items()) {
+      std::string entry = content(name);
+      if (!page) {
+        const bool right = value.is_number();
+        entry.insert(right ? entry.begin() : entry.end(), width[name] - entry.size(), ' ');
+      }
+      text += " " + entry + (page ? " |" : " ");
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  };
+  line([](const std::string& name) { return name; });
+  if (page) {
+    line([](const std::string&) { return std::string("---"); });
+  }
+  for (const Json& row : rows) {
+    line([&](const std::string& name) { return page ? escaped(cell(row[name])) : cell(row[name]); });
+  }
+  return text;
+}
+
+void run(const Options& options, Context& context) {
+  if (context.comm.rank() != 0) {
+    return;
+  }
+  const Json all = description(load_key_isolated(options.key), options);
+  std::string text;
+  if (options.json) {
+    text = all.dump(1) + "\n";
+  } else if (!options.page.empty()) {
+    text = table_text(all[options.page], true);
+  } else {
+    for (const auto& [name, value] : all.items()) {
+      text += value.is_array() ? "\n" + name + "\n" + table_text(value, false) : name + "  " + cell(value) + "\n";
+    }
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+Command add_describe(CLI::App& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* const app = program.add_subcommand(
+      "describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness");
+  app->add_option("--key", options->key, "verifying key")->required();
+  app->add_option("--prompt-length", options->prompt_length, "tokens of the prompt")->required();
+  app->add_option("--generate", options->generate, "generated tokens")->required();
+  app->add_flag("--json", options->json, "one JSON object");
+  app->add_option("--page", options->page, "one table, as src/README.md has it")
+      ->check(CLI::IsMember(
+          {"limits", "declarations", "messages", "soundness", "words", "columns", "tables", "parameters", "witness"}));
+  return {app, [options](Context& context) { run(*options, context); }};
+}
+
+}  // namespace tessera::cli
