@@ -1,4 +1,5 @@
-// Vectors of F for Highway kernels: included once per instruction set by foreach_target.
+// Arithmetic mod p on vectors of up to 8 lanes, compiled once for every instruction set (see Highway's
+// foreach_target.h): include it from a file that is itself such an include.
 #if defined(TESSERA_FIELD_GOLDILOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_FIELD_GOLDILOCKS_INL
 #undef TESSERA_FIELD_GOLDILOCKS_INL
@@ -13,77 +14,119 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
+
 namespace hn = hwy::HWY_NAMESPACE;
+using Lanes = hn::CappedTag<std::uint64_t, 8>;
+using V = hn::Vec<Lanes>;  // canonical elements of F unless a comment says "weak": any 64-bit representative
 
-using D64 = hn::ScalableTag<std::uint64_t>;
-using V64 = hn::Vec<D64>;
+HWY_INLINE V constant(std::uint64_t value) { return hn::Set(Lanes(), value); }
+/// 2^64 mod p.
+HWY_INLINE V epsilon() { return constant(0xFFFFFFFFULL); }
 
-inline constexpr std::uint64_t epsilon = 0xFFFFFFFFULL;  // 2^64 mod p
+/// Weak to canonical.
+HWY_INLINE V canonical(V a) { return hn::Min(a, hn::Sub(a, constant(F::modulus))); }
+/// Weak plus canonical, weak.
+HWY_INLINE V add_weak(V weak, V a) {
+  const V sum = hn::Add(weak, a);
+  return add_where(hn::Lt(sum, weak), sum, epsilon());
+}
+HWY_INLINE V subtract(V a, V b) { return subtract_where(hn::Lt(a, b), hn::Sub(a, b), epsilon()); }
+HWY_INLINE V add(V a, V b) {
+  const V negated = hn::Sub(constant(F::modulus), b);
+  return add_where(hn::Lt(a, negated), hn::Sub(a, negated), constant(F::modulus));
+}
+
+/// Product of the low 32 bits of each lane.
+HWY_INLINE V multiply_low_halves(V a, V b) {
+#if HWY_TARGET == HWY_SCALAR
+  return constant((hn::GetLane(a) & 0xFFFFFFFFULL) * (hn::GetLane(b) & 0xFFFFFFFFULL));
+#else
+  const hn::Repartition<std::uint32_t, Lanes> halves;
+  return hn::MulEven(hn::BitCast(halves, a), hn::BitCast(halves, b));
+#endif
+}
+
+/// low + 2^64*high, both weak mod p where such values are added.
+struct Wide {
+  V low;
+  V high;
+};
+
+/// a*b of any 64-bit lanes.
+HWY_INLINE Wide multiply_wide(V a, V b) {
+  const V a_high = hn::ShiftRight<32>(a);
+  const V b_high = hn::ShiftRight<32>(b);
+  const V low_low = multiply_low_halves(a, b);
+  const V middle = hn::Add(multiply_low_halves(a_high, b), hn::ShiftRight<32>(low_low));  // < 2^64
+  const V cross = hn::Add(multiply_low_halves(a, b_high), hn::And(middle, epsilon()));    // < 2^64
+  const V high =
+      hn::Add(hn::Add(multiply_low_halves(a_high, b_high), hn::ShiftRight<32>(middle)), hn::ShiftRight<32>(cross));
+  return {hn::Or(hn::ShiftLeft<32>(cross), hn::And(low_low, epsilon())), high};
+}
+
+/// Adds a product of a weak and a canonical factor (high part <= 2^64 - 2^32 - 1: neither carry overflows).
+HWY_INLINE Wide add_product(Wide sum, V a, V b) {
+  const Wide product = multiply_wide(a, b);
+  const V low = hn::Add(sum.low, product.low);
+  const V high = add_where(hn::Lt(low, sum.low), product.high, constant(1));
+  const V total = hn::Add(sum.high, high);
+  return {low, add_where(hn::Lt(total, high), total, epsilon())};
+}
+
+/// Weak result: 2^64 = 2^32 - 1 and 2^96 = -1 mod p.
+HWY_INLINE V reduce_weak(Wide value) {
+  const V high_high = hn::ShiftRight<32>(value.high);
+  const V high_low = hn::And(value.high, epsilon());
+  const V difference = subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
+  const V term = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
+  const V sum = hn::Add(difference, term);
+  return add_where(hn::Lt(sum, term), sum, epsilon());
+}
+HWY_INLINE V reduce(Wide value) { return canonical(reduce_weak(value)); }
+
+/// 7*a, canonical.
+HWY_INLINE V times_seven(V a) {
+  const V eightfold = hn::ShiftLeft<3>(a);  // and a >> 61 times 2^64
+  const V top = hn::ShiftRight<61>(a);
+  const V sum = hn::Add(eightfold, hn::Sub(hn::ShiftLeft<32>(top), top));  // both below 2^64, top*epsilon < 2^35
+  const V wrapped = add_where(hn::Lt(sum, eightfold), sum, epsilon());
+  return subtract(canonical(wrapped), a);
+}
+
+HWY_INLINE V multiply(V a, V b) { return reduce(multiply_wide(a, b)); }
+
+/// a*b / 2^64 mod p (Montgomery): fewer steps than multiply().
+HWY_INLINE V multiply_shifted(V a, V b) {
+  const Wide product = multiply_wide(a, b);
+  // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
+  const V quotient = hn::Add(product.low, hn::ShiftLeft<32>(product.low));
+  V away = hn::Sub(quotient, hn::ShiftRight<32>(quotient));
+  away = subtract_where(hn::Lt(quotient, product.low), away, constant(1));
+  return subtract(product.high, away);
+}
 
 HWY_INLINE const std::uint64_t* words(const F* values) { return reinterpret_cast<const std::uint64_t*>(values); }
 HWY_INLINE std::uint64_t* words(F* values) { return reinterpret_cast<std::uint64_t*>(values); }
 
-/// Canonical in, canonical out, for all functions below.
-HWY_INLINE V64 subtract(V64 a, V64 b) { return add_where(hn::Lt(a, b), hn::Sub(a, b), hn::Set(D64(), F::modulus)); }
-
-HWY_INLINE V64 add(V64 a, V64 b) { return subtract(a, hn::Sub(hn::Set(D64(), F::modulus), b)); }
-
-/// Product of the low 32 bits of each lane.
-HWY_INLINE V64 multiply_low(V64 a, V64 b) {
-#if HWY_TARGET == HWY_SCALAR
-  const D64 d;
-  return hn::Set(d, (hn::GetLane(a) & epsilon) * (hn::GetLane(b) & epsilon));
-#else
-  const hn::Repartition<std::uint32_t, D64> d32;
-  return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, b));
-#endif
+/// a*small for lanes of `small` below 2^32.
+HWY_INLINE V multiply_small(V a, V small) {
+  const V low_low = multiply_low_halves(a, small);
+  const V middle = hn::Add(multiply_low_halves(hn::ShiftRight<32>(a), small), hn::ShiftRight<32>(low_low));
+  const V high = hn::ShiftRight<32>(middle);  // < 2^32: its weight 2^64 is epsilon
+  const V term = hn::Sub(hn::ShiftLeft<32>(high), high);
+  const V low = hn::Or(hn::ShiftLeft<32>(middle), hn::And(low_low, epsilon()));
+  const V sum = hn::Add(low, term);
+  return canonical(add_where(hn::Lt(sum, term), sum, epsilon()));
 }
-
-/// (high * 2^64 + low) mod p.
-HWY_INLINE V64 reduce(V64 high, V64 low) {
-  const D64 d;
-  const V64 eps = hn::Set(d, epsilon);
-  const V64 high_high = hn::ShiftRight<32>(high);
-  const V64 high_low = hn::And(high, eps);
-  V64 result = subtract_where(hn::Lt(low, high_high), hn::Sub(low, high_high), eps);
-  const V64 middle = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
-  result = hn::Add(result, middle);
-  result = add_where(hn::Lt(result, middle), result, eps);
-  return hn::Min(result, hn::Sub(result, hn::Set(d, F::modulus)));
-}
-
-struct Product {
-  V64 high, low;
-};
-
-/// a*b = high * 2^64 + low, for any a and b below 2^64.
-HWY_INLINE Product wide_product(V64 a, V64 b) {
-  const D64 d;
-  const V64 mask = hn::Set(d, epsilon);
-  const V64 a_high = hn::ShiftRight<32>(a);
-  const V64 b_high = hn::ShiftRight<32>(b);
-  const V64 low_low = multiply_low(a, b);
-  const V64 first = hn::Add(multiply_low(a_high, b), hn::ShiftRight<32>(low_low));
-  const V64 second = hn::Add(multiply_low(a, b_high), hn::And(first, mask));
-  const V64 high =
-      hn::Add(hn::Add(multiply_low(a_high, b_high), hn::ShiftRight<32>(first)), hn::ShiftRight<32>(second));
-  return {high, hn::Or(hn::ShiftLeft<32>(second), hn::And(low_low, mask))};
-}
-
-HWY_INLINE V64 multiply(V64 a, V64 b) {
-  const Product product = wide_product(a, b);
-  return reduce(product.high, product.low);
-}
-
-/// a*b / 2^64 mod p (Montgomery): fewer steps than multiply().
-HWY_INLINE V64 multiply_shifted(V64 a, V64 b) {
-  const D64 d;
-  const Product product = wide_product(a, b);
-  // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
-  const V64 quotient = hn::Add(product.low, hn::ShiftLeft<32>(product.low));
-  V64 away = hn::Sub(quotient, hn::ShiftRight<32>(quotient));
-  away = subtract_where(hn::Lt(quotient, product.low), away, hn::Set(d, 1));
-  return subtract(product.high, away);
+/// Sum of all lanes.
+HWY_INLINE F sum_lanes(V a) {
+  HWY_ALIGN std::uint64_t lanes[8];
+  hn::Store(a, Lanes(), lanes);
+  F sum;
+  for (std::size_t i = 0; i < hn::Lanes(Lanes()); ++i) {
+    sum += F::from_canonical(lanes[i]);
+  }
+  return sum;
 }
 
 }  // namespace tessera::HWY_NAMESPACE

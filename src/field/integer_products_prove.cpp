@@ -21,17 +21,17 @@ namespace tessera::HWY_NAMESPACE {
 
 /// Sums of limb * piece, one for each limb.
 struct LimbSums {
-  V64 s0, s1, s2, s3;
+  V s0, s1, s2, s3;
 
-  HWY_INLINE void clear() { s0 = s1 = s2 = s3 = hn::Zero(D64()); }
-  HWY_INLINE void accumulate(V64 pieces, V64 l0, V64 l1, V64 l2, V64 l3) {
-    s0 = hn::Add(s0, multiply_low(pieces, l0));
-    s1 = hn::Add(s1, multiply_low(pieces, l1));
-    s2 = hn::Add(s2, multiply_low(pieces, l2));
-    s3 = hn::Add(s3, multiply_low(pieces, l3));
+  HWY_INLINE void clear() { s0 = s1 = s2 = s3 = hn::Zero(Lanes()); }
+  HWY_INLINE void accumulate(V pieces, V l0, V l1, V l2, V l3) {
+    s0 = hn::Add(s0, multiply_low_halves(pieces, l0));
+    s1 = hn::Add(s1, multiply_low_halves(pieces, l1));
+    s2 = hn::Add(s2, multiply_low_halves(pieces, l2));
+    s3 = hn::Add(s3, multiply_low_halves(pieces, l3));
   }
   HWY_INLINE void store(std::uint64_t* out) const {
-    const D64 d;
+    const Lanes d;
     hn::StoreU(s0, d, out);
     hn::StoreU(s1, d, out + hn::Lanes(d));
     hn::StoreU(s2, d, out + 2 * hn::Lanes(d));
@@ -44,22 +44,22 @@ struct LimbSums {
 template <bool broadcast>
 HWY_INLINE void combine_block(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                               const std::uint64_t* limbs, std::uint64_t* out) {
-  const D64 d;
+  const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
-  const V64 sign = hn::Set(d, flip);
-  const V64 mask = hn::Set(d, 0xFFFF);
+  const V sign = hn::Set(d, flip);
+  const V mask = hn::Set(d, 0xFFFF);
   LimbSums p0, p1, p2, p3;
   p0.clear();
   p1.clear();
   p2.clear();
   p3.clear();
   for (std::size_t g = 0; g < groups; ++g) {
-    const V64 w = hn::Xor(hn::LoadU(d, words64 + g * stride), sign);
+    const V w = hn::Xor(hn::LoadU(d, words64 + g * stride), sign);
     const std::uint64_t* l = limbs + g * 4 * (broadcast ? 1 : lanes);
-    const V64 l0 = broadcast ? hn::Set(d, l[0]) : hn::LoadU(d, l);
-    const V64 l1 = broadcast ? hn::Set(d, l[1]) : hn::LoadU(d, l + lanes);
-    const V64 l2 = broadcast ? hn::Set(d, l[2]) : hn::LoadU(d, l + 2 * lanes);
-    const V64 l3 = broadcast ? hn::Set(d, l[3]) : hn::LoadU(d, l + 3 * lanes);
+    const V l0 = broadcast ? hn::Set(d, l[0]) : hn::LoadU(d, l);
+    const V l1 = broadcast ? hn::Set(d, l[1]) : hn::LoadU(d, l + lanes);
+    const V l2 = broadcast ? hn::Set(d, l[2]) : hn::LoadU(d, l + 2 * lanes);
+    const V l3 = broadcast ? hn::Set(d, l[3]) : hn::LoadU(d, l + 3 * lanes);
     p0.accumulate(hn::And(w, mask), l0, l1, l2, l3);
     p1.accumulate(hn::And(hn::ShiftRight<16>(w), mask), l0, l1, l2, l3);
     p2.accumulate(hn::And(hn::ShiftRight<32>(w), mask), l0, l1, l2, l3);
@@ -84,18 +84,18 @@ void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::s
 /// Sums over `vectors` consecutive vectors of words: limbs [vector][piece][limb][lane]; out: [limb][lane].
 void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
              std::uint64_t* out) {
-  const D64 d;
+  const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
-  const V64 sign = hn::Set(d, flip);
-  const V64 mask = hn::Set(d, 0xFFFF);
+  const V sign = hn::Set(d, flip);
+  const V mask = hn::Set(d, 0xFFFF);
   LimbSums sums;
   sums.clear();
-  const auto add_piece = [&](V64 pieces, const std::uint64_t* l) HWY_ATTR {
+  const auto add_piece = [&](V pieces, const std::uint64_t* l) HWY_ATTR {
     sums.accumulate(pieces, hn::LoadU(d, l), hn::LoadU(d, l + lanes), hn::LoadU(d, l + 2 * lanes),
                     hn::LoadU(d, l + 3 * lanes));
   };
   for (std::size_t v = 0; v < vectors; ++v) {
-    const V64 w = hn::Xor(hn::LoadU(d, words64 + v * lanes), sign);
+    const V w = hn::Xor(hn::LoadU(d, words64 + v * lanes), sign);
     const std::uint64_t* l = limbs + v * 16 * lanes;
     add_piece(hn::And(w, mask), l);
     add_piece(hn::And(hn::ShiftRight<16>(w), mask), l + 4 * lanes);
@@ -105,7 +105,7 @@ void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t fl
   sums.store(out);
 }
 
-std::size_t word_lanes() { return hn::Lanes(D64()); }
+std::size_t word_lanes() { return hn::Lanes(Lanes()); }
 
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -26,11 +26,11 @@ HWY_INLINE F load<F>(const F* from) {
   return *from;
 }
 template <>
-HWY_INLINE V64 load<V64>(const F* from) {
-  return hn::LoadU(D64(), words(from));
+HWY_INLINE V load<V>(const F* from) {
+  return hn::LoadU(Lanes(), words(from));
 }
 HWY_INLINE void store(F value, F* to) { *to = value; }
-HWY_INLINE void store(V64 value, F* to) { hn::StoreU(value, D64(), words(to)); }
+HWY_INLINE void store(V value, F* to) { hn::StoreU(value, Lanes(), words(to)); }
 template <class T>
 HWY_INLINE T repeat(F value);
 template <>
@@ -38,8 +38,8 @@ HWY_INLINE F repeat<F>(F value) {
   return value;
 }
 template <>
-HWY_INLINE V64 repeat<V64>(F value) {
-  return hn::Set(D64(), value.value());
+HWY_INLINE V repeat<V>(F value) {
+  return hn::Set(Lanes(), value.value());
 }
 
 /// Rows of a transform: row r begins at data + r * stride.
@@ -101,11 +101,11 @@ struct Quad {
 /// All butterflies of a step on the rows.
 template <template <class> class Butterfly>
 HWY_INLINE void step(Rows in, Rows out, Layer layer, std::size_t row_count, std::size_t lanes) {
-  const std::size_t vectors = lanes - lanes % hn::Lanes(D64());
+  const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
   for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
     for (std::size_t i = 0; i < layer.half; ++i) {
-      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(D64())) {
-        Butterfly<V64>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
+      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
+        Butterfly<V>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
       }
       for (std::size_t lane = vectors; lane < lanes; ++lane) {
         Butterfly<F>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
@@ -118,10 +118,10 @@ HWY_INLINE void step(Rows in, Rows out, Layer layer, std::size_t row_count, std:
 /// of it is its copies.
 template <template <class> class Butterfly>
 HWY_INLINE void padded_step(Rows rows, Layer layer, std::size_t row_count, std::size_t lanes) {
-  const std::size_t vectors = lanes - lanes % hn::Lanes(D64());
+  const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
   for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
-    for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(D64())) {
-      const Butterfly<V64> butterfly(rows, block, layer.half, lane);
+    for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
+      const Butterfly<V> butterfly(rows, block, layer.half, lane);
       for (std::size_t i = 0; i < layer.half; ++i) {
         butterfly.transform(layer, i, rows, block + i, lane);
       }
@@ -175,11 +175,11 @@ void transform_strided_kernel(F* data, std::size_t stride, unsigned log_rows, st
 
 /// products[i] = factor * values[i].
 void scale_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT products) {
-  const D64 d;
-  const V64 factors = hn::Set(d, factor.value());
+  const Lanes d;
+  const V factors = hn::Set(d, factor.value());
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    store(multiply(load<V64>(values + i), factors), products + i);
+    store(multiply(load<V>(values + i), factors), products + i);
   }
   for (; i < count; ++i) {
     products[i] = factor * values[i];
@@ -187,11 +187,11 @@ void scale_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count, F* 
 }
 
 void add_scaled_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count, F* HWY_RESTRICT sums) {
-  const D64 d;
-  const V64 factors = hn::Set(d, factor.value());
+  const Lanes d;
+  const V factors = hn::Set(d, factor.value());
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
-    store(add(load<V64>(sums + i), multiply(load<V64>(values + i), factors)), sums + i);
+    store(add(load<V>(sums + i), multiply(load<V>(values + i), factors)), sums + i);
   }
   for (; i < count; ++i) {
     sums[i] += factor * values[i];

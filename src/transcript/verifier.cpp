@@ -18,7 +18,7 @@ std::vector<F> VerifierView<E>::receive_base(std::string_view label, std::size_t
   std::vector<F> values;
   values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t value = read_little_endian<std::uint64_t>(data.data() + 8 * i);
+    const auto value = read_little_endian<std::uint64_t>(data.data() + 8 * i);
     check(value < F::modulus, "field element not below p in message " + std::string(label));
     values.push_back(F::from_canonical(value));
   }
