@@ -11,7 +11,7 @@ read_model_to_prove() {
 }
 read_key() { verify --key "$1" proof.h5; }
 read_key_to_import() { tessera import --quiet --checkpoint "$odd" --out bad.h5 --exponents "$1"; }
-read_proof() { verify --key $key "$1"; }
+read_proof() { verify --key $key "$@"; }
 inspect() { tessera inspect --check "$1"; }
 # A byte that nothing depends on (the library's gaps; weights that are not read) may be flipped without effect.
 damage() { # FILE COMMAND...: COMMAND on damaged copies of FILE
