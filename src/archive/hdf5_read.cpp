@@ -86,7 +86,8 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
     fail("size", "at most " + std::to_string(max_bytes) + " bytes", std::to_string(file_bytes_));
   }
   hdf5::silence();
-  file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
+  // the library makes sure that no file has an image's name: there is none below a regular file
+  file_ = H5Fopen((image ? path / "image" : path).c_str(), H5F_ACC_RDONLY, access.get());
   if (file_ < 0) {
     throw InputError(path.string() + ": expected an HDF5 file of ours, found a damaged or other file (" +
                      hdf5::last_error() + ")");
