@@ -49,25 +49,24 @@ void IntegerTransformer::append(std::span<const std::uint32_t> ids) {
 void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   const InferenceContext context = this->context();
   Batch batch{.first = length_, .size = ids.size(), .x = {}, .u = {}};
-  infer_embedding(context, plan_.embedding, ids, batch);
+  infer(context, plan_.embedding, ids, batch);
   for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
     guard_.enter(block);
     record_residual(context, plan_.x_in, block, batch);
-    infer_layer_norm(context, plan_.norm_1, block, batch);
-    infer_qkv(context, plan_.qkv, block, batch, cache_);
-    const std::vector<std::int16_t> y =
-        infer_attention(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
-    infer_projection(context, plan_.projection, y, block, batch);
+    infer(context, plan_.norm_1, block, batch);
+    infer(context, plan_.qkv, block, batch, cache_);
+    const std::vector<std::int16_t> y = infer(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
+    infer(context, plan_.projection, y, block, batch);
     record_residual(context, plan_.x_mid, block, batch);
-    infer_layer_norm(context, plan_.norm_2, block, batch);
-    infer_mlp(context, plan_.mlp, model_.key.gelu_table, block, batch);
+    infer(context, plan_.norm_2, block, batch);
+    infer(context, plan_.mlp, model_.key.gelu_table, block, batch);
     if (progress_) {
       progress_(batch.size);
     }
   }
   guard_.enter(std::nullopt);
   record_residual(context, plan_.x_end, 0, batch);
-  infer_layer_norm(context, plan_.norm_final, 0, batch);
+  infer(context, plan_.norm_final, 0, batch);
   guard_.agree(comm_);
   for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
     std::copy_n(batch.u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);

@@ -69,10 +69,10 @@ struct AttentionPlan : AttentionSpec {
 };
 
 /// y of all heads (features, batch.size), from q, k and v of the sequence so far.
-std::vector<std::int16_t> infer_attention(const InferenceContext& context, const AttentionPlan& attention,
-                                          std::span<const std::int32_t> exp_table, const QkvCache& cache,
-                                          std::size_t block, const Batch& batch);
-void derive_attention(Witness& witness, const AttentionPlan& attention);
+std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
+                                std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
+                                const Batch& batch);
+void derive(Witness& witness, const AttentionPlan& attention);
 
 template <class S>
 struct AttentionClaimsOf {

@@ -204,9 +204,9 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
 
 }  // namespace
 
-std::vector<std::int16_t> infer_attention(const InferenceContext& context, const AttentionPlan& attention,
-                                          std::span<const std::int32_t> exp_table, const QkvCache& cache,
-                                          std::size_t block, const Batch& batch) {
+std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
+                                std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
+                                const Batch& batch) {
   const Range heads = context.owned(Dimension::outer(attention.heads.heads));
   std::vector<QueryTile> tiles;
   for (std::size_t head = heads.first; head < heads.last; ++head) {

@@ -28,7 +28,7 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan) {
 
 }  // namespace
 
-void derive_attention(Witness& witness, const AttentionPlan& plan) {
+void derive(Witness& witness, const AttentionPlan& plan) {
   witness.set_input(plan.exponential, distances(witness, plan));
   const auto& sums = witness[plan.row_sum].values();
   const auto& inverses = witness[plan.row_inverse].values();

@@ -25,8 +25,8 @@ struct EmbeddingPlan {
 };
 
 /// batch.x: rows of the tokens and of their positions; positions that the model does not have are zero. Collective.
-void infer_embedding(const InferenceContext& context, const EmbeddingPlan& embedding,
-                     std::span<const std::uint32_t> ids, Batch& batch);
+void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
+           Batch& batch);
 
 template <class S>
 void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);

@@ -3,8 +3,8 @@
 
 namespace tessera {
 
-void infer_embedding(const InferenceContext& context, const EmbeddingPlan& embedding,
-                     std::span<const std::uint32_t> ids, Batch& batch) {
+void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
+           Batch& batch) {
   const std::size_t n = batch.size;
   const auto tokens = context.parameters[embedding.embedding].block(0);
   const auto places = context.parameters[embedding.position].block(0);

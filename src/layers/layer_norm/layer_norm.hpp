@@ -60,9 +60,9 @@ struct LayerNormPlan : LayerNormSpec {
 };
 
 /// u and what is recorded of it, for the tokens of a batch. `block` is 0 for a final norm.
-void infer_layer_norm(const InferenceContext& context, const LayerNormPlan& norm, std::size_t block, Batch& batch);
+void infer(const InferenceContext& context, const LayerNormPlan& norm, std::size_t block, Batch& batch);
 /// The remainders and complements. Collective.
-void derive_layer_norm(Witness& witness, const LayerNormPlan& norm, Communicator& comm);
+void derive(Witness& witness, const LayerNormPlan& norm, Communicator& comm);
 
 /// `consumers`: claims on u besides its look-up.
 template <class S>

@@ -30,7 +30,7 @@ TokenSums token_sums(const ChunkedTensor<std::int32_t>& x, const LayerNormPlan& 
 
 }  // namespace
 
-void derive_layer_norm(Witness& witness, const LayerNormPlan& norm, Communicator& comm) {
+void derive(Witness& witness, const LayerNormPlan& norm, Communicator& comm) {
   const TokenSums sums = token_sums(witness[norm.x], norm, comm);
   const auto d = static_cast<std::int64_t>(norm.features);
   const auto& mu_of = witness[norm.mu].values();

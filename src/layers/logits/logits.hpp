@@ -45,7 +45,7 @@ std::vector<std::int64_t> infer_logits(const InferenceContext& context, const Lo
 /// `generation`. Collective.
 std::uint32_t infer_choice(const InferenceContext& context, const LogitsPlan& logits, std::span<const std::int16_t> u,
                            std::size_t position, std::size_t generation);
-void derive_logits(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
+void derive(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
 
 template <class S>
 std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPlan& logits);

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-void derive_logits(Witness& witness, const LogitsPlan& plan, const Statement& statement, Communicator& comm) {
+void derive(Witness& witness, const LogitsPlan& plan, const Statement& statement, Communicator& comm) {
   const std::size_t rows = plan.logits.dimensions()[1].chunk();
   const Dimension& vocabulary = plan.logits.dimensions()[0];
   const ChunkedTensor<std::int64_t>& logits = witness[plan.values];

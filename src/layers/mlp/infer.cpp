@@ -27,8 +27,8 @@ std::vector<std::int16_t> activations(const InferenceContext& context, const Mlp
 
 }  // namespace
 
-void infer_mlp(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
-               std::size_t block, Batch& batch) {
+void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
+           std::size_t block, Batch& batch) {
   const std::vector<std::int16_t> g = activations(context, mlp, gelu_table, block, batch);
   add_residual(context, {"residual stream after MLP", mlp.w2, mlp.b2, mlp.shift_2, mlp.bias_shift_2},
                ProductInput(g, g.size() / batch.size, batch.size), mlp.feature, mlp.out_remainder, mlp.residual_bits,

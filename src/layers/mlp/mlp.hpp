@@ -41,9 +41,9 @@ struct MlpPlan : MlpSpec {
 };
 
 /// x_out, from batch.u.
-void infer_mlp(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
-               std::size_t block, Batch& batch);
-void derive_mlp(Witness& witness, const MlpPlan& mlp);
+void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
+           std::size_t block, Batch& batch);
+void derive(Witness& witness, const MlpPlan& mlp);
 
 template <class S>
 WeightedClaimOf<S> run(VerifierContext<S>& context, const MlpPlan& mlp);

@@ -3,8 +3,8 @@
 
 namespace tessera {
 
-void infer_projection(const InferenceContext& context, const ProjectionPlan& projection,
-                      std::span<const std::int16_t> y, std::size_t block, Batch& batch) {
+void infer(const InferenceContext& context, const ProjectionPlan& projection, std::span<const std::int16_t> y,
+           std::size_t block, Batch& batch) {
   add_residual(
       context,
       {"residual stream after attention", projection.weight, projection.bias, projection.shift, projection.bias_shift},

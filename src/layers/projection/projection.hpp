@@ -32,8 +32,8 @@ struct ProjectionPlan : ProjectionSpec {
 };
 
 /// x_mid, from the attention's y (n_embd, batch.size).
-void infer_projection(const InferenceContext& context, const ProjectionPlan& projection,
-                      std::span<const std::int16_t> y, std::size_t block, Batch& batch);
+void infer(const InferenceContext& context, const ProjectionPlan& projection, std::span<const std::int16_t> y,
+           std::size_t block, Batch& batch);
 
 template <class S>
 WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projection);

@@ -6,8 +6,8 @@ namespace tessera {
 QkvCache::QkvCache(Range cached, std::size_t blocks, std::size_t tokens)
     : rows(cached), capacity(tokens), k(blocks * cached.size() * tokens), v(k.size()) {}
 
-void infer_qkv(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch,
-               QkvCache& cache) {
+void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch,
+           QkvCache& cache) {
   const ProductInput input(batch.u, batch.u.size() / batch.size, batch.size);
   const Range kept = context.owned(qkv.qkv.dimensions()[1]);
   cache.q.resize(cache.rows.size() * batch.size);

@@ -49,8 +49,7 @@ struct QkvCache {
 };
 
 /// q, k, v of a batch, from batch.u.
-void infer_qkv(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch,
-               QkvCache& cache);
+void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch, QkvCache& cache);
 
 template <class S>
 WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const AttentionClaimsOf<S>& claims);
