@@ -140,7 +140,7 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   broadcast_object(world(), name);
   fs::create_directories(name);
   CodewordWriter writer(name, geometry, world());
-  const ColumnRange mine = writer.columns();
+  const Range mine = writer.columns();
   writer.append(8, std::span(values).subspan(8 * mine.first, 8 * mine.size()));
   EXPECT_EQ(writer.finish(Digest{7}), merkle_levels(hash_columns(values, 8)).back().front());
   const std::unique_ptr<StoredCodeword> store = open_codeword(name, world());
