@@ -51,8 +51,9 @@ class SumcheckProver {
 Point prove_rounds(ProverTranscript& transcript, Summand& summand, std::size_t variables, std::span<const E> at,
                    std::optional<E> claim = {});
 
-/// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree.
-std::vector<E> higher_coefficients(std::span<const E> values);
+/// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree; the last entry may be its leading
+/// coefficient instead.
+std::vector<E> higher_coefficients(std::span<const E> values, bool ends_in_leading = false);
 
 /// A proven sum-check: point and value as the verifier's, and every factor's value at the point.
 struct ProvenSumcheck {
