@@ -9,7 +9,7 @@ namespace tessera {
 
 /// What is summed in a sum-check, as its driver sees it: tables over the variables that are still free, in whatever
 /// form, and the eq factor's weights if there is one. Implemented over dense tables (dense.hpp), sharded chunks
-/// (chunked.hpp), the layers of the look-up's tree and the oracles of an opening.
+/// (chunked.hpp), the levels of the look-up's tree and the oracles of an opening.
 class Summand {
  public:
   virtual ~Summand() = default;
