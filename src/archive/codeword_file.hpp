@@ -40,7 +40,7 @@ class CodewordWriter {
   CodewordWriter(const CodewordWriter&) = delete;
   CodewordWriter& operator=(const CodewordWriter&) = delete;
   /// This rank's, possibly none.
-  [[nodiscard]] ColumnRange columns() const;
+  [[nodiscard]] Range columns() const;
   /// The next rows, as encode_rows() gives them: `count` (a multiple of 8) of every column of this
   /// rank, column after column.
   void append(std::size_t count, std::span<const F> values);

@@ -82,7 +82,7 @@ CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geome
 
 CodewordWriter::~CodewordWriter() = default;
 
-ColumnRange CodewordWriter::columns() const {
+Range CodewordWriter::columns() const {
   return {shards_->first << geometry_.log_shard_columns(), (shards_->first + shards_->count)
                                                                << geometry_.log_shard_columns()};
 }

@@ -152,7 +152,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   CodewordWriter writer(directory, {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate},
                         comm);
   const std::size_t rows = std::size_t{1} << oracle.log_rows;
-  encode_rows(layout, oracle, tensors.views(), writer.columns(), comm, [&](RowRange range, std::span<const F> values) {
+  encode_rows(layout, oracle, tensors.views(), writer.columns(), comm, [&](Range range, std::span<const F> values) {
     writer.append(range.size(), values);
     progress.update(range.last, rows);
   });

@@ -22,7 +22,7 @@ struct Codeword {
 inline constexpr unsigned upper_levels = 5;
 
 /// The columns that a rank holds: contiguous ranges in rank order.
-std::size_t first_column_of_rank(unsigned log_columns, int rank, int ranks);
+Range columns_of_rank(unsigned log_columns, int rank, int ranks);
 int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 
 /// Digests of columns that lie one after the other.
@@ -43,7 +43,6 @@ class MemoryCodewordStore final : public CodewordStore {
   /// `compute` gives columns that are not kept, the same on every rank. Collective.
   MemoryCodewordStore(Codeword codeword, Communicator& comm, Columns compute = {})
       : codeword_(std::move(codeword)), comm_(comm), compute_(std::move(compute)) {}
-  [[nodiscard]] const Codeword& codeword() const { return codeword_; }
   [[nodiscard]] Digest root() const override { return codeword_.levels.back().front(); }
   std::vector<F> columns(std::span<const std::size_t> positions) override;
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override;

@@ -6,17 +6,6 @@
 #include <utility>
 
 namespace tessera {
-namespace {
-
-/// The least index with floor(index * ranks / count) >= rank.
-std::size_t range_begin(std::size_t count, int rank, int ranks) {
-  const auto r = static_cast<std::size_t>(rank);
-  const auto n = static_cast<std::size_t>(ranks);
-  return (count * r + n - 1) / n;
-}
-
-}  // namespace
-
 TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values) {
   TreeLevel leaves(columns.size() / leaf_values);
   const auto bytes = std::span(reinterpret_cast<const std::uint8_t*>(columns.data()), columns.size_bytes());
@@ -41,9 +30,10 @@ std::vector<TreeLevel> merkle_levels(TreeLevel leaves) {
   return levels;
 }
 
-std::size_t first_column_of_rank(unsigned log_columns, int rank, int ranks) {
+Range columns_of_rank(unsigned log_columns, int rank, int ranks) {
   const unsigned log_group = std::min(log_columns, upper_levels);
-  return range_begin(std::size_t{1} << (log_columns - log_group), rank, ranks) << log_group;
+  const Range groups = contiguous_range(std::size_t{1} << (log_columns - log_group), rank, ranks);
+  return {groups.first << log_group, groups.last << log_group};
 }
 
 int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
@@ -55,12 +45,11 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm) {
   const std::size_t width = std::size_t{1} << parameters.log_rows;
   const unsigned log_columns = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
-  const ColumnRange mine{first_column_of_rank(log_columns, comm.rank(), comm.size()),
-                         first_column_of_rank(log_columns, comm.rank() + 1, comm.size())};
+  const Range mine = columns_of_rank(log_columns, comm.rank(), comm.size());
   Codeword codeword{width, log_columns, mine.first, {}, {}, std::min(log_columns, upper_levels)};
   codeword.columns.resize(keep_columns ? mine.size() * width : 0);
   ColumnHasher hasher(mine.size(), width * sizeof(F));
-  encode_rows(layout, parameters, tensors, mine, comm, [&](RowRange rows, std::span<const F> values) {
+  encode_rows(layout, parameters, tensors, mine, comm, [&](Range rows, std::span<const F> values) {
     hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
     if (keep_columns) {
 #pragma omp parallel for schedule(static)

@@ -65,17 +65,10 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
     matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
     evaluation.add(mine.first, std::span(buffer).first((mine.last - mine.first) * part_size));
   }
-  std::vector<E> sums;  // ranks add elements of E
-  sums.reserve(evaluation.values().size());
-  for (const F value : evaluation.values()) {
-    sums.emplace_back(value);
-  }
+  std::vector<E> sums(evaluation.values().begin(), evaluation.values().end());  // ranks add elements of E
   comm.all_reduce_sum(sums);
-  std::vector<F> columns;
-  columns.reserve(sums.size());
-  for (const E& sum : sums) {
-    columns.push_back(sum.c0);
-  }
+  std::vector<F> columns(sums.size());
+  std::ranges::transform(sums, columns.begin(), &E::c0);
   return columns;
 }
 

@@ -78,7 +78,7 @@ std::vector<std::vector<DenseSummand>> row_tables(const OpeningSchedule& schedul
 /// Steps 4 and 5: work, then the columns and the multi-proof of each word at positions drawn here.
 std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
                                          std::span<CodewordStore* const> stores, unsigned grinding_bits) {
-  transcript.grind("work", grinding_bits, find_nonce);
+  transcript.grind("work", grinding_bits);
   std::vector<OpenedColumns> opened;
   for (const CommittedWord& word : words) {
     opened.push_back({distinct_positions(transcript.positions("positions", word.positions, word.log_domain())), {}});

@@ -1,28 +1,22 @@
 #include <algorithm>
+#include <utility>
 #include "commitment/oracle.hpp"
+#include "tensor/slots.hpp"
 
 namespace tessera {
-namespace {
-
-unsigned padded_bits(const Shape& shape) { return std::max(shape.inner_bits(), OracleLayout::min_log_chunk); }
-
-}  // namespace
 
 OracleLayout::OracleLayout(std::vector<Shape> tensors) : tensors_(std::move(tensors)) {
-  std::vector<std::size_t> order(tensors_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
+  std::vector<unsigned> chunk_bits;
+  for (const Shape& shape : tensors_) {
+    chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), min_log_chunk));
   }
-  std::ranges::stable_sort(
-      order, [&](std::size_t a, std::size_t b) { return padded_bits(tensors_[a]) > padded_bits(tensors_[b]); });
-  offsets_.resize(tensors_.size());
-  // descending powers of two: every offset is a multiple of the size that follows
-  for (const std::size_t tensor : order) {
-    for (std::size_t chunk = 0; chunk < tensors_[tensor].chunk_count(); ++chunk) {
-      offsets_[tensor].push_back(used_);
-      used_ += std::size_t{1} << padded_bits(tensors_[tensor]);
-    }
+  const Slots slots = deal_slots(chunk_bits);
+  auto next = slots.first.begin();
+  for (const Shape& shape : tensors_) {
+    const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(shape.chunk_count()));
+    offsets_.emplace_back(first, next);
   }
+  used_ = slots.used;
   log_size_ = std::max(ceil_log2(used_), min_log_chunk);
 }
 

@@ -62,21 +62,16 @@ class OracleMatrix {
   void place_all(const Selection& selection, const Place& place) const {
     // one parallel part: waking threads for each of many small tensors would cost more than their values
 #pragma omp parallel for schedule(dynamic, 4)
-    for (const auto& [t, chunk] : chunks_) {
-      place_chunk(t, chunk, selection, place);
+    for (const auto& entry : chunks_) {
+      std::visit(
+          [&](const auto* tensor) {
+            const auto values = tensor->chunk(entry.second);
+            selection.visit(
+                values.size(), layout_.offset(entry.first, entry.second), log_rows_,
+                [&](ColumnPiece piece) { place(piece.column, std::span(values).subspan(piece.from, piece.count)); });
+          },
+          tensors_[entry.first]);
     }
-  }
-
-  template <class Selection, class Place>
-  void place_chunk(std::size_t t, std::size_t chunk, const Selection& selection, const Place& place) const {
-    std::visit(
-        [&](const auto* tensor) {
-          const auto values = tensor->chunk(chunk);
-          selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
-            place(piece.column, std::span(values).subspan(piece.from, piece.count));
-          });
-        },
-        tensors_[t]);
   }
 
   template <class T>

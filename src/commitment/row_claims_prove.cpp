@@ -129,14 +129,7 @@ ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>>
     } else if (result.weights.size() == 1) {
       result.weights.assign(part.begin(), part.end());
     } else {
-      std::vector<E> product;
-      product.reserve(result.weights.size() * size);
-      for (const E& outer : result.weights) {
-        for (const E& entry : part) {
-          product.push_back(outer * entry);
-        }
-      }
-      result.weights = std::move(product);
+      result.weights = outer_product(result.weights, part);
     }
   }
   return result;

@@ -10,26 +10,12 @@
 
 namespace tessera {
 
-/// Rows [first, last) of an oracle's matrix.
-struct RowRange {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  [[nodiscard]] std::size_t size() const { return last - first; }
-};
-
-/// Columns [first, last) of a codeword.
-struct ColumnRange {
-  std::size_t first = 0;
-  std::size_t last = 0;
-  [[nodiscard]] std::size_t size() const { return last - first; }
-};
-
 /// Encodes all rows. visit(rows, values): the next rows, ascending, a multiple of 8 of them, of this rank's `columns`:
 /// values[column * rows.size() + row]. `tensors`: views of what this rank holds, in layout order. Collective; the
 /// ranks' columns cover the codeword in rank order.
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-                 ColumnRange columns, Communicator& comm,
-                 const std::function<void(RowRange rows, std::span<const F> values)>& visit);
+                 Range columns, Communicator& comm,
+                 const std::function<void(Range rows, std::span<const F> values)>& visit);
 
 /// The codeword's columns at few positions, concatenated, the same on every rank: a fraction of the work of encoding.
 /// Collective.

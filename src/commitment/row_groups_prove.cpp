@@ -15,7 +15,7 @@ constexpr std::size_t exchanged_rows = 8;
 
 /// Some rows of every column.
 struct RowSelection {
-  RowRange rows;
+  Range rows;
 
   template <class Visit>
   void visit(std::size_t chunk_size, std::size_t offset, unsigned log_rows, const Visit& visit) const {
@@ -29,7 +29,7 @@ struct RowSelection {
   }
 };
 
-/// Fills groups of rows: coefficients in the order of the transform.
+/// Encodes groups of rows.
 class RowGroups {
  public:
   RowGroups(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
@@ -40,22 +40,20 @@ class RowGroups {
         comm_(comm),
         rows_at_once_(comm.size() == 1 ? group_rows : exchanged_rows) {}
 
-  [[nodiscard]] unsigned log_domain() const { return log_domain_; }
-  [[nodiscard]] unsigned log_padding() const { return log_padding_; }
   [[nodiscard]] std::size_t steps() const {
     const std::size_t at_once = rows_at_once_ * static_cast<std::size_t>(comm_.size());
     return ((std::size_t{1} << matrix_.log_rows()) + at_once - 1) / at_once;
   }
   /// Possibly none.
-  [[nodiscard]] RowRange rows(std::size_t step, int rank) const {
+  [[nodiscard]] Range rows(std::size_t step, int rank) const {
     const std::size_t group = step * static_cast<std::size_t>(comm_.size()) + static_cast<std::size_t>(rank);
     const std::size_t count = std::size_t{1} << matrix_.log_rows();
     return {std::min(count, group * rows_at_once_), std::min(count, (group + 1) * rows_at_once_)};
   }
 
-  /// This rank's rows of the step, as ntt() wants them. Collective.
-  std::span<F> coefficients(std::size_t step) {
-    const RowRange mine = rows(step, comm_.rank());
+  /// This rank's rows of the step, encoded. Collective.
+  std::span<const F> encode(std::size_t step) {
+    const Range mine = rows(step, comm_.rank());
     if (buffer_.empty()) {
       buffer_.resize(std::min(rows_at_once_, std::size_t{1} << matrix_.log_rows()) << log_domain_);
     }
@@ -70,11 +68,12 @@ class RowGroups {
     }
     matrix_.collect([&](int rank) { return RowSelection{rows(step, rank)}; },
                     [&](std::size_t column, auto values) { to_field(values, slot(data, column, mine)); });
+    ntt(data, log_domain_, mine.size(), log_padding_);
     return data;
   }
 
  private:
-  [[nodiscard]] F* slot(std::span<F> data, std::size_t column, RowRange rows) const {
+  [[nodiscard]] F* slot(std::span<F> data, std::size_t column, Range rows) const {
     return data.data() + bit_reverse(column, log_domain_) * rows.size();
   }
 
@@ -88,7 +87,7 @@ class RowGroups {
 
 /// visit(rank, its values in this rank's columns) from a rank's rows of all columns.
 template <class Visit>
-void exchange_columns(std::span<const F> mine, std::size_t row_count, ColumnRange columns, Communicator& comm,
+void exchange_columns(std::span<const F> mine, std::size_t row_count, Range columns, Communicator& comm,
                       const Visit& visit) {
   if (comm.size() == 1) {
     visit(0, mine);
@@ -119,22 +118,21 @@ void exchange_columns(std::span<const F> mine, std::size_t row_count, ColumnRang
 }  // namespace
 
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-                 ColumnRange columns, Communicator& comm,
-                 const std::function<void(RowRange rows, std::span<const F> values)>& visit) {
+                 Range columns, Communicator& comm,
+                 const std::function<void(Range rows, std::span<const F> values)>& visit) {
   RowGroups groups(layout, parameters, tensors, comm);
   for (std::size_t step = 0; step < groups.steps(); ++step) {
-    const std::span<F> data = groups.coefficients(step);
-    const std::size_t row_count = groups.rows(step, comm.rank()).size();
-    ntt(data, groups.log_domain(), row_count, groups.log_padding());
-    exchange_columns(data, row_count, columns, comm, [&](int rank, std::span<const F> values) {
-      const RowRange rows = groups.rows(step, rank);
-      if (values.size() != rows.size() * columns.size()) {
-        throw std::runtime_error("commit_oracle: a rank sent a column range of the wrong size");
-      }
-      if (rows.size() > 0) {
-        visit(rows, values);
-      }
-    });
+    const std::span<const F> data = groups.encode(step);
+    exchange_columns(data, groups.rows(step, comm.rank()).size(), columns, comm,
+                     [&](int rank, std::span<const F> values) {
+                       const Range rows = groups.rows(step, rank);
+                       if (values.size() != rows.size() * columns.size()) {
+                         throw std::runtime_error("commit_oracle: a rank sent a column range of the wrong size");
+                       }
+                       if (rows.size() > 0) {
+                         visit(rows, values);
+                       }
+                     });
   }
 }
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include "commitment/opening.hpp"
 #include "commitment/schedule.hpp"
+#include "tensor/slots.hpp"
 
 namespace tessera {
 namespace {
@@ -45,21 +45,17 @@ std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits) {
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles, unsigned grinding_bits) {
   OpeningSchedule schedule;
   schedule.grinding_bits = grinding_bits;
+  std::vector<unsigned> log_columns;
   for (const CommittedOracle& oracle : oracles) {
     schedule.oracles.push_back(oracle_word(oracle, grinding_bits));
+    log_columns.push_back(schedule.oracles.back().log_columns);
     schedule.row_variables = std::max(schedule.row_variables, schedule.oracles.back().log_rows);
   }
-  std::vector<std::size_t> order(oracles.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return schedule.oracles[a].log_columns > schedule.oracles[b].log_columns;
-  });
-  std::size_t used = 0;
-  for (const std::size_t j : order) {  // larger first: aligned, because sizes are descending powers of two
-    schedule.oracles[j].offset = used;
-    used += std::size_t{1} << schedule.oracles[j].log_columns;
+  const Slots slots = deal_slots(log_columns);
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    schedule.oracles[j].offset = slots.first[j];
   }
-  schedule.log_vector = ceil_log2(used);
+  schedule.log_vector = ceil_log2(slots.used);
 
   unsigned remaining = schedule.log_vector;
   unsigned log_inverse_rate = remaining > large_vector ? 2 : 3;

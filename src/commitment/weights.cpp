@@ -25,15 +25,7 @@ std::vector<E> bind_low(const Factor& factor, std::span<const E> low) {
   const std::span<const E> tail(factor.tail);
   if (tail.size() >= low.size()) {
     const std::size_t rest = tail.size() - low.size();
-    const std::vector<E> high = eq_table(tail.first(rest), eq(tail.subspan(rest), low));
-    std::vector<E> table;
-    table.reserve(factor.head.size() << rest);
-    for (const E& entry : factor.head) {
-      for (const E& value : high) {
-        table.push_back(entry * value);
-      }
-    }
-    return table;
+    return outer_product(factor.head, eq_table(tail.first(rest), eq(tail.subspan(rest), low)));
   }
   const std::size_t in_head = low.size() - tail.size();
   const std::vector<E> weights = eq_table(low.first(in_head), eq(tail, low.subspan(in_head)));

@@ -14,13 +14,12 @@ std::vector<std::uint8_t> encode(std::span<const F> values) {
 }
 
 std::vector<std::uint8_t> encode(std::span<const E> values) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(values.size() * 16);
+  std::vector<F> coordinates;
+  coordinates.reserve(values.size() * 2);
   for (const E& value : values) {
-    append_little_endian(bytes, value.c0.value());
-    append_little_endian(bytes, value.c1.value());
+    coordinates.insert(coordinates.end(), {value.c0, value.c1});
   }
-  return bytes;
+  return encode(coordinates);
 }
 
 }  // namespace tessera

@@ -46,17 +46,6 @@ struct E {
     const F scale = norm.inverse();
     return {c0 * scale, -(c1 * scale)};
   }
-  [[nodiscard]] constexpr E power(std::uint64_t exponent) const {
-    E result = one();
-    E base = *this;
-    for (; exponent != 0; exponent >>= 1) {
-      if ((exponent & 1) != 0) {
-        result *= base;
-      }
-      base *= base;
-    }
-    return result;
-  }
 };
 
 static_assert(sizeof(E) == 16);

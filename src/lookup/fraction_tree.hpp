@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lookup/layer_kernels.hpp"
+#include "lookup/level_kernels.hpp"
 #include "lookup/lookup.hpp"
 
 namespace tessera {
@@ -57,7 +57,7 @@ int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t ch
 /// The classes with this rank's segments, columns read.
 std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
 
-/// A node with its index in its GKR layer; nodes that are not listed are neutral.
+/// A node with its index in its level; nodes that are not listed are neutral.
 struct SparseFraction {
   std::uint64_t index = 0;
   Fraction value;
@@ -67,16 +67,15 @@ struct SparseNode {
   Children children;
 };
 
-/// Every rank's nodes, by index, everywhere.
-std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communicator& comm);
+/// Adds every rank's segments, which have shrunk to one node each, to a list that is the same everywhere: node(i) is
+/// that of segment i. Collective.
+void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
+                 const std::function<Children(std::size_t)>& node, Communicator& comm);
 
-/// Merges nodes whose segments have shrunk to one node into the list.
-void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes);
-
-/// Layer j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
+/// Level j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
 /// `nodes` (segment after segment; empty up to derived_height of integer columns); all other nodes are in `sparse`,
 /// which is the same on every rank.
-struct TreeLayer {
+struct FractionLevel {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
   std::vector<SparseNode> sparse;
 };
@@ -86,16 +85,16 @@ class FractionTree {
  public:
   FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm);
   [[nodiscard]] const Fraction& root() const { return root_; }
-  [[nodiscard]] unsigned log_leaves() const { return static_cast<unsigned>(layers_.size()); }
-  /// Hands layer j over; its memory is the caller's.
-  [[nodiscard]] TreeLayer take_layer(unsigned j) { return std::move(layers_[j]); }
+  [[nodiscard]] unsigned log_leaves() const { return static_cast<unsigned>(levels_.size()); }
+  /// Hands level j over; its memory is the caller's.
+  [[nodiscard]] FractionLevel take_level(unsigned j) { return std::move(levels_[j]); }
 
  private:
-  std::vector<TreeLayer> layers_;
+  std::vector<FractionLevel> levels_;
   Fraction root_;
 };
 
-/// Layers up to this height above the leaves are not kept for integer columns: computing their nodes again from the
+/// Levels up to this height above the leaves are not kept for integer columns: computing their nodes again from the
 /// leaves costs about as much as writing and reading them, and they would be three quarters of the tree.
 inline constexpr unsigned derived_height = 3;
 

@@ -35,7 +35,7 @@ std::vector<Fraction> leaf_fractions(const LookupInput& input, const Segment& se
   return leaves;
 }
 
-/// The lowest layer's nodes of a class of kind `fractions` with at least two leaves a segment.
+/// The lowest level's nodes of a class of kind `fractions` with at least two leaves a segment.
 BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentClass& segments) {
   const std::size_t length = std::size_t{1} << (segments.log_leaves - 1);
   BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
@@ -52,7 +52,7 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
   return nodes;
 }
 
-/// The first layer that is kept of an integer class, at height derived_height + 1.
+/// The first level that is kept of an integer class, at height derived_height + 1.
 BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const SegmentClass& segments) {
   const std::size_t length = std::size_t{1} << (segments.log_leaves - derived_height - 1);
   const std::size_t run = std::min<std::size_t>(length, run_nodes / 4);
@@ -74,7 +74,7 @@ BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const Segme
   return nodes;
 }
 
-BlockBuffer<ChildrenBlock> combine_layer(const BlockBuffer<ChildrenBlock>& below, std::size_t nodes) {
+BlockBuffer<ChildrenBlock> combine_level(const BlockBuffer<ChildrenBlock>& below, std::size_t nodes) {
   BlockBuffer<ChildrenBlock> result = allocate_nodes(nodes);
   const std::size_t padded = (nodes + block_lanes - 1) / block_lanes * block_lanes;
 #pragma omp parallel for schedule(static)
@@ -137,35 +137,33 @@ BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
 }
 
 FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm)
-    : layers_(input.structure.slots().log_leaves) {
-  const unsigned leaf_layer = log_leaves();
+    : levels_(input.structure.slots().log_leaves) {
+  const unsigned leaf_level = log_leaves();
   std::vector<SparseFraction> fractions = single_leaves(input, classes, comm);
-  for (unsigned j = leaf_layer; j-- > 0;) {
-    TreeLayer& layer = layers_[j];
-    layer.nodes.resize(classes.size());
-    layer.sparse = pair_up(fractions);
-    const unsigned height = leaf_layer - j;
+  for (unsigned j = leaf_level; j-- > 0;) {
+    FractionLevel& level = levels_[j];
+    level.nodes.resize(classes.size());
+    level.sparse = pair_up(fractions);
+    const unsigned height = leaf_level - j;
     for (std::size_t k = 0; k < classes.size(); ++k) {
       const SegmentClass& segments = classes[k];
       if (segments.log_leaves < height || (height <= derived_height && segments.kind != LeafKind::fractions)) {
         continue;
       }
       const std::size_t count = segments.segments.size();
-      layer.nodes[k] = height == 1 ? pair_leaves(input, segments)
+      level.nodes[k] = height == 1 ? pair_leaves(input, segments)
                        : height == derived_height + 1 && segments.kind != LeafKind::fractions
                            ? combine_columns(input, segments)
-                           : combine_layer(layers_[j + 1].nodes[k], count << (segments.log_leaves - height));
+                           : combine_level(levels_[j + 1].nodes[k], count << (segments.log_leaves - height));
       if (segments.log_leaves == height) {
-        std::vector<SparseNode> nodes;
-        for (std::size_t i = 0; i < count; ++i) {
-          nodes.push_back({segments.segments[i].place, load_children(layer.nodes[k].data(), i)});
-        }
-        insert_nodes(layer.sparse, gather_nodes(nodes, comm));
-        layer.nodes[k] = {};
+        const ChildrenBlock* const nodes = level.nodes[k].data();
+        join_sparse(
+            level.sparse, segments, [&](std::size_t i) { return load_children(nodes, i); }, comm);
+        level.nodes[k] = {};
       }
     }
     fractions.clear();
-    for (const SparseNode& node : layer.sparse) {
+    for (const SparseNode& node : level.sparse) {
       fractions.push_back({node.index, node.children.combine()});
     }
   }

@@ -1,4 +1,4 @@
-// The leaf kernels of layer_kernels.hpp, compiled once for every instruction set.
+// The leaf kernels of level_kernels.hpp, compiled once for every instruction set.
 #if defined(TESSERA_LEAF_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef TESSERA_LEAF_KERNELS_INL
 #undef TESSERA_LEAF_KERNELS_INL
@@ -6,7 +6,7 @@
 #define TESSERA_LEAF_KERNELS_INL
 #endif
 
-#include "lookup/layer_kernels-inl.hpp"
+#include "lookup/level_kernels-inl.hpp"
 #include "lookup/scalar_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -203,16 +203,16 @@ HWY_INLINE auto with_leaves(const LeafIntegers& leaves, const LeafCode& code, co
                                   : work(PairLeaves<std::uint32_t>(leaves, code));
 }
 
-HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
-                                      std::size_t count) {
+HWY_INLINE void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
+                               std::size_t count) {
   with_leaves(leaves, code, [&](const auto& kind) { combine_leaves_of(kind, out, count); });
 }
-HWY_INLINE NodeSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
-                                            const WeightBlock* weights, std::size_t count) {
+HWY_INLINE NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, const WeightBlock* weights,
+                                     std::size_t count) {
   return with_leaves(leaves, code, [&](const auto& kind) { return first_round_of(kind, weights, count); });
 }
-HWY_INLINE NodeSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                                           const WeightBlock* weights, E challenge, std::size_t count) {
+HWY_INLINE NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
+                                    const WeightBlock* weights, E challenge, std::size_t count) {
   return with_leaves(leaves, code, [&](auto kind) {
     kind.set_challenge(challenge);
     return bind_round_of(kind, out, weights, count);
@@ -221,33 +221,14 @@ HWY_INLINE NodeSums leaf_bind_round_kernel(const LeafIntegers& leaves, const Lea
 
 #else  // no vectors
 
-HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
-  scalar::combine_children(in, out, count);
-}
-HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau, std::size_t count) { scalar::add_tau(nodes, tau, count); }
-HWY_INLINE NodeSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau, std::size_t count) {
-  return scalar::first_round(nodes, weights, tau, count);
-}
-HWY_INLINE NodeSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
-                                      E challenge, std::size_t count) {
-  return scalar::bind_round(in, out, weights, challenge, count);
-}
-HWY_INLINE NodeSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
-                                                   const WeightBlock* weights, E challenge, std::size_t count) {
-  return scalar::denominators_bind_round(in, out, weights, challenge, count);
-}
-HWY_INLINE void combine_leaves_kernel(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
-                                      std::size_t count) {
-  scalar::combine_leaves(leaves, code, out, count);
-}
-HWY_INLINE NodeSums leaf_first_round_kernel(const LeafIntegers& leaves, const LeafCode& code,
-                                            const WeightBlock* weights, std::size_t count) {
-  return scalar::leaf_first_round(leaves, code, weights, count);
-}
-HWY_INLINE NodeSums leaf_bind_round_kernel(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
-                                           const WeightBlock* weights, E challenge, std::size_t count) {
-  return scalar::leaf_bind_round(leaves, code, out, weights, challenge, count);
-}
+using scalar::add_tau;
+using scalar::bind_round;
+using scalar::combine_children;
+using scalar::combine_leaves;
+using scalar::denominators_bind_round;
+using scalar::first_round;
+using scalar::leaf_bind_round;
+using scalar::leaf_first_round;
 
 #endif
 }  // namespace tessera::HWY_NAMESPACE

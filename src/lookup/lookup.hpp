@@ -23,8 +23,10 @@ struct LookupColumn {
   std::size_t table = 0;  // index into LookupStructure::tables
 };
 
-/// Most look-ups and table rows of one proof: all of them are in one instance, whose prover needs about 16 bytes for
-/// each, shared among the ranks.
+/// Most look-ups and table rows of one proof: all of them are in one instance, shared among the ranks, whose prover
+/// needs 10 to 16 bytes a look-up: 8 of the tree (64 a node, nodes kept from height 4 on; as many while lower levels
+/// are bound) and the integers, which are 2 bytes, 4 in tables of more than 2^16 rows, and 4 more if the table has
+/// values.
 inline constexpr std::size_t max_present_leaves = std::size_t{1} << 30;
 
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
@@ -67,10 +69,10 @@ using LookupClaims = LookupClaimsOf<E>;
 ///   | # | from | message                                                                        |
 ///   | 0 | P    | work (grinding), then V: alpha, lambda                                           |
 ///   | 1 | P    | root: q (numerator is 0); V checks q != 0                                        |
-///   | 2 | P/V  | per GKR layer: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1            |
-///   | 3 | P    | per GKR layer: p0,p1,q0,q1 of the two children at the layer's point; V: merge    |
+///   | 2 | P/V  | per level: V: tau, then eq sum-check of p0*q1 + p1*q0 + tau*q0*q1            |
+///   | 3 | P    | per level: p0,p1,q0,q1 of the two children at the level's point; V: merge    |
 ///   | 4 | P    | leaves: per column a (and b where its table has one), then the multiplicities    |
-/// A node's children differ in the last variable of the lower GKR layer, so a chunk pairs its inner bits first.
+/// A node's children differ in the last variable of the lower level, so a chunk pairs its inner bits first.
 /// Soundness: 4*N/|E| with N = 2^log_leaves, minus grinding.
 template <class S>
 LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructure& structure);

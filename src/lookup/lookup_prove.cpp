@@ -1,33 +1,30 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include "lookup/layer_rounds.hpp"
+#include "lookup/integer_evaluation.hpp"
+#include "lookup/level_rounds.hpp"
 #include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
 namespace {
 
-/// One GKR layer's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
-class LayerSummand final : public Summand {
+/// One level's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
+class LevelSummand final : public Summand {
  public:
-  LayerSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, TreeLayer nodes,
-               const LayerContext& layer, Communicator& comm)
-      : classes_(classes), layer_(layer), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
-    const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(layer.at.size());
+  LevelSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, FractionLevel nodes,
+               const LevelContext& level, Communicator& comm)
+      : classes_(classes), level_(level), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
+    const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(level.at.size());
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      if (height == 1 && classes[k].kind != LeafKind::fractions) {
-        parts_[k] = leaf_rounds(layer, input, classes[k]);
-      } else if (height <= derived_height && classes[k].kind != LeafKind::fractions) {
-        parts_[k] = derived_rounds(layer, input, classes[k], classes[k].log_leaves - height);
-      } else if (classes[k].log_leaves > height) {
-        parts_[k] = node_rounds(layer, classes[k], std::move(nodes.nodes[k]), classes[k].log_leaves - height);
+      if (classes[k].log_leaves > height) {
+        parts_[k] = segment_rounds(level, input, classes[k], std::move(nodes.nodes[k]), height);
       }
     }
   }
 
   [[nodiscard]] std::size_t degree() const override { return 2; }
   [[nodiscard]] bool homogeneous() const override { return true; }
-  /// h(1) is never wanted: the claim is known, and no coordinate of a layer's point is 0 (but with probability 1/|E|).
+  /// h(1) is never wanted: the claim is known, and no coordinate of a level's point is 0 (but with probability 1/|E|).
   RoundSums first(bool /*with_one*/) override {
     return reduced([](SegmentRounds& part) { return part.first(); });
   }
@@ -53,7 +50,9 @@ class LayerSummand final : public Summand {
       any = true;
       sums += step(*parts_[k]);
       if (parts_[k]->log_length() == 0) {
-        leave(k);
+        join_sparse(
+            sparse_, classes_[k], [&](std::size_t i) { return parts_[k]->node(i); }, comm_);
+        parts_[k] = nullptr;
       }
     }
     if (any) {
@@ -62,58 +61,32 @@ class LayerSummand final : public Summand {
       sums = {both[0], both[1]};
     }
     if (variables_ > 0) {
-      sums += sparse_sums(sparse_, layer_, variables_);
+      sums += sparse_sums(sparse_, level_, variables_);
     }
-    return {sums.at_zero + layer_.tau, E::zero(), sums.leading};  // beta sums to 1, so g's share of tau is tau
-  }
-
-  /// Segments of one node join the sparse list.
-  void leave(std::size_t k) {
-    std::vector<SparseNode> nodes;
-    for (std::size_t i = 0; i < classes_[k].segments.size(); ++i) {
-      nodes.push_back({classes_[k].segments[i].place, parts_[k]->node(i)});
-    }
-    insert_nodes(sparse_, gather_nodes(nodes, comm_));
-    parts_[k] = nullptr;
+    return {sums.at_zero + level_.tau, E::zero(), sums.leading};  // beta sums to 1, so g's share of tau is tau
   }
 
   const std::vector<SegmentClass>& classes_;
-  const LayerContext& layer_;
+  const LevelContext& level_;
   Communicator& comm_;
   std::vector<SparseNode> sparse_;
   std::vector<std::unique_ptr<SegmentRounds>> parts_;
-  std::size_t variables_ = layer_.at.size();  // free ones
+  std::size_t variables_ = level_.at.size();  // free ones
 };
-
-E evaluate_integers(std::span<const std::int64_t> values, std::span<const E> point) {
-  const std::vector<E> high = eq_table(point.first(point.size() / 2));
-  const std::vector<E> low = eq_table(point.subspan(point.size() / 2));
-  E sum;
-  for (std::size_t i = 0; i < high.size(); ++i) {
-    E row;
-    for (std::size_t x = 0; x < low.size(); ++x) {
-      row += low[x] * F::from_signed(values[i * low.size() + x]);
-    }
-    sum += high[i] * row;
-  }
-  return sum;
-}
 
 /// The multilinear extensions of all columns and multiplicities at the point; every rank sums its segments.
 LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator& comm) {
   const std::size_t columns = input.structure.columns.size();
-  std::vector<E> values(2 * columns);
+  LookupClaims claims{std::move(point), std::vector<E>(columns), std::vector<E>(columns), {}};
   std::map<unsigned, std::vector<E>> inner_tables;  // by inner bits
   for (std::size_t c = 0; c < columns; ++c) {
     const Shape& shape = input.structure.columns[c].shape;
-    const std::span<const E> at = std::span(point).last(shape.bits());
+    const std::span<const E> at = std::span(claims.point).last(shape.bits());
     std::vector<E>& inner = inner_tables[shape.inner_bits()];
     if (inner.empty()) {
       inner = eq_table(at.last(shape.inner_bits()));
     }
     const bool pair = input.has_pairs(input.structure.columns[c].table);
-    E a_sum;
-    E b_sum;
 #pragma omp parallel
     {
       std::vector<std::uint32_t> a(shape.chunk_size());
@@ -125,24 +98,18 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
         }
         input.columns[c].read(chunk, a, b);
         const E outer = eq_index(at.first(shape.outer_bits()), shape.outer_index(chunk));
-        const E a_part = outer * dot_unsigned(inner.data(), a.data(), a.size());
-        const E b_part = outer * dot_signed(inner.data(), b.data(), b.size());
+        const E a_part = outer * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
+        const E b_part = outer * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
 #pragma omp critical(tessera_lookup_claims)
         {
-          a_sum += a_part;
-          b_sum += b_part;
+          claims.a[c] += a_part;
+          claims.b[c] += b_part;
         }
       }
     }
-    values[2 * c] = a_sum;
-    values[2 * c + 1] = b_sum;
   }
-  comm.all_reduce_sum(std::span(values));
-  LookupClaims claims{std::move(point), {}, {}, {}};
-  for (std::size_t c = 0; c < columns; ++c) {
-    claims.a.push_back(values[2 * c]);
-    claims.b.push_back(values[2 * c + 1]);
-  }
+  comm.all_reduce_sum(std::span(claims.a));
+  comm.all_reduce_sum(std::span(claims.b));
   for (std::size_t t = 0; t < input.structure.tables.size(); ++t) {
     const std::span<const E> at = std::span(claims.point).last(input.structure.tables[t].log_size);
     claims.multiplicity.push_back(evaluate_integers(input.multiplicities[t], at));
@@ -180,24 +147,24 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   transcript.send("root", q);
   Point point;
   for (unsigned j = 0; j < tree.log_leaves(); ++j) {
-    const Transcript::Scope layer_scope = transcript.scope("layer");
-    // from a GKR layer's (p, q) to all its nodes' children at a point
+    const Transcript::Scope level_scope = transcript.scope("layer");
+    // from a level's (p, q) to all its nodes' children at a point
     const E tau = transcript.challenge("tau");
     const PrefixEq eq(point);
-    const LayerContext layer{point, tau, eq};
-    LayerSummand summand(input, classes, tree.take_layer(j), layer, comm);
+    const LevelContext level{point, tau, eq};
+    LevelSummand summand(input, classes, tree.take_level(j), level, comm);
     Point end = prove_rounds(transcript, summand, point.size(), point, p + tau * q);
-    // the children at this point, merged into the next GKR layer's (p, q)
+    // the children at this point, merged into the next level's (p, q)
     const Children child = summand.node();
     const E children[4] = {child.p0, child.p1, child.q0, child.q1};
     transcript.send("children", children);
     const E merge = transcript.challenge("merge");
-    p = child.p0 + merge * (child.p1 - child.p0);
-    q = child.q0 + merge * (child.q1 - child.q0);
+    p = on_line(child.p0, child.p1, merge);
+    q = on_line(child.q0, child.q1, merge);
     point = std::move(end);
     point.push_back(merge);
   }
-  // the last GKR layer is the leaves, made from columns and tables
+  // the last level is the leaves, made from columns and tables
   LookupClaims claims = evaluate_claims(input, std::move(point), comm);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const E values[2] = {claims.a[c], claims.b[c]};

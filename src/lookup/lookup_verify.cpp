@@ -1,40 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include "lookup/integer_evaluation.hpp"
 #include "lookup/lookup.hpp"
 #include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
 namespace {
-
-/// sum_x weights[x]*values[x] for |values| < 2^48: one reduction a component.
-E dot(std::span<const E> weights, std::span<const std::int64_t> values) {
-  __int128 sum0 = 0;
-  __int128 sum1 = 0;
-  for (std::size_t x = 0; x < values.size(); ++x) {
-    sum0 += static_cast<__int128>(values[x]) * weights[x].c0.value();
-    sum1 += static_cast<__int128>(values[x]) * weights[x].c1.value();
-  }
-  const auto reduce = [](__int128 sum) {
-    return sum >= 0 ? F::reduce128(static_cast<unsigned __int128>(sum))
-                    : -F::reduce128(0 - static_cast<unsigned __int128>(sum));
-  };
-  return {reduce(sum0), reduce(sum1)};
-}
-
-/// The multilinear extension of a table's values, rows of zeros (the upper half of EXP) skipped.
-E evaluate_table(std::span<const std::int64_t> values, std::span<const E> point) {
-  const std::size_t high_bits = point.size() / 2;
-  const std::vector<E> high = eq_table(point.first(high_bits));
-  const std::vector<E> low = eq_table(point.subspan(high_bits));
-  E sum;
-  for (std::size_t i = 0; i < high.size(); ++i) {
-    const std::span<const std::int64_t> row = values.subspan(i * low.size(), low.size());
-    if (row.front() != 0 || row.back() != 0 || std::ranges::any_of(row, [](std::int64_t v) { return v != 0; })) {
-      sum += high[i] * dot(low, row);
-    }
-  }
-  return sum;
-}
 
 /// The leaves' numerator and denominator at the claims' point; see lookup.hpp.
 template <class S>
@@ -70,8 +41,9 @@ Leaves<S> evaluate_leaves(const VerifierView<S>& transcript, const LookupStructu
     const LookupTable& table = structure.tables[t];
     const E weight = slot_weight(slots.table[t], table.log_size);
     const std::span<const E> row = point.last(table.log_size);
-    const E value =
-        table.values.empty() ? E::zero() : transcript.public_value([&] { return evaluate_table(table.values, row); });
+    const E value = table.values.empty()
+                        ? E::zero()
+                        : transcript.public_value([&] { return evaluate_integers(table.values, row); });
     const E denominator = shift(t) - evaluate_identity(row) - lambda * value;
     leaves.add(weight, -(weight * claims.multiplicity[t]), weight * denominator);
   }
@@ -108,12 +80,12 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
   S q = transcript.receive("root");
   transcript.check_nonzero(q, "a denominator is zero");
   Point point;
-  for (unsigned layer = 0; layer < slots.log_leaves; ++layer) {
-    const Transcript::Scope layer_scope = transcript.scope("layer");
-    // from a GKR layer's (p, q) to all its nodes' children at a point
+  for (unsigned level = 0; level < slots.log_leaves; ++level) {
+    const Transcript::Scope level_scope = transcript.scope("layer");
+    // from a level's (p, q) to all its nodes' children at a point
     const E tau = transcript.challenge("tau", 1, "tau and merge");
     auto end = verify_eq_sumcheck<S>(transcript, p + tau * q, point, 2);
-    // the children at this point, merged into the next GKR layer's (p, q)
+    // the children at this point, merged into the next level's (p, q)
     const std::vector<S> child = transcript.receive("children", 4);
     const S p0 = child[0], p1 = child[1], q0 = child[2], q1 = child[3];
     const S sum = transcript.product(p0, q1) + transcript.product(p1, q0) + tau * transcript.product(q0, q1);
@@ -124,7 +96,7 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
     point = std::move(end.point);
     point.push_back(merge);
   }
-  // the last GKR layer is the leaves, made from columns and tables
+  // the last level is the leaves, made from columns and tables
   LookupClaimsOf<S> claims = receive_claims(transcript, structure, std::move(point));
   const Leaves<S> leaves = evaluate_leaves(transcript, structure, slots, claims, alpha, lambda);
   transcript.check_equal(leaves.p, p, "numerators of the leaves do not match the columns and multiplicities");

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "lookup/layer_kernels.hpp"
+#include "lookup/level_kernels.hpp"
 
-/// The kernels of layer_kernels.hpp one node at a time: for machines without vectors, and to test the others against.
+/// The kernels of level_kernels.hpp one node at a time: for machines without vectors, for segments that do not
+/// fill them, and to test the others against.
 namespace tessera::scalar {
 
 constexpr std::size_t lanes = block_lanes;
@@ -19,8 +20,6 @@ inline void store_element(std::uint64_t (*rows)[lanes], std::size_t lane, E valu
 inline E load_weight(const WeightBlock* blocks, std::size_t i) {
   return load_element(blocks[i / lanes].row, i % lanes);
 }
-
-inline E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
 
 inline E denominator(const LeafIntegers& leaves, const LeafCode& code, std::size_t leaf) {
   const E q = code.shift - F::from_canonical(leaves.a(leaf));
@@ -68,25 +67,6 @@ inline NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E 
   return sums;
 }
 
-inline NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
-                           std::size_t count) {
-  NodeSums sums;
-  Children even;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Children low = load_children(in, 2 * i);
-    const Children high = load_children(in, 2 * i + 1);
-    const Children bound{on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge),
-                         on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)};
-    store_children(out, i, bound);
-    if (i % 2 == 0) {
-      even = bound;
-    } else {
-      add(sums, load_weight(weights, i / 2), even, bound);
-    }
-  }
-  return sums;
-}
-
 inline void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out, std::size_t count) {
   for (std::size_t x = 0; x < count; ++x) {
     E q[4];
@@ -109,28 +89,36 @@ inline NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& cod
   return sums;
 }
 
+inline void store_node(ChildrenBlock* blocks, std::size_t i, const Children& node) { store_children(blocks, i, node); }
+inline void store_node(DenominatorsBlock* blocks, std::size_t i, const Denominators& node) {
+  store_element(blocks[i / lanes].row, i % lanes, node.q0);
+  store_element(blocks[i / lanes].row + 2, i % lanes, node.q1);
+}
+
 /// Stores what `bound_node(i)` gives for i < count and sums weight*h over pairs of them.
-template <class BoundNode>
-NodeSums bind_denominators(DenominatorsBlock* out, const WeightBlock* weights, std::size_t count,
-                           const BoundNode& bound_node) {
+template <class Block, class BoundNode>
+NodeSums bind_nodes(Block* out, const WeightBlock* weights, std::size_t count, const BoundNode& bound_node) {
   NodeSums sums;
-  Denominators even;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Denominators bound = bound_node(i);
-    store_element(out[i / lanes].row, i % lanes, bound.q0);
-    store_element(out[i / lanes].row + 2, i % lanes, bound.q1);
-    if (i % 2 == 0) {
-      even = bound;
-    } else {
-      add(sums, load_weight(weights, i / 2), even, bound);
-    }
+  for (std::size_t i = 0; i < count; i += 2) {
+    const auto low = bound_node(i);
+    const auto high = bound_node(i + 1);
+    store_node(out, i, low);
+    store_node(out, i + 1, high);
+    add(sums, load_weight(weights, i / 2), low, high);
   }
   return sums;
 }
 
+inline NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights, E challenge,
+                           std::size_t count) {
+  return bind_nodes(out, weights, count, [&](std::size_t i) {
+    return on_line(load_children(in, 2 * i), load_children(in, 2 * i + 1), challenge);
+  });
+}
+
 inline NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                                 const WeightBlock* weights, E challenge, std::size_t count) {
-  return bind_denominators(out, weights, count, [&](std::size_t i) {
+  return bind_nodes(out, weights, count, [&](std::size_t i) {
     const auto q = [&](std::size_t leaf) { return denominator(leaves, code, 4 * i + leaf); };
     return Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)};
   });
@@ -138,10 +126,8 @@ inline NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code
 
 inline NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
                                         E challenge, std::size_t count) {
-  return bind_denominators(out, weights, count, [&](std::size_t i) {
-    const Denominators low = load_denominators(in, 2 * i);
-    const Denominators high = load_denominators(in, 2 * i + 1);
-    return Denominators{on_line(low.q0, high.q0, challenge), on_line(low.q1, high.q1, challenge)};
+  return bind_nodes(out, weights, count, [&](std::size_t i) {
+    return on_line(load_denominators(in, 2 * i), load_denominators(in, 2 * i + 1), challenge);
   });
 }
 

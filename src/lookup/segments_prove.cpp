@@ -72,10 +72,9 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
     const unsigned log_pieces = std::min(log_size, ceil_log2(static_cast<std::size_t>(comm.size())));
     const unsigned bits = log_size - log_pieces;
     SegmentClass& segments = class_of(LeafKind::fractions, false, bits);
-    for (std::size_t piece = 0; piece < std::size_t{1} << log_pieces; ++piece) {
-      if (contiguous_owner(piece, std::size_t{1} << log_pieces, comm.size()) == comm.rank()) {
-        segments.segments.push_back({true, t, piece, (slots.table[t] >> bits) + piece});
-      }
+    const Range mine = contiguous_range(std::size_t{1} << log_pieces, comm.rank(), comm.size());
+    for (std::size_t piece = mine.first; piece < mine.last; ++piece) {
+      segments.segments.push_back({true, t, piece, (slots.table[t] >> bits) + piece});
     }
   }
   std::vector<SegmentClass> result;
@@ -88,12 +87,14 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   return result;
 }
 
-std::vector<SparseNode> gather_nodes(std::span<const SparseNode> mine, Communicator& comm) {
-  return comm.all_gather(mine);
-}
-
-void insert_nodes(std::vector<SparseNode>& sparse, std::span<const SparseNode> nodes) {
-  sparse.insert(sparse.end(), nodes.begin(), nodes.end());
+void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
+                 const std::function<Children(std::size_t)>& node, Communicator& comm) {
+  std::vector<SparseNode> mine;
+  for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+    mine.push_back({segments.segments[i].place, node(i)});
+  }
+  const std::vector<SparseNode> all = comm.all_gather<SparseNode>(mine);
+  sparse.insert(sparse.end(), all.begin(), all.end());
   std::ranges::sort(sparse, {}, &SparseNode::index);
 }
 

@@ -1,27 +1,14 @@
-#include "lookup/layer_rounds.hpp"
+#include "lookup/level_rounds.hpp"
 
 namespace tessera {
 namespace {
 
 std::vector<std::vector<E>> prefix_tables(std::span<const E> point) {
-  std::vector<std::vector<E>> tables{{E::one()}};
-  for (const E& coordinate : point) {
-    const std::vector<E>& shorter = tables.back();
-    std::vector<E> longer(2 * shorter.size());
-    for (std::size_t i = 0; i < shorter.size(); ++i) {
-      longer[2 * i + 1] = shorter[i] * coordinate;
-      longer[2 * i] = shorter[i] - longer[2 * i + 1];
-    }
-    tables.push_back(std::move(longer));
+  std::vector<std::vector<E>> tables;
+  for (std::size_t i = 0; i <= point.size(); ++i) {
+    tables.push_back(eq_table(point.first(i)));
   }
   return tables;
-}
-
-E on_line(E low, E high, E challenge) { return low + challenge * (high - low); }
-
-Children on_line(const Children& low, const Children& high, E challenge) {
-  return {on_line(low.p0, high.p0, challenge), on_line(low.p1, high.p1, challenge), on_line(low.q0, high.q0, challenge),
-          on_line(low.q1, high.q1, challenge)};
 }
 
 /// Calls visit(pair index, low, high) for every pair with a listed node; the other one may be neutral.
@@ -53,12 +40,12 @@ E PrefixEq::operator()(std::size_t coordinates, std::size_t index) const {
   return high_[split_][index >> low_bits] * low_[low_bits][index & ((std::size_t{1} << low_bits) - 1)];
 }
 
-NodeSums sparse_sums(std::span<const SparseNode> nodes, const LayerContext& layer, std::size_t variables) {
+NodeSums sparse_sums(std::span<const SparseNode> nodes, const LevelContext& level, std::size_t variables) {
   NodeSums sums;
   for_each_pair(nodes, [&](std::uint64_t pair, const Children& low, const Children& high) {
-    const E weight = layer.eq(variables - 1, pair);
-    const auto g = [&](const Children& c) { return c.q0 * (c.p1 + layer.tau * c.q1) + c.p0 * c.q1; };
-    sums.at_zero += weight * (g(low) - layer.tau);
+    const E weight = level.eq(variables - 1, pair);
+    const auto g = [&](const Children& c) { return c.q0 * (c.p1 + level.tau * c.q1) + c.p0 * c.q1; };
+    sums.at_zero += weight * (g(low) - level.tau);
     sums.leading += weight * g({high.p0 - low.p0, high.p1 - low.p1, high.q0 - low.q0, high.q1 - low.q1});
   });
   return sums;

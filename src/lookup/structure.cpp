@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <numeric>
 #include "lookup/lookup.hpp"
+#include "tensor/slots.hpp"
 
 namespace tessera {
 
@@ -12,19 +12,9 @@ LookupStructure::Slots LookupStructure::slots() const {
   for (const LookupTable& t : tables) {
     bits.push_back(t.log_size);
   }
-  std::vector<std::size_t> order(bits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) { return bits[i] > bits[j]; });
-
-  // sizes descend, so every slot begins at a multiple of its size
-  std::vector<std::size_t> first(bits.size());
-  std::size_t end = 0;
-  for (const std::size_t i : order) {
-    first[i] = end;
-    end += std::size_t{1} << bits[i];
-  }
+  const auto [first, used] = deal_slots(bits);
   const auto split = first.begin() + static_cast<std::ptrdiff_t>(columns.size());
-  return {{first.begin(), split}, {split, first.end()}, ceil_log2(end)};
+  return {{first.begin(), split}, {split, first.end()}, ceil_log2(used)};
 }
 
 std::size_t LookupStructure::present_leaves() const {

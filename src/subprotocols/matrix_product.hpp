@@ -40,7 +40,4 @@ struct MatrixProductRelation {
 };
 RoundKernel round_kernel(const MatrixProductRelation& relation);
 
-/// 1, lambda, lambda^2, ... (n values).
-std::vector<E> powers(E base, std::size_t count);
-
 }  // namespace tessera

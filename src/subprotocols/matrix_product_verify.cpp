@@ -2,14 +2,6 @@
 
 namespace tessera {
 
-std::vector<E> powers(E base, std::size_t count) {
-  std::vector<E> result{E::one()};
-  while (result.size() < count) {
-    result.push_back(result.back() * base);
-  }
-  return result;
-}
-
 template <class S>
 PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
                                       const TensorPoint& at, std::type_identity_t<std::span<const S>> values) {

@@ -34,7 +34,7 @@ HWY_EXPORT(bind_vectors);
 
 void bind_lowest(const E* table, E* bound, std::size_t pairs, E challenge) {
   for (std::size_t x = HWY_DYNAMIC_DISPATCH(bind_vectors)(table, bound, pairs, challenge); x < pairs; ++x) {
-    bound[x] = table[2 * x] + challenge * (table[2 * x + 1] - table[2 * x]);
+    bound[x] = on_line(table[2 * x], table[2 * x + 1], challenge);
   }
 }
 

@@ -39,8 +39,8 @@ class DenseSummand final : public Summand {
 
  private:
   [[nodiscard]] RoundWeights weights(std::size_t pairs) const;
-  /// Half as long as the tables; their own places where that is possible.
-  [[nodiscard]] std::vector<DenseTable> halves(bool in_place) const;
+  /// Half as long as the tables, for a pass over `pairs` pairs; their own places where that is possible.
+  [[nodiscard]] std::vector<DenseTable> halves(std::size_t pairs) const;
 
   RoundKernel kernel_;
   std::vector<DenseTable> tables_;

@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <cassert>
 
@@ -53,7 +55,9 @@ RoundSums DenseSummand::first(bool with_one) {
   });
 }
 
-std::vector<DenseTable> DenseSummand::halves(bool in_place) const {
+std::vector<DenseTable> DenseSummand::halves(std::size_t pairs) const {
+  // one thread, block after block, overwrites only what it has read; several would overwrite each other's
+  const bool in_place = pairs <= block_pairs || omp_get_max_threads() == 1;
   std::vector<DenseTable> result;
   for (const DenseTable& table : tables_) {
     const std::size_t size = table.size / 2;
@@ -69,8 +73,7 @@ std::vector<DenseTable> DenseSummand::halves(bool in_place) const {
 RoundSums DenseSummand::bind(E challenge, bool with_one) {
   const std::size_t pairs = tables_.front().size / 4;
   const RoundWeights round_weights = weights(pairs);
-  // one thread may overwrite what it has read; several would overwrite each other's
-  std::vector<DenseTable> bound = halves(pairs <= block_pairs);
+  std::vector<DenseTable> bound = halves(pairs);
   const RoundSums sums = sum_blocks(pairs, [&](std::size_t first, std::size_t count) {
     const auto from = places(tables_, 4 * first);
     const auto to = places(bound, 2 * first);
@@ -82,7 +85,7 @@ RoundSums DenseSummand::bind(E challenge, bool with_one) {
 
 void DenseSummand::end(E challenge) {
   const std::size_t pairs = tables_.front().size / 2;
-  std::vector<DenseTable> bound = halves(pairs <= block_pairs);
+  std::vector<DenseTable> bound = halves(pairs);
   sum_blocks(pairs, [&](std::size_t first, std::size_t count) {
     for (std::size_t k = 0; k < tables_.size(); ++k) {
       bind_lowest(tables_[k].values + 2 * first, bound[k].values + first, count, challenge);

@@ -26,30 +26,18 @@ namespace tessera::HWY_NAMESPACE {
 
 /// Reads expressions. Static members, because they call each other before all of them are known.
 struct Reader {
-  using Value = expression::Value;
-  template <class A, class B>
-  using Sum = expression::Sum<A, B>;
-  template <class A, class B>
-  using Difference = expression::Difference<A, B>;
-  template <class A, class B>
-  using Product = expression::Product<A, B>;
-  template <class A>
-  using Multiple = expression::Multiple<A>;
-  template <class Term>
-  using SumOf = expression::SumOf<Term>;
-
   /// The value on elements v[k].
-  static HWY_INLINE V value(const Value& node, const V* v) { return v[node.k]; }
+  static HWY_INLINE V value(const expression::Value& node, const V* v) { return v[node.k]; }
   template <class A, class B>
-  static HWY_INLINE V value(const Sum<A, B>& node, const V* v) {
+  static HWY_INLINE V value(const expression::Sum<A, B>& node, const V* v) {
     return add(value(node.a, v), value(node.b, v));
   }
   template <class A, class B>
-  static HWY_INLINE V value(const Difference<A, B>& node, const V* v) {
+  static HWY_INLINE V value(const expression::Difference<A, B>& node, const V* v) {
     return subtract(value(node.a, v), value(node.b, v));
   }
   template <class Term>
-  static HWY_INLINE V value(const SumOf<Term>& node, const V* v) {
+  static HWY_INLINE V value(const expression::SumOf<Term>& node, const V* v) {
     V sum = value(node.term(0), v);
     for (std::size_t k = 1; k < node.count; ++k) {
       sum = add(sum, value(node.term(k), v));
@@ -63,11 +51,11 @@ struct Reader {
 
   /// Any representative of the value.
   template <class A, class B>
-  static HWY_INLINE V weak(const Product<A, B>& node, const V* v) {
+  static HWY_INLINE V weak(const expression::Product<A, B>& node, const V* v) {
     return reduce_weak(multiply_elements_wide(weak(node.a, v), element_factor(value(node.b, v))));
   }
   template <class A>
-  static HWY_INLINE V weak(const Multiple<A>& node, const V* v) {
+  static HWY_INLINE V weak(const expression::Multiple<A>& node, const V* v) {
     return reduce_weak(multiply_elements_wide(weak(node.a, v), element_factor(node.scale)));
   }
   template <class Node>
@@ -77,15 +65,15 @@ struct Reader {
 
   /// sum + node.
   template <class A, class B>
-  static HWY_INLINE ProductSum add_to(ProductSum sum, const Product<A, B>& node, const V* v) {
+  static HWY_INLINE ProductSum add_to(ProductSum sum, const expression::Product<A, B>& node, const V* v) {
     return add_elements_product(sum, weak(node.a, v), value(node.b, v));
   }
   template <class A, class B>
-  static HWY_INLINE ProductSum add_to(ProductSum sum, const Sum<A, B>& node, const V* v) {
+  static HWY_INLINE ProductSum add_to(ProductSum sum, const expression::Sum<A, B>& node, const V* v) {
     return add_to(add_to(sum, node.a, v), node.b, v);
   }
   template <class Term>
-  static HWY_INLINE ProductSum add_to(ProductSum sum, const SumOf<Term>& node, const V* v) {
+  static HWY_INLINE ProductSum add_to(ProductSum sum, const expression::SumOf<Term>& node, const V* v) {
     for (std::size_t k = 0; k < node.count; ++k) {
       sum = add_to(sum, node.term(k), v);
     }

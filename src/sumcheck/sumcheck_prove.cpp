@@ -2,13 +2,14 @@
 
 namespace tessera {
 
-std::vector<E> higher_coefficients(std::span<const E> values) {
-  // Newton's forward differences at 0 .. degree, then expanded to monomials
+std::vector<E> higher_coefficients(std::span<const E> values, bool ends_in_leading) {
+  // Newton's divided differences at 0, 1, .., of which the leading coefficient is the last, then expanded to monomials
   const std::size_t degree = values.size() - 1;
+  const std::size_t last = ends_in_leading ? degree - 1 : degree;
   std::vector<E> differences(values.begin(), values.end());
-  for (std::size_t order = 1; order <= degree; ++order) {
+  for (std::size_t order = 1; order <= last; ++order) {
     const F inverse = F::from_unsigned(order).inverse();
-    for (std::size_t i = degree; i >= order; --i) {
+    for (std::size_t i = last; i >= order; --i) {
       differences[i] = (differences[i] - differences[i - 1]) * inverse;
     }
   }
@@ -25,22 +26,6 @@ std::vector<E> higher_coefficients(std::span<const E> values) {
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
-namespace {
-
-/// Coefficients h_1 .. h_degree from h(0) .. h(degree - 1) and h_degree.
-std::vector<E> with_leading(std::span<const E> values) {
-  const std::size_t degree = values.size() - 1;
-  std::vector<E> rest(values.begin(), values.end() - 1);
-  for (std::size_t x = 0; x < degree; ++x) {
-    rest[x] -= values[degree] * F::from_unsigned(x).power(degree);
-  }
-  std::vector<E> coefficients = higher_coefficients(rest);
-  coefficients.push_back(values[degree]);
-  return coefficients;
-}
-
-}  // namespace
-
 E SumcheckProver::round(std::optional<E> a) {
   const bool with_one = !claim_ || a == E::zero();
   RoundSums sums = challenge_ ? summand_.bind(*challenge_, with_one) : summand_.first(with_one);
@@ -49,7 +34,7 @@ E SumcheckProver::round(std::optional<E> a) {
     sums[1] = a ? (*claim_ - (E::one() - *a) * sums[0]) * a->inverse() : *claim_ - sums[0];
   }
   const std::span<const E> values = std::span(sums).first(summand_.degree() + 1);
-  const std::vector<E> coefficients = summand_.homogeneous() ? with_leading(values) : higher_coefficients(values);
+  const std::vector<E> coefficients = higher_coefficients(values, summand_.homogeneous());
   transcript_.send("round", coefficients);
   challenge_ = transcript_.challenge("bind");
   E value;

@@ -9,7 +9,7 @@ namespace tessera {
 
 /// What is summed in a sum-check, as its driver sees it: tables over the variables that are still free, in whatever
 /// form, and the eq factor's weights if there is one. Implemented over dense tables (dense.hpp), sharded chunks
-/// (chunked.hpp), the layers of the look-up's tree and the oracles of an opening.
+/// (chunked.hpp), the levels of the look-up's tree and the oracles of an opening.
 class Summand {
  public:
   virtual ~Summand() = default;
@@ -51,8 +51,9 @@ class SumcheckProver {
 Point prove_rounds(ProverTranscript& transcript, Summand& summand, std::size_t variables, std::span<const E> at,
                    std::optional<E> claim = {});
 
-/// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree.
-std::vector<E> higher_coefficients(std::span<const E> values);
+/// Coefficients h_1 .. h_degree of the polynomial with these values at 0 .. degree; the last entry may be its leading
+/// coefficient instead.
+std::vector<E> higher_coefficients(std::span<const E> values, bool ends_in_leading = false);
 
 /// A proven sum-check: point and value as the verifier's, and every factor's value at the point.
 struct ProvenSumcheck {

@@ -1,35 +1,42 @@
 #include "sumcheck/sumcheck.hpp"
 
+#include <optional>
+
 namespace tessera {
 
+namespace {
+
+/// `at`: the eq factor's coordinates, or none.
 template <class S>
-SumcheckResultOf<S> verify_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim, std::size_t variables,
-                                    std::size_t degree, const RoundRisk& risk) {
+SumcheckResultOf<S> verify_rounds(VerifierView<S>& transcript, S claim, std::size_t variables,
+                                  std::optional<std::span<const E>> at, std::size_t degree, const RoundRisk& risk) {
   // h(0) + h(1) = claim is (1-a)*h(0) + a*h(1) = claim/2 at a = 1/2
   const E half = E(F::from_canonical(2).inverse());
-  transcript.sumcheck(variables, degree);
+  const std::size_t whole_degree = at ? degree + 1 : degree;
+  transcript.sumcheck(variables, whole_degree);
   SumcheckResultOf<S> result{Point(variables), claim};
   for (std::size_t i = variables; i-- > 0;) {
     const std::vector<S> round = transcript.receive("round", degree);
-    const E challenge = transcript.challenge("bind", static_cast<double>(degree) + risk.error, risk.reason);
-    result.value = round_value<S>(result.value * half, half, round, challenge);
+    const E challenge = transcript.challenge("bind", static_cast<double>(whole_degree) + risk.error, risk.reason);
+    result.value = at ? round_value<S>(result.value, (*at)[i], round, challenge)
+                      : round_value<S>(result.value * half, half, round, challenge);
     result.point[i] = challenge;
   }
   return result;
 }
 
+}  // namespace
+
+template <class S>
+SumcheckResultOf<S> verify_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim, std::size_t variables,
+                                    std::size_t degree, const RoundRisk& risk) {
+  return verify_rounds<S>(transcript, claim, variables, std::nullopt, degree, risk);
+}
+
 template <class S>
 SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim,
                                        std::span<const E> at, std::size_t degree) {
-  transcript.sumcheck(at.size(), degree + 1);
-  SumcheckResultOf<S> result{Point(at.size()), claim};
-  for (std::size_t i = at.size(); i-- > 0;) {
-    const std::vector<S> round = transcript.receive("round", degree);
-    const E challenge = transcript.challenge("bind", static_cast<double>(degree + 1), RoundRisk{}.reason);
-    result.value = round_value<S>(result.value, at[i], round, challenge);
-    result.point[i] = challenge;
-  }
-  return result;
+  return verify_rounds<S>(transcript, claim, at.size(), at, degree, {});
 }
 
 template SumcheckResult verify_sumcheck(VerifierView<E>&, E, std::size_t, std::size_t, const RoundRisk&);

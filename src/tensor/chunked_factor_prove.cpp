@@ -30,14 +30,7 @@ void spread(const std::vector<E>& table, const Shape& shape, const std::vector<s
 void add_outer_product(const std::vector<std::span<const E>>& tables, E scale, std::span<E> out) {
   std::vector<E> product{scale};
   for (std::size_t j = 0; j + 1 < tables.size(); ++j) {
-    std::vector<E> next;
-    next.reserve(product.size() * tables[j].size());
-    for (const E& left : product) {
-      for (const E& right : tables[j]) {
-        next.push_back(left * right);
-      }
-    }
-    product = std::move(next);
+    product = outer_product(product, tables[j]);
   }
   const std::span<const E> last = tables.back();
   std::size_t place = 0;

@@ -21,6 +21,8 @@ struct Ownership {
 /// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
 /// floor(index*ranks/count).
 int contiguous_owner(std::size_t index, std::size_t count, int ranks);
+/// The parts that `rank` owns then.
+Range contiguous_range(std::size_t count, int rank, int ranks);
 
 /// What `rank` owns of a dimension whose chunks are dealt out like that, without padding.
 Range owned_rows(const Dimension& dimension, int rank, int ranks);

@@ -22,17 +22,7 @@ E Factor::evaluate(std::span<const E> point) const {
   return tessera::evaluate(head, point.first(head_bits)) * eq(tail, point.subspan(head_bits));
 }
 
-std::vector<E> Factor::table() const {
-  const std::vector<E> low = eq_table(tail);
-  std::vector<E> result;
-  result.reserve(head.size() * low.size());
-  for (const E& high : head) {
-    for (const E& value : low) {
-      result.push_back(high * value);
-    }
-  }
-  return result;
-}
+std::vector<E> Factor::table() const { return outer_product(head, eq_table(tail)); }
 
 std::vector<Factor> weight_at(const TensorPoint& point) {
   std::vector<Factor> weight;

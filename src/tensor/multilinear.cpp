@@ -89,6 +89,25 @@ E evaluate_identity(std::span<const E> point) {
   return sum;
 }
 
+std::vector<E> powers(E base, std::size_t count) {
+  std::vector<E> result{E::one()};
+  while (result.size() < count) {
+    result.push_back(result.back() * base);
+  }
+  return result;
+}
+
+std::vector<E> outer_product(std::span<const E> left, std::span<const E> right) {
+  std::vector<E> products;
+  products.reserve(left.size() * right.size());
+  for (const E& a : left) {
+    for (const E& b : right) {
+      products.push_back(a * b);
+    }
+  }
+  return products;
+}
+
 TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat) {
   assert(flat.size() == shape.bits());
   TensorPoint point;

@@ -25,6 +25,13 @@ E evaluate(std::span<const E> values, std::span<const E> point);
 /// The multilinear extension of x -> x (integers 0 .. 2^n - 1) at `point`.
 E evaluate_identity(std::span<const E> point);
 
+/// The line through `low` at 0 and `high` at 1.
+inline E on_line(E low, E high, E at) { return low + at * (high - low); }
+/// 1, base, base^2, ... (count >= 1 values).
+std::vector<E> powers(E base, std::size_t count);
+/// All left[i]*right[j], the last index fastest.
+std::vector<E> outer_product(std::span<const E> left, std::span<const E> right);
+
 /// The flat order's point as one point per dimension, and back.
 TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat);
 Point to_flat_point(const Shape& shape, const TensorPoint& point);

@@ -82,14 +82,14 @@ int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
   return contiguous_owner(shape.coordinate(chunk, dimension), shape.dimensions()[dimension].chunk_count(), ranks);
 }
 
+Range contiguous_range(std::size_t count, int rank, int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  const auto begin = [&](std::size_t r) { return (count * r + n - 1) / n; };
+  return {begin(static_cast<std::size_t>(rank)), begin(static_cast<std::size_t>(rank) + 1)};
+}
+
 Range owned_rows(const Dimension& dimension, int rank, int ranks) {
-  const std::size_t chunks = dimension.chunk_count();
-  Range owned{chunks, chunks};
-  for (std::size_t chunk = chunks; chunk-- > 0;) {
-    const int owner = contiguous_owner(chunk, chunks, ranks);
-    owned.first = owner >= rank ? chunk : owned.first;
-    owned.last = owner > rank ? chunk : owned.last;
-  }
+  const Range owned = contiguous_range(dimension.chunk_count(), rank, ranks);
   const auto row = [&](std::size_t chunk) { return std::min(chunk << dimension.log_chunk, dimension.length); };
   return {row(owned.first), row(owned.last)};
 }

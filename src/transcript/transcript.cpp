@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "base/little_endian.hpp"
-#include "field/encoding.hpp"
 
 namespace tessera {
 namespace {
@@ -70,15 +69,6 @@ E Transcript::challenge(std::string_view label) {
   return {reduce_half(output.data()), reduce_half(output.data() + 16)};
 }
 
-std::vector<E> Transcript::challenges(std::string_view label, std::size_t count) {
-  std::vector<E> result;
-  result.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    result.push_back(challenge(label));
-  }
-  return result;
-}
-
 std::vector<std::size_t> Transcript::positions(std::string_view label, std::size_t count, unsigned log_size) {
   assert(log_size <= 32);
   std::vector<std::size_t> result;
@@ -108,45 +98,6 @@ unsigned Transcript::work_of(std::uint64_t nonce) const {
     }
   }
   return bits;
-}
-
-void ProverTranscript::append(std::string_view label, std::span<const std::uint8_t> bytes) {
-  absorb(label, bytes);
-  messages_.push_back({path(), std::string(label), payload_.size(), bytes.size()});
-  payload_.insert(payload_.end(), bytes.begin(), bytes.end());
-}
-
-void ProverTranscript::send(std::string_view label, std::span<const E> values) { append(label, encode(values)); }
-
-void ProverTranscript::send(std::string_view label, std::span<const F> values) { append(label, encode(values)); }
-
-void ProverTranscript::send(std::string_view label, const Digest& digest) { append(label, digest); }
-
-void ProverTranscript::send(std::string_view label, std::span<const Digest> digests) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(digests.size() * sizeof(Digest));
-  for (const Digest& digest : digests) {
-    bytes.insert(bytes.end(), digest.begin(), digest.end());
-  }
-  append(label, bytes);
-}
-
-void ProverTranscript::grind(std::string_view label, unsigned bits) {
-  std::uint64_t nonce = 0;
-  while (work_of(nonce) < bits) {
-    ++nonce;
-  }
-  send_nonce(label, nonce);
-}
-
-void ProverTranscript::grind(std::string_view label, unsigned bits, NonceSearch search) {
-  send_nonce(label, search(state(), bits));
-}
-
-void ProverTranscript::send_nonce(std::string_view label, std::uint64_t nonce) {
-  std::vector<std::uint8_t> bytes;
-  append_little_endian(bytes, nonce);
-  append(label, bytes);
 }
 
 }  // namespace tessera

@@ -45,7 +45,6 @@ class Transcript {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   E challenge(std::string_view label);
-  std::vector<E> challenges(std::string_view label, std::size_t count);
   /// `count` independent uniform positions below 2^log_size (log_size <= 32), with repetition, in drawing order.
   std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size);
 
@@ -84,19 +83,14 @@ class ProverTranscript : public Transcript {
   void send(std::string_view label, std::span<const F> values);
   void send(std::string_view label, const Digest& digest);
   void send(std::string_view label, std::span<const Digest> digests);
-  /// Finds the least nonce with `bits` of work, sends it (8 bytes).
+  /// Finds the least nonce with `bits` (at most 32) of work, sends it (8 bytes).
   void grind(std::string_view label, unsigned bits);
-  /// The least nonce with `bits` of work at a transcript state.
-  using NonceSearch = std::uint64_t (*)(const Digest& state, unsigned bits);
-  /// As above with a faster search (find_nonce): the same nonce.
-  void grind(std::string_view label, unsigned bits, NonceSearch search);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
   /// Every message of the payload, in order.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
 
  private:
   void append(std::string_view label, std::span<const std::uint8_t> bytes);
-  void send_nonce(std::string_view label, std::uint64_t nonce);
   std::vector<std::uint8_t> payload_;
   std::vector<Message> messages_;
 };

@@ -32,7 +32,8 @@ TEST_P(Collectives, SumInTheExtensionIsExact) {
   std::vector<E> expected(100);
   for (std::size_t i = 0; i < 100; ++i) {
     const auto value = [i](int rank) {
-      return E(F::from_unsigned(F::modulus - 1 - i * static_cast<std::size_t>(rank)), F::from_unsigned(i + 5)).power(3);
+      const E x(F::from_unsigned(F::modulus - 1 - i * static_cast<std::size_t>(rank)), F::from_unsigned(i + 5));
+      return x * x * x;
     };
     values.push_back(value(comm().rank()));
     for (int rank = 0; rank < ranks(); ++rank) {
@@ -140,7 +141,7 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   broadcast_object(world(), name);
   fs::create_directories(name);
   CodewordWriter writer(name, geometry, world());
-  const ColumnRange mine = writer.columns();
+  const Range mine = writer.columns();
   writer.append(8, std::span(values).subspan(8 * mine.first, 8 * mine.size()));
   EXPECT_EQ(writer.finish(Digest{7}), merkle_levels(hash_columns(values, 8)).back().front());
   const std::unique_ptr<StoredCodeword> store = open_codeword(name, world());

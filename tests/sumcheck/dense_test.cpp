@@ -113,6 +113,9 @@ TEST(RoundPolynomial, higher_coefficients_interpolate) {
     }
     const std::vector<E> higher = higher_coefficients(values);
     EXPECT_EQ(higher, std::vector<E>(coefficients.begin() + 1, coefficients.end()));
+    std::vector<E> with_leading = values;
+    with_leading.back() = coefficients.back();
+    EXPECT_EQ(higher_coefficients(with_leading, true), higher);
     const E a = random.element();
     const E at = random.element();
     const E claim = (E::one() - a) * values[0] + a * values[1];

@@ -70,9 +70,8 @@ TEST(Transcript, absorbing_and_drawing_as_defined) {
   EXPECT_EQ(transcript.path(), "");
   transcript.send("nothing", std::span<const E>());
   absorb(":nothing", "");
-  const std::vector<E> several = transcript.challenges("several", 3);
-  for (const E& challenge : several) {
-    EXPECT_EQ(challenge, naive.challenge(":several"));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(transcript.challenge("several"), naive.challenge(":several"));
   }
   EXPECT_EQ(NaiveTranscript::text(transcript.payload()), payload);
 }
@@ -123,13 +122,6 @@ TEST(Transcript, grinding_finds_the_least_nonce) {
       EXPECT_THROW(stricter.check_work("work", naive.work(nonce) + 1), Rejected);
     }
   }
-}
-
-TEST(Transcript, a_search_of_the_callers_sends_what_it_finds) {
-  ProverTranscript transcript(seed);
-  transcript.grind("work", 3,
-                   [](const Digest& state, unsigned bits) { return std::uint64_t{state == seed ? bits + 40 : 0}; });
-  EXPECT_EQ(NaiveTranscript::text(transcript.payload()), NaiveTranscript::length(43));
 }
 
 TEST(Transcript, every_input_changes_the_challenge) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "field/extension.hpp"
 #include "memory/storage.hpp"
+#include "tensor/multilinear.hpp"
 
 namespace tessera {
 
@@ -26,6 +26,14 @@ struct Denominators {
   E q0;
   E q1;
 };
+
+inline Children on_line(const Children& low, const Children& high, E at) {
+  return {on_line(low.p0, high.p0, at), on_line(low.p1, high.p1, at), on_line(low.q0, high.q0, at),
+          on_line(low.q1, high.q1, at)};
+}
+inline Denominators on_line(const Denominators& low, const Denominators& high, E at) {
+  return {on_line(low.q0, high.q0, at), on_line(low.q1, high.q1, at)};
+}
 
 /// Nodes side by side in one block: one row a component (p0, p1, q0, q1, each c0 before c1), one column a node.
 inline constexpr std::size_t block_lanes = 8;
@@ -108,9 +116,5 @@ NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, Denom
 /// As bind_round, g = q0*q1.
 NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
                                  E challenge, std::size_t count);
-
-/// sum_x weights[x]*values[x]; values below 2^32 and at most 2^30 of them.
-E dot_unsigned(const E* weights, const std::uint32_t* values, std::size_t count);
-E dot_signed(const E* weights, const std::int32_t* values, std::size_t count);
 
 }  // namespace tessera

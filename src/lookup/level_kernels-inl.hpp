@@ -1,13 +1,13 @@
-// The kernels of layer_kernels.hpp, compiled once for every instruction set.
-#if defined(TESSERA_LAYER_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef TESSERA_LAYER_KERNELS_INL
-#undef TESSERA_LAYER_KERNELS_INL
+// The kernels of level_kernels.hpp, compiled once for every instruction set.
+#if defined(TESSERA_LEVEL_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_LEVEL_KERNELS_INL
+#undef TESSERA_LEVEL_KERNELS_INL
 #else
-#define TESSERA_LAYER_KERNELS_INL
+#define TESSERA_LEVEL_KERNELS_INL
 #endif
 
 #include "field/vector_extension-inl.hpp"
-#include "lookup/layer_kernels.hpp"
+#include "lookup/level_kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -85,7 +85,7 @@ HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low,
   sums.leading = add_product(sums.leading, leading, weight);
 }
 
-HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
+HWY_INLINE void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   for (std::size_t x = 0; x < count; x += vector_lanes) {
     VE p[2];
     VE q[2];
@@ -106,15 +106,14 @@ HWY_INLINE void combine_children_kernel(const ChildrenBlock* in, ChildrenBlock* 
   }
 }
 
-HWY_INLINE void add_tau_kernel(ChildrenBlock* nodes, E tau_value, std::size_t count) {
+HWY_INLINE void add_tau(ChildrenBlock* nodes, E tau_value, std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));
   for (std::size_t node = 0; node < count; node += vector_lanes) {
     store_element(nodes, 2, node, add(load_element(nodes, 2, node), multiply(load_element(nodes, 6, node), tau)));
   }
 }
 
-HWY_INLINE NodeSums first_round_kernel(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value,
-                                       std::size_t count) {
+HWY_INLINE NodeSums first_round(ChildrenBlock* nodes, const WeightBlock* weights, E tau_value, std::size_t count) {
   const VFactor tau = factor(broadcast(tau_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += vector_lanes) {
@@ -146,8 +145,8 @@ HWY_INLINE VPair bind_element(const Block* in, Block* out, std::size_t r, std::s
   return separate(bound0, bound1);
 }
 
-HWY_INLINE NodeSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
-                                      E challenge_value, std::size_t count) {
+HWY_INLINE NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, const WeightBlock* weights,
+                               E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {
@@ -161,8 +160,8 @@ HWY_INLINE NodeSums bind_round_kernel(const ChildrenBlock* in, ChildrenBlock* ou
   return finish(sums);
 }
 
-HWY_INLINE NodeSums denominators_bind_round_kernel(const DenominatorsBlock* in, DenominatorsBlock* out,
-                                                   const WeightBlock* weights, E challenge_value, std::size_t count) {
+HWY_INLINE NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out,
+                                            const WeightBlock* weights, E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));
   VSums sums = zero_sums();
   for (std::size_t i = 0; i < count; i += 2 * vector_lanes) {

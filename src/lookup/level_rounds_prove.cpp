@@ -1,0 +1,282 @@
+#include "lookup/level_rounds.hpp"
+
+#include <algorithm>
+
+#include "lookup/scalar_kernels.hpp"
+
+namespace tessera {
+namespace {
+
+/// Pairs that one thread sums at a time, with one table of eq for their low bits.
+constexpr unsigned log_run = 7;
+/// Fewer runs are summed by one thread: waking another one takes some 50 microseconds.
+constexpr std::size_t least_parallel_runs = 32;
+/// Segments shorter than 2^this nodes go through scalar code: pairs do not fill a block.
+constexpr unsigned least_kernel_bits = 4;
+
+/// Where the nodes of equally long segments lie while variables are bound in place. A block of nodes shrinks where it
+/// stands, so threads that work on different blocks need no second buffer; fresh pages would cost more than binding.
+class NodePlaces {
+ public:
+  explicit NodePlaces(unsigned log_length) : log_segment_(log_length), log_block_(std::min(log_length, most_bits)) {}
+  [[nodiscard]] std::size_t operator()(std::size_t segment, std::size_t node) const {
+    return (segment << log_segment_) + (node >> log_block_ << (log_block_ + bound_)) +
+           (node & ((std::size_t{1} << log_block_) - 1));
+  }
+  /// Whether the nodes that a run of the next round but one binds would still lie side by side.
+  [[nodiscard]] bool can_bind() const { return log_block_ > log_run + 2 || log_block_ + bound_ == log_segment_; }
+  void bind() {
+    --log_block_;
+    ++bound_;
+  }
+  /// Runs of a block: one thread takes them in order.
+  [[nodiscard]] std::size_t runs() const { return log_block_ > log_run + 1 ? 1UL << (log_block_ - log_run - 1) : 1; }
+
+ private:
+  static constexpr unsigned most_bits = 12;
+  unsigned log_segment_;
+  unsigned log_block_;  // now
+  unsigned bound_ = 0;  // variables bound in place
+};
+
+/// Nodes, p1 replaced by s = p1 + tau*q1 from the first round on. Those that the tree has not kept of integer columns
+/// are computed run by run until a variable is bound.
+class NodeRounds : public SegmentRounds {
+ public:
+  NodeRounds(const LevelContext& level, const LookupInput& input, const SegmentClass& segments,
+             BlockBuffer<ChildrenBlock> nodes, unsigned height)
+      : SegmentRounds(segments.log_leaves - height),
+        level_(level),
+        segments_(segments),
+        outer_(level.at.size() - log_length_),
+        place_(log_length_),
+        height_(height),
+        nodes_(std::move(nodes)) {
+    for (const Segment& segment : segments.segments) {
+      weights_.push_back(level.eq(outer_, segment.place));
+      total_weight_ += weights_.back();
+      if (segments.kind != LeafKind::fractions) {
+        codes_.push_back(input.code(input.structure.columns[segment.source].table));
+      }
+    }
+  }
+
+  NodeSums first() override {
+    if (log_length_ >= least_kernel_bits) {
+      return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+        return first_round(run_of_nodes(place_, segment, 2 * pair, 2 * pairs), eq, level_.tau, pairs);
+      }));
+    }
+    add_tau(nodes_.data(), level_.tau,
+            ((weights_.size() << log_length_) + block_lanes - 1) / block_lanes * block_lanes);
+    return short_sums();
+  }
+
+  NodeSums bind(E challenge) override {
+    const NodePlaces from = place_;
+    --log_length_;
+    if (log_length_ < least_kernel_bits) {
+      place_.bind();
+      for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+        for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
+          store_children(nodes_.data(), place_(segment, x),
+                         on_line(load_children(nodes_.data(), from(segment, 2 * x)),
+                                 load_children(nodes_.data(), from(segment, 2 * x + 1)), challenge));
+        }
+      }
+      return log_length_ == 0 ? NodeSums{} : short_sums();
+    }
+    const bool stored = !nodes_.empty();
+    return without_tau(bind_blocks(nodes_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
+                                               const WeightBlock* eq, ChildrenBlock* out) {
+      ChildrenBlock* const nodes = run_of_nodes(from, segment, 4 * pair, 4 * pairs);
+      if (!stored) {
+        add_tau(nodes, level_.tau, 4 * pairs);
+      }
+      return bind_round(nodes, out, eq, challenge, 2 * pairs);
+    }));
+  }
+
+  [[nodiscard]] Children node(std::size_t segment) const override {
+    Children children = load_children(nodes_.data(), place_(segment, 0));
+    children.p1 -= level_.tau * children.q1;
+    return children;
+  }
+
+ protected:
+  /// sum of weights times kernel(segment, first pair, pairs, eq weights): runs of pairs of all segments. One thread
+  /// takes `together` consecutive runs of a segment, in order.
+  template <class Kernel>
+  NodeSums sum_runs(const Kernel& kernel, std::size_t together = 1) const {
+    const std::span<const E> point = pair_point();
+    const std::size_t low_bits = std::min<std::size_t>(point.size(), log_run);
+    const std::vector<E> high = eq_table(point.first(point.size() - low_bits));
+    const std::vector<E> low = eq_table(point.last(low_bits));
+    std::vector<WeightBlock> blocks((low.size() + block_lanes - 1) / block_lanes);
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      store_weight(blocks.data(), i, low[i]);
+    }
+    NodeSums total;
+#pragma omp parallel if (weights_.size() * high.size() > least_parallel_runs)
+    {
+      NodeSums mine;
+#pragma omp for schedule(static) nowait
+      for (std::size_t first = 0; first < weights_.size() * high.size(); first += together) {
+        for (std::size_t unit = first; unit < first + together; ++unit) {
+          const std::size_t segment = unit / high.size();
+          const std::size_t run = unit % high.size();
+          const NodeSums sums = kernel(segment, run << low_bits, low.size(), blocks.data());
+          const E weight = weights_[segment] * high[run];
+          mine.at_zero += weight * sums.at_zero;
+          mine.leading += weight * sums.leading;
+        }
+      }
+#pragma omp critical(tessera_lookup_sums)
+      total += mine;
+    }
+    return total;
+  }
+
+  /// A round that binds: sum_runs of kernel(.., out), which writes 2*pairs nodes to `out`. They take the place of
+  /// `blocks` where that is possible.
+  template <class Block, class Kernel>
+  NodeSums bind_blocks(BlockBuffer<Block>& blocks, const Kernel& kernel) {
+    BlockBuffer<Block> fresh;
+    if (!blocks.empty() && place_.can_bind()) {
+      place_.bind();
+    } else {
+      place_ = NodePlaces(log_length_);
+      fresh = BlockBuffer<Block>((weights_.size() << log_length_) / block_lanes);
+    }
+    Block* const out = fresh.empty() ? blocks.data() : fresh.data();
+    const NodeSums sums = sum_runs(
+        [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+          return kernel(segment, pair, pairs, eq, out + place_(segment, 2 * pair) / block_lanes);
+        },
+        place_.runs());
+    if (!fresh.empty()) {
+      blocks = std::move(fresh);
+    }
+    return sums;
+  }
+
+  /// This round's sums, by scalar code.
+  [[nodiscard]] NodeSums short_sums() const {
+    const std::vector<E> eq = eq_table(pair_point());
+    NodeSums sums;
+    for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+      for (std::size_t i = 0; i < eq.size(); ++i) {
+        scalar::add(sums, weights_[segment] * eq[i], load_children(nodes_.data(), place_(segment, 2 * i)),
+                    load_children(nodes_.data(), place_(segment, 2 * i + 1)));
+      }
+    }
+    return without_tau(sums);
+  }
+
+  const LevelContext& level_;
+  const SegmentClass& segments_;
+  std::size_t outer_;       // variables outside the segments
+  std::vector<E> weights_;  // beta of every segment's place
+  E total_weight_;
+  std::vector<LeafCode> codes_;  // of integer columns
+  NodePlaces place_;
+
+ private:
+  /// The coordinates of the pairs inside a segment in this round.
+  [[nodiscard]] std::span<const E> pair_point() const { return level_.at.subspan(outer_, log_length_ - 1); }
+  [[nodiscard]] NodeSums without_tau(NodeSums sums) const {
+    sums.at_zero -= level_.tau * total_weight_;
+    return sums;
+  }
+  /// Nodes of a segment: where they are stored, or computed in memory of this thread's.
+  ChildrenBlock* run_of_nodes(const NodePlaces& place, std::size_t segment, std::size_t first, std::size_t count) {
+    if (!nodes_.empty()) {
+      return nodes_.data() + place(segment, first) / block_lanes;
+    }
+    constexpr std::size_t most = std::size_t{4} << log_run;
+    static thread_local const BlockBuffer<ChildrenBlock> nodes = allocate_nodes(most);
+    static thread_local const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(2 * most);
+    derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
+    return nodes.data();
+  }
+
+  unsigned height_;
+
+ protected:
+  BlockBuffer<ChildrenBlock> nodes_;  // empty: not kept
+};
+
+/// Integer columns in the leaf level. Numerators are 1 as long as nodes lie inside a segment, so g = q0 + q1 +
+/// tau*q0*q1 = tau*(q0 + k)*(q1 + k) - k with k = 1/tau: these rounds carry q0 + k and q1 + k only. Segments too short
+/// for the kernels go on as ordinary nodes.
+class LeafRounds final : public NodeRounds {
+ public:
+  LeafRounds(const LevelContext& level, const LookupInput& input, const SegmentClass& segments)
+      : NodeRounds(level, input, segments, {}, 1), shift_(level.tau.inverse()) {
+    for (LeafCode& code : codes_) {
+      code.shift += shift_;
+    }
+  }
+
+  NodeSums first() override {
+    return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+      return leaf_first_round(segments_.leaves(segment).from(4 * pair), codes_[segment], eq, pairs);
+    }));
+  }
+
+  NodeSums bind(E challenge) override {
+    if (log_length_ < least_kernel_bits) {
+      return NodeRounds::bind(challenge);
+    }
+    const NodePlaces from = place_;
+    --log_length_;
+    if (log_length_ < least_kernel_bits) {
+      bind_to_nodes(challenge);
+      return short_sums();
+    }
+    const bool stored = !denominators_.empty();
+    return scaled(bind_blocks(denominators_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
+                                                 const WeightBlock* eq, DenominatorsBlock* out) {
+      return stored ? denominators_bind_round(denominators_.data() + from(segment, 4 * pair) / block_lanes, out, eq,
+                                              challenge, 2 * pairs)
+                    : leaf_bind_round(segments_.leaves(segment).from(8 * pair), codes_[segment], out, eq, challenge,
+                                      2 * pairs);
+    }));
+  }
+
+ private:
+  [[nodiscard]] NodeSums scaled(const NodeSums& sums) const {
+    return {level_.tau * sums.at_zero - (shift_ + level_.tau) * total_weight_, level_.tau * sums.leading};
+  }
+
+  void bind_to_nodes(E challenge) {
+    const NodePlaces from = place_;
+    place_ = NodePlaces(log_length_);
+    nodes_ = allocate_nodes(weights_.size() << log_length_);
+    for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+      for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
+        const auto [q0, q1] = on_line(load_denominators(denominators_.data(), from(segment, 2 * x)),
+                                      load_denominators(denominators_.data(), from(segment, 2 * x + 1)), challenge);
+        store_children(nodes_.data(), place_(segment, x),
+                       {E::one(), E::one() + level_.tau * (q1 - shift_), q0 - shift_, q1 - shift_});
+      }
+    }
+    denominators_ = {};
+  }
+
+  E shift_;
+  BlockBuffer<DenominatorsBlock> denominators_;
+};
+
+}  // namespace
+
+std::unique_ptr<SegmentRounds> segment_rounds(const LevelContext& level, const LookupInput& input,
+                                              const SegmentClass& segments, BlockBuffer<ChildrenBlock> nodes,
+                                              unsigned height) {
+  if (height == 1 && segments.kind != LeafKind::fractions) {
+    return std::make_unique<LeafRounds>(level, input, segments);
+  }
+  return std::make_unique<NodeRounds>(level, input, segments, std::move(nodes), height);
+}
+
+}  // namespace tessera
