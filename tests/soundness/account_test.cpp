@@ -138,7 +138,7 @@ struct TooLarge {
   Statement statement{{0}, std::vector<std::uint32_t>(1024)};
   TooLarge() {
     key.shape = {1, 128, 1, 4, max_vocabulary, 2048};
-    key.parameter_oracle = {min_log_rows, max_log_inverse_rate};
+    key.parameter_oracle = {4, 8};
   }
 };
 
