@@ -62,7 +62,7 @@ TEST(PlanLimits, ScoreTiles) {  // 64 x 64 tiles a head and block
 }
 
 TEST(PlanLimits, DomainOfTheWitness) {
-  VerifyingKey key = key_of({256, 6400, 4, 1U << 16, 30, 4096});
+  VerifyingKey key = key_of({256, 15360, 4, 4096, 30, 4096});
   key.parameter_oracle = {7, 1};
   EXPECT_THAT(error_of(key, 4096), HasSubstr("length: witness log_domain: expected 0 to 32, found 33"));
 }
