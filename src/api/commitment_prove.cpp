@@ -5,7 +5,7 @@
 #include "archive/model_file.hpp"
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
-#include "model/setup.hpp"
+#include "model/integer_model.hpp"
 
 namespace tessera {
 

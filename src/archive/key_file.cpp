@@ -34,12 +34,9 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
                                    key.parameter_oracle.log_inverse_rate);
   file.write_text("information/architecture", std::string(key_architecture));
-  file.write_scalar<std::uint64_t>("information/shape/n_layer", key.shape.n_layer);
-  file.write_scalar<std::uint64_t>("information/shape/n_embd", key.shape.n_embd);
-  file.write_scalar<std::uint64_t>("information/shape/n_head", key.shape.n_head);
-  file.write_scalar<std::uint64_t>("information/shape/n_inner", key.shape.n_inner);
-  file.write_scalar<std::uint64_t>("information/shape/n_vocab", key.shape.n_vocab);
-  file.write_scalar<std::uint64_t>("information/shape/n_positions", key.shape.n_positions);
+  for_each_size(key.shape, [&](std::string_view name, std::size_t size) {
+    file.write_scalar<std::uint64_t>("information/shape/" + std::string(name), size);
+  });
   file.write_scalar<std::int64_t>("information/epsilon", key.epsilon);
   for_each_exponent(key.exponents, [&](std::string_view name, std::int32_t value) {
     file.write_scalar("information/exponents/" + std::string(name), value);

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t max_maxima = 1024;
 
-template <class S, class Visitor>
-void for_each_size(S& shape, Visitor&& visit) {
-  visit("shape/n_layer", shape.n_layer);
-  visit("shape/n_embd", shape.n_embd);
-  visit("shape/n_head", shape.n_head);
-  visit("shape/n_inner", shape.n_inner);
-  visit("shape/n_vocab", shape.n_vocab);
-  visit("shape/n_positions", shape.n_positions);
-}
-
 /// Extents in the file: without those of length 1 that ParameterExtents adds.
 Extents file_extents(const ParameterRow& row, std::uint64_t blocks, std::uint64_t rows, std::uint64_t columns) {
   Extents result{rows};
@@ -93,8 +83,9 @@ std::vector<Merge> read_merges(const ReadFile& file) {
 /// Shape and epsilon, in the supported ranges.
 FloatModel read_head(const ReadFile& file) {
   FloatModel model;
-  for_each_size(model.shape,
-                [&](const char* name, std::size_t& size) { size = file.read_scalar<std::uint64_t>(name); });
+  for_each_size(model.shape, [&](std::string_view name, std::size_t& size) {
+    size = file.read_scalar<std::uint64_t>("shape/" + std::string(name));
+  });
   model.layer_norm_epsilon = file.read_scalar<double>("layer_norm_epsilon");
   check_shape(model.shape);
   if (!(model.layer_norm_epsilon >= 0 && model.layer_norm_epsilon <= 1)) {
@@ -116,7 +107,9 @@ double read_positive(const ReadFile& file, const std::string& name) {
 
 Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original) {
   WriteFile file(path, model_format);
-  for_each_size(model.shape, [&](const char* name, std::size_t size) { file.write_scalar<std::uint64_t>(name, size); });
+  for_each_size(model.shape, [&](std::string_view name, std::size_t size) {
+    file.write_scalar<std::uint64_t>("shape/" + std::string(name), size);
+  });
   file.write_scalar("layer_norm_epsilon", model.layer_norm_epsilon);
   for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t value) {
     file.write_scalar("exponents/" + std::string(name), value);

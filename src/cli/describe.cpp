@@ -47,12 +47,22 @@ Json tensors(const OracleLayout& layout, const auto& name_of) {
   return rows;
 }
 
-/// Messages in order; equal ones that follow each other are one row.
+/// Messages in order, each with what is drawn between it and the next one; equal ones that follow each other are one
+/// row.
 Json messages(const Account& account) {
+  std::vector<std::string> drawn(account.messages.size() + 1);  // by the number of messages before
+  for (const Account::Chance& chance : account.chances) {
+    if (!chance.label.empty()) {
+      std::string& list = drawn[chance.messages];
+      list += (list.empty() ? "" : ", ") + chance.label;
+    }
+  }
   Json rows = Json::array();
-  for (const Account::Message& message : account.messages) {
-    Json row{{"scope", message.path},  {"message", message.label},  {"times", 1},
-             {"count", message.count}, {"of", message.unit_name()}, {"bytes", message.bytes()}};
+  for (std::size_t i = 0; i < account.messages.size(); ++i) {
+    const Account::Message& message = account.messages[i];
+    Json row{{"scope", message.path},     {"message", message.label},  {"times", 1},
+             {"count", message.count},    {"of", message.unit_name()}, {"bytes", message.bytes()},
+             {"then drawn", drawn[i + 1]}};
     Json last = rows.empty() ? Json() : rows.back();
     if (!last.is_null()) {
       row["times"] = last["times"];

@@ -14,7 +14,6 @@
 #include "model/synthesis.hpp"
 #include "tokenizer/tokenizer.hpp"
 #include "protocol/protocol.hpp"
-#include "model/setup.hpp"
 #include "plan/witness.hpp"
 
 #include "cli/pipeline.hpp"

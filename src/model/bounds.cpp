@@ -27,16 +27,6 @@ void add_shift(std::vector<Bound>& bounds, const std::string& name, double accum
 
 }  // namespace
 
-ParameterMaxima parameter_maxima(const Parameters& parameters) {
-  ParameterMaxima maxima{};
-  for (const ParameterRow& row : parameter_table()) {
-    for (const std::int16_t value : parameters[row.id].values()) {
-      maxima[row.id] = std::max(maxima[row.id], std::abs(std::int64_t{value}));
-    }
-  }
-  return maxima;
-}
-
 std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& x,
                                   const ParameterMaxima& maxima) {
   const auto maximum = [&](ParameterId id) { return static_cast<double>(maxima[id]); };
@@ -47,13 +37,13 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
   const auto numerator = static_cast<double>(constants.norm_numerator);
   const auto kappa = static_cast<int>(constants.kappa);
   std::vector<Bound> bounds = {
-      {"context n_positions", static_cast<double>(shape.n_positions), 4096},
+      {"context n_positions", static_cast<double>(shape.n_positions), max_positions},
       {"embedding + position", maximum(embedding) + maximum(position), residual - 1},
       {"layer norm sum of squares d*x^2", d * residual * residual, 0x1p62},
       {"layer norm mean d*mu + remainder", d * residual + d, side_limit},
       {"layer norm epsilon", static_cast<double>(constants.epsilon), static_cast<double>(max_epsilon)},
       {"layer norm variance V", d * residual * residual + d + static_cast<double>(constants.epsilon), side_limit},
-      {"layer norm inverse bits", static_cast<double>(constants.inverse_bits), 31},
+      {"layer norm inverse bits", static_cast<double>(constants.inverse_bits), max_inverse_bits},
       {"layer norm I*sigma + remainder", pow2(static_cast<int>(constants.inverse_bits + sigma_bits)) + pow2(sigma_bits),
        side_limit}};
   const auto norm = [&](const std::string& name, ParameterId gamma, ParameterId beta, int a_gamma, int a_beta, int u) {

@@ -77,7 +77,7 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
     begin += taken;
     run(sequence);
   }
-  return Calibration{ranges.maxima(), 2.0};
+  return {std::move(ranges), 2.0};
 }
 
 Exponents choose_exponents(const FloatModel& model, const Calibration& calibration) {

@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// Tokens of the default calibration text: sampled from the model itself, deterministic (see SamplingOptions).
+/// Tokens of the default calibration text: sampled from the model itself, deterministic (see sample_sequences).
 std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text);
 
 /// Largest activations over windows of n_positions tokens of `tokens` (stride 3/4 of it, so that contexts begin at

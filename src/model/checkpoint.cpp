@@ -31,13 +31,7 @@ fs::path find_weights(const fs::path& folder) {
   return found.front();
 }
 
-std::string list(const std::vector<std::size_t>& extents) {
-  std::string text = "[";
-  for (const std::size_t extent : extents) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  }
-  return text + "]";
-}
+std::string list(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
 
 /// Hands out the tensors of a GPT-2 checkpoint under names without prefix and remembers which were asked for.
 class TensorSource {

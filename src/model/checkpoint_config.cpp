@@ -1,5 +1,4 @@
-#include <cmath>
-#include <set>
+#include <algorithm>
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "plan/limits.hpp"
@@ -13,8 +12,7 @@ namespace {
 using nlohmann::json;
 
 /// Fields of GPT-2 configurations that do not change what inference computes.
-const std::set<std::string>& ignored_fields() {
-  static const std::set<std::string> fields = {"architectures",
+constexpr std::string_view ignored_fields[] = {"architectures",
                                                "attn_pdrop",
                                                "bos_token_id",
                                                "dtype",
@@ -47,35 +45,27 @@ const std::set<std::string>& ignored_fields() {
                                                "torch_dtype",
                                                "transformers_version",
                                                "use_cache"};
-  return fields;
-}
 
 /// Takes fields off a configuration one by one, so that what is left over is unknown.
 class Fields {
  public:
   Fields(json root, std::string file) : root_(std::move(root)), file_(std::move(file)) {}
 
-  std::size_t size(const std::string& name, std::size_t limit) {
+  std::size_t size(const std::string& name, std::string_view limit) {
     const json value = take(name);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() == 0 || value.get<std::uint64_t>() > limit) {
-      refuse(name, "an integer in 1.." + std::to_string(limit), value);
+    if (!value.is_number_unsigned()) {
+      refuse(name, "a positive integer", value);
     }
+    check_limit(limit, value.get<std::uint64_t>(), file_ + ": " + name);
     return value.get<std::size_t>();
   }
 
   /// Absent means the first of the accepted values.
   void one_of(const std::string& name, const std::vector<json>& accepted) {
     const json value = root_.contains(name) ? take(name) : accepted.front();
-    for (const json& candidate : accepted) {
-      if (value == candidate) {
-        return;
-      }
+    if (std::ranges::find(accepted, value) == accepted.end()) {
+      refuse(name, "one of " + json(accepted).dump(), value);
     }
-    std::string expected;
-    for (const json& candidate : accepted) {
-      expected += (expected.empty() ? "" : " or ") + candidate.dump();
-    }
-    refuse(name, expected, value);
   }
 
   double positive(const std::string& name, double absent) {
@@ -93,7 +83,7 @@ class Fields {
 
   void refuse_rest() const {
     for (const auto& [name, value] : root_.items()) {
-      if (!ignored_fields().contains(name)) {
+      if (std::ranges::find(ignored_fields, name) == std::end(ignored_fields)) {
         throw InputError(file_ + ": field " + quoted_name(name) + " is not supported, found " +
                          value.dump().substr(0, 80));
       }
@@ -128,11 +118,11 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file) {
     fields.refuse("model_type", "\"gpt2\"", nullptr);
   }
   fields.one_of("model_type", {"gpt2"});
-  shape.n_layer = fields.size("n_layer", max_layers);
-  shape.n_embd = fields.size("n_embd", max_embedding);
-  shape.n_head = fields.size("n_head", max_heads);
-  shape.n_vocab = fields.size("vocab_size", max_vocabulary);
-  shape.n_positions = fields.size("n_positions", max_positions);
+  shape.n_layer = fields.size("n_layer", "n_layer");
+  shape.n_embd = fields.size("n_embd", "n_embd");
+  shape.n_head = fields.size("n_head", "n_head");
+  shape.n_vocab = fields.size("vocab_size", "n_vocab");
+  shape.n_positions = fields.size("n_positions", "n_positions");
   if (shape.n_positions < 2) {
     fields.refuse("n_positions", "at least 2", shape.n_positions);
   }
@@ -140,7 +130,7 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file) {
     fields.refuse("n_embd", "a multiple of n_head = " + std::to_string(shape.n_head), shape.n_embd);
   }
   if (fields.has_value("n_inner")) {
-    shape.n_inner = fields.size("n_inner", max_inner);
+    shape.n_inner = fields.size("n_inner", "n_inner");
   } else {
     shape.n_inner = 4 * shape.n_embd;
     fields.drop("n_inner");

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include "base/errors.hpp"
 #include "model/float_model.hpp"
 
 namespace tessera {
 namespace {
-
-void scale(std::span<double> values, double factor) {
-  for (double& value : values) {
-    value *= factor;
-  }
-}
 
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
@@ -35,18 +30,15 @@ std::vector<double> layer_norm(std::span<const double> x, std::span<const double
   const std::size_t d = gamma.size();
   std::vector<double> u(x.size());
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
-    double mean = 0;
-    for (std::size_t f = 0; f < d; ++f) {
-      mean += x[begin + f];
-    }
-    mean /= static_cast<double>(d);
+    const std::span<const double> row = x.subspan(begin, d);
+    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(d);
     double variance = 0;
-    for (std::size_t f = 0; f < d; ++f) {
-      variance += (x[begin + f] - mean) * (x[begin + f] - mean);
+    for (const double value : row) {
+      variance += (value - mean) * (value - mean);
     }
     const double inverse = 1.0 / std::sqrt(variance / static_cast<double>(d) + epsilon);
     for (std::size_t f = 0; f < d; ++f) {
-      u[begin + f] = (x[begin + f] - mean) * inverse * gamma[f] + beta[f];
+      u[begin + f] = (row[f] - mean) * inverse * gamma[f] + beta[f];
     }
   }
   return u;
@@ -62,31 +54,20 @@ std::vector<double> gelu(const std::vector<double>& z) {
 }
 
 void add_to(std::vector<double>& x, const std::vector<double>& update) {
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] += update[i];
-  }
+  cblas_daxpy(blas_int(x.size()), 1.0, update.data(), 1, x.data(), 1);
 }
 
 void observe(ActivationRanges* ranges, const std::string& kind, std::span<const double> values) {
-  if (ranges != nullptr) {
-    ranges->observe(kind, values);
+  if (ranges == nullptr) {
+    return;
+  }
+  double& maximum = (*ranges)[kind];
+  for (const double value : values) {
+    maximum = std::max(maximum, std::abs(value));
   }
 }
 
 }  // namespace
-
-void ActivationRanges::observe(const std::string& kind, std::span<const double> values) {
-  double magnitude = 0;
-  for (const double value : values) {
-    magnitude = std::max(magnitude, std::abs(value));
-  }
-  observe(kind, magnitude);
-}
-
-void ActivationRanges::observe(const std::string& kind, double magnitude) {
-  double& maximum = maxima_[kind];
-  maximum = std::max(maximum, magnitude);
-}
 
 KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
     : capacity(positions),
@@ -96,8 +77,9 @@ KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
 FloatTransformer::FloatTransformer(const FloatModel& model) : shape_(model.shape), epsilon_(model.layer_norm_epsilon) {
   for (const ParameterRow& row : parameter_table()) {
     const std::span<const float> values = model.parameters[row.id].values();
-    parameters_[row.id].assign(values.begin(), values.end());
-    scale(parameters_[row.id], 1.0 / row.divisor(shape_));
+    const double factor = 1.0 / row.divisor(shape_);
+    parameters_[row.id].resize(values.size());
+    std::ranges::transform(values, parameters_[row.id].begin(), [factor](float value) { return value * factor; });
   }
 }
 
@@ -132,7 +114,7 @@ void FloatTransformer::attend(std::span<KeyValueCache> sequences, std::size_t bl
           value = std::exp(value - maximum);
           sum += value;
         }
-        scale(seen, 1.0 / sum);
+        cblas_dscal(blas_int(seen.size()), 1.0 / sum, seen.data(), 1);
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), 0.0);
       }
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas_int(count), blas_int(m), blas_int(keys), 1.0,
@@ -195,10 +177,7 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t token = tokens[s * count + t];
       const std::size_t place = sequences[s].length + t;
-      if (token >= shape_.n_vocab) {
-        throw InputError("token id: expected below " + std::to_string(shape_.n_vocab) + ", found " +
-                         std::to_string(token));
-      }
+      check_token(tokens[s * count + t], shape_.n_vocab);
       for (std::size_t f = 0; f < d; ++f) {
         x[(s * count + t) * d + f] = parameters_[embedding][token * d + f] +
                                      (place < shape_.n_positions ? parameters_[position][place * d + f] : 0.0);
@@ -219,11 +198,6 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
 
 std::vector<double> FloatTransformer::logits(std::span<const double> hidden) const {
   return linear(hidden, parameters_[embedding], std::vector<double>(shape_.n_vocab));
-}
-
-std::vector<double> FloatTransformer::logits_of_window(std::span<const std::uint32_t> tokens) const {
-  KeyValueCache cache(shape_, tokens.size());
-  return logits(extend({&cache, 1}, tokens));
 }
 
 }  // namespace tessera

@@ -15,15 +15,7 @@ namespace tessera {
 /// between and after all layers), "u1", "u2", "uf" (layer-norm outputs), "q" and "score" (both with 1/sqrt(m)), "k",
 /// "v", "y" (attention output before W_O), "mlp" and "gelu" (before and after GELU), "update" (what is added to the
 /// residual).
-class ActivationRanges {
- public:
-  void observe(const std::string& kind, std::span<const double> values);
-  void observe(const std::string& kind, double magnitude);
-  [[nodiscard]] const std::map<std::string, double>& maxima() const { return maxima_; }
-
- private:
-  std::map<std::string, double> maxima_;
-};
+using ActivationRanges = std::map<std::string, double>;
 
 /// Keys and values of the tokens that one sequence has seen so far, per block (position, feature).
 struct KeyValueCache {
@@ -49,9 +41,6 @@ class FloatTransformer {
   /// Logits (row, vocabulary) of rows of extend()'s result.
   [[nodiscard]] std::vector<double> logits(std::span<const double> hidden) const;
 
-  /// Logits (token, vocabulary) of one window from position 0.
-  [[nodiscard]] std::vector<double> logits_of_window(std::span<const std::uint32_t> tokens) const;
-
  private:
   /// Values of one block; of parameters without blocks, block 0 is all.
   [[nodiscard]] std::span<const double> parameter(ParameterId id, std::size_t block) const;
@@ -70,16 +59,9 @@ class FloatTransformer {
 Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32_t> tokens,
                       const Progress& progress = nullptr);
 
-struct SamplingOptions {
-  double temperature = 0.9;
-  std::size_t top = 100;  // only the likeliest tokens, ties by lower id
-  std::uint64_t seed = 20240229;
-};
-
 /// Samples `count` sequences of `length` tokens side by side (one pass over the weights a step), each from `start`,
-/// which is its first token. Same random numbers on any machine.
+/// which is its first token; temperature 0.9, among the 100 likeliest tokens. Same random numbers on any machine.
 std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer& model, std::uint32_t start,
-                                                         std::size_t count, std::size_t length,
-                                                         const SamplingOptions& options = {});
+                                                         std::size_t count, std::size_t length);
 
 }  // namespace tessera

@@ -34,9 +34,7 @@ void Perplexity::add(std::span<const double> logits, std::uint32_t target) {
   ++predicted;
 }
 
-double Perplexity::mean() const { return total_nll / static_cast<double>(predicted); }
-
-double Perplexity::value() const { return std::exp(mean()); }
+double Perplexity::value() const { return std::exp(total_nll / static_cast<double>(predicted)); }
 
 Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32_t> tokens, const Progress& progress) {
   if (tokens.size() < 2) {

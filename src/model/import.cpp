@@ -7,18 +7,6 @@
 #include "model/tokenizer_files.hpp"
 
 namespace tessera {
-namespace {
-
-Calibration run_calibration(const FloatModel& float_model, const TokenizerData& data, const ImportOptions& options) {
-  const FloatTransformer transformer(float_model);
-  const std::vector<std::uint32_t> tokens = options.calibration_text
-                                                ? Tokenizer(data).encode(*options.calibration_text)
-                                                : sample_calibration_tokens(transformer, data.end_of_text);
-  return calibrate(transformer, tokens, data.end_of_text, options.progress);
-}
-
-}  // namespace
-
 void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std::optional<Exponents>& exponents,
                      const std::function<Calibration()>& calibration) {
   const FloatModel& float_model = imported.float_model;
@@ -47,8 +35,14 @@ ImportedModel import_model(const std::filesystem::path& folder, const ImportOpti
     throw InputError(folder.string() + ": vocab.json: expected vocab_size = " + std::to_string(vocabulary) +
                      " tokens as in config.json, found " + std::to_string(tokenizer.vocabulary.size()));
   }
-  quantize_import(imported, tokenizer, options.exponents,
-                  [&] { return run_calibration(imported.float_model, tokenizer, options); });
+  quantize_import(imported, tokenizer, options.exponents, [&] {
+    const FloatTransformer transformer(imported.float_model);
+    const std::uint32_t end_of_text = tokenizer.end_of_text;
+    const std::vector<std::uint32_t> tokens = options.calibration_text
+                                                  ? Tokenizer(tokenizer).encode(*options.calibration_text)
+                                                  : sample_calibration_tokens(transformer, end_of_text);
+    return calibrate(transformer, tokens, end_of_text, options.progress);
+  });
   return imported;
 }
 

@@ -1,39 +1,38 @@
+#include "model/integer_model.hpp"
+
 #include <stdexcept>
 #include <string>
 
-#include "model/integer_model.hpp"
-#include "model/setup.hpp"
+#include "arithmetic/tables.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
-namespace {
 
-void require(bool holds, const std::string& name, std::int64_t value, const std::string& expected) {
-  if (!holds) {
-    throw std::invalid_argument("integer model: " + name + " is " + std::to_string(value) + ", expected " + expected);
-  }
+VerifyingKey make_verifying_key(const Model& model) {
+  const IntegerConstants constants = IntegerConstants::of(model.shape, model.layer_norm_epsilon);
+  VerifyingKey key;
+  key.shape = model.shape;
+  key.epsilon = constants.epsilon;
+  key.exponents = model.exponents;
+  key.exp_table = exp_table(model.exponents.score, constants.kappa);
+  key.gelu_table = gelu_table(model.exponents.mlp, model.exponents.gelu);
+  key.tokenizer = model.tokenizer;
+  key.filler = model.tokenizer.end_of_text;
+  key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(model.shape)).log_size());
+  return key;
 }
-
-void require_within(const std::string& name, std::int64_t value, std::int64_t low, std::int64_t high) {
-  require(low <= value && value <= high, name, value, std::to_string(low) + " to " + std::to_string(high));
-}
-
-void check_parameters(const ModelShape& shape, const Parameters& p) {
-  for (const ParameterRow& row : parameter_table()) {
-    const ParameterExtents expected = row.extents(shape);
-    const ParameterExtents found = p[row.id].extents();
-    require(found == expected, "length of " + std::string(row.name), static_cast<std::int64_t>(found.count()),
-            std::to_string(expected.count()));
-  }
-}
-
-}  // namespace
 
 IntegerModel integer_model(const Model& model) {
   check_shape(model.shape);
   check_exponents(model.exponents);
-  check_parameters(model.shape, model.parameters);
-  require_within("width of 1/sigma", IntegerConstants::of(model.shape, model.layer_norm_epsilon).inverse_bits, 1, 31);
+  for (const ParameterRow& row : parameter_table()) {
+    const ParameterExtents expected = row.extents(model.shape);
+    const ParameterExtents found = model.parameters[row.id].extents();
+    if (found != expected) {
+      throw std::invalid_argument("integer model: length of " + std::string(row.name) + " is " +
+                                  std::to_string(found.count()) + ", expected " + std::to_string(expected.count()));
+    }
+  }
   return {make_verifying_key(model), &model.parameters};
 }
 

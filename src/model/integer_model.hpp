@@ -6,8 +6,12 @@
 
 namespace tessera {
 
-/// What inference reads of a model, which must outlive it. Throws std::invalid_argument naming the field if a shift, a
-/// bias shift or a parameter's length is out of range.
+/// The verifying key of a model, function tables and oracle parameters included; the root is filled in by the
+/// commitment. Deterministic: depends on the model only.
+VerifyingKey make_verifying_key(const Model& model);
+
+/// What inference reads of a model, which must outlive it. Throws InputError for a shape or exponents that are not
+/// supported, std::invalid_argument naming a parameter whose extents are not the shape's.
 IntegerModel integer_model(const Model& model);
 
 /// Perplexity of the integer model: windows of n_positions tokens without overlap, token 0 of each not scored; logits

@@ -14,8 +14,7 @@ struct Perplexity {
   std::size_t predicted = 0;  // tokens
   /// Adds one prediction: -log softmax(logits)[target].
   void add(std::span<const double> logits, std::uint32_t target);
-  [[nodiscard]] double mean() const;   // nats per token
-  [[nodiscard]] double value() const;  // exp(mean)
+  [[nodiscard]] double value() const;  // exp of the mean
 };
 
 }  // namespace tessera

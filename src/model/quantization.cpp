@@ -22,14 +22,24 @@ void quantize_parameter(const ParameterRow& row, std::span<const float> values, 
   }
 }
 
+template <class Wide, class T>
+ByParameter<Wide> largest(const BasicParameters<T>& parameters) {
+  ByParameter<Wide> maxima{};
+  for (const ParameterRow& row : parameter_table()) {
+    for (const T value : parameters[row.id].values()) {
+      maxima[row.id] = std::max(maxima[row.id], std::abs(Wide{value}));
+    }
+  }
+  return maxima;
+}
+
 }  // namespace
 
+ParameterMaxima parameter_maxima(const Parameters& parameters) { return largest<std::int64_t>(parameters); }
+
 ByParameter<double> parameter_maxima(const FloatModel& model) {
-  ByParameter<double> maxima{};
+  ByParameter<double> maxima = largest<double>(model.parameters);
   for (const ParameterRow& row : parameter_table()) {
-    for (const float value : model.parameters[row.id].values()) {
-      maxima[row.id] = std::max(maxima[row.id], std::abs(static_cast<double>(value)));
-    }
     maxima[row.id] /= row.divisor(model.shape);
   }
   return maxima;

@@ -2,9 +2,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include "base/errors.hpp"
+#include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "model/safetensors.hpp"
 
@@ -24,17 +23,10 @@ std::uint64_t width_of(const std::string& dtype) {
   return found == widths.end() ? 0 : found->second;
 }
 
+/// Exact: in the fields of a float, a half lacks the difference of the biases, 2^112; its largest exponent stays that.
 float from_half(std::uint16_t bits) {
-  const unsigned exponent = (bits >> 10U) & 31U;
-  const auto mantissa = static_cast<float>(bits & 1023U);
-  float magnitude = 0;
-  if (exponent == 31) {
-    magnitude = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(mantissa, -24);
-  } else {
-    magnitude = std::ldexp(mantissa + 1024.0F, static_cast<int>(exponent) - 25);
-  }
+  const std::uint32_t exponent = (bits & 0x7C00U) == 0x7C00U ? 0x7F800000U : 0U;
+  const float magnitude = std::bit_cast<float>((bits & 0x7FFFU) << 13U | exponent) * 0x1p112F;
   return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 
@@ -89,12 +81,10 @@ TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std
 /// The data is one run of tensors: no two overlap, no byte is left over.
 void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::string& file,
                   std::uint64_t data_length) {
-  std::vector<std::pair<std::uint64_t, std::string>> order;
-  order.reserve(tensors.size());
+  std::multimap<std::uint64_t, std::string> order;
   for (const auto& [name, entry] : tensors) {
-    order.emplace_back(entry.offset, name);
+    order.emplace(entry.offset, name);
   }
-  std::sort(order.begin(), order.end());
   std::uint64_t next = 0;
   for (const auto& [offset, name] : order) {
     if (offset != next) {
@@ -119,14 +109,11 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   if (error || !stream_) {
     throw InputError(name() + ": cannot be read" + (error ? ": " + error.message() : std::string()));
   }
-  std::array<unsigned char, 8> prefix{};
+  std::array<std::uint8_t, 8> prefix{};
   if (size < prefix.size() || !stream_.read(reinterpret_cast<char*>(prefix.data()), prefix.size())) {
     throw InputError(name() + ": expected at least 8 bytes, found " + std::to_string(size));
   }
-  std::uint64_t header_length = 0;
-  for (std::size_t i = prefix.size(); i-- > 0;) {
-    header_length = header_length << 8U | prefix[i];
-  }
+  const auto header_length = read_little_endian<std::uint64_t>(prefix.data());
   if (header_length > header_limit || header_length > size - prefix.size()) {
     throw InputError(name() + ": header length: expected at most " +
                      std::to_string(std::min(header_limit, size - prefix.size())) + ", found " +

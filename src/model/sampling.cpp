@@ -7,11 +7,15 @@
 namespace tessera {
 namespace {
 
+constexpr double temperature = 0.9;
+constexpr std::size_t likeliest = 100;  // ties by lower id
+constexpr std::uint64_t seed = 20240229;
+
 /// Inverse of the cumulative distribution at `uniform` in [0, 1), over the likeliest tokens in descending order.
-std::uint32_t choose(std::span<const double> logits, double uniform, const SamplingOptions& options) {
+std::uint32_t choose(std::span<const double> logits, double uniform) {
   std::vector<std::uint32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0U);
-  const std::size_t top = std::min(options.top, order.size());
+  const std::size_t top = std::min(likeliest, order.size());
   std::partial_sort(
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
       [&](std::uint32_t a, std::uint32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
@@ -19,7 +23,7 @@ std::uint32_t choose(std::span<const double> logits, double uniform, const Sampl
   std::vector<double> cumulative;
   double sum = 0;
   for (const std::uint32_t token : order) {
-    sum += std::exp((logits[token] - logits[order.front()]) / options.temperature);
+    sum += std::exp((logits[token] - logits[order.front()]) / temperature);
     cumulative.push_back(sum);
   }
   const auto found = std::upper_bound(cumulative.begin(), cumulative.end() - 1, uniform * sum);
@@ -29,10 +33,9 @@ std::uint32_t choose(std::span<const double> logits, double uniform, const Sampl
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer& model, std::uint32_t start,
-                                                         std::size_t count, std::size_t length,
-                                                         const SamplingOptions& options) {
+                                                         std::size_t count, std::size_t length) {
   const std::size_t vocabulary = model.shape().n_vocab;
-  std::mt19937_64 generator(options.seed);
+  std::mt19937_64 generator(seed);
   std::vector<KeyValueCache> caches(count, KeyValueCache(model.shape(), length));
   std::vector<std::uint32_t> last(count, start);
   std::vector<std::vector<std::uint32_t>> sequences(count, {start});
@@ -41,7 +44,7 @@ std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer&
     for (std::size_t s = 0; s < count; ++s) {
       // std::uniform_real_distribution differs between standard libraries.
       const double uniform = static_cast<double>(generator() >> 11U) * 0x1p-53;
-      last[s] = choose({logits.data() + s * vocabulary, vocabulary}, uniform, options);
+      last[s] = choose({logits.data() + s * vocabulary, vocabulary}, uniform);
       sequences[s].push_back(last[s]);
     }
   }

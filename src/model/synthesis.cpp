@@ -23,8 +23,6 @@ double normal(std::mt19937_64& generator) {
   return (static_cast<double>(sum) - 6.0 * 65535.0) * 0x1p-16;
 }
 
-}  // namespace
-
 FloatModel synthesize_parameters(const ModelShape& shape, double layer_norm_epsilon, std::uint64_t seed) {
   FloatModel model{shape, layer_norm_epsilon, FloatParameters(shape)};
   std::mt19937_64 generator(seed);
@@ -54,6 +52,8 @@ TokenizerData synthesize_tokenizer(const ModelShape& shape) {
   data.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
   return data;
 }
+
+}  // namespace
 
 ImportedModel synthesize_model(const ModelShape& shape, double layer_norm_epsilon, std::uint64_t seed,
                                const Progress& progress) {

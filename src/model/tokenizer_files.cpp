@@ -1,9 +1,10 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include <map>
+#include <sstream>
 #include <unordered_map>
 #include "model/tokenizer_files.hpp"
 
-#include "model/byte_symbols.hpp"
 #include "model/json_file.hpp"
 
 namespace tessera {
@@ -12,44 +13,62 @@ namespace {
 constexpr std::uint64_t file_limit = 64U << 20U;
 constexpr const char* end_of_text_symbol = "<|endoftext|>";
 
-/// Lines without the version comment at the top and without a final empty line.
-std::vector<std::string> merge_lines(const std::filesystem::path& path) {
-  const std::string text = read_file(path, file_limit);
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r') {
-      line.pop_back();
-    }
-    if (!(begin == 0 && line.starts_with("#version"))) {
-      lines.push_back(std::move(line));
-    }
-    begin = end + 1;
+/// The byte behind each code point of a token: GPT-2 writes bytes 33..126, 161..172, 174..255 as the code points of the
+/// same number and the other 68, in ascending order, as code points 256, 257, ...
+std::map<char32_t, char> make_alphabet() {
+  std::map<char32_t, char> bytes;
+  char32_t next = 256;
+  for (char32_t byte = 0; byte < 256; ++byte) {
+    const bool printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    bytes[printable ? byte : next++] = static_cast<char>(byte);
   }
-  return lines;
+  return bytes;
 }
 
-/// Ranks in the order of the lines, each two tokens in byte symbols.
+/// Bytes behind a token of vocab.json or merges.txt. Empty if it is, has a character outside the alphabet or is not
+/// UTF-8.
+std::string bytes_of_symbols(std::string_view symbols) {
+  static const std::map<char32_t, char> alphabet = make_alphabet();
+  std::string bytes;
+  while (!symbols.empty()) {
+    const auto [code, length] = first_character(symbols);
+    const auto found = alphabet.find(code);
+    if (length == 0 || found == alphabet.end()) {
+      return {};
+    }
+    bytes.push_back(found->second);
+    symbols.remove_prefix(length);
+  }
+  return bytes;
+}
+
+/// Ranks in the order of the lines, each two tokens in byte symbols; a version comment may stand at the top.
 std::vector<Merge> load_merges(const std::filesystem::path& path, const std::vector<std::string>& vocabulary) {
   std::unordered_map<std::string_view, std::uint32_t> ids;
   for (std::uint32_t id = 0; id < vocabulary.size(); ++id) {
     ids.emplace(vocabulary[id], id);
   }
   std::vector<Merge> merges;
-  for (const std::string& line : merge_lines(path)) {
+  std::istringstream lines(read_file(path, file_limit));
+  bool first = true;
+  for (std::string line; std::getline(lines, line); first = false) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
+    if (first && line.starts_with("#version")) {
+      continue;
+    }
     const std::string what = path.string() + ": merge " + std::to_string(merges.size()) + " " + quoted_name(line);
     const std::size_t space = line.find(' ');
     if (space == std::string::npos) {
       throw InputError(what + ": expected two tokens separated by one space");
     }
-    const auto left = bytes_of_symbols(std::string_view(line).substr(0, space));
-    const auto right = bytes_of_symbols(std::string_view(line).substr(space + 1));
-    if (!left || !right || !ids.contains(*left) || !ids.contains(*right)) {
+    const auto left = ids.find(bytes_of_symbols(std::string_view(line).substr(0, space)));
+    const auto right = ids.find(bytes_of_symbols(std::string_view(line).substr(space + 1)));
+    if (left == ids.end() || right == ids.end()) {
       throw InputError(what + ": expected two tokens of the vocabulary");
     }
-    merges.push_back({ids[*left], ids[*right]});
+    merges.push_back({left->second, right->second});
   }
   return merges;
 }
@@ -61,7 +80,6 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder) {
   const nlohmann::json root = parse_json_object(read_file(path, file_limit), path.string());
   TokenizerData data;
   data.vocabulary.resize(root.size());
-  std::vector<bool> seen(root.size(), false);
   for (const auto& [symbols, value] : root.items()) {
     const std::string what = path.string() + ": token " + quoted_name(symbols);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= root.size()) {
@@ -69,16 +87,14 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder) {
                        value.dump().substr(0, 40));
     }
     const auto id = value.get<std::size_t>();
-    if (seen[id]) {
+    if (!data.vocabulary[id].empty()) {
       throw InputError(what + ": expected distinct ids 0.." + std::to_string(root.size() - 1) + ", found " +
                        std::to_string(id) + " twice");
     }
-    const std::optional<std::string> bytes = bytes_of_symbols(symbols);
-    if (!bytes || bytes->empty()) {
+    data.vocabulary[id] = bytes_of_symbols(symbols);
+    if (data.vocabulary[id].empty()) {
       throw InputError(what + ": expected one or more symbols of GPT-2's byte alphabet");
     }
-    seen[id] = true;
-    data.vocabulary[id] = *bytes;
   }
   if (!root.contains(end_of_text_symbol)) {
     throw InputError(path.string() + ": token " + end_of_text_symbol + " is missing");

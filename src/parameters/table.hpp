@@ -103,6 +103,17 @@ std::span<const ParameterRow, parameter_count> parameter_table();
 /// Shapes of the tensors of the parameter oracle.
 std::vector<Shape> parameter_shapes(const ModelShape& shape);
 
+/// Calls visit(name, size) for all sizes, in the order of the key.
+template <class S, class Visitor>
+void for_each_size(S& shape, Visitor&& visit) {
+  visit(std::string_view("n_layer"), shape.n_layer);
+  visit(std::string_view("n_embd"), shape.n_embd);
+  visit(std::string_view("n_head"), shape.n_head);
+  visit(std::string_view("n_inner"), shape.n_inner);
+  visit(std::string_view("n_vocab"), shape.n_vocab);
+  visit(std::string_view("n_positions"), shape.n_positions);
+}
+
 /// Calls visit(name, exponent) for all exponents, in the order of the key: activations, then parameters. Embeddings
 /// have that of the residual stream.
 template <class X, class Visitor>

@@ -37,12 +37,12 @@ CommittedDerived Builder::committed_derived(const std::string& name, const Shape
 
 TensorId Builder::commit(const DeclaredTensor& tensor, Source source) {
   plan_.declarations.push_back({Declaration::Kind::tensor, tensor.name, tensor.shape});
-  return append(tensor, source);
+  return append(tensor.name, tensor.shape, source);
 }
 
-TensorId Builder::append(const DeclaredTensor& tensor, Source source) {
-  plan_.witness_names.push_back(tensor.name);
-  plan_.witness_shapes.push_back(tensor.shape);
+TensorId Builder::append(std::string name, const Shape& shape, Source source) {
+  plan_.witness_names.push_back(std::move(name));
+  plan_.witness_shapes.push_back(shape);
   plan_.witness_sources.push_back(source);
   return plan_.witness_shapes.size() - 1;
 }
@@ -75,7 +75,7 @@ RangeId Builder::range(const std::string& name, const Shape& shape, Width width,
     range_columns_.push_back({index, top ? bits - piece_bits * i : piece_bits});
     range.columns.push_back(index);
     if (!top || commit_top) {
-      range.committed.push_back(append({piece, shape, {}, 0, false, 0}, {}));
+      range.committed.push_back(append(piece, shape, {}));
     }
   }
   plan_.ranges.push_back(std::move(range));
@@ -100,7 +100,7 @@ void Builder::finish_tables() {
   }
   for (const LookupTable& entry : plan_.lookup.tables) {
     const Shape rows({Dimension::whole(std::size_t{1} << entry.log_size)});
-    plan_.multiplicities.push_back(append({"multiplicity/" + entry.name, rows, {}, 0, false, 0}, {}));
+    plan_.multiplicities.push_back(append("multiplicity/" + entry.name, rows, {}));
   }
 }
 

@@ -16,7 +16,7 @@ class Builder {
   std::size_t table(std::string name, unsigned log_size, std::vector<std::int64_t> values);
 
   /// A tensor that inference records; `fill` stands where it computes nothing.
-  template <class T>
+  template <Recordable T>
   Recorded<T> record(const std::string& name, const Shape& shape, Ownership ownership, std::int64_t fill = 0) {
     plan_.recorded.push_back({name, shape, ownership, sizeof(T), std::is_signed_v<T>, fill});
     return {plan_.recorded.size() - 1};
@@ -86,7 +86,7 @@ class Builder {
 
  private:
   TensorId commit(const DeclaredTensor& tensor, Source source);
-  TensorId append(const DeclaredTensor& tensor, Source source);
+  TensorId append(std::string name, const Shape& shape, Source source);
   RangeId check(TensorId tensor, Source source, Width width, bool is_signed);
   PairLookup pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table);
   RangeId range(const std::string& name, const Shape& shape, Width width, bool is_signed, bool commit_top,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "lookup/lookup.hpp"
@@ -10,6 +12,12 @@ namespace tessera {
 
 /// Number of a committed tensor in its oracle.
 using TensorId = std::size_t;
+
+/// Integers of a tensor that inference records.
+using RecordedTensor = std::variant<ChunkedTensor<std::int16_t>, ChunkedTensor<std::uint16_t>,
+                                    ChunkedTensor<std::int32_t>, ChunkedTensor<std::int64_t>>;
+template <class T>
+concept Recordable = std::constructible_from<RecordedTensor, std::in_place_type_t<ChunkedTensor<T>>>;
 
 /// A tensor of integers that layers declare, before any values: every rank allocates its part of it.
 struct DeclaredTensor {

@@ -93,21 +93,21 @@ class Decoder {
     }
   }
   void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
-    if (length(field, expected, sizeof(std::uint32_t)) != expected) {
-      fail(field, std::to_string(expected) + " entries", "fewer");
+    if (const std::size_t found = length(field, sizeof(std::uint32_t)); found != expected) {
+      fail(field, std::to_string(expected) + " entries", std::to_string(found));
     }
     values.resize(expected);
     std::size_t total = 0;
     for (std::string& value : values) {
       value = string(field);
       total += value.size();
-      if (total > max_vocabulary_bytes) {
-        fail(field, "at most " + std::to_string(max_vocabulary_bytes) + " bytes", "more");
-      }
     }
+    limit("vocabulary bytes", total, field);
   }
   void merges(std::string_view field, std::vector<Merge>& values) {
-    values.resize(length(field, max_merges, sizeof(Merge)));
+    const std::size_t found = length(field, sizeof(Merge));
+    limit("merges", found, field);
+    values.resize(found);
     for (Merge& merge : values) {
       number(field, merge.left);
       number(field, merge.right);
@@ -142,21 +142,23 @@ class Decoder {
   std::string string(std::string_view field) {
     std::uint32_t size = 0;
     number(field, size);
-    if (size > max_token_bytes) {
-      fail(field, "at most " + std::to_string(max_token_bytes) + " bytes", std::to_string(size));
-    }
+    limit("token bytes", size, field);
     const std::span<const std::uint8_t> bytes = take(field, size);
     return {bytes.begin(), bytes.end()};
   }
   /// The length of a list whose entries take `least` bytes or more.
-  std::size_t length(std::string_view field, std::size_t most, std::size_t least) {
+  std::size_t length(std::string_view field, std::size_t least) {
     std::uint64_t found = 0;
     number(field, found);
-    if (found > most || rest_.size() / least < found) {
-      fail(field, "at most " + std::to_string(std::min(most, rest_.size() / least)) + " entries",
-           std::to_string(found));
+    if (rest_.size() / least < found) {
+      fail(field, "at most " + std::to_string(rest_.size() / least) + " entries", std::to_string(found));
     }
     return found;
+  }
+  static void limit(std::string_view name, std::uint64_t value, std::string_view field) {
+    if (const Limit& allowed = limit_of(name); !allowed.allows(value)) {
+      refuse_limit(allowed, std::to_string(value), "verifying key: " + std::string(field) + ": " + std::string(name));
+    }
   }
   std::span<const std::uint8_t> rest_;
 };
@@ -166,9 +168,7 @@ template <class Archive, class Key>
 void head_fields(Archive& a, Key& key) {
   a.word("architecture", key_architecture);
   a.count("sizes", 6);
-  a.named("n_layer", key.shape.n_layer), a.named("n_embd", key.shape.n_embd);
-  a.named("n_head", key.shape.n_head), a.named("n_inner", key.shape.n_inner);
-  a.named("n_vocab", key.shape.n_vocab), a.named("n_positions", key.shape.n_positions);
+  for_each_size(key.shape, [&a](std::string_view name, auto& value) { a.named(name, value); });
   a.count("constants", 1);
   a.named("epsilon", key.epsilon);
   std::uint32_t exponents = 0;
@@ -191,28 +191,6 @@ void tail_fields(Archive& a, Key& key) {
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
   a.digest("parameter_root", key.parameter_root);
-}
-
-void check_token(std::string_view field, std::uint32_t id, const ModelShape& shape) {
-  if (id >= shape.n_vocab) {
-    Decoder::fail(field, "below " + std::to_string(shape.n_vocab), std::to_string(id));
-  }
-}
-
-void check_oracle(const ModelShape& shape, const OracleParameters& oracle) {
-  if (oracle.log_rows < min_log_rows || oracle.log_rows > max_log_rows) {
-    Decoder::fail("parameter_oracle.log_rows", std::to_string(min_log_rows) + " to " + std::to_string(max_log_rows),
-                  std::to_string(oracle.log_rows));
-  }
-  if (oracle.log_inverse_rate < 1 || oracle.log_inverse_rate > max_log_inverse_rate) {
-    Decoder::fail("parameter_oracle.log_inverse_rate", "1 to " + std::to_string(max_log_inverse_rate),
-                  std::to_string(oracle.log_inverse_rate));
-  }
-  const unsigned log_size = OracleLayout(parameter_shapes(shape)).log_size();
-  const unsigned log_domain = log_size - std::min(log_size, oracle.log_rows) + oracle.log_inverse_rate;
-  if (log_domain > F::two_adicity) {
-    Decoder::fail("parameter oracle", "a domain of at most 2^32 points", "2^" + std::to_string(log_domain));
-  }
 }
 
 /// What the soft-max certificate needs of EXP: the first entry alone is odd modulo 2^kappa (it counts the maxima),
@@ -261,14 +239,33 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   check_exponents(key.exponents);
   tail_fields(decoder, key);
   decoder.finish();
+  check_key(key);
+  return key;
+}
+
+void check_key(const VerifyingKey& key) {
+  check_shape(key.shape);
+  check_epsilon(key.shape, key.epsilon);
+  check_exponents(key.exponents);
+  if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
+      key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
+    Decoder::fail("function tables", "2^16 rows each",
+                  std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
+  }
   check_exp_table(key);
   for (const Merge& merge : key.tokenizer.merges) {
-    check_token("merges", std::max(merge.left, merge.right), key.shape);
+    check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
   }
-  check_token("end_of_text", key.tokenizer.end_of_text, key.shape);
-  check_token("filler", key.filler, key.shape);
-  check_oracle(key.shape, key.parameter_oracle);
-  return key;
+  check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
+  check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
+  check_oracle(OracleLayout(parameter_shapes(key.shape)).log_size(), key.parameter_oracle, "parameter_oracle.");
+}
+
+void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix) {
+  check_limit("log_rows", oracle.log_rows, prefix + "log_rows");
+  check_limit("log_inverse_rate", oracle.log_inverse_rate, prefix + "log_inverse_rate");
+  check_limit("log_domain", log_size - std::min(log_size, oracle.log_rows) + oracle.log_inverse_rate,
+              prefix + "log_domain");
 }
 
 Digest VerifyingKey::digest() const { return blake2s(encode()); }

@@ -35,11 +35,15 @@ struct VerifyingKey {
   /// Canonical byte string: sections of named values whose names and number the architecture fixes, little-endian,
   /// every list length-prefixed (src/README.md, section 5).
   [[nodiscard]] std::vector<std::uint8_t> encode() const;
-  /// Strict inverse of encode(); throws std::runtime_error naming the field. Checks every range that later code relies
-  /// on.
+  /// Strict inverse of encode() with check_key(); throws InputError naming the field.
   static VerifyingKey decode(std::span<const std::uint8_t> bytes);
   /// BLAKE2s-256 of encode().
   [[nodiscard]] Digest digest() const;
 };
+
+/// What later code relies on, whoever made the key: throws InputError naming the number, table or token out of range.
+void check_key(const VerifyingKey& key);
+/// Rows, rate and domain of a committed oracle of 2^log_size cells; `prefix` comes before the name of the field.
+void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix);
 
 }  // namespace tessera

@@ -9,33 +9,34 @@
 namespace tessera {
 namespace {
 
-constexpr std::int64_t size(std::size_t most) { return static_cast<std::int64_t>(most); }
-constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(sqrt(eps')))
-
 constexpr Limit table[] = {
-    {"n_layer", 1, size(max_layers), "with n_head: chunks of a key's tensors"},
-    {"n_embd", 1, size(max_embedding), "sums of squares stay below 2^62; n_head divides it"},
-    {"n_head", 1, size(max_heads), "with n_layer: chunks of a key's tensors"},
-    {"n_inner", 1, size(max_inner), "products of a matrix are exact in float64: below 2^53"},
-    {"n_vocab", 1, size(max_vocabulary), "size of the key; the vocabulary has as many entries"},
-    {"n_positions", 1, size(max_positions), "R = floor(2^46/D) gets coarse beyond"},
+    {"n_layer", 1, 256, "with n_head: chunks of a key's tensors"},
+    {"n_embd", 1, 1 << 14, "sums of squares stay below 2^62; n_head divides it"},
+    {"n_head", 1, 256, "with n_layer: chunks of a key's tensors"},
+    {"n_inner", 1, 1 << 16, "products of a matrix are exact in float64: below 2^53"},
+    {"n_vocab", 1, max_vocabulary, "size of the key; the vocabulary has as many entries"},
+    {"n_positions", 1, max_positions, "R = floor(2^46/D) gets coarse beyond"},
     {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^14"},
-    {"exponent", -max_exponent, max_exponent, "each of the 28"},
+    {"exponent", -64, 64, "each of the 28"},
     {"residual", Exponents{}.residual, Exponents{}.residual, "fixed"},
     {"score", 0, max_score_exponent, "EXP reaches 0 before the table's edge"},
     {"mlp", 0, max_mlp_exponent, "GELU is tabulated for |x| >= 1 at least"},
     {"gelu", 0, max_mlp_exponent, "not above mlp"},
-    {"shift", 1, max_matmul_shift, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
-    {"shift of a layer norm", 1, max_norm_shift, "S of u: remainders are two pieces"},
-    {"left shift", 0, max_bias_shift, "b of every bias and beta: |bias*2^b| < 2^61"},
-    {"token bytes", 0, size(max_token_bytes), "bytes of one vocabulary entry"},
-    {"vocabulary bytes", 0, size(max_vocabulary_bytes), "bytes of all"},
-    {"merges", 0, size(max_merges), "several may make the same token"},
-    {"log_rows", min_log_rows, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
-    {"log_inverse_rate", 1, max_log_inverse_rate, "a code has redundancy"},
+    {"shift", 1, 16, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
+    {"shift of a layer norm", 1, 32, "S of u: remainders are two pieces"},
+    {"left shift", 0, 46, "b of every bias and beta: |bias*2^b| < 2^61"},
+    {"token bytes", 0, 1024, "bytes of one vocabulary entry"},
+    {"vocabulary bytes", 0, max_vocabulary_bytes, "bytes of all"},
+    {"merges", 0, max_merges, "several may make the same token"},
+    {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
+    {"log_inverse_rate", 1, 8, "a code has redundancy"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
-    {"score tiles", 0, size(max_score_tiles), "n_layer*n_head*ceil(s/64)^2: chunks of the scores"},
+    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(s/64)^2: chunks of the scores"},
 };
+
+}  // namespace
+
+std::span<const Limit> limits() { return table; }
 
 const Limit& limit_of(std::string_view name) {
   const auto* found = std::ranges::find(table, name, &Limit::name);
@@ -43,32 +44,17 @@ const Limit& limit_of(std::string_view name) {
   return *found;
 }
 
-}  // namespace
-
-std::span<const Limit> limits() { return table; }
-
-void check_limit(std::string_view name, std::int64_t value, std::string_view field) {
-  const Limit& limit = limit_of(name);
-  if (value < limit.least || value > limit.most) {
-    throw InputError(std::string(field.empty() ? name : field) + ": expected " + std::to_string(limit.least) + " to " +
-                     std::to_string(limit.most) + ", found " + std::to_string(value));
-  }
+void refuse_limit(const Limit& limit, const std::string& found, std::string_view field) {
+  throw InputError(std::string(field.empty() ? limit.name : field) + ": expected " + std::to_string(limit.least) +
+                   " to " + std::to_string(limit.most) + ", found " + found);
 }
 
 void check_shape(const ModelShape& shape) {
-  const auto check = [](std::string_view name, std::size_t value) {
-    check_limit(name, static_cast<std::int64_t>(value));
-  };
-  check("n_layer", shape.n_layer);
-  check("n_embd", shape.n_embd);
-  check("n_head", shape.n_head);
+  for_each_size(shape, [](std::string_view name, std::size_t value) { check_limit(name, value); });
   if (shape.n_embd % shape.n_head != 0) {
     throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(shape.n_head));
   }
-  check("n_inner", shape.n_inner);
-  check("n_vocab", shape.n_vocab);
-  check("n_positions", shape.n_positions);
 }
 
 void check_exponents(const Exponents& e) {

@@ -1,36 +1,29 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "plan/shape.hpp"
 
 namespace tessera {
 
 // What this version supports. Keys and model files are checked against it where they are read, so that later code can
-// rely on it; the integer bounds behind the numbers are in the README of src/.
+// rely on it; the integer bounds behind the numbers are in the README of src/. Limits that only checks need stand in
+// the table alone.
 
-inline constexpr std::size_t max_layers = 256;
-inline constexpr std::size_t max_heads = 256;  // with max_layers: bounds the chunks of a key's tensors
-inline constexpr std::size_t max_embedding = std::size_t{1} << 14;
-inline constexpr std::size_t max_inner = std::size_t{1} << 16;
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
 inline constexpr std::size_t max_positions = 4096;
-inline constexpr std::int32_t max_exponent = 64;        // absolute value
-inline constexpr int max_matmul_shift = 16;             // remainders of matrix products are one 16-bit piece
-inline constexpr int max_norm_shift = 32;               // two pieces
-inline constexpr int max_bias_shift = 46;               // |bias*2^b| < 2^61
-inline constexpr std::int32_t max_score_exponent = 12;  // EXP reaches 0 before the table's edge
-inline constexpr std::int32_t max_mlp_exponent = 15;    // GELU is tabulated for |x| >= 1 at least
-inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;  // V = .. + eps' < 2^62 + 2^33
-inline constexpr std::size_t max_token_bytes = 1024;
-inline constexpr std::size_t max_score_tiles = std::size_t{1} << 22;  // of all blocks and heads
-inline constexpr std::size_t max_merges = 4 * max_vocabulary;         // several may make the same token
+inline constexpr std::int32_t max_score_exponent = 12;
+inline constexpr std::int32_t max_mlp_exponent = 15;
+inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;
+inline constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(sqrt(eps')))
+inline constexpr std::size_t max_merges = 4 * max_vocabulary;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
-inline constexpr unsigned min_log_rows = 4;  // a Merkle leaf is longer than a node
 inline constexpr unsigned max_log_rows = 7;
-inline constexpr unsigned max_log_inverse_rate = 8;
 
 /// A number of a key or a statement and what it may be.
 struct Limit {
@@ -38,11 +31,22 @@ struct Limit {
   std::int64_t least = 0;
   std::int64_t most = 0;
   std::string_view why;
+  [[nodiscard]] bool allows(std::integral auto value) const {
+    return std::cmp_less_equal(least, value) && std::cmp_less_equal(value, most);
+  }
 };
 /// All limits, in the order of the key: what the checks go by and what src/README.md lists.
 std::span<const Limit> limits();
+/// The limit of that name.
+const Limit& limit_of(std::string_view name);
+/// The error of check_limit().
+[[noreturn]] void refuse_limit(const Limit& limit, const std::string& found, std::string_view field);
 /// Throws InputError naming the field (`field`, or the limit's name) unless the limit allows the value.
-void check_limit(std::string_view name, std::int64_t value, std::string_view field = {});
+void check_limit(std::string_view name, std::integral auto value, std::string_view field = {}) {
+  if (const Limit& limit = limit_of(name); !limit.allows(value)) {
+    refuse_limit(limit, std::to_string(value), field);
+  }
+}
 
 /// Throws InputError naming the field unless the shape is supported.
 void check_shape(const ModelShape& shape);

@@ -29,21 +29,14 @@ Plan::Plan(const VerifyingKey& key, std::size_t prompt, std::size_t generate)
 void Plan::pack(std::vector<Shape> parameters) {
   parameter_layout = OracleLayout(std::move(parameters));
   witness_layout = OracleLayout(witness_shapes);
-  const unsigned log_size = witness_layout.log_size();
-  witness_oracle = witness_oracle_parameters(log_size);
-  const unsigned most = F::two_adicity + witness_oracle.log_rows - witness_oracle.log_inverse_rate;
-  if (log_size > most) {
-    throw InputError("length: expected a witness of at most 2^" + std::to_string(most) + " cells, found 2^" +
-                     std::to_string(log_size));
-  }
+  witness_oracle = witness_oracle_parameters(witness_layout.log_size());
+  check_oracle(witness_layout.log_size(), witness_oracle, "length: witness ");
 }
 
 void check_statement(const VerifyingKey& key, const Statement& statement) {
   for (const auto* ids : {&statement.prompt, &statement.generated}) {
     for (const std::uint32_t id : *ids) {
-      if (id >= key.shape.n_vocab) {
-        fail("token id: expected below " + std::to_string(key.shape.n_vocab) + ", found " + std::to_string(id));
-      }
+      check_token(id, key.shape.n_vocab, "statement: token id");
     }
   }
 }

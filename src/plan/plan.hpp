@@ -40,7 +40,7 @@ struct Plan {
   void pack(std::vector<Shape> parameters);
 };
 
-/// Throws InputError for a statement that the key's model cannot have: its lengths, ids >= V.
+/// Throws InputError for ids >= V. Lengths are checked where a plan is made.
 void check_statement(const VerifyingKey& key, const Statement& statement);
 
 /// Rows and rate of the witness oracle for its size.

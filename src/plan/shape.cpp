@@ -5,11 +5,8 @@
 #include "plan/shape.hpp"
 
 namespace tessera {
-namespace {
-
-/// floor(sqrt(value)).
-std::uint64_t integer_sqrt(std::uint64_t value) {
-  auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(value)));
+std::int64_t floor_sqrt(std::int64_t value) {
+  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
   while (root * root > value) {
     --root;
   }
@@ -18,8 +15,6 @@ std::uint64_t integer_sqrt(std::uint64_t value) {
   }
   return root;
 }
-
-}  // namespace
 
 IntegerConstants IntegerConstants::of(const ModelShape& shape, double layer_norm_epsilon) {
   const auto d = static_cast<double>(shape.n_embd);
@@ -33,9 +28,8 @@ IntegerConstants IntegerConstants::of(const ModelShape& shape, std::int64_t epsi
   constants.norm_numerator = std::llround(std::sqrt(d) * 0x1p16) << 14;
   constants.kappa = ceil_log2(shape.n_positions) + 1;
   constants.residual_bits = std::min(27U, (62 - ceil_log2(shape.n_embd)) / 2 + 1);
-  const std::uint64_t least_sigma = integer_sqrt(static_cast<std::uint64_t>(constants.epsilon));
-  constants.inverse_bits =
-      static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(constants.norm_numerator) / least_sigma));
+  const auto most_inverse = static_cast<std::uint64_t>(constants.norm_numerator / floor_sqrt(epsilon));
+  constants.inverse_bits = static_cast<unsigned>(std::bit_width(most_inverse));
   return constants;
 }
 

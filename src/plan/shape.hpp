@@ -19,6 +19,9 @@ struct IntegerConstants {
   static IntegerConstants of(const ModelShape& shape, std::int64_t epsilon);
 };
 
+/// floor(sqrt(value)) for 0 <= value < 2^62 + 2^33: the float64 root is off by less than 1.
+std::int64_t floor_sqrt(std::int64_t value);
+
 inline constexpr std::int64_t softmax_infinity = (1 << 16) + (1 << 15);  // INF, added to d above the diagonal
 inline constexpr unsigned exp_table_log_size = 17;
 inline constexpr unsigned gelu_table_log_size = 16;

@@ -1,15 +1,10 @@
 #pragma once
 
-#include <variant>
 #include <vector>
 
 #include "plan/plan.hpp"
 
 namespace tessera {
-
-/// Integers of a tensor that a layer declares as recorded.
-using RecordedTensor = std::variant<ChunkedTensor<std::int16_t>, ChunkedTensor<std::uint16_t>,
-                                    ChunkedTensor<std::int32_t>, ChunkedTensor<std::int64_t>>;
 
 /// Everything of one inference that the prover needs: one tensor for each entry of Plan::recorded, of which every rank
 /// holds what it owns.

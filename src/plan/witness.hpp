@@ -40,7 +40,7 @@ class Witness {
   /// The input of a pair of a function table.
   void set_input(const PairLookup& pair, const Filler& fill);
   /// The values of a range that is declared as its layer's.
-  void set_range(RangeId range, Ownership ownership, const Filler& fill);
+  void set_range(RangeId id, Ownership ownership, const Filler& fill);
 
   /// Committed pieces, look-up columns and multiplicities. Collective. Throws std::logic_error if a declared tensor has
   /// no values.
@@ -59,7 +59,6 @@ class Witness {
   std::vector<std::vector<std::int64_t>> multiplicities;
 
  private:
-  void fill_range(const RangeCheck& range, Ownership ownership, const Filler& fill);
   [[nodiscard]] IntegerTensor source(const Source& source) const;
   void commit_pieces(const RangeCheck& range, Ownership ownership, const Filler& fill);
 

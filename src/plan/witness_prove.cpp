@@ -57,11 +57,8 @@ void Witness::set_input(const PairLookup& pair, const Filler& fill) {
                           }};
 }
 
-void Witness::set_range(RangeId range, Ownership ownership, const Filler& fill) {
-  fill_range(plan_.ranges[range.range], ownership, fill);
-}
-
-void Witness::fill_range(const RangeCheck& range, Ownership ownership, const Filler& fill) {
+void Witness::set_range(RangeId id, Ownership ownership, const Filler& fill) {
+  const RangeCheck& range = plan_.ranges[id.range];
   commit_pieces(range, ownership, fill);
   for (std::size_t i = 0; i < range.pieces(); ++i) {
     const bool top = i + 1 == range.pieces();
@@ -104,10 +101,10 @@ void Witness::finish(Communicator& comm, Strangers strangers) {
       tensors[id] = source(plan_.witness_sources[id]);
     }
   }
-  for (const RangeCheck& range : plan_.ranges) {
-    if (range.source.kind != Source::Kind::layer) {
-      const IntegerTensor values = source(range.source);
-      fill_range(range, std::visit([](const auto* tensor) { return tensor->ownership(); }, values), values_of(values));
+  for (std::size_t id = 0; id < plan_.ranges.size(); ++id) {
+    if (plan_.ranges[id].source.kind != Source::Kind::layer) {
+      const IntegerTensor values = source(plan_.ranges[id].source);
+      set_range({id}, std::visit([](const auto* tensor) { return tensor->ownership(); }, values), values_of(values));
     }
   }
   for (std::size_t column = 0; column < columns.size(); ++column) {

@@ -31,13 +31,21 @@ struct Candidate {
 
 }  // namespace
 
-Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, none) {
-  if (data_.vocabulary.size() >= none || data_.end_of_text >= data_.vocabulary.size()) {
-    throw InputError("vocabulary: expected the id of <|endoftext|> below " + std::to_string(data_.vocabulary.size()) +
-                     ", found " + std::to_string(data_.end_of_text));
+void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what) {
+  if (id >= vocabulary) {
+    throw InputError(std::string(what) + ": expected below " + std::to_string(vocabulary) + ", found " +
+                     std::to_string(id));
   }
+}
+
+Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, none) {
+  const std::size_t count = data_.vocabulary.size();
+  if (count >= none) {
+    throw InputError("vocabulary: expected fewer than 2^32 - 1 tokens, found " + std::to_string(count));
+  }
+  check_token(data_.end_of_text, count, "vocabulary: id of <|endoftext|>");
   std::map<std::string_view, std::uint32_t> ids;  // a hash table is slow for a stranger's choice of tokens
-  for (std::uint32_t id = 0; id < data_.vocabulary.size(); ++id) {
+  for (std::uint32_t id = 0; id < count; ++id) {
     const std::string& token = data_.vocabulary[id];
     if (token.empty() || !ids.emplace(token, id).second) {
       throw InputError("vocabulary: token " + std::to_string(id) + ": expected a byte string of its own");
@@ -51,13 +59,10 @@ Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(
       throw InputError("vocabulary: token of the single byte " + std::to_string(byte) + " is missing");
     }
   }
-  const std::size_t count = data_.vocabulary.size();
   for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
     const auto [left, right] = data_.merges[rank];
     const std::string what = "merge " + std::to_string(rank);
-    if (left >= count || right >= count) {
-      throw InputError(what + ": expected two tokens below " + std::to_string(count));
-    }
+    check_token(std::max(left, right), count, what);
     const auto merged = ids.find(data_.vocabulary[left] + data_.vocabulary[right]);
     if (merged == ids.end()) {
       throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
@@ -166,10 +171,7 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
 std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const {
   std::string bytes;
   for (const std::uint32_t id : ids) {
-    if (id >= data_.vocabulary.size()) {
-      throw InputError("token id: expected below " + std::to_string(data_.vocabulary.size()) + ", found " +
-                       std::to_string(id));
-    }
+    check_token(id, data_.vocabulary.size());
     bytes += data_.vocabulary[id];
   }
   return bytes;

@@ -22,6 +22,9 @@ struct TokenizerData {
   friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
 };
 
+/// Throws InputError beginning with `what` unless the id is below the size of the vocabulary.
+void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what = "token id");
+
 /// Byte-level BPE with GPT-2's Unicode pre-tokenization. A literal <|endoftext|> in a text is the special token.
 /// Text that is not UTF-8 is cut where a byte belongs to no well-formed character: well-formed stretches are encoded as
 /// texts of their own, each stretch of other bytes as one word, so decode(encode(text)) == text for all byte strings.

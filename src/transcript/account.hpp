@@ -22,8 +22,9 @@ struct Account {
   /// A random choice of the verifier that lets a false statement through with probability error/|E| * 2^-work, or
   /// 2^-bits * 2^-work if it is one of positions.
   struct Chance {
+    std::size_t messages = 0;  // before it
     std::string path;
-    std::string label;
+    std::string label;  // empty: nothing is drawn, an identity is checked at a point drawn before
     std::string reason;
     double error = 0;  // a polynomial's degree; 0: `bits` says it
     double bits = 0;

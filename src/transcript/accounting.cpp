@@ -45,18 +45,21 @@ void AccountingTranscript::check_work(std::string_view label, unsigned bits) {
 }
 
 E AccountingTranscript::challenge(std::string_view label, double degree, std::string_view reason) {
-  account_.chances.push_back({path(), std::string(label), std::string(reason), degree, 0, work_});
+  account_.chances.push_back(
+      {account_.messages.size(), path(), std::string(label), std::string(reason), degree, 0, work_});
   return {};
 }
 
 std::vector<std::size_t> AccountingTranscript::positions(std::string_view label, std::size_t count, unsigned log_size,
                                                          double bits, std::string_view reason) {
-  account_.chances.push_back({path(), std::string(label), std::string(reason), 0, bits, work_});
+  account_.chances.push_back(
+      {account_.messages.size(), path(), std::string(label), std::string(reason), 0, bits, work_});
   return positions_(count, log_size);
 }
 
 void AccountingTranscript::identity(std::size_t variables, std::string_view reason) {
-  account_.chances.push_back({path(), "", std::string(reason), static_cast<double>(variables), 0, 0});
+  account_.chances.push_back(
+      {account_.messages.size(), path(), "", std::string(reason), static_cast<double>(variables), 0, 0});
 }
 
 }  // namespace tessera

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/setup.hpp"
+#include "model/integer_model.hpp"
 #include "subprotocols/matrix_product.hpp"
 
 #include "layer_case.hpp"

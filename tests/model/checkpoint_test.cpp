@@ -76,11 +76,11 @@ TEST_F(Checkpoint, missing_extra_and_misshaped_tensors) {
   json entry = header_["h.1.mlp.c_fc.weight"];
   header_.erase("h.1.mlp.c_fc.weight");
   header_["h.1.mlp.c_fc.wait"] = entry;
-  expect_refused("tensor h.1.mlp.c_fc.weight of shape [36, 144] is missing");
+  expect_refused("tensor h.1.mlp.c_fc.weight of shape [36,144] is missing");
   header_["h.1.mlp.c_fc.weight"] = entry;
   header_.erase("h.1.mlp.c_fc.wait");
   header_["h.1.mlp.c_fc.weight"]["shape"] = {144, 36};
-  expect_refused("tensor h.1.mlp.c_fc.weight.shape: expected [36, 144], found [144, 36]");
+  expect_refused("tensor h.1.mlp.c_fc.weight.shape: expected [36,144], found [144,36]");
   header_["h.1.mlp.c_fc.weight"]["shape"] = {36, 144};
   append("h.2.ln_1.weight", "F16", {36}, std::string(72, '\0'));
   expect_refused("\"h.2.ln_1.weight\" does not belong");
@@ -145,12 +145,12 @@ TEST_F(Checkpoint, unsupported_configurations_by_name) {
 
 TEST_F(Checkpoint, configuration_that_disagrees_with_the_tensors) {
   config_["n_layer"] = 3;
-  expect_refused("h.2.attn.c_attn.weight of shape [36, 108] is missing");
+  expect_refused("h.2.attn.c_attn.weight of shape [36,108] is missing");
   config_["n_layer"] = 1;
   expect_refused("does not belong");
   config_["n_layer"] = 2;
   config_["vocab_size"] = 301;
-  expect_refused("wte.weight.shape: expected [301, 36], found [300, 36]");
+  expect_refused("wte.weight.shape: expected [301,36], found [300,36]");
 }
 
 }  // namespace

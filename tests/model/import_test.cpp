@@ -38,7 +38,7 @@ class Import : public testing::TestWithParam<std::string> {
       KeyValueCache cache(transformer.shape(), length);
       static_cast<void>(transformer.extend({&cache, 1}, std::span(tokens).subspan(begin, length), &ranges));
     }
-    return ranges.maxima();
+    return ranges;
   }
 
   void expect_in_range(const Ids& tokens, const std::string& what) const {

@@ -2,6 +2,7 @@
 
 #include "base/errors.hpp"
 #include "architecture/gpt2/gpt2.hpp"
+#include "arithmetic/tables.hpp"
 
 namespace tessera::test {
 namespace {
@@ -21,7 +22,7 @@ VerifyingKey key_of(const ModelShape& shape) {
   e.wq = e.wk = e.wv = e.wo = e.w1 = e.w2 = 14;
   e.bq = e.bk = e.bv = e.bo = e.b1 = e.b2 = 12;
   e.gamma1 = e.gamma2 = e.gammaf = e.beta1 = e.beta2 = e.betaf = 12;
-  key.exp_table.resize(std::size_t{1} << 16);
+  key.exp_table = exp_table(e.score, ceil_log2(shape.n_positions) + 1);
   key.gelu_table.resize(std::size_t{1} << 16);
   return key;
 }
@@ -49,13 +50,21 @@ TEST(PlanLimits, FunctionTablesHaveTheirSizes) {
   }
 }
 
+TEST(PlanLimits, TokensOfTheKey) {
+  VerifyingKey key = key_of(small);
+  key.filler = 30;
+  EXPECT_THAT(error_of(key, 5), HasSubstr("filler: expected below 30, found 30"));
+}
+
 TEST(PlanLimits, ScoreTiles) {  // 64 x 64 tiles a head and block
-  EXPECT_THAT(error_of(key_of({205, 20, 5, 20, 30, 4096}), 4096), HasSubstr("at most 2^22 score tiles"));
+  EXPECT_THAT(error_of(key_of({205, 20, 5, 20, 30, 4096}), 4096),
+              HasSubstr("score tiles: expected 0 to 4194304, found "));
 }
 
 TEST(PlanLimits, DomainOfTheWitness) {
-  EXPECT_THAT(error_of(key_of({256, 1U << 14, 1, 1U << 16, 30, 4096}), 4096),
-              HasSubstr("expected a witness of at most 2^38"));
+  VerifyingKey key = key_of({256, 15360, 4, 4096, 30, 4096});
+  key.parameter_oracle = {7, 1};
+  EXPECT_THAT(error_of(key, 4096), HasSubstr("length: witness log_domain: expected 0 to 32, found 33"));
 }
 
 TEST(PlanLimits, Lengths) {

@@ -10,7 +10,6 @@
 #include "model/import.hpp"
 #include "model/integer_model.hpp"
 #include "protocol/protocol.hpp"
-#include "model/setup.hpp"
 #include "plan/witness.hpp"
 
 namespace tessera::test {

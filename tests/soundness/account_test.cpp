@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arithmetic/tables.hpp"
 #include "base/errors.hpp"
 #include "plan/limits.hpp"
 
@@ -138,7 +139,8 @@ struct TooLarge {
   Statement statement{{0}, std::vector<std::uint32_t>(1024)};
   TooLarge() {
     key.shape = {1, 128, 1, 4, max_vocabulary, 2048};
-    key.parameter_oracle = {min_log_rows, max_log_inverse_rate};
+    key.exp_table = exp_table(key.exponents.score, IntegerConstants::of(key.shape, key.epsilon).kappa);
+    key.parameter_oracle = {4, 8};
   }
 };
 

@@ -6,7 +6,6 @@
 
 #include "model/import.hpp"
 #include "model/integer_model.hpp"
-#include "model/setup.hpp"
 
 namespace tessera::testing {
 namespace {

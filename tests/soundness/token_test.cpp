@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.hpp"
-#include "model/setup.hpp"
+#include "model/integer_model.hpp"
 
 #include "fixture.hpp"
 

@@ -1,30 +1,15 @@
 #include <algorithm>
 
 #include "architecture/gpt2/gpt2.hpp"
-#include "base/errors.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
 
-/// What later code relies on, whoever made the key.
-void check_key(const VerifyingKey& key) {
-  check_shape(key.shape);
-  check_exponents(key.exponents);
-  check_epsilon(key.shape, key.epsilon);
-  if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
-      key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
-    throw InputError("verifying key: function tables: expected 2^16 rows each, found " +
-                     std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
-  }
-}
-
 /// Before any shape is built: score tiles are the only chunks whose number grows with the square of the length.
 void check_score_tiles(const VerifyingKey& key, std::size_t tokens) {
   const std::size_t side = (tokens + 63) / 64;
-  if (key.shape.n_layer * key.shape.n_head * side * side > max_score_tiles) {
-    throw InputError("length: expected at most 2^22 score tiles in all blocks and heads, found more");
-  }
+  check_limit("score tiles", key.shape.n_layer * key.shape.n_head * side * side, "length: score tiles");
 }
 
 const VerifyingKey& checked(const VerifyingKey& key) {

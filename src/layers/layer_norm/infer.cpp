@@ -1,22 +1,9 @@
 #include "layers/layer_norm/layer_norm.hpp"
 
-#include <cmath>
 #include "subprotocols/inference.hpp"
 
 namespace tessera {
 namespace {
-
-/// floor(sqrt(value)) for 0 <= value < 2^62 + 2^33: the float64 root is off by less than 1.
-std::int64_t floor_sqrt(std::int64_t value) {
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(value)));
-  while (root * root > value) {
-    --root;
-  }
-  while ((root + 1) * (root + 1) <= value) {
-    ++root;
-  }
-  return root;
-}
 
 std::int64_t floor_divide(std::int64_t numerator, std::int64_t denominator) {
   const std::int64_t quotient = numerator / denominator;
