@@ -4,7 +4,7 @@
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "tokenizer/tokenizer.hpp"
+#include "tokenizer/decode.hpp"
 #include <tuple>
 
 #include "tokenizer/words.hpp"
@@ -163,16 +163,18 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
   }
 }
 
-std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const {
+std::string decode(const TokenizerData& data, std::span<const std::uint32_t> ids) {
   std::string bytes;
   for (const std::uint32_t id : ids) {
-    if (id >= data_.vocabulary.size()) {
-      throw InputError("token id: expected below " + std::to_string(data_.vocabulary.size()) + ", found " +
+    if (id >= data.vocabulary.size()) {
+      throw InputError("token id: expected below " + std::to_string(data.vocabulary.size()) + ", found " +
                        std::to_string(id));
     }
-    bytes += data_.vocabulary[id];
+    bytes += data.vocabulary[id];
   }
   return bytes;
 }
+
+std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const { return tessera::decode(data_, ids); }
 
 }  // namespace tessera
