@@ -4,6 +4,7 @@
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "protocol/protocol.hpp"
+#include "tokenizer/decode.hpp"
 
 namespace tessera {
 
@@ -12,16 +13,7 @@ Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, st
 }
 
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids) {
-  const VerifyingKey decoded = VerifyingKey::decode(key);
-  std::string text;
-  for (const std::uint32_t id : ids) {
-    if (id >= decoded.tokenizer.vocabulary.size()) {
-      throw InputError("token id: expected below " + std::to_string(decoded.tokenizer.vocabulary.size()) + ", found " +
-                       std::to_string(id));
-    }
-    text += decoded.tokenizer.vocabulary[id];
-  }
-  return text;
+  return decode(VerifyingKey::decode(key).tokenizer, ids);
 }
 
 std::vector<std::uint8_t> read_key(const std::filesystem::path& file) { return load_key_isolated(file).encode(); }

@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <cstring>
-#include <functional>
+#include <array>
 #include <map>
-#include "archive/codeword_file.hpp"
-#include "archive/hdf5.hpp"
-#include "hash/merkle_tree.hpp"
-#include "plan/limits.hpp"
 
+#include "archive/codeword_file.hpp"
 #include "archive/codeword_names.hpp"
+#include "archive/hdf5.hpp"
+#include "cluster/agreement.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
@@ -31,105 +30,84 @@ CodewordGeometry read_geometry(const ReadFile& file) {
 class CodewordFiles final : public StoredCodeword {
  public:
   CodewordFiles(fs::path directory, Communicator& comm) : directory_(std::move(directory)), comm_(comm) {
-    std::vector<std::byte> header = read_at_root([&] {
-      top_ = std::make_unique<ReadFile>(directory_ / "codeword.h5", codeword_format);
-      geometry_ = read_geometry(*top_);
-      std::vector<std::byte> bytes(sizeof(geometry_));
-      std::memcpy(bytes.data(), &geometry_, sizeof(geometry_));
-      append_nodes(bytes, *top_, geometry_.log_columns, geometry_.log_columns, 0);
-      const std::vector<std::uint8_t> parameters = top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
-      const std::span<const std::byte> raw = std::as_bytes(std::span(parameters));
-      bytes.insert(bytes.end(), raw.begin(), raw.end());
-      for (std::size_t number = 0; number < std::min(geometry_.shards(), max_open_shards); ++number) {
-        (void)shard(number);  // a missing or foreign one is better found now
-      }
-      return bytes;
-    });
-    std::memcpy(&geometry_, header.data(), sizeof(geometry_));
-    std::memcpy(root_.data(), header.data() + sizeof(geometry_), sizeof(root_));
-    std::memcpy(parameters_.data(), header.data() + sizeof(geometry_) + sizeof(root_), sizeof(parameters_));
+    header_ =
+        read_at_root<Header>([&](std::vector<Header>& headers) {
+          top_ = std::make_unique<ReadFile>(directory_ / "codeword.h5", codeword_format);
+          Header& header = headers.emplace_back();
+          header_.geometry = header.geometry = read_geometry(*top_);
+          header.root = node(*top_, header.geometry.log_columns, header.geometry.log_columns, 0);
+          std::ranges::copy(top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)}), header.parameters.begin());
+          for (std::size_t number = 0; number < std::min(header.geometry.shards(), max_open_shards); ++number) {
+            (void)shard(number);  // a missing or foreign one is better found now
+          }
+        }).front();
   }
 
-  [[nodiscard]] Digest root() const override { return root_; }
-  [[nodiscard]] Digest parameters() const override { return parameters_; }
+  [[nodiscard]] Digest root() const override { return header_.root; }
+  [[nodiscard]] Digest parameters() const override { return header_.parameters; }
 
   std::vector<F> columns(std::span<const std::size_t> positions) override {
-    const std::vector<std::byte> bytes = read_at_root([&] {
-      const Extents extents{geometry_.groups(), geometry_.shard_columns(), CodewordGeometry::group_rows};
-      std::vector<std::byte> all;
+    return read_at_root<F>([&](std::vector<F>& values) {
+      const CodewordGeometry& geometry = header_.geometry;
+      constexpr std::size_t group_rows = CodewordGeometry::group_rows;
+      const Extents extents{geometry.groups(), geometry.shard_columns(), group_rows};
+      std::array<std::uint64_t, group_rows> part;
       for (const std::size_t position : positions) {
-        const ReadFile& file = shard(position >> geometry_.log_shard_columns());
-        const std::size_t place = position & (geometry_.shard_columns() - 1);
-        for (std::size_t group = 0; group < geometry_.groups(); ++group) {
-          const std::vector<std::uint64_t> part =
-              file.read_lines<std::uint64_t>("rows", extents, group * geometry_.shard_columns() + place, 1);
-          if (!std::ranges::all_of(part, [](std::uint64_t value) { return value < F::modulus; })) {
-            file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
+        const ReadFile& file = shard(position >> geometry.log_shard_columns());
+        const std::size_t place = position & (geometry.shard_columns() - 1);
+        for (std::size_t group = 0; group < geometry.groups(); ++group) {
+          file.read_part("rows", extents, (group * geometry.shard_columns() + place) * group_rows,
+                         std::span<std::uint64_t>(part));
+          for (const std::uint64_t value : part) {
+            if (value >= F::modulus) {
+              file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
+            }
+            values.push_back(F::from_unsigned(value));
           }
-          const std::span<const std::byte> raw = std::as_bytes(std::span(part));
-          all.insert(all.end(), raw.begin(), raw.end());
         }
       }
-      return all;
     });
-    std::vector<F> values(bytes.size() / sizeof(F));
-    if (!bytes.empty()) {
-      std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
-    }
-    return values;
   }
 
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
-    const std::vector<std::byte> bytes = read_at_root([&] {
-      std::vector<std::byte> all;
+    return read_at_root<Digest>([&](std::vector<Digest>& found) {
+      const CodewordGeometry& geometry = header_.geometry;
       for (const std::size_t index : indices) {
-        if (level >= geometry_.log_shard_columns()) {
-          append_nodes(all, *top_, level, geometry_.log_columns, index);
+        if (level >= geometry.log_shard_columns()) {
+          found.push_back(node(*top_, level, geometry.log_columns, index));
         } else {
-          const unsigned below = geometry_.log_shard_columns() - level;
-          append_nodes(all, shard(index >> below), level, geometry_.log_shard_columns(),
-                       index & ((std::size_t{1} << below) - 1));
+          const unsigned below = geometry.log_shard_columns() - level;
+          found.push_back(node(shard(index >> below), level, geometry.log_shard_columns(),
+                               index & ((std::size_t{1} << below) - 1)));
         }
       }
-      return all;
     });
-    std::vector<Digest> digests(bytes.size() / sizeof(Digest));
-    if (!bytes.empty()) {
-      std::memcpy(digests.data(), bytes.data(), bytes.size());
-    }
-    return digests;
   }
 
  private:
+  struct Header {
+    CodewordGeometry geometry;
+    Digest root{}, parameters{};
+  };
+
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
-  static void append_nodes(std::vector<std::byte>& bytes, const ReadFile& file, unsigned level, unsigned top,
-                           std::size_t index) {
-    const std::vector<std::uint8_t> node =
-        file.read_lines<std::uint8_t>(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index, 1);
-    const std::span<const std::byte> raw = std::as_bytes(std::span(node));
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  static Digest node(const ReadFile& file, unsigned level, unsigned top, std::size_t index) {
+    Digest digest;
+    file.read_part(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index * sizeof(Digest),
+                   std::span<std::uint8_t>(digest));
+    return digest;
   }
 
-  /// Runs `read` on rank 0 and gives its bytes to all; its error becomes everyone's error, so that no rank waits.
-  std::vector<std::byte> read_at_root(const std::function<std::vector<std::byte>()>& read) {
-    std::vector<std::byte> message(1, std::byte{1});
-    if (comm_.rank() == 0) {
-      try {
-        const std::vector<std::byte> bytes = read();
-        message.insert(message.end(), bytes.begin(), bytes.end());
-      } catch (const InputError& error) {
-        const std::string what = error.what();
-        const std::span<const std::byte> raw = std::as_bytes(std::span(what));
-        message.assign(1, std::byte{0});
-        message.insert(message.end(), raw.begin(), raw.end());
+  /// What `read` appends on rank 0, for all; its error becomes everyone's error, so that no rank waits.
+  template <class T, class Read>
+  std::vector<T> read_at_root(const Read& read) {
+    std::vector<T> values;
+    fail_together(comm_, [&] {
+      if (comm_.rank() == 0) {
+        read(values);
       }
-    }
-    comm_.broadcast_bytes(message, 0);
-    if (message.front() == std::byte{0}) {
-      throw InputError(std::string(reinterpret_cast<const char*>(message.data()) + 1, message.size() - 1));
-    }
-    message.erase(message.begin());
-    return message;
+    });
+    return comm_.all_gather(std::span<const T>(values));  // the others have nothing to add
   }
 
   const ReadFile& shard(std::size_t number) {
@@ -139,7 +117,7 @@ class CodewordFiles final : public StoredCodeword {
     std::unique_ptr<ReadFile>& file = shards_[number];
     if (!file) {
       file = std::make_unique<ReadFile>(shard_path(directory_, number), shard_format);
-      if (read_geometry(*file) != geometry_ || file->read_scalar<std::uint64_t>("index") != number) {
+      if (read_geometry(*file) != header_.geometry || file->read_scalar<std::uint64_t>("index") != number) {
         file->fail("index, geometry", "those of shard " + std::to_string(number) + " of codeword.h5", "others");
       }
     }
@@ -148,8 +126,7 @@ class CodewordFiles final : public StoredCodeword {
 
   fs::path directory_;
   Communicator& comm_;
-  CodewordGeometry geometry_;
-  Digest root_{}, parameters_{};
+  Header header_;
   std::unique_ptr<ReadFile> top_;
   std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
 };

@@ -111,7 +111,7 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
       for (std::size_t i = 0; i < shards_->count; ++i) {
         const std::span<const F> shard = part.subspan(i * shard_values, shard_values);
         shards_->files[i].append_rows<std::uint64_t>(
-            "rows", {reinterpret_cast<const std::uint64_t*>(shard.data()), shard.size()});
+            {reinterpret_cast<const std::uint64_t*>(shard.data()), shard.size()});
       }
     });
   }
@@ -122,7 +122,7 @@ Digest CodewordWriter::finish(const Digest& parameters) {
   fail_together(comm_, [&] {
     const TreeLevel contents = std::move(shards_->contents).digests();
     for (std::size_t i = 0; i < shards_->count; ++i) {
-      shards_->files[i].end_rows("rows", contents[i]);
+      shards_->files[i].end_rows(contents[i]);
     }
     for (unsigned level = 0; level < geometry_.log_shard_columns(); ++level) {
       const std::size_t count = geometry_.shard_columns() >> level;

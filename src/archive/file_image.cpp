@@ -17,13 +17,12 @@ namespace fs = std::filesystem;
 /// What keep_image() has mapped.
 struct Image {
   fs::path path;
-  void* bytes = nullptr;
-  std::size_t size = 0;
+  std::span<std::byte> bytes;
 };
 Image kept;
 
 // The library wants copies of the image; it reads only, so every copy is the image itself.
-void* allocate(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return kept.bytes; }
+void* allocate(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return kept.bytes.data(); }
 void* copy(void* to, const void* /*from*/, std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return to;
 }
@@ -56,16 +55,17 @@ void keep_image(const fs::path& path) {
     throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
   }
   ::close(file);
-  kept = {path, bytes, size};
+  kept = {path, {static_cast<std::byte*>(bytes), size}};
 }
 
-std::optional<std::uint64_t> hdf5::use_image(std::int64_t access, const fs::path& path) {
+std::span<const std::byte> hdf5::use_image(std::int64_t access, const fs::path& path) {
   H5FD_file_image_callbacks_t callbacks{allocate, copy, reallocate, release, nullptr, nullptr, nullptr};
-  if (kept.bytes == nullptr || kept.path != path || H5Pset_fapl_core(access, 1, false) < 0 ||
-      H5Pset_file_image_callbacks(access, &callbacks) < 0 || H5Pset_file_image(access, kept.bytes, kept.size) < 0) {
-    return std::nullopt;
+  if (kept.bytes.empty() || kept.path != path || H5Pset_fapl_core(access, 1, false) < 0 ||
+      H5Pset_file_image_callbacks(access, &callbacks) < 0 ||
+      H5Pset_file_image(access, kept.bytes.data(), kept.bytes.size()) < 0) {
+    return {};
   }
-  return kept.size;
+  return kept.bytes;
 }
 
 }  // namespace tessera

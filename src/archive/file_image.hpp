@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <span>
 
 namespace tessera {
 
@@ -15,8 +15,8 @@ std::uint64_t regular_file_size(const std::filesystem::path& path);
 void keep_image(const std::filesystem::path& path);
 
 namespace hdf5 {
-/// Makes an access list (hid_t) read the image kept of `path` and returns its size; nothing if there is none.
-std::optional<std::uint64_t> use_image(std::int64_t access, const std::filesystem::path& path);
+/// Makes an access list (hid_t) read the image kept of `path` and returns it; nothing if there is none.
+std::span<const std::byte> use_image(std::int64_t access, const std::filesystem::path& path);
 }  // namespace hdf5
 
 }  // namespace tessera

@@ -6,13 +6,16 @@
 #include <future>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include "base/errors.hpp"
-#include "transcript/transcript.hpp"
 #include <vector>
+
+#include "archive/staged_file.hpp"
+#include "base/errors.hpp"
+#include "hash/blake2s.hpp"
 
 /// \file
 /// Our files are HDF5 (serial library, format of version 1.10) of one strict kind, so that h5py users can read them and
@@ -56,7 +59,7 @@ struct ElementType {
 struct DatasetInfo {
   std::string name;  // path from the root, without leading slash
   ElementType type;
-  Extents extents;
+  Extents extents = {};
   Digest digest{};
   std::uint64_t offset = 0;  ///< of the first value in the file; set by ReadFile
   [[nodiscard]] std::uint64_t count() const;
@@ -76,12 +79,7 @@ class WriteFile {
   /// A dataset of numbers, row-major; `extents` must multiply to values.size().
   template <Number T>
   void write(const std::string& name, std::span<const T> values, const Extents& extents) {
-    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values), nullptr);
-  }
-  /// The same with the values' digest (BLAKE2s-256 of their bytes) computed already.
-  template <Number T>
-  void write(const std::string& name, std::span<const T> values, const Extents& extents, const Digest& digest) {
-    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values), &digest);
+    write_bytes(name, ElementType::of<T>(), extents, std::as_bytes(values));
   }
   template <Number T>
   void write(const std::string& name, const std::vector<T>& values) {
@@ -99,30 +97,32 @@ class WriteFile {
   void write_strings(const std::string& name, std::span<const std::string> strings);
 
   /// A dataset whose rows (entries of the first dimension) come in order, a part at a time; end_rows() after the last
-  /// one, with the digest of all. Room on the disk is taken at once, and writing begins before the file is complete.
+  /// one, with the digest of all; no other dataset before that. Room on the disk is taken at once, and writing begins
+  /// before the file is complete.
   template <Number T>
   void begin_rows(const std::string& name, const Extents& extents) {
     begin_rows(name, ElementType::of<T>(), extents);
   }
   template <Number T>
-  void append_rows(const std::string& name, std::span<const T> values) {
-    append_bytes(name, ElementType::of<T>(), std::as_bytes(values));
+  void append_rows(std::span<const T> values) {
+    append_bytes(ElementType::of<T>(), std::as_bytes(values));
   }
-  void end_rows(const std::string& name, const Digest& digest);
+  void end_rows(const Digest& digest);
 
   /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's
   /// digest.
   Digest commit();
-  /// The same, but what waits for the disk is done in another thread: get() gives its errors.
+  /// The same, but what waits for the disk is done in another thread: get() gives its errors. This must live until
+  /// then.
   std::future<void> commit_later();
 
  private:
   /// Everything that needs the library.
   Digest close();
   void write_bytes(const std::string& name, const ElementType& type, const Extents& extents,
-                   std::span<const std::byte> bytes, const Digest* digest);
+                   std::span<const std::byte> bytes);
   void begin_rows(const std::string& name, const ElementType& type, const Extents& extents);
-  void append_bytes(const std::string& name, const ElementType& type, std::span<const std::byte> bytes);
+  void append_bytes(const ElementType& type, std::span<const std::byte> bytes);
   /// Reserves its space, too; `early`: gives it its place in the file. The caller closes it.
   [[nodiscard]] std::int64_t create_dataset(const DatasetInfo& info, bool early);
   void create_groups(const std::string& name);
@@ -130,11 +130,9 @@ class WriteFile {
   [[noreturn]] void fail(const std::string& what);
   void discard() noexcept;
 
-  std::filesystem::path target_, temporary_;
+  StagedFile staged_;
   std::string format_;
   std::int64_t file_ = -1;  // HDF5 handle
-  int descriptor_ = -1;     // for space reservation and fsync
-  std::uint64_t reserved_ = 0;
   std::uint64_t used_ = 0;  // bytes, once it is closed
   struct GrowingDataset {
     DatasetInfo info;
@@ -143,7 +141,7 @@ class WriteFile {
   };
 
   std::map<std::string, DatasetInfo> datasets_;
-  std::map<std::string, GrowingDataset> growing_;
+  std::optional<GrowingDataset> growing_;
   std::set<std::string> groups_;
 };
 
@@ -177,9 +175,12 @@ class ReadFile {
   /// A whole dataset of exactly this type and these extents; its digest is checked.
   template <Number T>
   [[nodiscard]] std::vector<T> read(const std::string& name, const Extents& expected) const {
-    const DatasetInfo& info = find(name, ElementType::of<T>());
-    check_extents(info, expected);
-    return read_checked<T>(info);
+    return read_checked<T>(find(name, ElementType::of<T>(), expected));
+  }
+  /// The same into memory of the caller's.
+  template <Number T>
+  void read_into(const std::string& name, const Extents& expected, std::span<T> values) const {
+    read_whole(find(name, ElementType::of<T>(), expected), std::as_writable_bytes(values));
   }
   /// A list of at most `max_count` numbers.
   template <Number T>
@@ -192,31 +193,11 @@ class ReadFile {
   [[nodiscard]] T read_scalar(const std::string& name) const {
     return read<T>(name, {}).front();
   }
-  /// Lines (entries of the last dimension) first .. first + count - 1 of a dataset with these extents, counted over all
-  /// other dimensions. Not checked against the digest: the caller has another check (a Merkle path).
+  /// Values first, first + 1, ... of a dataset with these extents, counted row-major. Not checked against the digest:
+  /// the caller has another check (a Merkle path).
   template <Number T>
-  [[nodiscard]] std::vector<T> read_lines(const std::string& name, const Extents& expected, std::uint64_t first,
-                                          std::uint64_t count) const {
-    const DatasetInfo& info = find(name, ElementType::of<T>());
-    check_extents(info, expected);
-    std::vector<T> values(expected.back() * count);
-    read_bytes(info, expected.back() * first * sizeof(T), std::as_writable_bytes(std::span(values)));
-    return values;
-  }
-  /// A whole dataset into memory of the caller's; its digest is checked.
-  template <Number T>
-  void read_into(const std::string& name, const Extents& expected, std::span<T> values) const {
-    const DatasetInfo& info = find(name, ElementType::of<T>());
-    check_extents(info, expected);
-    read_whole(info, std::as_writable_bytes(values));
-  }
-  /// The box start .. start + count - 1 of a dataset with these extents, row-major. Not checked against the digest.
-  template <Number T>
-  void read_box(const std::string& name, const Extents& expected, const Extents& start, const Extents& count,
-                std::span<T> values) const {
-    const DatasetInfo& info = find(name, ElementType::of<T>());
-    check_extents(info, expected);
-    read_slab(info, start, count, std::as_writable_bytes(values));
+  void read_part(const std::string& name, const Extents& expected, std::uint64_t first, std::span<T> values) const {
+    read_bytes(find(name, ElementType::of<T>(), expected), first * sizeof(T), std::as_writable_bytes(values));
   }
   /// Reads a dataset in pieces and checks its digest.
   void check(const std::string& name) const;
@@ -231,16 +212,17 @@ class ReadFile {
   [[noreturn]] void fail(const std::string& field, const std::string& expected, const std::string& found) const;
 
  private:
+  [[nodiscard]] const DatasetInfo& find(const std::string& name) const;
   [[nodiscard]] const DatasetInfo& find(const std::string& name, const ElementType& type) const;
+  [[nodiscard]] const DatasetInfo& find(const std::string& name, const ElementType& type,
+                                        const Extents& expected) const;
   [[nodiscard]] const DatasetInfo& find_text(const std::string& name, std::uint64_t max_bytes) const;
-  void check_extents(const DatasetInfo& info, const Extents& expected) const;
   void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
   void require_digest(const DatasetInfo& info, const Digest& computed) const;
   void read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const;
   /// From `begin` bytes into a dataset. Straight from the file: thousands of small parts are read for a proof, and each
   /// would take the library longer than the system.
   void read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const;
-  void read_slab(const DatasetInfo& info, const Extents& start, const Extents& count, std::span<std::byte> bytes) const;
   template <Number T>
   [[nodiscard]] std::vector<T> read_checked(const DatasetInfo& info) const {
     std::vector<T> values(info.count());
@@ -248,12 +230,15 @@ class ReadFile {
     return values;
   }
   void open(std::string_view format);
+  /// Names and kinds (H5L_type_t) of what a group links to.
+  [[nodiscard]] std::vector<std::pair<std::string, int>> links(std::int64_t group, const std::string& prefix) const;
   void walk(std::int64_t group, const std::string& prefix, unsigned depth);
   void add_dataset(std::int64_t parent, const std::string& name, const std::string& path);
 
   std::filesystem::path path_;
   std::string format_;
-  std::int64_t file_ = -1;  // HDF5 handle
+  std::int64_t file_ = -1;            // HDF5 handle
+  std::span<const std::byte> image_;  // what keep_image() has kept of the file, if it has
   std::uint64_t file_bytes_ = 0;
   Digest digest_{};
   std::set<std::uint64_t> addresses_;  // of the objects seen

@@ -1,14 +1,10 @@
-#include <unistd.h>
-
 #include <algorithm>
-#include <bit>
-#include <cerrno>
-#include <cstring>
+#include <new>
+
 #include "archive/file_image.hpp"
 #include "archive/hdf5.hpp"
-#include "plan/key.hpp"
-
 #include "archive/hdf5_handle.hpp"
+#include "plan/key.hpp"
 
 namespace tessera {
 namespace {
@@ -21,7 +17,21 @@ constexpr std::size_t max_objects = 4096;
 constexpr int max_rank = 4;
 constexpr std::size_t max_name = 200;
 
-std::string link_kind(H5L_type_t type) {
+/// Called by the library: no exception may pass. 1 stops the iteration.
+herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info, void* data) noexcept {
+  auto& links = *static_cast<std::vector<std::pair<std::string, int>>*>(data);
+  if (links.size() >= max_objects) {
+    return 1;
+  }
+  try {
+    links.emplace_back(name, info->type);
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
+  return 0;
+}
+
+std::string link_kind(int type) {
   return type == H5L_TYPE_SOFT       ? "a soft link"
          : type == H5L_TYPE_EXTERNAL ? "an external link"
                                      : "another kind of link";
@@ -80,14 +90,14 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access.get(), false, true);  // read-only files on network file systems
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
-  const std::optional<std::uint64_t> image = hdf5::use_image(access.get(), path);
-  file_bytes_ = image ? *image : regular_file_size(path);
+  image_ = hdf5::use_image(access.get(), path);
+  file_bytes_ = image_.empty() ? regular_file_size(path) : image_.size();
   if (file_bytes_ > max_bytes) {
     fail("size", "at most " + std::to_string(max_bytes) + " bytes", std::to_string(file_bytes_));
   }
   hdf5::silence();
   // the library makes sure that no file has an image's name: there is none below a regular file
-  file_ = H5Fopen((image ? path / "image" : path).c_str(), H5F_ACC_RDONLY, access.get());
+  file_ = H5Fopen((image_.empty() ? path : path / "image").c_str(), H5F_ACC_RDONLY, access.get());
   if (file_ < 0) {
     throw InputError(path.string() + ": expected an HDF5 file of ours, found a damaged or other file (" +
                      hdf5::last_error() + ")");
@@ -128,24 +138,42 @@ void ReadFile::open(std::string_view format) {
   }
 }
 
+std::vector<std::pair<std::string, int>> ReadFile::links(std::int64_t group, const std::string& prefix) const {
+  // Only links in dense storage, and only in their stored order: for anything else the library collects the links in a
+  // table first, and if one of them is damaged it frees entries of the table that it has not filled (HDF5 1.10.8).
+  H5G_info_t storage{};
+  if (H5Gget_info(group, &storage) < 0) {
+    fail("/" + prefix, "a readable group", "damaged bytes");
+  }
+  if (storage.nlinks == 0) {
+    return {};
+  }
+  if (storage.storage_type != H5G_STORAGE_TYPE_DENSE) {
+    fail("/" + prefix, "a group with dense link storage", "another storage");
+  }
+  std::vector<std::pair<std::string, int>> found;
+  const herr_t status = H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_link, &found);
+  if (status != 0) {
+    fail("/" + prefix, "a readable group of at most " + std::to_string(max_objects) + " objects",
+         status > 0 ? "more" : "damaged bytes");
+  }
+  return found;
+}
+
 void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned depth) {
   if (depth > max_depth) {
     fail(prefix, "at most " + std::to_string(max_depth) + " nested groups", "more");
   }
-  const hdf5::LinkList list = hdf5::list_links(group, max_objects);
-  if (!list.found.empty()) {
-    fail("/" + prefix, list.expected, list.found);
-  }
-  for (const hdf5::Link& link : list.links) {
-    const std::string path = prefix + link.name;
-    if (link.type != H5L_TYPE_HARD) {
-      fail(path, "a hard link", link_kind(link.type));
+  for (const auto& [name, kind] : links(group, prefix)) {
+    const std::string path = prefix + name;
+    if (kind != H5L_TYPE_HARD) {
+      fail(path, "a hard link", link_kind(kind));
     }
     if (path.size() > max_name || datasets_.size() >= max_objects) {
       fail("/" + prefix, "names and objects within bounds", "more");
     }
     H5O_info_t info{};
-    if (H5Oget_info_by_name2(group, link.name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+    if (H5Oget_info_by_name2(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
       fail(path, "a readable object", "damaged bytes");
     }
     // the count of links is the file's word: an address seen before is a second link
@@ -153,9 +181,9 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
       fail(path, "an object linked once", std::to_string(info.rc) + " links");
     }
     if (info.type == H5O_TYPE_DATASET) {
-      add_dataset(group, link.name, path);
+      add_dataset(group, name, path);
     } else if (info.type == H5O_TYPE_GROUP) {
-      const Handle child(H5Gopen2(group, link.name.c_str(), H5P_DEFAULT), H5Gclose);
+      const Handle child(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose);
       if (!child) {
         fail(path, "a readable group", "damaged bytes");
       }
@@ -184,7 +212,7 @@ void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const s
   if (!type || !space) {
     fail(path, "a readable dataset", "damaged bytes");
   }
-  DatasetInfo info{path, known_type(type.get()), {}, {}, 0};
+  DatasetInfo info{path, known_type(type.get())};
   if (info.type.name.empty()) {
     fail(path, "little-endian numbers or fixed-length strings", "another element type");
   }
@@ -215,120 +243,6 @@ void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const s
     fail(path, "an attribute digest", "none");
   }
   datasets_.emplace(path, std::move(info));
-}
-
-const DatasetInfo& ReadFile::find(const std::string& name, const ElementType& type) const {
-  const auto found = datasets_.find(name);
-  if (found == datasets_.end()) {
-    fail(name, "a dataset", "nothing");
-  }
-  if (found->second.type != type) {
-    fail(name, type.to_string(), found->second.type.to_string());
-  }
-  return found->second;
-}
-
-void ReadFile::check_extents(const DatasetInfo& info, const Extents& expected) const {
-  if (info.extents != expected) {
-    fail(info.name, to_string(expected), to_string(info.extents));
-  }
-}
-
-void ReadFile::check_list(const DatasetInfo& info, std::uint64_t max_count) const {
-  if (info.extents.size() != 1 || info.extents.front() > max_count) {
-    fail(info.name, "a list of at most " + std::to_string(max_count) + " entries", to_string(info.extents));
-  }
-}
-
-void ReadFile::read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const {
-  const Handle dataset(H5Dopen2(file_, info.name.c_str(), H5P_DEFAULT), H5Dclose);
-  const Handle type(hdf5::make_type(info.type), H5Tclose);
-  if (!dataset ||
-      (!bytes.empty() && H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
-    fail(info.name, "readable data", hdf5::last_error());
-  }
-  require_digest(info, blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
-}
-
-void ReadFile::check(const std::string& name) const {
-  constexpr std::uint64_t piece = 1 << 22;
-  const auto found = datasets_.find(name);
-  if (found == datasets_.end()) {
-    fail(name, "a dataset", "nothing");
-  }
-  const DatasetInfo& info = found->second;
-  if (info.bytes() <= piece || info.extents.front() == 1) {
-    std::vector<std::byte> bytes(info.bytes());
-    read_whole(info, bytes);
-    return;
-  }
-  const std::uint64_t row_bytes = info.bytes() / info.extents.front();
-  const std::uint64_t rows = std::max<std::uint64_t>(1, piece / row_bytes);
-  Blake2s hash;
-  for (std::uint64_t first = 0; first < info.extents.front(); first += rows) {
-    Extents start(info.extents.size(), 0);
-    Extents count = info.extents;
-    start.front() = first;
-    count.front() = std::min(rows, info.extents.front() - first);
-    std::vector<std::byte> bytes(count.front() * row_bytes);
-    read_slab(info, start, count, bytes);
-    hash.update({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-  }
-  require_digest(info, hash.digest());
-}
-
-void ReadFile::require_digest(const DatasetInfo& info, const Digest& computed) const {
-  if (computed != info.digest) {
-    fail(info.name, "digest " + to_hex(info.digest), to_hex(computed) + " (the file is damaged)");
-  }
-}
-
-void ReadFile::read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const {
-  static_assert(std::endian::native == std::endian::little, "values are read as they are stored");
-  if (begin > info.bytes() || bytes.size() > info.bytes() - begin) {
-    throw std::logic_error("ReadFile: a part beyond the end of " + info.name);
-  }
-  void* descriptor = nullptr;
-  if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
-    fail(info.name, "readable data", hdf5::last_error());
-  }
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t read = pread(*static_cast<const int*>(descriptor), bytes.data() + done, bytes.size() - done,
-                               static_cast<off_t>(info.offset + begin + done));
-    if (read < 0 && errno == EINTR) {
-      continue;
-    }
-    if (read <= 0) {
-      fail(info.name, "readable data", read < 0 ? std::strerror(errno) : "the end of the file");
-    }
-    done += static_cast<std::size_t>(read);
-  }
-}
-
-void ReadFile::read_slab(const DatasetInfo& info, const Extents& start, const Extents& count,
-                         std::span<std::byte> bytes) const {
-  std::uint64_t size = info.type.width;
-  bool inside = start.size() == info.extents.size() && count.size() == start.size() && !start.empty();
-  for (std::size_t i = 0; inside && i < start.size(); ++i) {
-    inside = start[i] <= info.extents[i] && count[i] <= info.extents[i] - start[i];
-    size *= count[i];
-  }
-  if (!inside || size != bytes.size()) {
-    throw std::logic_error("ReadFile: a part beyond the end of " + info.name);
-  }
-  if (bytes.empty()) {
-    return;
-  }
-  const std::vector<hsize_t> from(start.begin(), start.end());
-  const std::vector<hsize_t> extent(count.begin(), count.end());
-  const Handle dataset(H5Dopen2(file_, info.name.c_str(), H5P_DEFAULT), H5Dclose);
-  const Handle type(hdf5::make_type(info.type), H5Tclose);
-  const Handle space(dataset ? H5Dget_space(dataset.get()) : -1, H5Sclose);
-  const Handle memory(hdf5::make_space({extent.begin(), extent.end()}), H5Sclose);
-  if (!space || H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr) < 0 ||
-      H5Dread(dataset.get(), type.get(), memory.get(), space.get(), H5P_DEFAULT, bytes.data()) < 0) {
-    fail(info.name, "readable data", hdf5::last_error());
-  }
 }
 
 }  // namespace tessera

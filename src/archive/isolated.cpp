@@ -16,6 +16,7 @@
 #include "archive/file_image.hpp"
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
+#include "archive/naming.hpp"
 
 namespace tessera {
 namespace {
@@ -215,11 +216,9 @@ void append_list(Bytes& bytes, const std::vector<T>& values) {
 /// Takes what the child appended. Lengths are checked: a broken child may send anything.
 class Taker {
  public:
-  Taker(const std::filesystem::path& path, std::span<const std::uint8_t> rest) : path_(path), rest_(rest) {}
+  explicit Taker(std::span<const std::uint8_t> rest) : rest_(rest) {}
   void take(void* to, std::size_t size) {
-    if (size > rest_.size()) {
-      throw InputError(path_.string() + ": expected a statement and a payload, found fewer bytes");
-    }
+    require(size <= rest_.size(), "fewer bytes");
     if (size != 0) {
       std::memcpy(to, rest_.data(), size);
     }
@@ -229,39 +228,54 @@ class Taker {
   std::vector<T> list() {
     std::uint64_t count = 0;
     take(&count, sizeof count);
-    std::vector<T> values(std::min<std::uint64_t>(count, rest_.size() / sizeof(T)));
+    require(count <= rest_.size() / sizeof(T), "fewer bytes");
+    std::vector<T> values(count);
     take(values.data(), values.size() * sizeof(T));
     return values;
   }
+  void finish() const { require(rest_.empty(), "more bytes"); }
 
  private:
-  const std::filesystem::path& path_;
+  static void require(bool good, const char* found) {
+    if (!good) {
+      throw InputError(std::string("expected a statement, a payload and a digest, found ") + found);
+    }
+  }
   std::span<const std::uint8_t> rest_;
 };
 
 }  // namespace
+
+Bytes encode_proof(const StoredProof& proof) {
+  Bytes bytes;
+  append_list(bytes, proof.statement.prompt);
+  append_list(bytes, proof.statement.generated);
+  append_list(bytes, proof.payload);
+  append_bytes(bytes, proof.key_digest.data(), proof.key_digest.size());
+  return bytes;
+}
+
+StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
+  Taker taker(bytes);
+  StoredProof proof;
+  proof.statement.prompt = taker.list<std::uint32_t>();
+  proof.statement.generated = taker.list<std::uint32_t>();
+  proof.payload = taker.list<std::uint8_t>();
+  taker.take(proof.key_digest.data(), proof.key_digest.size());
+  taker.finish();
+  return proof;
+}
 
 VerifyingKey load_key_isolated(const std::filesystem::path& path) {
   return VerifyingKey::decode(read_isolated(path, [&] { return load_key(path).encode(); }));
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {
-  const Bytes bytes = read_isolated(path, [&] {
+  const auto read = [&path] {
     const ProofArchive proof = load_proof(path);
-    Bytes content;
-    append_list(content, proof.statement.prompt);
-    append_list(content, proof.statement.generated);
-    append_list(content, proof.payload);
-    append_bytes(content, proof.key_digest.data(), proof.key_digest.size());
-    return content;
-  });
-  Taker taker(path, bytes);
-  StoredProof proof;
-  proof.statement.prompt = taker.list<std::uint32_t>();
-  proof.statement.generated = taker.list<std::uint32_t>();
-  proof.payload = taker.list<std::uint8_t>();
-  taker.take(proof.key_digest.data(), proof.key_digest.size());
-  return proof;
+    return encode_proof({proof.statement, proof.payload, proof.key_digest});
+  };
+  return naming(path, [&] { return decode_proof(read_isolated(path, read)); });
 }
 
 }  // namespace tessera

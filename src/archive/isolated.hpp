@@ -28,6 +28,10 @@ std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
                                         const std::function<std::vector<std::uint8_t>()>& read,
                                         const IsolationLimits& limits = {});
 
+/// What comes back of a proof file, as bytes; InputError for any that encode_proof() does not give.
+std::vector<std::uint8_t> encode_proof(const StoredProof& proof);
+StoredProof decode_proof(std::span<const std::uint8_t> bytes);
+
 VerifyingKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
 

@@ -14,20 +14,16 @@ namespace {
 constexpr std::size_t max_maxima = 1024;
 
 /// Extents in the file: without those of length 1 that ParameterExtents adds.
-Extents file_extents(const ParameterRow& row, std::uint64_t blocks, std::uint64_t rows, std::uint64_t columns) {
-  Extents result{rows};
-  if (row.per_block) {
-    result.insert(result.begin(), blocks);
-  }
-  if (row.columns != ParameterAxis::none) {
-    result.push_back(columns);
-  }
-  return result;
-}
-
 Extents file_extents(const ParameterRow& row, const ModelShape& shape) {
   const ParameterExtents extents = row.extents(shape);
-  return file_extents(row, extents.blocks, extents.rows, extents.columns);
+  Extents result{extents.rows};
+  if (row.per_block) {
+    result.insert(result.begin(), extents.blocks);
+  }
+  if (row.columns != ParameterAxis::none) {
+    result.push_back(extents.columns);
+  }
+  return result;
 }
 
 template <class T>
@@ -58,10 +54,9 @@ Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, in
     const ParameterExtents extents = row.extents(shape);
     const Range held = parameters[row.id].held();
     for (std::size_t block = 0; block < extents.blocks; ++block) {
-      const Extents start = file_extents(row, block, held.first, 0);
-      const Extents count = file_extents(row, 1, held.size(), extents.columns);
-      file.read_box<std::int16_t>(path, file_extents(row, shape), start, count,
-                                  parameters[row.id].block(block).rows(held));
+      file.read_part<std::int16_t>(path, file_extents(row, shape),
+                                   (block * extents.rows + held.first) * extents.columns,
+                                   parameters[row.id].block(block).rows(held));
     }
   }
   return parameters;

@@ -10,11 +10,6 @@ constexpr std::uint64_t max_information = std::uint64_t{1} << 22;  // bytes of a
 constexpr std::uint64_t max_scopes = 1 << 14;
 constexpr std::uint64_t max_file_bytes = 2 * max_payload_bytes;
 
-/// `count` numbers beside a list of the same length.
-std::vector<double> read_beside(const ReadFile& file, const std::string& name, std::size_t count) {
-  return file.read<double>(name, {count});
-}
-
 }  // namespace
 
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) {
@@ -63,7 +58,7 @@ ProofArchive load_proof(const std::filesystem::path& path) {
   proof.configuration = file.read_text("information/configuration", max_information);
   std::vector<std::string> scopes = file.read_texts("information/soundness/scope", max_scopes, max_information);
   std::vector<std::string> reasons = file.read_texts("information/soundness/reason", max_scopes, max_information);
-  const std::vector<double> bits = read_beside(file, "information/soundness/bits", scopes.size());
+  const std::vector<double> bits = file.read<double>("information/soundness/bits", {scopes.size()});
   if (reasons.size() != scopes.size()) {
     file.fail("information/soundness/reason", std::to_string(scopes.size()) + " entries",
               std::to_string(reasons.size()));
@@ -72,7 +67,7 @@ ProofArchive load_proof(const std::filesystem::path& path) {
     proof.soundness.entries.push_back({std::move(scopes[i]), std::move(reasons[i]), bits[i]});
   }
   std::vector<std::string> timed = file.read_texts("information/timings/scope", max_scopes, max_information);
-  const std::vector<double> seconds = read_beside(file, "information/timings/seconds", timed.size());
+  const std::vector<double> seconds = file.read<double>("information/timings/seconds", {timed.size()});
   const std::vector<std::uint64_t> peaks = file.read<std::uint64_t>("information/timings/peak_memory", {timed.size()});
   proof.memory_measure = file.read_text("information/timings/memory_measure", max_information);
   for (std::size_t i = 0; i < timed.size(); ++i) {

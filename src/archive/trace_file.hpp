@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include "archive/hdf5.hpp"
 #include "plan/trace.hpp"
 
@@ -17,38 +16,12 @@ struct TraceHeader {
   std::uint64_t prompt_length = 0;
   std::uint64_t generated = 0;
   std::vector<std::uint32_t> tokens;  // prompt, generated, filler
-  friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
+/// Of a trace file; throws InputError for what cannot be.
+TraceHeader read_trace_header(const ReadFile& file);
 
-/// Writes one rank's tensors: header fields at the root and, for each tensor, tensors/<name>/
+/// Writes this rank's trace shard: header fields at the root and, for each tensor, tensors/<name>/
 /// {lengths,log_chunks,presence,ownership} (its shape), chunks (numbers of those held) and values (chunks, values).
-Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header,
-                    const std::map<std::string, IntegerTensor>& tensors);
-
-/// Reads header and tensors back.
-class TraceFile {
- public:
-  explicit TraceFile(const std::filesystem::path& path);
-  [[nodiscard]] const TraceHeader& header() const { return header_; }
-  /// The values of a tensor, which says what the file must have: element type, shape, ownership, chunks. Throws
-  /// InputError if it has anything else.
-  template <class T>
-  void read(const std::string& name, ChunkedTensor<T>& tensor) const;
-
-  /// "<file>: <field>: expected ..., found ..." as InputError.
-  [[noreturn]] void fail(const std::string& field, const std::string& expected, const std::string& found) const {
-    file_.fail(field, expected, found);
-  }
-
- private:
-  template <class N>
-  void require(const std::string& name, const std::vector<N>& expected) const;
-
-  ReadFile file_;
-  TraceHeader header_;
-};
-
-/// A whole trace shard: this rank's.
 Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
                   const Trace& trace);
 /// The trace of this job as it was stored: the plan's tensors of this rank, its lengths, the prompt and the filler; the

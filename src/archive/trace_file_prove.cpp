@@ -31,7 +31,41 @@ struct Layout {
   }
 };
 
-TraceHeader read_header(const ReadFile& file) {
+template <class T>
+void write_tensor(WriteFile& file, const std::string& name, const ChunkedTensor<T>& tensor) {
+  const std::string group = "tensors/" + name + "/";
+  const Layout layout = Layout::of(tensor);
+  file.write(group + "lengths", layout.lengths);
+  file.write(group + "log_chunks", layout.log_chunks);
+  file.write_scalar(group + "presence", layout.presence);
+  file.write_scalar(group + "ownership", layout.ownership);
+  file.write(group + "chunks", layout.chunks);
+  file.write(group + "values", std::span<const T>(tensor.values()), layout.values);
+}
+
+/// The values of a tensor, which says what the file must have: element type, shape, ownership, chunks.
+template <class T>
+void read_tensor(const ReadFile& file, const std::string& name, ChunkedTensor<T>& tensor) {
+  const std::string group = "tensors/" + name + "/";
+  const Layout layout = Layout::of(tensor);
+  const auto require = [&]<class N>(const char* field, const std::vector<N>& expected) {
+    if (file.read<N>(group + field, {expected.size()}) != expected) {
+      file.fail(group + field, "those of this job and rank", "others");
+    }
+  };
+  require("lengths", layout.lengths);
+  require("log_chunks", layout.log_chunks);
+  require("chunks", layout.chunks);
+  if (file.read_scalar<std::uint8_t>(group + "presence") != layout.presence ||
+      file.read_scalar<std::uint64_t>(group + "ownership") != layout.ownership) {
+    file.fail(group + "presence, ownership", "those of this job", "others");
+  }
+  file.read_into(group + "values", layout.values, std::span<T>(tensor.values()));
+}
+
+}  // namespace
+
+TraceHeader read_trace_header(const ReadFile& file) {
   TraceHeader header;
   std::ranges::copy(file.read<std::uint8_t>("model", {header.model.size()}), header.model.begin());
   header.rank = file.read_scalar<std::uint32_t>("rank");
@@ -48,81 +82,25 @@ TraceHeader read_header(const ReadFile& file) {
   return header;
 }
 
-}  // namespace
-
-Digest save_tensors(const std::filesystem::path& path, const TraceHeader& header,
-                    const std::map<std::string, IntegerTensor>& tensors) {
+Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
+                  const Trace& trace) {
   WriteFile file(path, trace_format);
-  file.write("model", std::span<const std::uint8_t>(header.model), {header.model.size()});
-  file.write_scalar("rank", header.rank);
-  file.write_scalar("ranks", header.ranks);
-  file.write_scalar("prompt_length", header.prompt_length);
-  file.write_scalar("generated", header.generated);
-  file.write("tokens", header.tokens);
-  for (const auto& [name, any] : tensors) {
-    const std::string group = "tensors/" + name + "/";
-    std::visit(
-        [&]<class T>(const ChunkedTensor<T>* tensor) {
-          const Layout layout = Layout::of(*tensor);
-          file.write(group + "lengths", layout.lengths);
-          file.write(group + "log_chunks", layout.log_chunks);
-          file.write_scalar(group + "presence", layout.presence);
-          file.write_scalar(group + "ownership", layout.ownership);
-          file.write(group + "chunks", layout.chunks);
-          file.write(group + "values", std::span<const T>(tensor->values()), layout.values);
-        },
-        any);
+  file.write("model", std::span<const std::uint8_t>(model), {model.size()});
+  file.write_scalar("rank", static_cast<std::uint32_t>(comm.rank()));
+  file.write_scalar("ranks", static_cast<std::uint32_t>(comm.size()));
+  file.write_scalar<std::uint64_t>("prompt_length", trace.prompt_length);
+  file.write_scalar<std::uint64_t>("generated", trace.generated);
+  file.write("tokens", trace.tokens);
+  for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
+    std::visit([&](const auto& tensor) { write_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
   }
   return file.commit();
 }
 
-TraceFile::TraceFile(const std::filesystem::path& path) : file_(path, trace_format), header_(read_header(file_)) {}
-
-template <class N>
-void TraceFile::require(const std::string& name, const std::vector<N>& expected) const {
-  if (file_.read<N>(name, {expected.size()}) != expected) {
-    fail(name, "those of this job and rank", "others");
-  }
-}
-
-template <class T>
-void TraceFile::read(const std::string& name, ChunkedTensor<T>& tensor) const {
-  const std::string group = "tensors/" + name + "/";
-  const Layout layout = Layout::of(tensor);
-  require(group + "lengths", layout.lengths);
-  require(group + "log_chunks", layout.log_chunks);
-  require(group + "chunks", layout.chunks);
-  if (file_.read_scalar<std::uint8_t>(group + "presence") != layout.presence ||
-      file_.read_scalar<std::uint64_t>(group + "ownership") != layout.ownership) {
-    fail(group + "presence, ownership", "those of this job", "others");
-  }
-  file_.read_into<T>(group + "values", layout.values, std::span(tensor.values()));
-}
-
-template void TraceFile::read(const std::string&, ChunkedTensor<std::int16_t>&) const;
-template void TraceFile::read(const std::string&, ChunkedTensor<std::uint16_t>&) const;
-template void TraceFile::read(const std::string&, ChunkedTensor<std::int32_t>&) const;
-template void TraceFile::read(const std::string&, ChunkedTensor<std::int64_t>&) const;
-
-Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
-                  const Trace& trace) {
-  const TraceHeader header{model,
-                           static_cast<std::uint32_t>(comm.rank()),
-                           static_cast<std::uint32_t>(comm.size()),
-                           trace.prompt_length,
-                           trace.generated,
-                           trace.tokens};
-  std::map<std::string, IntegerTensor> tensors;
-  for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
-    tensors[plan.recorded[i].name] = trace.view(i);
-  }
-  return save_tensors(path, header, tensors);
-}
-
 Trace load_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
                  std::span<const std::uint32_t> prompt, std::size_t n_vocab) {
-  const TraceFile file(path);
-  const TraceHeader& header = file.header();
+  const ReadFile file(path, trace_format);
+  const TraceHeader header = read_trace_header(file);
   const auto require = [&file](bool same, const char* field) {
     if (!same) {
       file.fail(field, "that of this job", "another job's");
@@ -142,7 +120,7 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
   Trace trace(plan, comm.rank(), comm.size());
   trace.tokens = header.tokens;
   for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
-    std::visit([&](auto& tensor) { file.read(plan.recorded[i].name, tensor); }, trace.tensors[i]);
+    std::visit([&](auto& tensor) { read_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
   }
   return trace;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-#include "cluster/communicator.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "cli/progress.hpp"
+#include "cluster/communicator.hpp"
+#include "commitment/opening.hpp"
 
 namespace tessera::cli {
 
@@ -16,33 +19,52 @@ struct Context {
   std::string configuration;  // all options as resolved, a JSON object
 };
 
-/// Options of every subcommand.
-struct CommonOptions {
-  int threads = 0;  // 0: the cores of this machine, shared among its ranks
-  std::string log;
-  bool quiet = false;
+// The subcommands: their options, and what is done with them, one a file. Those that are one process's work run on rank
+// 0 alone, the others on every rank.
+
+struct ImportCommand {
+  std::string checkpoint, out, calibrate, exponents;
 };
+void run(const ImportCommand& options, Context& context);
 
-struct Command {
-  CLI::App* app = nullptr;
-  std::function<void(Context&)> run;
+struct SynthesizeCommand {
+  std::string shape, out;
+  std::uint64_t seed = 0;
 };
+void run(const SynthesizeCommand& options, Context& context);
 
-// One a file; each declares its options and says what it does with them.
-Command add_import(CLI::App& program);
-Command add_evaluate(CLI::App& program);
-Command add_commit(CLI::App& program);
-Command add_prove(CLI::App& program);
-Command add_inspect(CLI::App& program);
-Command add_describe(CLI::App& program);
-Command add_synthesize(CLI::App& program);
+struct EvaluateCommand {
+  std::string model, text;
+};
+void run(const EvaluateCommand& options, Context& context);
 
-/// Reads --config files: TOML, one table a subcommand, keys = long option names.
-std::shared_ptr<CLI::Config> toml_config();
-/// All options of `command` as resolved from command line, file and defaults, a JSON object. An option that was not
-/// given and has no default is left out; `threads`: as resolved for this machine.
-std::string resolved_configuration(const CLI::App& command, int threads);
-/// Reads a whole text file; throws InputError.
-std::string read_text_file(const std::string& path);
+struct CommitCommand {
+  std::string model, out;
+};
+void run(const CommitCommand& options, Context& context);
+
+struct ProveCommand {
+  static constexpr double gibibyte = 1 << 30;
+  std::string model, commitment, prompt, out, scratch;
+  std::vector<std::uint32_t> tokens;
+  std::uint32_t generate = 0;
+  double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
+};
+void run(const ProveCommand& options, Context& context);
+
+struct InspectCommand {
+  std::string file;
+  bool check = false;
+};
+void run(const InspectCommand& options, Context& context);
+
+struct DescribeCommand {
+  std::string key;
+  std::size_t prompt_length = 0;
+  std::size_t generate = 0;
+  bool json = false;
+  std::string page;
+};
+void run(const DescribeCommand& options, Context& context);
 
 }  // namespace tessera::cli

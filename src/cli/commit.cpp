@@ -1,5 +1,4 @@
 #include <iostream>
-#include <memory>
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
@@ -11,13 +10,8 @@
 #include "cli/staged_directory.hpp"
 
 namespace tessera::cli {
-namespace {
 
-struct Options {
-  std::string model, out;
-};
-
-void run(const Options& options, Context& context) {
+void run(const CommitCommand& options, Context& context) {
   keep_freed_heap();
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
@@ -33,16 +27,6 @@ void run(const Options& options, Context& context) {
     std::cout << "parameter root  " << to_hex(key.parameter_root) << "\nkey digest      " << to_hex(key.digest())
               << '\n';
   }
-}
-
-}  // namespace
-
-Command add_commit(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand("commit", "Commit to a model's parameters and write the verifying key");
-  app->add_option("--model", options->model, "model file")->required();
-  app->add_option("--out", options->out, "directory for the commitment and verifying.key")->required();
-  return {app, [options](Context& context) { run(*options, context); }};
 }
 
 }  // namespace tessera::cli

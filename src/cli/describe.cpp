@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "archive/isolated.hpp"
@@ -17,20 +16,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // a table is a list of rows, a row an object
 
-struct Options {
-  std::string key;
-  std::size_t prompt_length = 0;
-  std::size_t generate = 0;
-  bool json = false;
-  std::string page;
-};
-
 /// Lengths of the dimensions, "length/chunk" where they are cut.
 std::string shape_text(const Shape& shape) {
   std::string text;
   for (const Dimension& dimension : shape.dimensions()) {
-    text += (text.empty() ? "" : " x ") + std::to_string(dimension.length);
-    text += dimension.chunk_count() > 1 ? "/" + std::to_string(dimension.chunk()) : "";
+    text += text.empty() ? "" : " x ";
+    text += std::to_string(dimension.length);
+    if (dimension.chunk_count() > 1) {
+      text += '/';
+      text += std::to_string(dimension.chunk());
+    }
   }
   return text + (shape.presence() == Presence::causal ? " causal" : "");
 }
@@ -168,7 +163,7 @@ Json limit_rows() {
 }
 
 /// Everything about the statements of one key with these lengths, table by table.
-Json description(const VerifyingKey& key, const Options& options) {
+Json description(const VerifyingKey& key, const DescribeCommand& options) {
   const Gpt2Plan plan = Gpt2Plan::of(key, options.prompt_length, options.generate);
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = account.account.soundness();
@@ -231,10 +226,9 @@ std::string table_text(const Json& rows, bool page) {
   return text;
 }
 
-void run(const Options& options, Context& context) {
-  if (context.comm.rank() != 0) {
-    return;
-  }
+}  // namespace
+
+void run(const DescribeCommand& options, Context& /*context*/) {
   const Json all = description(load_key_isolated(options.key), options);
   std::string text;
   if (options.json) {
@@ -247,22 +241,6 @@ void run(const Options& options, Context& context) {
     }
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-}  // namespace
-
-Command add_describe(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand(
-      "describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness");
-  app->add_option("--key", options->key, "verifying key")->required();
-  app->add_option("--prompt-length", options->prompt_length, "tokens of the prompt")->required();
-  app->add_option("--generate", options->generate, "generated tokens")->required();
-  app->add_flag("--json", options->json, "one JSON object");
-  app->add_option("--page", options->page, "one table, as src/README.md has it")
-      ->check(CLI::IsMember(
-          {"limits", "declarations", "messages", "soundness", "words", "columns", "tables", "parameters", "witness"}));
-  return {app, [options](Context& context) { run(*options, context); }};
 }
 
 }  // namespace tessera::cli

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <memory>
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
 #include "cluster/agreement.hpp"
@@ -8,13 +7,8 @@
 #include "cli/pipeline.hpp"
 
 namespace tessera::cli {
-namespace {
 
-struct Options {
-  std::string model, text;
-};
-
-void run(const Options& options, Context& context) {
+void run(const EvaluateCommand& options, Context& context) {
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_float_model(options.model) : std::nullopt;
@@ -32,16 +26,6 @@ void run(const Options& options, Context& context) {
     std::printf("float perplexity    %.6f\n", *result.float_perplexity);
     std::printf("ratio               %.6f\n", result.integer_perplexity / *result.float_perplexity);
   }
-}
-
-}  // namespace
-
-Command add_evaluate(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand("evaluate", "Perplexity of the integer model beside the float model");
-  app->add_option("--model", options->model, "model file")->required();
-  app->add_option("--text", options->text, "text file to score")->required();
-  return {app, [options](Context& context) { run(*options, context); }};
 }
 
 }  // namespace tessera::cli

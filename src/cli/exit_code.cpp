@@ -7,26 +7,20 @@
 #include "transcript/verifier.hpp"
 
 namespace tessera::cli {
-namespace {
-
-/// The error's text, which may quote a stranger's file, on one line.
-std::string text_of(const std::exception& error) { return one_line(error.what()); }
-
-}  // namespace
-
+/// Texts may quote a stranger's file: on one line.
 Failure describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Rejected& e) {
-    return {rejected, "REJECTED at " + e.scope() + ": " + text_of(e)};
+    return {rejected, "REJECTED at " + e.scope() + ": " + one_line(e.what())};
   } catch (const InputError& e) {
-    return {unusable, text_of(e)};
+    return {unusable, one_line(e.what())};
   } catch (const JobError& e) {
-    return {failed, text_of(e)};
+    return {failed, one_line(e.what())};
   } catch (const std::bad_alloc&) {
     return {failed, "out of memory"};
   } catch (const std::exception& e) {
-    return {failed, text_of(e)};
+    return {failed, one_line(e.what())};
   }
 }
 

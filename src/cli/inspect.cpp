@@ -1,22 +1,178 @@
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
 #include <cstdio>
-#include <memory>
+#include "archive/codeword_file.hpp"
+#include "archive/hdf5.hpp"
 #include "archive/isolated.hpp"
+#include "archive/key_file.hpp"
+#include "archive/model_file.hpp"
+#include "archive/proof_file.hpp"
+#include "archive/trace_file.hpp"
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/file_description.hpp"
 
 namespace tessera::cli {
 namespace {
 
-struct Options {
-  std::string file;
-  bool check = false;
+/// Text that grows by formatted pieces.
+class Text {
+ public:
+  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
+    std::va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const int size = std::vsnprintf(nullptr, 0, format, arguments);
+    va_end(arguments);
+    const std::size_t end = text_.size();
+    text_.resize(end + static_cast<std::size_t>(std::max(size, 0)) + 1);
+    std::vsnprintf(text_.data() + end, text_.size() - end, format, again);
+    va_end(again);
+    text_.pop_back();  // the terminating NUL
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
 };
 
-void run(const Options& options, Context& context) {
-  if (context.comm.rank() != 0) {
-    return;
+constexpr std::size_t most_text = 2000;  // bytes; the file has it whole
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+void add_shape(Text& text, const ModelShape& shape) {
+  text.add("shape         %zu layers, width %zu, %zu heads, inner %zu, vocabulary %zu, context %zu\n", shape.n_layer,
+           shape.n_embd, shape.n_head, shape.n_inner, shape.n_vocab, shape.n_positions);
+}
+
+void add_exponents(Text& text, const Exponents& exponents) {
+  text.add("exponents    ");
+  for_each_exponent(exponents, [&text](std::string_view name, std::int32_t value) {
+    text.add(" %.*s=%d", static_cast<int>(name.size()), name.data(), value);
+  });
+  text.add("\n");
+}
+
+void add_key(Text& text, const VerifyingKey& key) {
+  add_shape(text, key.shape);
+  add_exponents(text, key.exponents);
+  text.add("architecture  %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
+           std::string(key_architecture).c_str(), key.epsilon, std::string(key_tokenizer).c_str(),
+           std::string(key_pre_tokenizer).c_str(), key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
+  text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
+           to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
+           1U << key.parameter_oracle.log_inverse_rate);
+}
+
+double seconds_of(const ProofArchive& proof, std::string_view scope) {
+  const auto found = std::ranges::find(proof.timings, scope, &ScopeTiming::scope);
+  return found == proof.timings.end() ? 0 : found->seconds;
+}
+
+void add_timings(Text& text, const ProofArchive& proof) {
+  text.add("time          %.4f s, plain inference %.4f s of it\n", seconds_of(proof, "/"),
+           seconds_of(proof, "/inference"));
+  text.add("memory        %s\n", printable(proof.memory_measure).c_str());
+  text.add("\n%12s %10s  scope\n", "seconds", "peak MiB");
+  for (const ScopeTiming& timing : proof.timings) {
+    text.add("%12.4f %10.1f  %s\n", timing.seconds, static_cast<double>(timing.peak_memory) / mebibyte,
+             printable(timing.scope).c_str());
   }
+}
+
+/// Indented lines joined.
+std::string joined(const std::string& text) {
+  std::string line;
+  bool indentation = false;
+  for (const char c : text) {
+    indentation = c == '\n' || (indentation && c == ' ');
+    if (!indentation) {
+      line += c;
+    } else if (c == '\n') {
+      line += ' ';
+    }
+  }
+  return line;
+}
+
+void add_proof(Text& text, const ProofArchive& proof) {
+  text.add("text          %s\n", printable(proof.text, most_text).c_str());
+  text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
+           proof.statement.generated.size());
+  text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
+           static_cast<double>(proof.payload.size()) / mebibyte, to_hex(blake2s(proof.payload)).c_str());
+  text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
+  text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
+           proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
+  text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
+  add_timings(text, proof);
+  text.add("\n%12s  round\n", "bits");
+  for (const SoundnessEntry& entry : proof.soundness.entries) {
+    text.add("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());
+  }
+  if (!proof.soundness.entries.empty()) {
+    text.add("%12.1f  least (round by round)\n%12.1f  sum of all errors\n", proof.soundness.round_by_round_bits(),
+             proof.soundness.union_bits());
+  }
+}
+
+void add_model(Text& text, const Model& model, bool original) {
+  add_shape(text, model.shape);
+  add_exponents(text, model.exponents);
+  text.add("calibration   margin %g", model.calibration.margin);
+  for (const auto& [name, value] : model.calibration.maxima) {
+    text.add(", %s %g", printable(name).c_str(), value);
+  }
+  text.add("\ntokenizer     %zu tokens, %zu merges\nfloat weights %s\n", model.tokenizer.vocabulary.size(),
+           model.tokenizer.merges.size(), original ? "yes" : "no");
+}
+
+void add_datasets(Text& text, const ReadFile& file) {
+  text.add("\n%14s  %-10s %-22s dataset\n", "bytes", "type", "extents");
+  for (const auto& [name, info] : file.datasets()) {
+    text.add("%14" PRIu64 "  %-10s %-22s %s\n", info.bytes(), info.type.to_string().c_str(),
+             to_string(info.extents).c_str(), printable(name).c_str());
+  }
+}
+
+/// What a file of ours is and what is in it, in lines for a person; with `check` also whether all digests are right.
+std::string describe_file(const std::string& path, bool check) {
+  Text text;
+  const ReadFile file(path);
+  text.add("%s: %s, format version %u, %" PRIu64 " bytes\n", one_line(path).c_str(), printable(file.format()).c_str(),
+           format_version, file.file_bytes());
+  text.add("digest        %s\n", to_hex(file.digest()).c_str());
+  if (file.format() == model_format) {
+    add_model(text, load_model(path), file.contains("float/embedding"));
+    text.add("parameters    %s\n", to_hex(parameters_digest(path)).c_str());
+  } else if (file.format() == key_format) {
+    add_key(text, load_key(path));
+  } else if (file.format() == proof_format) {
+    add_proof(text, load_proof(path));
+  } else if (file.format() == trace_format) {
+    const TraceHeader header = read_trace_header(file);
+    text.add("rank          %u of %u\ntokens        %zu, prompt %" PRIu64 ", generated %" PRIu64 "\nmodel         %s\n",
+             header.rank, header.ranks, header.tokens.size(), header.prompt_length, header.generated,
+             to_hex(header.model).c_str());
+  } else if (file.format() == codeword_format || file.format() == shard_format) {
+    text.add("codeword      2^%u columns of 2^%u values\n", file.read_scalar<std::uint32_t>("log_columns"),
+             file.read_scalar<std::uint32_t>("log_rows"));
+    if (file.format() == codeword_format) {
+      const std::vector<std::uint8_t> parameters = file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
+      text.add("parameters    %s\n", to_hex(parameters).c_str());
+    }
+  }
+  add_datasets(text, file);
+  if (check) {
+    file.check_all();
+    text.add("\nall %zu datasets agree with their digests\n", file.datasets().size());
+  }
+  return text.take();
+}
+
+}  // namespace
+
+void run(const InspectCommand& options, Context& /*context*/) {
   const std::vector<std::uint8_t> text = read_isolated(
       options.file,
       [&options] {
@@ -25,16 +181,6 @@ void run(const Options& options, Context& context) {
       },
       IsolationLimits::for_whole(options.file));
   std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-}  // namespace
-
-Command add_inspect(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand("inspect", "Say what a file of ours is and what is in it");
-  app->add_option("file", options->file, "model, key, commitment, trace or proof file")->required();
-  app->add_flag("--check", options->check, "read everything and check all digests");
-  return {app, [options](Context& context) { run(*options, context); }};
 }
 
 }  // namespace tessera::cli

@@ -1,17 +1,15 @@
 #include <algorithm>
-#include <bit>
+#include <fstream>
+#include <iterator>
 #include "archive/codeword_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/row_groups.hpp"
 #include "model/float_model.hpp"
-#include "model/import.hpp"
 #include "architecture/gpt2/inference.hpp"
 #include "model/integer_model.hpp"
-#include "model/checkpoint.hpp"
 #include "model/quantization.hpp"
-#include "model/synthesis.hpp"
 #include "tokenizer/tokenizer.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
@@ -20,10 +18,6 @@
 
 namespace tessera::cli {
 namespace {
-
-auto updates(Progress& progress) {
-  return [&progress](std::size_t done, std::size_t total) { progress.update(done, total); };
-}
 
 std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm) {
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
@@ -75,7 +69,7 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const Gpt2Plan& pl
     }
   }
   progress.begin("inference");
-  Trace trace = run_inference({key, &model.parameters}, plan, job.prompt, comm, updates(progress));
+  Trace trace = run_inference({key, &model.parameters}, plan, job.prompt, comm, progress.updates());
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
     save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace);
@@ -84,65 +78,57 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const Gpt2Plan& pl
   return trace;
 }
 
-ParameterMaxima maxima_of_all_ranks(const Model& model, Communicator& comm) {
-  ParameterMaxima maxima = parameter_maxima(model.parameters);
-  comm.all_reduce_max(std::span(maxima));
-  return maxima;
-}
-
 /// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here. Rank 0
 /// checks.
 void check_own_proof(const VerifyingKey& key, const ProofArchive& archive, Communicator& comm) {
   if (comm.rank() != 0) {
     return;
   }
-  try {
-    verify_proof(key, archive.statement, archive.payload);
-  } catch (const Rejected& error) {
-    throw JobError("the proof that was just made is rejected at " + error.scope() + ": " + error.what() +
+  const Verdict verdict = verify_inference(key, archive.statement, archive.payload);
+  if (!verdict.accepted) {
+    throw JobError("the proof that was just made is rejected at " + verdict.scope + ": " + verdict.reason +
                    "; the commitment or a stored trace is damaged or belongs to other parameters");
   }
 }
 
 }  // namespace
 
-Imported import_model(const std::filesystem::path& checkpoint, const std::optional<std::string>& text,
-                      const std::optional<Exponents>& exponents, Progress& progress) {
-  progress.begin(exponents ? "reading checkpoint" : "calibrating");
-  ImportedModel imported = tessera::import_model(checkpoint, {text, exponents, updates(progress)});
-  return {std::move(imported.model), std::move(imported.float_model.parameters)};
-}
-
-Imported synthesize_model(const std::filesystem::path& config, std::uint64_t seed, Progress& progress) {
-  const CheckpointConfig shape = read_checkpoint_config(config);
-  progress.begin("synthesizing and calibrating");
-  ImportedModel synthetic = tessera::synthesize_model(shape.shape, shape.layer_norm_epsilon, seed, updates(progress));
-  return {std::move(synthetic.model), std::move(synthetic.float_model.parameters)};
+std::string read_text_file(const std::string& path) {
+  std::ifstream stream;
+  if (!std::filesystem::is_directory(path)) {
+    stream.open(path, std::ios::binary);
+  }
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream.is_open() || stream.bad()) {
+    throw InputError(path + ": expected a readable text file, found none");
+  }
+  return text;
 }
 
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,
                           Progress& progress) {
-  const std::vector<std::uint32_t> tokens = encode_text(model, text);
+  const std::vector<std::uint32_t> tokens = Tokenizer(model.tokenizer).encode(text);
   if (tokens.size() < 2) {
     throw InputError("--text: expected at least two tokens, found " + std::to_string(tokens.size()));
   }
   Evaluation result;
   result.windows = (tokens.size() + model.shape.n_positions - 1) / model.shape.n_positions;
   progress.begin("integer model");
-  const Perplexity integer = integer_perplexity(integer_model(model), tokens, comm, updates(progress));
+  const Perplexity integer = integer_perplexity(integer_model(model), tokens, comm, progress.updates());
   result.tokens = integer.predicted;
   result.integer_perplexity = integer.value();
   if (original != nullptr && comm.rank() == 0) {
     progress.begin("float model");
-    result.float_perplexity = perplexity(FloatTransformer(*original), tokens, updates(progress)).value();
+    result.float_perplexity = perplexity(FloatTransformer(*original), tokens, progress.updates()).value();
   }
   return result;
 }
 
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
                           Communicator& comm, Progress& progress) {
-  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
-               maxima_of_all_ranks(model, comm));
+  ParameterMaxima maxima = parameter_maxima(model.parameters);
+  comm.all_reduce_max(std::span(maxima));
+  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents, maxima);
   progress.begin("encoding and writing parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
@@ -158,10 +144,6 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   progress.begin("waiting for the disk");
   key.parameter_root = writer.finish(parameters);
   return key;
-}
-
-std::vector<std::uint32_t> encode_text(const Model& model, const std::string& text) {
-  return Tokenizer(model.tokenizer).encode(text);
 }
 
 ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& job,

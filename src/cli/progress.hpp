@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "base/progress.hpp"
+
 namespace tessera::cli {
 
 /// Tells a person how far long work is: one changing line on a terminal, plain lines with times in a log. Silent on all
@@ -21,6 +23,10 @@ class Progress {
   void step(const std::string& name);
   /// `done` of `total` units of the phase; may be called often.
   void update(std::size_t done, std::size_t total);
+  /// Calls update() of this, which must outlive it.
+  [[nodiscard]] tessera::Progress updates() {
+    return [this](std::size_t done, std::size_t total) { update(done, total); };
+  }
   /// The last phase ends.
   void finish();
   /// A line beside the phases.

@@ -1,40 +1,26 @@
 #include <cstdio>
-#include <memory>
-#include <nlohmann/json.hpp>
+
 #include "api/commitment.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
-#include "memory/storage.hpp"
-#include "cluster/serialization.hpp"
-
-#include "cli/command.hpp"
 #include "base/text.hpp"
+#include "cli/command.hpp"
 #include "cli/pipeline.hpp"
+#include "cluster/serialization.hpp"
+#include "memory/storage.hpp"
+#include "tokenizer/decode.hpp"
 
 namespace tessera::cli {
 namespace {
 
-constexpr double gibibyte = 1 << 30;
-
-struct Options {
-  std::string model, commitment, prompt, out, scratch;
-  std::vector<std::uint32_t> tokens;
-  std::uint32_t generate = 0;
-  double memory = static_cast<double>(default_codeword_budget) / gibibyte;
-};
-
 /// Rank 0 resolves the prompt; all ranks get the same plan.
-JobPlan make_plan(const Options& options, const Model& model, Context& context) {
+JobPlan make_plan(const ProveCommand& options, const Model& model, Context& context) {
   JobPlan plan;
   if (context.comm.rank() == 0) {
-    plan.prompt = options.tokens.empty() ? encode_text(model, options.prompt) : options.tokens;
+    plan.prompt = options.tokens.empty() ? Tokenizer(model.tokenizer).encode(options.prompt) : options.tokens;
     plan.generate = options.generate;
-    plan.model = options.model;
-    plan.commitment = options.commitment;
-    plan.out = options.out;
     plan.scratch = options.scratch;
-    plan.memory = static_cast<std::uint64_t>(options.memory * gibibyte);
-    plan.configuration = context.configuration;
+    plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
   }
   broadcast_object(context.comm, plan);
   if (plan.prompt.empty()) {
@@ -54,15 +40,9 @@ JobPlan make_plan(const Options& options, const Model& model, Context& context) 
   return plan;
 }
 
-std::string decode(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
-  std::string text;
-  for (const std::uint32_t id : ids) {
-    text += key.tokenizer.vocabulary.at(id);
-  }
-  return text;
-}
+}  // namespace
 
-void run(const Options& options, Context& context) {
+void run(const ProveCommand& options, Context& context) {
   Communicator& comm = context.comm;
   keep_freed_heap();
   context.progress.begin("reading model and commitment");
@@ -75,8 +55,8 @@ void run(const Options& options, Context& context) {
   const JobPlan plan = make_plan(options, model, context);
   ProofArchive proof = prove_model(std::move(model), key, *committed.codeword, plan, comm, context.progress);
   proof.key_digest = key.digest();
-  proof.text = decode(key, proof.statement.prompt) + decode(key, proof.statement.generated);
-  proof.configuration = plan.configuration;
+  proof.text = decode(key.tokenizer, proof.statement.prompt) + decode(key.tokenizer, proof.statement.generated);
+  proof.configuration = context.configuration;
   proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
   proof.machine.threads = static_cast<std::uint32_t>(context.threads);
   context.progress.finish();
@@ -87,29 +67,6 @@ void run(const Options& options, Context& context) {
                 proof.statement.prompt.size(), proof.statement.generated.size(), proof.soundness.round_by_round_bits(),
                 proof.soundness.union_bits());
   }
-}
-
-}  // namespace
-
-Command add_prove(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* const app = program.add_subcommand("prove", "Generate text and prove that this model generated it");
-  app->add_option("--model", options->model, "model file")->required();
-  app->add_option("--commitment", options->commitment, "directory written by commit")->required();
-  CLI::Option_group* const prompt = app->add_option_group("prompt", "one of");
-  prompt->add_option("--prompt", options->prompt, "text to continue");
-  prompt->add_option("--tokens", options->tokens, "token ids to continue, separated by commas")->delimiter(',');
-  prompt->require_option(1);
-  app->add_option("--generate", options->generate, "number of tokens to generate")
-      ->required()
-      ->check(CLI::Range(1U, 4096U));
-  app->add_option("--out", options->out, "proof file to write")->required();
-  app->add_option("--scratch", options->scratch, "directory for each rank's trace (default: kept in memory)");
-  app->add_option("--memory", options->memory,
-                  "GiB a rank for the codeword of the witness; of a larger one, what is opened is computed again")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1024.0));
-  return {app, [options](Context& context) { run(*options, context); }};
 }
 
 }  // namespace tessera::cli

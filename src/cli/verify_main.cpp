@@ -7,7 +7,8 @@
 
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/pipeline.hpp"
+#include "protocol/protocol.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -88,7 +89,10 @@ void run(const Options& options) {
   if (proof.key_digest != digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");
   }
-  verify_proof(key, proof.statement, proof.payload);
+  const Verdict verdict = verify_inference(key, proof.statement, proof.payload);
+  if (!verdict.accepted) {
+    throw Rejected(verdict.scope, verdict.reason);
+  }
   std::cout << "ACCEPTED\n";
 }
 

@@ -10,17 +10,13 @@ namespace tessera {
 struct JobPlan {
   std::vector<std::uint32_t> prompt;  // token ids
   std::uint32_t generate = 0;         // tokens to generate
-  std::string model;                  // file names as given
-  std::string commitment;
-  std::string out;
-  std::string scratch;        // directory for trace shards; empty: keep the trace in memory
-  std::uint64_t memory = 0;   // bytes a rank for a codeword that is kept, see default_codeword_budget
-  std::string configuration;  // all options as resolved, a JSON object
+  std::string scratch;                // directory for trace shards; empty: keep the trace in memory
+  std::uint64_t memory = 0;           // bytes a rank for a codeword that is kept, see default_codeword_budget
   friend bool operator==(const JobPlan&, const JobPlan&) = default;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& prompt& generate& model& commitment& out& scratch& memory& configuration;
+    archive& prompt& generate& scratch& memory;
   }
 };
 

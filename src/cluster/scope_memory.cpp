@@ -1,11 +1,7 @@
 #include "cluster/scope_memory.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <fstream>
 
 namespace tessera {
 namespace {
@@ -15,40 +11,25 @@ struct Resident {
   std::uint64_t now = 0;
 };
 
-/// The number of KiB after `name` as bytes; 0 if it is not there.
-std::uint64_t bytes_after(std::string_view text, std::string_view name) {
-  const std::size_t at = text.find(name);
-  if (at == std::string_view::npos) {
-    return 0;
-  }
-  text.remove_prefix(std::min(text.size(), text.find_first_of("0123456789", at)));
-  std::uint64_t kibibytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), kibibytes);
-  return kibibytes * 1024;
-}
-
 /// Not getrusage: its maximum starts with that of the program that started this one.
 Resident resident_memory() {
-  std::array<char, 4096> buffer;
-  const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return {};
+  constexpr std::uint64_t kibibyte = 1024;
+  Resident resident;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) {
+      resident.peak = std::stoull(line.substr(6)) * kibibyte;
+    } else if (line.starts_with("VmRSS:")) {
+      resident.now = std::stoull(line.substr(6)) * kibibyte;
+    }
   }
-  const ssize_t length = ::read(file, buffer.data(), buffer.size());
-  ::close(file);
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-  return {bytes_after(text, "\nVmHWM:"), bytes_after(text, "\nVmRSS:")};
+  return resident;
 }
 
 /// Sets VmHWM back to VmRSS; false if the kernel does not let us.
 bool reset_peak() {
-  const int file = ::open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
-  if (file < 0) {
-    return false;
-  }
-  const bool written = ::write(file, "5", 1) == 1;
-  ::close(file);
-  return written;
+  std::ofstream file("/proc/self/clear_refs");
+  return bool(file << "5" << std::flush);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "tokenizer/tokenizer.hpp"
+#include "tokenizer/decode.hpp"
 #include <tuple>
 
 #include "tokenizer/words.hpp"
@@ -168,13 +168,15 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
   }
 }
 
-std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const {
+std::string decode(const TokenizerData& data, std::span<const std::uint32_t> ids) {
   std::string bytes;
   for (const std::uint32_t id : ids) {
-    check_token(id, data_.vocabulary.size());
-    bytes += data_.vocabulary[id];
+    check_token(id, data.vocabulary.size());
+    bytes += data.vocabulary[id];
   }
   return bytes;
 }
+
+std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const { return tessera::decode(data_, ids); }
 
 }  // namespace tessera

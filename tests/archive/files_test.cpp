@@ -36,7 +36,10 @@ TEST(Hdf5, RoundTripsEveryKindOfDataset) {
   const ReadFile file(directory / "a.h5", "tessera test");
   EXPECT_EQ(file.digest(), digest);
   EXPECT_EQ(file.read<std::int16_t>("deep/er/i16", {2, 3}), (std::vector<std::int16_t>{-1, 2, -32768, 32767, 0, 1}));
-  EXPECT_EQ(file.read_lines<std::int16_t>("deep/er/i16", {2, 3}, 1, 1), (std::vector<std::int16_t>{32767, 0, 1}));
+  std::array<std::int16_t, 2> part{};
+  file.read_part("deep/er/i16", {2, 3}, 3, std::span<std::int16_t>(part));
+  EXPECT_EQ(part, (std::array<std::int16_t, 2>{32767, 0}));
+  EXPECT_THROW(file.read_part("deep/er/i16", {2, 3}, 5, std::span<std::int16_t>(part)), std::logic_error);
   EXPECT_EQ(file.read_list<float>("f32", 2), (std::vector<float>{1.5F, -0.0F}));
   EXPECT_TRUE(file.read_list<std::uint64_t>("empty", 5).empty());
   EXPECT_EQ(file.read_scalar<double>("f64"), 0.1);

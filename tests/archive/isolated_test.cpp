@@ -56,6 +56,30 @@ TEST(Isolated, GivesWhatTheChildReads) {
   EXPECT_EQ(load_proof_isolated(std::filesystem::relative(directory / "p.h5")).payload, small_proof().payload);
 }
 
+TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
+  const StoredProof proof{{{1, 2, 3}, {4}}, {5, 6, 7, 8, 9}, {10}};
+  const Bytes bytes = encode_proof(proof);
+  const StoredProof taken = decode_proof(bytes);
+  EXPECT_EQ(taken.statement, proof.statement);
+  EXPECT_EQ(taken.payload, proof.payload);
+  EXPECT_EQ(taken.key_digest, proof.key_digest);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_THROW((void)decode_proof(std::span(bytes).first(size)), InputError) << size;
+  }
+  Bytes more = bytes;
+  more.push_back(0);
+  EXPECT_THROW((void)decode_proof(more), InputError);
+  for (const std::size_t length : {0U, 20U, 32U}) {  // where the lists' lengths lie
+    for (const std::uint8_t value : Bytes{6, 255}) {
+      Bytes changed = bytes;
+      changed.at(length) = value;
+      EXPECT_THROW((void)decode_proof(changed), InputError) << length;
+      changed.at(length + 7) = value;
+      EXPECT_THROW((void)decode_proof(changed), InputError) << length;
+    }
+  }
+}
+
 TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
   EXPECT_EQ(error_of([]() -> Bytes { throw JobError("x.h5: whatever"); }), "x.h5: whatever");
   EXPECT_THAT(error_of([]() -> Bytes { throw InputError(std::string(100000, 'a')); }), HasSubstr("aaa"));

@@ -1,12 +1,10 @@
-#include "cli/command.hpp"
+#include "cli/configuration.hpp"
 
 #include <toml++/toml.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
 #include "base/errors.hpp"
 
 namespace tessera::cli {
@@ -96,18 +94,6 @@ std::string resolved_configuration(const CLI::App& command, int threads) {
   add_options(command, json);
   json["threads"] = std::to_string(threads);
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string read_text_file(const std::string& path) {
-  std::ifstream stream;
-  if (!std::filesystem::is_directory(path)) {
-    stream.open(path, std::ios::binary);
-  }
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (!stream.is_open() || stream.bad()) {
-    throw InputError(path + ": expected a readable text file, found none");
-  }
-  return text;
 }
 
 }  // namespace tessera::cli

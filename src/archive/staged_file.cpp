@@ -1,0 +1,97 @@
+#include "archive/staged_file.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "archive/temporary.hpp"
+#include "base/errors.hpp"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t reserve_step = std::uint64_t{1} << 18;
+
+fs::path real_target(const fs::path& target) {
+  std::error_code error;
+  const fs::file_status status = fs::status(target, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw InputError(target.string() + ": expected a regular file to write, found something else");
+  }
+  // writing through a symbolic link replaces what it points to, not the link
+  return fs::exists(status) ? fs::canonical(target) : target;
+}
+
+}  // namespace
+
+StagedFile::StagedFile(const fs::path& target) : target_(real_target(target)) {
+  remove_stale_beside(target_);
+  temporary_ = temporary_beside(target_);
+  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    const int reason = errno;
+    const std::string message = target.string() + ": cannot be written: " + std::strerror(reason);
+    if (reason == ENOSPC || reason == EDQUOT) {
+      throw JobError(message);
+    }
+    throw InputError(message);
+  }
+}
+
+StagedFile::~StagedFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    std::error_code ignored;
+    fs::remove(temporary_, ignored);
+  }
+}
+
+void StagedFile::reserve(std::uint64_t end) {
+  if (end <= reserved_) {
+    return;
+  }
+  rlimit limit{};
+  int reason = 0;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur) {
+    reason = EFBIG;
+  } else if (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(reserved_),
+                         static_cast<off_t>(end + reserve_step - reserved_)) != 0) {
+    reason = errno;
+  }
+  if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG) {
+    throw JobError(target_.string() + ": cannot be written: " + std::strerror(reason) + " (" + std::to_string(end) +
+                   " bytes needed so far)");
+  }
+  reserved_ = end + reserve_step;  // other reasons: a file system without reservation
+}
+
+void StagedFile::clear() noexcept { (void)::ftruncate(descriptor_, 0); }
+
+void StagedFile::put_in_place(std::uint64_t bytes) {
+  // the reserved space beyond the end goes back, unless closing has cut the file already; directories are
+  // synchronised as far as the file system allows
+  struct stat closed {};
+  const bool sized = ::fstat(descriptor_, &closed) == 0;
+  const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(bytes))) == 0 &&
+                       ::fsync(descriptor_) == 0;
+  if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
+  }
+  ::close(std::exchange(descriptor_, -1));
+  const fs::path directory = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+  const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    (void)::fsync(folder);
+    ::close(folder);
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+namespace tessera::cli {
+
+/// Reads --config files: TOML, one table a subcommand, keys = long option names.
+std::shared_ptr<CLI::Config> toml_config();
+/// All options of `command` as resolved from command line, file and defaults, a JSON object. An option that was not
+/// given and has no default is left out; `threads`: as resolved for this machine.
+std::string resolved_configuration(const CLI::App& command, int threads);
+
+}  // namespace tessera::cli
