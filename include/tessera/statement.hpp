@@ -1,15 +1,28 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tessera {
 
-/// The public statement: the model's arg-max continuation of `prompt` is `generated`. Token ids of the key's
-/// vocabulary.
+/// What a proof leaves for the next one: keys and values of the tokens at positions 0 .. length - 1, and the token at
+/// position `length`, whose keys and values are not in it yet: the last one generated.
+struct ConversationState {
+  std::array<std::uint8_t, 32> root{};  // of the commitment to keys and values
+  std::uint64_t length = 0;
+  std::uint32_t last_token = 0;
+  friend bool operator==(const ConversationState&, const ConversationState&) = default;
+};
+
+/// The public statement: the model's arg-max continuation of `prompt` is `generated`, after the conversation of `start`
+/// if there is one. Token ids of the key's vocabulary; only a continuation may have an empty prompt.
 struct Statement {
   std::vector<std::uint32_t> prompt;
   std::vector<std::uint32_t> generated;
+  std::optional<ConversationState> start = {};
+  bool keeps = false;  // the payload names the root of a state to continue from
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 

@@ -15,8 +15,13 @@ struct Verdict {
   std::string scope;
   std::string reason;
   std::map<std::string, double> timings;  // seconds by scope
+  std::optional<ConversationState> kept;  // where the next part begins, if this one is accepted and keeps a state
 };
 
+/// A continuation's statement names the state that it starts from: accepted, it says nothing of how that came to be. A
+/// conversation is proven if its first part has no start and each later part's start is Verdict::kept of the one
+/// before.
+///
 /// Checks that `payload` proves the statement under the key, which is the canonical byte string of a verifying key.
 /// Serial; needs no model, MPI or GPU. Never throws for anything that a prover supplies; throws InputError if the key
 /// itself is unusable.

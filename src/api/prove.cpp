@@ -15,8 +15,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   StoredProof proof{{request.prompt, std::vector<std::uint32_t>(request.generate)}, {}, committed.key.digest()};
   check_statement(committed.key, proof.statement);
   const Trace trace = run_inference({committed.key, &model.parameters}, plan, request.prompt, comm);
-  std::copy_n(trace.tokens.begin() + static_cast<std::ptrdiff_t>(request.prompt.size()), request.generate,
-              proof.statement.generated.begin());
+  proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   proof.payload =

@@ -250,6 +250,12 @@ Bytes encode_proof(const StoredProof& proof) {
   Bytes bytes;
   append_list(bytes, proof.statement.prompt);
   append_list(bytes, proof.statement.generated);
+  const std::array<std::uint8_t, 2> flags{proof.statement.start.has_value(), proof.statement.keeps};
+  append_bytes(bytes, flags.data(), flags.size());
+  const ConversationState start = proof.statement.start.value_or(ConversationState{});
+  append_bytes(bytes, start.root.data(), start.root.size());
+  append_bytes(bytes, &start.length, sizeof start.length);
+  append_bytes(bytes, &start.last_token, sizeof start.last_token);
   append_list(bytes, proof.payload);
   append_bytes(bytes, proof.key_digest.data(), proof.key_digest.size());
   return bytes;
@@ -260,6 +266,16 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
   StoredProof proof;
   proof.statement.prompt = taker.list<std::uint32_t>();
   proof.statement.generated = taker.list<std::uint32_t>();
+  std::array<std::uint8_t, 2> flags{};
+  ConversationState start;
+  taker.take(flags.data(), flags.size());
+  taker.take(start.root.data(), start.root.size());
+  taker.take(&start.length, sizeof start.length);
+  taker.take(&start.last_token, sizeof start.last_token);
+  if (flags[0] != 0) {
+    proof.statement.start = start;
+  }
+  proof.statement.keeps = flags[1] != 0;
   proof.payload = taker.list<std::uint8_t>();
   taker.take(proof.key_digest.data(), proof.key_digest.size());
   taker.finish();

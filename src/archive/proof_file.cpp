@@ -30,6 +30,14 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   file.write("payload", proof.payload);
   file.write("statement/prompt", proof.statement.prompt);
   file.write("statement/generated", proof.statement.generated);
+  if (const auto& start = proof.statement.start) {
+    file.write("statement/start/root", std::span<const std::uint8_t>(start->root), {start->root.size()});
+    file.write_scalar("statement/start/length", start->length);
+    file.write_scalar("statement/start/last_token", start->last_token);
+  }
+  if (proof.statement.keeps) {
+    file.write_scalar<std::uint8_t>("statement/keeps", 1);
+  }
   file.write("key_digest", std::span<const std::uint8_t>(proof.key_digest), {proof.key_digest.size()});
   file.write("information/text", std::vector<std::uint8_t>(proof.text.begin(), proof.text.end()));
   file.write_text("information/configuration", proof.configuration);
@@ -52,6 +60,13 @@ ProofArchive load_proof(const std::filesystem::path& path) {
   proof.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
   proof.statement.prompt = file.read_list<std::uint32_t>("statement/prompt", max_positions);
   proof.statement.generated = file.read_list<std::uint32_t>("statement/generated", max_positions);
+  if (file.contains("statement/start/root")) {
+    ConversationState& start = proof.statement.start.emplace();
+    std::ranges::copy(file.read<std::uint8_t>("statement/start/root", {start.root.size()}), start.root.begin());
+    start.length = file.read_scalar<std::uint64_t>("statement/start/length");
+    start.last_token = file.read_scalar<std::uint32_t>("statement/start/last_token");
+  }
+  proof.statement.keeps = file.contains("statement/keeps") && file.read_scalar<std::uint8_t>("statement/keeps") != 0;
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
   const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
   proof.text.assign(text.begin(), text.end());

@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t max_tokens = max_positions;
+constexpr std::uint64_t max_tokens = max_positions;  // a power of two
 
 /// Shape and ownership of a tensor as the file has them.
 struct Layout {
@@ -72,24 +72,32 @@ TraceHeader read_trace_header(const ReadFile& file) {
   header.ranks = file.read_scalar<std::uint32_t>("ranks");
   header.prompt_length = file.read_scalar<std::uint64_t>("prompt_length");
   header.generated = file.read_scalar<std::uint64_t>("generated");
+  header.past = file.read_scalar<std::uint64_t>("past");
+  std::ranges::copy(file.read<std::uint8_t>("state", {header.state.size()}), header.state.begin());
+  header.last_token = file.read_scalar<std::uint32_t>("last_token");
   header.tokens = file.read_list<std::uint32_t>("tokens", max_tokens);
   if (header.rank >= header.ranks || header.ranks > (1U << 30)) {
     file.fail("rank", "below ranks = " + std::to_string(header.ranks), std::to_string(header.rank));
   }
-  if (header.prompt_length > header.tokens.size() || header.generated > header.tokens.size() - header.prompt_length) {
-    file.fail("prompt_length, generated", "a sum of at most " + std::to_string(header.tokens.size()), "more");
+  if (header.prompt_length > header.tokens.size() ||
+      header.generated > header.tokens.size() + 1 - header.prompt_length) {
+    file.fail("prompt_length, generated", "a sum of at most " + std::to_string(header.tokens.size() + 1), "more");
   }
   return header;
 }
 
 Digest save_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
-                  const Trace& trace) {
+                  const Trace& trace, const std::optional<ConversationState>& start) {
   WriteFile file(path, trace_format);
   file.write("model", std::span<const std::uint8_t>(model), {model.size()});
   file.write_scalar("rank", static_cast<std::uint32_t>(comm.rank()));
   file.write_scalar("ranks", static_cast<std::uint32_t>(comm.size()));
   file.write_scalar<std::uint64_t>("prompt_length", trace.prompt_length);
   file.write_scalar<std::uint64_t>("generated", trace.generated);
+  const Digest state = start ? start->root : Digest{};
+  file.write_scalar<std::uint64_t>("past", plan.past);
+  file.write("state", std::span<const std::uint8_t>(state), {state.size()});
+  file.write_scalar("last_token", trace.last_token);
   file.write("tokens", trace.tokens);
   for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
     std::visit([&](const auto& tensor) { write_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
@@ -98,7 +106,8 @@ Digest save_trace(const std::filesystem::path& path, const Digest& model, const 
 }
 
 Trace load_trace(const std::filesystem::path& path, const Digest& model, const Communicator& comm, const Plan& plan,
-                 std::span<const std::uint32_t> prompt, std::size_t n_vocab) {
+                 std::span<const std::uint32_t> prompt, std::size_t n_vocab,
+                 const std::optional<ConversationState>& start) {
   const ReadFile file(path, trace_format);
   const TraceHeader header = read_trace_header(file);
   const auto require = [&file](bool same, const char* field) {
@@ -111,7 +120,9 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
       header.rank == static_cast<std::uint32_t>(comm.rank()) && header.ranks == static_cast<std::uint32_t>(comm.size()),
       "rank, ranks");
   require(header.prompt_length == plan.prompt_length && header.generated == plan.generated, "prompt_length, generated");
+  require(header.past == plan.past && header.state == (start ? start->root : Digest{}), "past, state");
   require(header.tokens.size() == plan.padded_tokens, "tokens");
+  require(header.last_token < n_vocab, "last_token");
   for (std::size_t i = 0; i < header.tokens.size(); ++i) {
     const bool given = i < prompt.size();
     const bool chosen = !given && i < plan.tokens;
@@ -119,6 +130,7 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
   }
   Trace trace(plan, comm.rank(), comm.size());
   trace.tokens = header.tokens;
+  trace.last_token = header.last_token;
   for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
     std::visit([&](auto& tensor) { read_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
   }

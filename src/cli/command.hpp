@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,9 @@ void run(const CommitCommand& options, Context& context);
 
 struct ProveCommand {
   static constexpr double gibibyte = 1 << 30;
-  std::string model, commitment, prompt, out, scratch;
+  std::string model, commitment, out, scratch;
+  std::string keep, start;  // directories of states: to write, to continue
+  std::optional<std::string> prompt;
   std::vector<std::uint32_t> tokens;
   std::uint32_t generate = 0;
   double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
@@ -62,6 +65,8 @@ struct DescribeCommand {
   std::string key;
   std::size_t prompt_length = 0;
   std::size_t generate = 0;
+  std::size_t past = 0;
+  bool keeps = false;
   bool json = false;
   std::string page;
 };

@@ -21,7 +21,7 @@ void run(const CommitCommand& options, Context& context) {
   if (context.comm.rank() == 0) {
     save_key(directory.path() / "verifying.key", key);
   }
-  directory.commit("verifying.key");
+  directory.commit("verifying.key", "codeword");
   context.progress.finish();
   if (context.comm.rank() == 0) {
     std::cout << "parameter root  " << to_hex(key.parameter_root) << "\nkey digest      " << to_hex(key.digest())

@@ -114,9 +114,15 @@ Json tables(const LookupStructure& lookup) {
 }
 
 Json words(const Plan& plan, const VerifyingKey& key) {
-  const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, {}},
-                           CommittedOracle{plan.witness_layout, plan.witness_oracle, {}}};
-  const OpeningSchedule schedule = opening_schedule(oracles);
+  const OpeningSchedule schedule =
+      opening_schedule(committed_oracles(plan, key, statement_of(plan.pass), ProofClaimsOf<Nothing>{}));
+  std::vector<std::string> names{"parameters", "witness"};
+  if (plan.past > 0) {
+    names.emplace_back("past state");
+  }
+  if (plan.pass.keeps) {
+    names.emplace_back("kept state");
+  }
   Json rows = Json::array();
   const auto add = [&](const std::string& name, const CommittedWord& word) {
     rows.push_back({{"word", name},
@@ -126,8 +132,9 @@ Json words(const Plan& plan, const VerifyingKey& key) {
                     {"positions", word.positions},
                     {"segment", word.offset}});
   };
-  add("parameters", schedule.oracles[parameter_oracle]);
-  add("witness", schedule.oracles[witness_oracle]);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    add(names[i], schedule.oracles[i]);
+  }
   for (std::size_t i = 0; i < schedule.vectors.size(); ++i) {
     add("v_" + std::to_string(i), schedule.vectors[i]);
   }
@@ -164,7 +171,7 @@ Json limit_rows() {
 
 /// Everything about the statements of one key with these lengths, table by table.
 Json description(const VerifyingKey& key, const DescribeCommand& options) {
-  const Gpt2Plan plan = Gpt2Plan::of(key, options.prompt_length, options.generate);
+  const Gpt2Plan plan = Gpt2Plan::of(key, {options.prompt_length, options.generate, options.past, options.keeps});
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = account.account.soundness();
   return {{"tokens", plan.tokens},

@@ -8,6 +8,7 @@
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
+#include "archive/state_file.hpp"
 #include "archive/trace_file.hpp"
 
 #include "base/text.hpp"
@@ -99,6 +100,11 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("text          %s\n", printable(proof.text, most_text).c_str());
   text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
            proof.statement.generated.size());
+  if (proof.statement.start) {
+    text.add("continues     a state of %" PRIu64 " positions, then token %u, root %s\n", proof.statement.start->length,
+             proof.statement.start->last_token, to_hex(proof.statement.start->root).c_str());
+  }
+  text.add("keeps a state %s\n", proof.statement.keeps ? "yes" : "no");
   text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
            static_cast<double>(proof.payload.size()) / mebibyte, to_hex(blake2s(proof.payload)).c_str());
   text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
@@ -154,6 +160,11 @@ std::string describe_file(const std::string& path, bool check) {
     text.add("rank          %u of %u\ntokens        %zu, prompt %" PRIu64 ", generated %" PRIu64 "\nmodel         %s\n",
              header.rank, header.ranks, header.tokens.size(), header.prompt_length, header.generated,
              to_hex(header.model).c_str());
+  } else if (file.format() == state_format) {
+    text.add("positions     %" PRIu64 ", then token %u\nroot          %s\nkey digest    %s\n",
+             file.read_scalar<std::uint64_t>("length"), file.read_scalar<std::uint32_t>("last_token"),
+             to_hex(file.read<std::uint8_t>("root", {sizeof(Digest)})).c_str(),
+             to_hex(file.read<std::uint8_t>("key_digest", {sizeof(Digest)})).c_str());
   } else if (file.format() == codeword_format || file.format() == shard_format) {
     text.add("codeword      2^%u columns of 2^%u values\n", file.read_scalar<std::uint32_t>("log_columns"),
              file.read_scalar<std::uint32_t>("log_rows"));

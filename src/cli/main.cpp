@@ -52,7 +52,9 @@ void declare(CLI::App& app, ProveCommand& options) {
   CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
   prompt->add_option("--prompt", options.prompt, "text to continue");
   prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
-  prompt->require_option(1);
+  prompt->require_option(0, 1);
+  app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on");
+  app.add_option("--keep", options.keep, "directory for the state that a later part continues");
   app.add_option("--generate", options.generate, "number of tokens to generate")
       ->required()
       ->check(CLI::Range(1U, 4096U));
@@ -65,7 +67,7 @@ void declare(CLI::App& app, ProveCommand& options) {
 }
 
 void declare(CLI::App& app, InspectCommand& options) {
-  app.add_option("file", options.file, "model, key, commitment, trace or proof file")->required();
+  app.add_option("file", options.file, "model, key, commitment, trace, state or proof file")->required();
   app.add_flag("--check", options.check, "read everything and check all digests");
 }
 
@@ -73,6 +75,8 @@ void declare(CLI::App& app, DescribeCommand& options) {
   app.add_option("--key", options.key, "verifying key")->required();
   app.add_option("--prompt-length", options.prompt_length, "tokens of the prompt")->required();
   app.add_option("--generate", options.generate, "generated tokens")->required();
+  app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
+  app.add_flag("--keep", options.keeps, "a state is kept");
   app.add_flag("--json", options.json, "one JSON object");
   app.add_option("--page", options.page, "one table, as src/README.md has it")
       ->check(CLI::IsMember(

@@ -24,8 +24,8 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
 }
 
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job, Communicator& comm,
-                                  Progress& progress) {
+std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
+                                  const Statement& statement, Communicator& comm, Progress& progress) {
   enum : std::int64_t { usable, missing, unusable };
   const std::filesystem::path path = trace_path(job.scratch, comm);
   std::optional<Trace> trace;
@@ -34,16 +34,20 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan,
   std::string reason = path.string() + ": that of another rank is damaged or another job's";
   try {
     if (state == usable) {
-      trace = load_trace(path, key.digest(), comm, plan, job.prompt, key.shape.n_vocab);
+      trace = load_trace(path, key.digest(), comm, plan, prompt_rows(statement), key.shape.n_vocab, statement.start);
     }
   } catch (const InputError& error) {
     state = unusable;
     reason = error.what();
   }
   // ranks that hold traces of different tokens would prove different statements
-  const Digest tokens = trace ? blake2s({reinterpret_cast<const std::uint8_t*>(trace->tokens.data()),
-                                         trace->tokens.size() * sizeof(trace->tokens.front())})
-                              : Digest{};
+  std::vector<std::uint32_t> ids;
+  if (trace) {
+    ids = trace->tokens;
+    ids.push_back(trace->last_token);
+  }
+  const Digest tokens =
+      blake2s({reinterpret_cast<const std::uint8_t*>(ids.data()), ids.size() * sizeof(std::uint32_t)});
   const std::vector<Digest> all = comm.all_gather(std::span(&tokens, 1));
   comm.all_reduce_max(std::span(&state, 1));
   if (state == usable && !std::ranges::all_of(all, [&](const Digest& other) { return other == all.front(); })) {
@@ -56,23 +60,24 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan,
 }
 
 Trace make_trace(const Model& model, const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
-                 Communicator& comm, Progress& progress) {
+                 const Statement& statement, const Past& past, Communicator& comm, Progress& progress) {
   if (!job.scratch.empty()) {
     std::error_code error;
     std::filesystem::create_directories(job.scratch, error);
     if (error) {
       throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
     }
-    if (std::optional<Trace> trace = stored_trace(key, plan, job, comm, progress)) {
+    if (std::optional<Trace> trace = stored_trace(key, plan, job, statement, comm, progress)) {
       progress.note("inference taken from " + job.scratch);
       return std::move(*trace);
     }
   }
   progress.begin("inference");
-  Trace trace = run_inference({key, &model.parameters}, plan, job.prompt, comm, progress.updates());
+  Trace trace =
+      run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(), past.tensors);
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
-    save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace);
+    save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace, statement.start);
     comm.barrier();
   }
   return trace;
@@ -146,8 +151,8 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   return key;
 }
 
-ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& job,
-                         Communicator& comm, Progress& progress) {
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& job,
+                       const Past& past, Communicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -155,14 +160,16 @@ ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& 
   ScopeMemory memory;
   memory.begin("/");
   memory.begin("/inference");
-  const Gpt2Plan plan = Gpt2Plan::of(key, job.prompt.size(), job.generate);
-  const Trace trace = make_trace(model, key, plan, job, comm, progress);
-  const double inference = seconds();
-  memory.end();
   ProofArchive archive;
   archive.statement.prompt = job.prompt;
-  const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(job.prompt.size());
-  archive.statement.generated.assign(first, first + job.generate);
+  archive.statement.generated.resize(job.generate);
+  archive.statement.start = past.state;
+  archive.statement.keeps = job.keeps;
+  const Gpt2Plan plan = Gpt2Plan::of(key, PassShape::of(archive.statement));
+  const Trace trace = make_trace(model, key, plan, job, archive.statement, past, comm, progress);
+  const double inference = seconds();
+  memory.end();
+  archive.statement.generated = trace.generated_tokens();
   progress.begin("proving");
   const auto begins = [&](std::string_view path) {
     if (path.find('/', 1) == std::string_view::npos) {
@@ -195,7 +202,7 @@ ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& 
   }
   archive.memory_measure = memory.measure();
   archive.machine.peak_memory = memory.process_peak();
-  return archive;
+  return {std::move(archive), {proof.kept, std::move(proof.state)}};
 }
 
 }  // namespace tessera::cli

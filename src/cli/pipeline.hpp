@@ -35,9 +35,21 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
                           Communicator& comm, Progress& progress);
 
+/// The part of a conversation before the one that is proven: where it ended, and its keys and values (this rank's).
+struct Past {
+  std::optional<ConversationState> state;
+  std::vector<ChunkedTensor<std::int16_t>> tensors;
+};
+
+/// A proof, and what a later part starts from, if it keeps that.
+struct ProvenPart {
+  ProofArchive archive;
+  Past kept;
+};
+
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
 /// configuration, ranks and threads. The model's parameters are used up. Collective.
-ProofArchive prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
-                         Communicator& comm, Progress& progress);
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+                       const Past& past, Communicator& comm, Progress& progress);
 
 }  // namespace tessera::cli

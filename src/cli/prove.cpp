@@ -3,9 +3,12 @@
 #include "api/commitment.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
+#include "archive/state_file.hpp"
+#include "architecture/gpt2/gpt2.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
+#include "cli/staged_directory.hpp"
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
 #include "tokenizer/decode.hpp"
@@ -14,16 +17,17 @@ namespace tessera::cli {
 namespace {
 
 /// Rank 0 resolves the prompt; all ranks get the same plan.
-JobPlan make_plan(const ProveCommand& options, const Model& model, Context& context) {
+JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Context& context) {
   JobPlan plan;
   if (context.comm.rank() == 0) {
-    plan.prompt = options.tokens.empty() ? Tokenizer(model.tokenizer).encode(options.prompt) : options.tokens;
+    plan.prompt = options.prompt ? Tokenizer(model.tokenizer).encode(*options.prompt) : options.tokens;
+    plan.keeps = !options.keep.empty();
     plan.generate = options.generate;
     plan.scratch = options.scratch;
     plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
   }
   broadcast_object(context.comm, plan);
-  if (plan.prompt.empty()) {
+  if (plan.prompt.empty() && !past.state) {
     throw InputError("--prompt: expected at least one token, found none");
   }
   for (const std::uint32_t id : plan.prompt) {
@@ -32,12 +36,23 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, Context& cont
                        std::to_string(id));
     }
   }
-  const std::size_t total = plan.prompt.size() + plan.generate;
+  const std::size_t before = past.state ? past.state->length + 1 : 0;
+  const std::size_t total = before + plan.prompt.size() + plan.generate;
   if (total > model.shape.n_positions) {
     throw InputError("--prompt and --generate: expected at most " + std::to_string(model.shape.n_positions) +
-                     " tokens together, found " + std::to_string(total));
+                     " tokens together, found " + std::to_string(total) +
+                     (past.state ? " with the " + std::to_string(before) + " of --continue" : ""));
   }
   return plan;
+}
+
+/// What --continue names, or a beginning.
+Past load_past(const std::string& directory, const VerifyingKey& key, Communicator& comm) {
+  if (directory.empty()) {
+    return {};
+  }
+  const StoredState stored = read_state(directory, key, comm);
+  return {stored.state, load_state(directory, stored, Gpt2Plan::state_shape(key.shape), comm)};
 }
 
 }  // namespace
@@ -52,14 +67,24 @@ void run(const ProveCommand& options, Context& context) {
   if (comm.rank() == 0) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
   }
-  const JobPlan plan = make_plan(options, model, context);
-  ProofArchive proof = prove_model(std::move(model), key, *committed.codeword, plan, comm, context.progress);
+  std::optional<StagedDirectory> directory;  // an unwritable one, too
+  if (!options.keep.empty()) {
+    directory.emplace(options.keep, comm);
+  }
+  const Past past = load_past(options.start, key, comm);
+  const JobPlan plan = make_plan(options, model, past, context);
+  ProvenPart part = prove_model(std::move(model), key, *committed.codeword, plan, past, comm, context.progress);
+  ProofArchive& proof = part.archive;
   proof.key_digest = key.digest();
   proof.text = decode(key.tokenizer, proof.statement.prompt) + decode(key.tokenizer, proof.statement.generated);
   proof.configuration = context.configuration;
   proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
   proof.machine.threads = static_cast<std::uint32_t>(context.threads);
   context.progress.finish();
+  if (directory) {
+    save_state(directory->path(), proof.key_digest, *part.kept.state, part.kept.tensors, comm);
+    directory->commit(state_manifest, state_rows_prefix);
+  }
   if (comm.rank() == 0) {
     save_proof(options.out, proof);
     std::printf("%s\n\n%s: proof of %zu bytes, %zu + %zu tokens, %.1f bits round by round, %.1f all together\n",

@@ -42,7 +42,7 @@ StagedDirectory::~StagedDirectory() {
   }
 }
 
-void StagedDirectory::commit(const std::string& last) {
+void StagedDirectory::commit(std::string_view last, std::string_view parts) {
   comm_.barrier();  // every rank has written its files
   committed_ = true;
   if (comm_.rank() != 0) {
@@ -52,7 +52,7 @@ void StagedDirectory::commit(const std::string& last) {
     fs::create_directories(target_);
     fs::remove(target_ / last);  // an older complete directory is incomplete from here on
     for (const fs::directory_entry& entry : fs::directory_iterator(target_)) {
-      if (entry.path().filename().string().starts_with("codeword")) {
+      if (entry.path().filename().string().starts_with(parts)) {
         fs::remove(entry.path());
       }
     }

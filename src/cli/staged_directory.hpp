@@ -14,8 +14,9 @@ class StagedDirectory {
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
-  /// `last`: file moved after all others; its presence says that the directory is complete.
-  void commit(const std::string& last);
+  /// `last`: file moved after all others; its presence says that the directory is complete. Older files whose names
+  /// begin with `parts` are removed.
+  void commit(std::string_view last, std::string_view parts);
 
  private:
   std::filesystem::path target_, temporary_;

@@ -14,9 +14,10 @@ namespace tessera::cli {
 namespace {
 
 struct Options {
-  std::string key, proof;
+  std::string key;
+  std::vector<std::string> proofs;  // parts of one conversation, in order
   std::string expect_key;
-  std::optional<std::string> expect_prompt;  // an empty one is expected too
+  std::vector<std::string> expect_prompt;  // of the first parts, one each
 };
 
 /// "1,2,3" as ids; nothing if it is any other text.
@@ -59,11 +60,12 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
 
 /// Ids, or a text whose canonical ids under the key's tokenizer are expected: those of any other tokens that make up
 /// the same text would give another continuation.
-void check_prompt(const Options& options, const VerifyingKey& key, const std::vector<std::uint32_t>& prompt) {
-  std::optional<std::vector<std::uint32_t>> expected = parse_ids(*options.expect_prompt);
+void check_prompt(const Options& options, const VerifyingKey& key, const std::string& text,
+                  const std::vector<std::uint32_t>& prompt) {
+  std::optional<std::vector<std::uint32_t>> expected = parse_ids(text);
   if (!expected) {
     try {
-      expected = Tokenizer(key.tokenizer).encode(*options.expect_prompt);
+      expected = Tokenizer(key.tokenizer).encode(text);
     } catch (const InputError& error) {
       throw InputError(options.key + ": tokenizer: " + error.what());
     }
@@ -73,25 +75,71 @@ void check_prompt(const Options& options, const VerifyingKey& key, const std::ve
   }
 }
 
+/// The part begins where the one before it ended: the same state, the same position, the same last token.
+void check_continues(const Statement& statement, const std::optional<ConversationState>& before) {
+  if (!statement.start) {
+    throw Rejected("/statement", "it is the beginning of a conversation, not a continuation");
+  }
+  if (!before) {
+    throw Rejected("/statement", "the part before it keeps no state to continue");
+  }
+  if (statement.start->root != before->root) {
+    throw Rejected("/statement", "it continues another state than the part before it keeps: the roots differ");
+  }
+  if (statement.start->length != before->length || statement.start->last_token != before->last_token) {
+    throw Rejected("/statement", "it starts from another length or last token than the part before it ends with");
+  }
+}
+
+/// One part, after where the parts before it have left: the verdict says where it leaves.
+Verdict check_part(const Options& options, std::size_t part, const VerifyingKey& key, const Digest& digest,
+                   const std::optional<ConversationState>& before) {
+  const StoredProof proof = load_proof_isolated(options.proofs[part]);
+  print_ids("prompt", key, proof.statement.prompt);
+  print_ids("generated", key, proof.statement.generated);
+  if (part < options.expect_prompt.size()) {
+    check_prompt(options, key, options.expect_prompt[part], proof.statement.prompt);
+  }
+  if (proof.key_digest != digest) {
+    throw Rejected("/statement", "the proof was made for another verifying key");
+  }
+  if (part == 0 && proof.statement.start) {
+    throw Rejected("/statement",
+                   "the proof continues a conversation, which says nothing without its beginning: give the earlier "
+                   "parts before it");
+  }
+  if (part > 0) {
+    check_continues(proof.statement, before);
+  }
+  Verdict verdict = verify_inference(key, proof.statement, proof.payload);
+  if (!verdict.accepted) {
+    throw Rejected(verdict.scope, verdict.reason);
+  }
+  return verdict;
+}
+
 void run(const Options& options) {
   const VerifyingKey key = load_key_isolated(options.key);
   const Digest digest = key.digest();
   if (!options.expect_key.empty() && options.expect_key != to_hex(digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(digest));
   }
-  const StoredProof proof = load_proof_isolated(options.proof);
+  if (options.expect_prompt.size() > options.proofs.size()) {
+    throw InputError("--expect-prompt: expected at most one a proof, found " +
+                     std::to_string(options.expect_prompt.size()));
+  }
   std::cout << "key digest " << to_hex(digest) << '\n';
-  print_ids("prompt", key, proof.statement.prompt);
-  print_ids("generated", key, proof.statement.generated);
-  if (options.expect_prompt) {
-    check_prompt(options, key, proof.statement.prompt);
-  }
-  if (proof.key_digest != digest) {
-    throw Rejected("/statement", "the proof was made for another verifying key");
-  }
-  const Verdict verdict = verify_inference(key, proof.statement, proof.payload);
-  if (!verdict.accepted) {
-    throw Rejected(verdict.scope, verdict.reason);
+  std::optional<ConversationState> state;
+  for (std::size_t part = 0; part < options.proofs.size(); ++part) {
+    try {
+      state = check_part(options, part, key, digest, state).kept;
+    } catch (const Rejected& rejected) {
+      if (options.proofs.size() == 1) {
+        throw;
+      }
+      throw Rejected(rejected.scope(), "part " + std::to_string(part + 1) + ", " + one_line(options.proofs[part]) +
+                                           ": " + rejected.what());
+    }
   }
   std::cout << "ACCEPTED\n";
 }
@@ -100,11 +148,13 @@ int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App program("Check a proof that a committed model generated a text.", "tessera-verify");
   program.add_option("--key", options.key, "verifying key of the model")->required();
-  program.add_option("proof", options.proof, "proof file")->required();
+  program.add_option("proof", options.proofs, "proof file, or those of a conversation's parts in order")->required();
   program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
-  program.add_option("--expect-prompt", options.expect_prompt,
-                     "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
-                     "(digits and commas only)");
+  program
+      .add_option("--expect-prompt", options.expect_prompt,
+                  "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
+                  "(digits and commas only); given again: the next part's")
+      ->allow_extra_args(false);
   program.footer("Exit codes: 0 accepted, 1 rejected, 2 wrong usage or unusable file, 3 failure.");
   try {
     program.parse(argc, argv);

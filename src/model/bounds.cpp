@@ -33,7 +33,8 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
   const auto d = static_cast<double>(shape.n_embd);
   const auto inner = static_cast<double>(shape.n_inner);
   const double residual = pow2(static_cast<int>(constants.residual_bits) - 1);
-  const auto padded = static_cast<double>(std::bit_ceil(shape.n_positions));
+  // a continuation's filler follows the conversation
+  const auto keys = 2 * static_cast<double>(std::bit_ceil(shape.n_positions));
   const auto numerator = static_cast<double>(constants.norm_numerator);
   const auto kappa = static_cast<int>(constants.kappa);
   std::vector<Bound> bounds = {
@@ -67,7 +68,7 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
   product("mlp", d, w1, b1, x.bias_1(), x.shift_1(), int16_limit);
   product("mlp update", inner, w2, b2, x.bias_2(), x.shift_2(), 2 * residual);
   add_shift(bounds, "scores", static_cast<double>(shape.head_size()) * 0x1p30, x.shift_score(), int16_limit);
-  const double row_sum = pow2(kappa + 16) * padded + pow2(kappa - 1);  // D = 2^kappa*A' + T
+  const double row_sum = pow2(kappa + 16) * keys + pow2(kappa - 1);  // D = 2^kappa*A' + T
   bounds.push_back({"soft-max R*D + remainder", pow2(31 - kappa) * row_sum, side_limit});
   bounds.push_back({"soft-max e", pow2(kappa + 15) + 1, 0x1p31});
   add_shift(bounds, "y", 0x1p61, softmax_shift, int16_limit);  // |O| <= 2^15*D and R*D <= 2^46

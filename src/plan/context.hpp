@@ -11,21 +11,31 @@ namespace tessera {
 
 struct ProverContext;  // prover_context.hpp
 
-/// Oracles of the opening, in its order.
-enum OracleId : std::size_t { parameter_oracle, witness_oracle, oracle_count };
+/// Oracles of the opening, in its order: past only in a continuation, kept only where the next one may follow.
+enum OracleId : std::size_t { parameter_oracle, witness_oracle, past_oracle, kept_oracle };
+/// Tensors of the states.
+enum StateTensor : std::size_t { state_keys, state_values };
 
 /// Claims for the opening by oracle, in the order in which they arose.
 template <class S>
 class ClaimLedgerOf {
  public:
-  void add(std::size_t oracle, std::size_t tensor, std::vector<Factor> weight, S value) {
-    lists_[oracle].push_back({{tensor, std::move(weight)}, value});
+  ClaimLedgerOf() = default;
+  explicit ClaimLedgerOf(const PassShape& pass)
+      : has_past_(pass.past > 0), lists_(2U + (pass.past > 0 ? 1U : 0U) + (pass.keeps ? 1U : 0U)) {}
+  void add(OracleId oracle, std::size_t tensor, std::vector<Factor> weight, S value) {
+    lists_[place(oracle)].push_back({{tensor, std::move(weight)}, value});
   }
-  [[nodiscard]] const std::vector<ClaimOf<S>>& operator[](std::size_t oracle) const { return lists_[oracle]; }
+  [[nodiscard]] const std::vector<ClaimOf<S>>& operator[](OracleId oracle) const { return lists_[place(oracle)]; }
+  /// Of the oracles that the pass has, in the opening's order.
   [[nodiscard]] std::span<const std::vector<ClaimOf<S>>> lists() const { return lists_; }
 
  private:
-  std::vector<std::vector<ClaimOf<S>>> lists_{oracle_count};
+  [[nodiscard]] std::size_t place(OracleId oracle) const {
+    return oracle == kept_oracle && !has_past_ ? std::size_t{past_oracle} : std::size_t{oracle};
+  }
+  bool has_past_ = false;
+  std::vector<std::vector<ClaimOf<S>>> lists_{2};
 };
 using ClaimLedger = ClaimLedgerOf<E>;
 
@@ -85,6 +95,10 @@ struct VerifierContext {
   }
   S committed(std::string_view label, TensorId tensor, std::vector<Factor> weight) {
     return claim(label, witness_oracle, tensor, std::move(weight));
+  }
+  /// The same for a tensor of a state.
+  S state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight) {
+    return claim(label, oracle, tensor, std::move(weight));
   }
 
  private:

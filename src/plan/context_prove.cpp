@@ -25,4 +25,12 @@ E ProverContext::committed(std::string_view label, TensorId tensor, std::vector<
   return value;
 }
 
+E ProverContext::state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight) {
+  const auto& tensors = oracle == past_oracle ? witness.past : witness.kept;
+  const E value = weighted_sum(&tensors[tensor], plan.state_layout.tensors()[tensor], weight, comm);
+  transcript.send(label, value);
+  ledger.add(oracle, tensor, std::move(weight), value);
+  return value;
+}
+
 }  // namespace tessera

@@ -31,7 +31,7 @@ constexpr Limit table[] = {
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
-    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(s/64)^2: chunks of the scores"},
+    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(rows/64)*ceil(keys/64): chunks of the scores"},
 };
 
 }  // namespace

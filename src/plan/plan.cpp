@@ -11,33 +11,64 @@ namespace {
 
 }  // namespace
 
-Plan::Plan(const VerifyingKey& key, std::size_t prompt, std::size_t generate)
-    : prompt_length(prompt), generated(generate), tokens(prompt + generate), filler(key.filler) {
-  if (prompt == 0) {
+PassShape PassShape::of(const Statement& statement) {
+  return {statement.prompt.size(), statement.generated.size(), statement.start ? statement.start->length : 0,
+          statement.keeps};
+}
+
+Plan::Plan(const VerifyingKey& key, const PassShape& shape)
+    : pass(shape),
+      past(shape.past),
+      prompt_length(shape.prompt + (shape.past > 0 ? 1 : 0)),
+      generated(shape.generated),
+      filler(key.filler) {
+  if (prompt_length == 0) {
     fail("prompt: expected at least one token, found none");
   }
-  if (generate == 0) {
+  if (generated == 0) {
     fail("generated: expected at least one token, found none");
   }
-  if (prompt > key.shape.n_positions || generate > key.shape.n_positions - prompt) {
-    fail("length: expected at most " + std::to_string(key.shape.n_positions) + " tokens (n_positions), found " +
-         std::to_string(tokens));
+  std::size_t room = key.shape.n_positions;
+  for (const std::size_t part : {past, shape.prompt, generated, prompt_length - shape.prompt}) {
+    if (part > room) {
+      fail("length: expected at most " + std::to_string(key.shape.n_positions) + " tokens (n_positions), found " +
+           std::to_string(past) + " in the state and " + std::to_string(prompt_length) + " + " +
+           std::to_string(generated));
+    }
+    room -= part;
   }
+  tokens = prompt_length + generated - (past > 0 ? 1 : 0);
+  kept_rows = pass.keeps ? prompt_length + generated - 1 : 0;
   padded_tokens = std::size_t{1} << ceil_log2(tokens);
 }
 
-void Plan::pack(std::vector<Shape> parameters) {
+void Plan::pack(std::vector<Shape> parameters, const Shape& state) {
+  state_layout = OracleLayout({state, state});
+  state_oracle = witness_oracle_parameters(state_layout.log_size());
   parameter_layout = OracleLayout(std::move(parameters));
   witness_layout = OracleLayout(witness_shapes);
   witness_oracle = witness_oracle_parameters(witness_layout.log_size());
   check_oracle(witness_layout.log_size(), witness_oracle, "length: witness ");
+  check_oracle(state_layout.log_size(), state_oracle, "length: state ");
+}
+
+std::vector<std::uint32_t> prompt_rows(const Statement& statement) {
+  std::vector<std::uint32_t> rows = statement.prompt;
+  if (statement.start) {
+    rows.insert(rows.begin(), statement.start->last_token);
+  }
+  return rows;
 }
 
 void check_statement(const VerifyingKey& key, const Statement& statement) {
-  for (const auto* ids : {&statement.prompt, &statement.generated}) {
-    for (const std::uint32_t id : *ids) {
-      check_token(id, key.shape.n_vocab, "statement: token id");
+  const auto check = [&](std::uint32_t id) { check_token(id, key.shape.n_vocab, "statement: token id"); };
+  std::ranges::for_each(statement.prompt, check);
+  std::ranges::for_each(statement.generated, check);
+  if (statement.start) {
+    if (statement.start->length == 0) {
+      fail("start: expected a state of at least one position, found an empty one");
     }
+    check(statement.start->last_token);
   }
 }
 

@@ -6,14 +6,27 @@
 
 namespace tessera {
 
-/// Everything that verifier and prover derive from (key, prompt length, generated tokens) before the proof: committed
+/// What the sizes of a proof depend on beside the key.
+struct PassShape {
+  std::size_t prompt = 0;     // new tokens of the statement's prompt
+  std::size_t generated = 0;  // G
+  std::size_t past = 0;       // positions in the state that it starts from; 0: a beginning
+  bool keeps = false;
+  static PassShape of(const Statement& statement);
+  friend bool operator==(const PassShape&, const PassShape&) = default;
+};
+
+/// Everything that verifier and prover derive from (key, shape of the pass) before the proof: committed
 /// tensors, look-ups, layouts. Nothing here is read from a proof. The lists are what the layers declare, in order; an
 /// architecture's plan adds its layers' own parts (architecture/gpt2).
 struct Plan {
-  std::size_t prompt_length = 0;
+  PassShape pass;
+  std::size_t past = 0;           // position of the first row
+  std::size_t prompt_length = 0;  // n0: rows before the first generated token; a continuation's first is the last token
   std::size_t generated = 0;      // G
-  std::size_t tokens = 0;         // s
+  std::size_t tokens = 0;         // s: rows; a continuation has none for its last token
   std::size_t padded_tokens = 0;  // s_hat
+  std::size_t kept_rows = 0;      // rows that go into the state that is kept: all but the last token's
   std::uint32_t filler = 0;       // token that pads the sequence
 
   std::vector<Declaration> declarations;  // for people
@@ -31,14 +44,23 @@ struct Plan {
 
   OracleLayout parameter_layout, witness_layout;
   OracleParameters witness_oracle;
+  OracleLayout state_layout;  // keys, then values, of all positions that the model has; zero from the state's end on
+  OracleParameters state_oracle;
+
+  /// Keys that its queries see: those before it and its rows.
+  [[nodiscard]] std::size_t keys() const { return past + padded_tokens; }
 
  protected:
   /// Sequence lengths and the key's filler. Throws InputError for lengths that the model cannot have (nothing in the
-  /// prompt, nothing generated, more than n_positions tokens).
-  Plan(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated);
-  /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field.
-  void pack(std::vector<Shape> parameters);
+  /// prompt of a beginning, nothing generated, more than n_positions tokens).
+  Plan(const VerifyingKey& key, const PassShape& pass);
+  /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field. `state`:
+  /// shape of all keys, and of all values.
+  void pack(std::vector<Shape> parameters, const Shape& state);
 };
+
+/// The ids of the rows before the first generated token: the prompt, after a continuation's last token.
+std::vector<std::uint32_t> prompt_rows(const Statement& statement);
 
 /// Throws InputError for ids >= V. Lengths are checked where a plan is made.
 void check_statement(const VerifyingKey& key, const Statement& statement);

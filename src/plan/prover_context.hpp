@@ -21,6 +21,7 @@ struct ProverContext {
   /// Computes <w, T>, sends it and records the claim. Collective.
   E parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight);
   E committed(std::string_view label, TensorId tensor, std::vector<Factor> weight);
+  E state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight);
   /// The same for a value that is known already.
   void parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight, E value);
   void committed(std::string_view label, TensorId tensor, std::vector<Factor> weight, E value);

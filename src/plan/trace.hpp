@@ -14,10 +14,14 @@ class Trace {
   /// A trace without tokens: the plan's tensors, filled as they are declared, with the ownership of `rank`.
   Trace(const Plan& plan, int rank, int ranks);
 
-  std::vector<std::uint32_t> tokens;  // prompt, generated, filler: s_hat ids
+  std::vector<std::uint32_t> tokens;  // of the rows: prompt, generated, filler: s_hat ids
+  std::uint32_t last_token = 0;       // the last one generated, which a continuation has no row for
   std::size_t prompt_length = 0;
   std::size_t generated = 0;
   std::vector<RecordedTensor> tensors;
+
+  /// The generated ids.
+  [[nodiscard]] std::vector<std::uint32_t> generated_tokens() const;
 
   template <class T>
   ChunkedTensor<T>& operator[](const Recorded<T>& tensor) {

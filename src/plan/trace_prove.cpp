@@ -34,4 +34,11 @@ Trace::Trace(const Plan& plan, int rank, int ranks) : prompt_length(plan.prompt_
   }
 }
 
+std::vector<std::uint32_t> Trace::generated_tokens() const {
+  const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(prompt_length);
+  std::vector<std::uint32_t> ids(first, first + static_cast<std::ptrdiff_t>(generated - 1));
+  ids.push_back(last_token);
+  return ids;
+}
+
 }  // namespace tessera

@@ -57,6 +57,7 @@ class Witness {
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;
+  std::vector<ChunkedTensor<std::int16_t>> past, kept;  // states by StateTensor, (B,A,S); empty: the pass has none
 
  private:
   [[nodiscard]] IntegerTensor source(const Source& source) const;

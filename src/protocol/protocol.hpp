@@ -10,13 +10,15 @@
 
 namespace tessera {
 
-/// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths).
+/// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths),
+/// and for a statement that continues or keeps a state: || flags || the state that it starts from.
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
 template <class S>
 struct ProofClaimsOf {
   Digest witness_root{};
+  Digest kept_root{};  // where the pass keeps a state
   ClaimLedgerOf<S> ledger;
 };
 using ProofClaims = ProofClaimsOf<E>;
@@ -46,14 +48,27 @@ struct StatementAccount {
 };
 StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions = spread_positions);
 
+/// The oracles that the claims are on, in the opening's order.
+template <class S>
+std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
+                                               const ProofClaimsOf<S>& claims);
+
+/// A statement of the plan's sizes; ids and digests change no message's length.
+Statement statement_of(const PassShape& pass);
+
+/// Where the next part begins, after one that keeps a state.
+ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root);
+
 /// Soundness of every round for this shape.
 SoundnessReport soundness_report(const Gpt2Plan& plan, const VerifyingKey& key);
 
 /// A proof and what it cost.
 struct Proof {
   std::vector<std::uint8_t> payload;
-  std::map<std::string, double> timings;  // seconds by scope
-  std::vector<Message> messages;          // where each message lies in the payload
+  std::map<std::string, double> timings;           // seconds by scope
+  std::vector<Message> messages;                   // where each message lies in the payload
+  std::optional<ConversationState> kept;           // where the next part begins
+  std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's part
 };
 
 /// What a proving job may use and tell.
@@ -70,6 +85,7 @@ Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const State
                       const ProverOptions& options = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
+/// Throws InputError if the past state is not the statement's.
 Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options = {});
 

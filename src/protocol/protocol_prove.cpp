@@ -4,6 +4,13 @@
 #include "plan/witness.hpp"
 
 namespace tessera {
+namespace {
+
+std::vector<IntegerTensor> views(const std::vector<ChunkedTensor<std::int16_t>>& state) {
+  return {&state[state_keys], &state[state_values]};
+}
+
+}  // namespace
 
 Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
@@ -27,6 +34,7 @@ Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const State
     options.listener.ends("/witness");
   }
   Proof proof = prove_witness(plan, key, statement, *witness, parameter_codeword, comm, options);
+  proof.state = std::move(witness->kept);
   proof.timings["/witness"] = elapsed.count();
   return proof;
 }
@@ -35,23 +43,49 @@ Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Stateme
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
   ProverTranscript transcript(statement_seed(key, statement));
   transcript.set_listener(options.listener);
-  const std::unique_ptr<CodewordStore> witness_codeword = [&] {
+  const auto commit = [&](const OracleLayout& layout, const OracleParameters& parameters,
+                          const std::vector<IntegerTensor>& tensors) {
+    return commit_oracle(layout, parameters, tensors, comm, options.codeword_budget);
+  };
+  std::unique_ptr<CodewordStore> witness_codeword, past_codeword, kept_codeword;
+  {
     const auto scope = transcript.scope("commitment");
-    return commit_oracle(plan.witness_layout, plan.witness_oracle, witness.tensors, comm, options.codeword_budget);
-  }();
-  transcript.send("witness", witness_codeword->root());
+    witness_codeword = commit(plan.witness_layout, plan.witness_oracle, witness.tensors);
+    if (!witness.past.empty()) {
+      past_codeword = commit(plan.state_layout, plan.state_oracle, views(witness.past));
+      if (past_codeword->root() != statement.start->root) {
+        throw InputError("state: expected keys and values under the root that the statement starts from, found others");
+      }
+    }
+    if (!witness.kept.empty()) {
+      kept_codeword = commit(plan.state_layout, plan.state_oracle, views(witness.kept));
+    }
+  }
+  ProofClaims claims{witness_codeword->root(), {}, ClaimLedger(plan.pass)};
+  transcript.send("witness", claims.witness_root);
+  if (kept_codeword) {
+    claims.kept_root = kept_codeword->root();
+    transcript.send("state", claims.kept_root);
+  }
   const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
-  ClaimLedger ledger;
-  lookup.add_claims(ledger);
-  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm};
+  lookup.add_claims(claims.ledger);
+  ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm};
   walk(context, plan);
 
-  const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
-                           CommittedOracle{plan.witness_layout, plan.witness_oracle, witness_codeword->root()}};
-  const std::array witnesses{OracleWitness{witness.parameters, &parameter_codeword},
-                             OracleWitness{witness.tensors, witness_codeword.get()}};
-  prove_opening(transcript, oracles, witnesses, ledger.lists(), comm);
-  return {transcript.payload(), transcript.timings(), transcript.messages()};
+  std::vector<OracleWitness> witnesses{{witness.parameters, &parameter_codeword},
+                                       {witness.tensors, witness_codeword.get()}};
+  if (past_codeword) {
+    witnesses.push_back({views(witness.past), past_codeword.get()});
+  }
+  if (kept_codeword) {
+    witnesses.push_back({views(witness.kept), kept_codeword.get()});
+  }
+  prove_opening(transcript, committed_oracles(plan, key, statement, claims), witnesses, claims.ledger.lists(), comm);
+  Proof proof{transcript.payload(), transcript.timings(), transcript.messages(), {}, {}};
+  if (kept_codeword) {
+    proof.kept = kept_state(plan, statement, claims.kept_root);
+  }
+  return proof;
 }
 
 }  // namespace tessera

@@ -5,7 +5,10 @@ namespace tessera {
 
 template <class S>
 ProofClaimsOf<S> verify_layers(const Gpt2Plan& plan, const Statement& statement, VerifierView<S>& transcript) {
-  ProofClaimsOf<S> claims{transcript.receive_digest("witness"), {}};
+  ProofClaimsOf<S> claims{transcript.receive_digest("witness"), {}, ClaimLedgerOf<S>(plan.pass)};
+  if (plan.pass.keeps) {
+    claims.kept_root = transcript.receive_digest("state");
+  }
   const LookupValuesOf<S> lookup(plan, verify_lookup(transcript, plan.lookup));
   lookup.add_claims(claims.ledger);
   VerifierContext<S> context{plan, statement, transcript, lookup, claims.ledger};
@@ -14,15 +17,31 @@ ProofClaimsOf<S> verify_layers(const Gpt2Plan& plan, const Statement& statement,
 }
 
 template <class S>
+std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
+                                               const ProofClaimsOf<S>& claims) {
+  std::vector<CommittedOracle> oracles{{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
+                                       {plan.witness_layout, plan.witness_oracle, claims.witness_root}};
+  if (statement.start) {
+    oracles.push_back({plan.state_layout, plan.state_oracle, statement.start->root});
+  }
+  if (plan.pass.keeps) {
+    oracles.push_back({plan.state_layout, plan.state_oracle, claims.kept_root});
+  }
+  return oracles;
+}
+
+template <class S>
 ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                             VerifierView<S>& transcript) {
   ProofClaimsOf<S> claims = verify_layers(plan, statement, transcript);
-  const std::array oracles{CommittedOracle{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
-                           CommittedOracle{plan.witness_layout, plan.witness_oracle, claims.witness_root}};
-  verify_opening(transcript, oracles, claims.ledger.lists());
+  verify_opening(transcript, committed_oracles(plan, key, statement, claims), claims.ledger.lists());
   return claims;
 }
 
+template std::vector<CommittedOracle> committed_oracles(const Plan&, const VerifyingKey&, const Statement&,
+                                                        const ProofClaims&);
+template std::vector<CommittedOracle> committed_oracles(const Plan&, const VerifyingKey&, const Statement&,
+                                                        const ProofClaimsOf<Nothing>&);
 template ProofClaims verify_layers(const Gpt2Plan&, const Statement&, VerifierView<E>&);
 template ProofClaims verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&, VerifierView<E>&);
 template ProofClaimsOf<Nothing> verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&,
@@ -32,22 +51,22 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
   try {
     return verify_inference(Gpt2Plan::of(key, statement), key, statement, payload);
   } catch (const InputError& error) {
-    return {false, "/statement", error.what(), {}};
+    return {false, "/statement", error.what(), {}, {}};
   } catch (const std::exception& error) {
-    return {false, "/internal", error.what(), {}};
+    return {false, "/internal", error.what(), {}, {}};
   }
 }
 
 Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload) {
   // whoever made the plan: its lengths size the weights that the statement's ids index
-  if (statement.prompt.size() != plan.prompt_length || statement.generated.size() != plan.generated) {
-    return {false, "/statement", "the statement's lengths are not the plan's", {}};
+  if (PassShape::of(statement) != plan.pass) {
+    return {false, "/statement", "the statement's lengths are not the plan's", {}, {}};
   }
   try {
     check_statement(key, statement);
   } catch (const InputError& error) {
-    return {false, "/statement", error.what(), {}};
+    return {false, "/statement", error.what(), {}, {}};
   }
   Verdict verdict;
   if (soundness_report(plan, key).round_by_round_bits() < required_soundness_bits) {
@@ -57,9 +76,12 @@ Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const St
   }
   VerifierTranscript transcript(statement_seed(key, statement), payload);
   try {
-    verify_all(plan, key, statement, transcript);
+    const ProofClaims claims = verify_all(plan, key, statement, transcript);
     transcript.finish();
     verdict.accepted = true;
+    if (plan.pass.keeps) {
+      verdict.kept = kept_state(plan, statement, claims.kept_root);
+    }
   } catch (const Rejected& rejected) {
     verdict.scope = rejected.scope();
     verdict.reason = rejected.what();

@@ -3,11 +3,18 @@
 
 namespace tessera {
 
+Statement statement_of(const PassShape& pass) {
+  Statement statement{std::vector<std::uint32_t>(pass.prompt), std::vector<std::uint32_t>(pass.generated)};
+  statement.keeps = pass.keeps;
+  if (pass.past > 0) {
+    statement.start = ConversationState{{}, pass.past, 0};
+  }
+  return statement;
+}
+
 StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions) {
-  const std::vector<std::uint32_t> generated(plan.generated);
-  const Statement shape{std::vector<std::uint32_t>(plan.prompt_length), generated};  // ids change no message's length
   AccountingTranscript transcript(std::move(positions));
-  ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, shape, transcript).ledger;
+  ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;
   return {transcript.release(), std::move(ledger)};
 }
 
@@ -29,7 +36,19 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
       append_little_endian(message, id);
     }
   }
+  if (statement.start || statement.keeps) {
+    append_little_endian<std::uint32_t>(message, (statement.start ? 1U : 0U) | (statement.keeps ? 2U : 0U));
+  }
+  if (statement.start) {
+    message.insert(message.end(), statement.start->root.begin(), statement.start->root.end());
+    append_little_endian<std::uint64_t>(message, statement.start->length);
+    append_little_endian<std::uint32_t>(message, statement.start->last_token);
+  }
   return blake2s(message);
+}
+
+ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root) {
+  return {root, plan.past + plan.kept_rows, statement.generated.back()};
 }
 
 }  // namespace tessera

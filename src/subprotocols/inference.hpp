@@ -14,7 +14,8 @@ struct InferenceContext {
   Communicator& comm;
   RangeGuard& guard;
   Trace* trace = nullptr;    // nullptr: nothing is recorded
-  std::size_t capacity = 0;  // tokens of the sequence
+  std::size_t capacity = 0;  // rows
+  std::size_t past = 0;      // positions before the first row
 
   [[nodiscard]] bool recording() const { return trace != nullptr; }
   /// What this rank owns of a dimension.
@@ -33,7 +34,7 @@ struct InferenceContext {
 
 /// Some consecutive tokens on their way through the layers. Matrices are (feature, token) row-major.
 struct Batch {
-  std::size_t first = 0;        // position of the first token
+  std::size_t first = 0;        // row of the first token
   std::size_t size = 0;         // tokens
   std::vector<std::int32_t> x;  // residual stream (n_embd, size)
   std::vector<std::int16_t> u;  // layer-norm output (n_embd, size)

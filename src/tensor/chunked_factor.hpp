@@ -39,9 +39,10 @@ struct BroadcastFactor {
   std::vector<bool> kept;
   std::vector<std::size_t> stride;  ///< of the table along each dimension; 0: not kept
 };
-/// 1 where the last dimension's index is at most that of the one before it, over a causal shape.
+/// 1 where the last dimension's index is at most that of the one before it + `shift`, over a causal shape.
 struct CausalMask {
   Shape shape;
+  std::size_t shift = 0;
 };
 /// left^T * right: over a shape (block, head, query, key) the sum over m of left(block, head, m, query)
 /// * right(block, head, m, key), both int16 with a chunk a head, m before the token, above the diagonal too.

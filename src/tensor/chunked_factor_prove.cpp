@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 #include "tensor/chunked_factor.hpp"
 #include "tensor/contract.hpp"
@@ -75,11 +76,13 @@ void fill(const BroadcastFactor& factor, std::size_t chunk, std::span<E> values)
 
 void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
   const std::size_t last = mask.shape.dimensions().size() - 1;
-  const Dimension& tile = mask.shape.dimensions()[last];
-  const bool diagonal = mask.shape.coordinate(chunk, last - 1) == mask.shape.coordinate(chunk, last);
+  const Dimension& queries = mask.shape.dimensions()[last - 1];
+  const Dimension& keys = mask.shape.dimensions()[last];
+  const std::size_t query = (mask.shape.coordinate(chunk, last - 1) << queries.log_chunk) + mask.shift;
+  const std::size_t key = mask.shape.coordinate(chunk, last) << keys.log_chunk;
   for (std::size_t x = 0; x < values.size(); ++x) {
-    const bool seen = (x & (tile.chunk() - 1)) <= x >> tile.log_chunk;
-    values[x] = !diagonal || seen ? E::one() : E::zero();
+    const bool seen = key + (x & (keys.chunk() - 1)) <= query + (x >> keys.log_chunk);
+    values[x] = seen ? E::one() : E::zero();
   }
 }
 
@@ -186,14 +189,29 @@ Outer outer(const BroadcastFactor& factor, std::span<const E> inner_point, Commu
 }
 
 Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator& /*comm*/) {
-  const Dimension& tile = mask.shape.dimensions().back();
-  const E diagonal = less_or_equal(inner_point.last(tile.log_chunk), inner_point.first(tile.log_chunk));
-  const std::size_t last = (std::size_t{1} << tile.outer_bits()) - 1;
+  const std::size_t last = mask.shape.dimensions().size() - 1;
+  const Dimension& queries = mask.shape.dimensions()[last - 1];
+  const Dimension& keys = mask.shape.dimensions()[last];
+  const std::span<const E> query_place =
+      inner_point.subspan(inner_point.size() - keys.log_chunk - queries.log_chunk, queries.log_chunk);
+  const std::span<const E> key_place = inner_point.last(keys.log_chunk);
+  // [key <= query + distance] inside a pair of tiles
+  const auto seen = [&](std::ptrdiff_t distance) {
+    return distance >= 0 ? less_or_equal(key_place, query_place, static_cast<std::size_t>(distance))
+                         : E::one() - less_or_equal(query_place, key_place, static_cast<std::size_t>(-distance - 1));
+  };
+  std::map<std::ptrdiff_t, E> by_distance;
   std::vector<E> result(std::size_t{1} << mask.shape.outer_bits());
   for (std::size_t x = 0; x < result.size(); ++x) {
-    const std::size_t key = x & last;
-    const std::size_t query = (x >> tile.outer_bits()) & last;
-    result[x] = key < query ? E::one() : key == query ? diagonal : E::zero();
+    const std::size_t key = x & ((std::size_t{1} << keys.outer_bits()) - 1);
+    const std::size_t query = (x >> keys.outer_bits()) & ((std::size_t{1} << queries.outer_bits()) - 1);
+    const auto distance = static_cast<std::ptrdiff_t>((query << queries.log_chunk) + mask.shift) -
+                          static_cast<std::ptrdiff_t>(key << keys.log_chunk);
+    const auto [place, missing] = by_distance.try_emplace(distance);
+    if (missing) {
+      place->second = seen(distance);
+    }
+    result[x] = place->second;
   }
   return result;
 }

@@ -1,5 +1,7 @@
 #include "tensor/multilinear.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace tessera {
@@ -56,16 +58,37 @@ E less_than(std::span<const E> point, std::size_t bound) {
   return sum;
 }
 
-E less_or_equal(std::span<const E> a, std::span<const E> b) {
-  assert(a.size() == b.size());
-  E less;
-  E equal = E::one();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const E both = a[i] * b[i];
-    less += equal * (b[i] - both);
-    equal *= E::one() - a[i] - b[i] + both + both;
+E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift) {
+  const std::size_t bits = std::max(a.size(), b.size());
+  if (shift >> bits != 0) {
+    return E::one();
   }
-  return less + equal;
+  const auto bit = [](std::span<const E> point, std::size_t i) {
+    return i < point.size() ? point[point.size() - 1 - i] : E::zero();
+  };
+  // from the lowest bit on: weights of [carry of y + shift][x above its sum so far]
+  std::array<std::array<E, 2>, 2> weight{};
+  weight[0][0] = E::one();
+  for (std::size_t i = 0; i < bits; ++i) {
+    const E x_one = bit(a, i);
+    const E y_one = bit(b, i);
+    std::array<std::array<E, 2>, 2> next{};
+    for (std::size_t carry = 0; carry < 2; ++carry) {
+      for (std::size_t y = 0; y < 2; ++y) {
+        const std::size_t sum = y + ((shift >> i) & 1) + carry;
+        const E scale = y == 1 ? y_one : E::one() - y_one;
+        const E x_above = sum % 2 == 0 ? x_one : E::zero();             // x = 1 where the sum has 0
+        const E x_below = sum % 2 == 1 ? E::one() - x_one : E::zero();  // x = 0 where it has 1
+        const E all = scale * (weight[carry][0] + weight[carry][1]);
+        const E above = scale * weight[carry][1];
+        const E stays_above = above + (all - above) * x_above - above * x_below;
+        next[sum / 2][1] += stays_above;
+        next[sum / 2][0] += all - stays_above;
+      }
+    }
+    weight = next;
+  }
+  return weight[0][0] + weight[1][0] + weight[1][1];
 }
 
 E evaluate(std::span<const E> values, std::span<const E> point) {
@@ -148,8 +171,8 @@ E presence_at(const Shape& shape, const TensorPoint& point) {
     result *= less_than(outer(j), dimensions[j].chunk_count());
   }
   if (causal) {
-    // query and key have equally many tiles, a power of two
-    result *= less_or_equal(outer(separate + 1), outer(separate));
+    // query tiles are a power of two, and there are `ahead` more key tiles
+    result *= less_or_equal(outer(separate + 1), outer(separate), shape.ahead());
   }
   return result;
 }

@@ -18,8 +18,8 @@ E eq_index(std::span<const E> point, std::size_t index);
 std::vector<E> eq_table(std::span<const E> point, E scale = E::one());
 /// sum_{x < bound} beta(point, x); 0 <= bound <= 2^n. O(n).
 E less_than(std::span<const E> point, std::size_t bound);
-/// sum_{x <= y} beta(a, x) * beta(b, y): the multilinear extension of [x <= y]. O(n).
-E less_or_equal(std::span<const E> a, std::span<const E> b);
+/// sum_{x <= y + shift} beta(a, x) * beta(b, y): the multilinear extension of [x <= y + shift]. O(n).
+E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift = 0);
 /// The multilinear extension of `values` (length 2^n) at `point` (n coordinates).
 E evaluate(std::span<const E> values, std::span<const E> point);
 /// The multilinear extension of x -> x (integers 0 .. 2^n - 1) at `point`.

@@ -23,8 +23,8 @@ Dimension Dimension::tiled(std::size_t length) {
   return dimension;
 }
 
-Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
-    : dimensions_(std::move(dimensions)), presence_(presence) {
+Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::size_t ahead)
+    : dimensions_(std::move(dimensions)), presence_(presence), ahead_(ahead) {
   std::size_t cube = 1;
   for (const Dimension& dimension : dimensions_) {
     outer_bits_ += dimension.outer_bits();
@@ -38,7 +38,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
       index = (index << dimensions_[j].outer_bits()) | coordinates[j];
     }
     const std::size_t n = coordinates.size();
-    if (presence_ == Presence::all || coordinates[n - 1] <= coordinates[n - 2]) {
+    if (presence_ == Presence::all || coordinates[n - 1] <= coordinates[n - 2] + ahead_) {
       outer_index_.push_back(index);
     }
     for (std::size_t j = n; j-- > 0;) {

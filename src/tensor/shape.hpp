@@ -38,8 +38,9 @@ struct Dimension {
 
 /// Which chunks of a tensor exist.
 enum class Presence : std::uint8_t {
-  all,     ///< every chunk with all outer indices below their chunk_count
-  causal,  ///< additionally: the last dimension's chunk number (key tile) <= that of the one before it (query tile)
+  all,  ///< every chunk with all outer indices below their chunk_count
+  /// Additionally: the last dimension's chunk number (key tile) <= that of the one before it (query tile) + `ahead`.
+  causal,
 };
 
 /// A tensor's shape: dimensions, first most significant, and which chunks are present.
@@ -51,10 +52,12 @@ enum class Presence : std::uint8_t {
 class Shape {
  public:
   Shape() = default;
-  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all);
+  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all, std::size_t ahead = 0);
 
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] Presence presence() const { return presence_; }
+  /// Causal: how many more key tiles than query tiles there are.
+  [[nodiscard]] std::size_t ahead() const { return ahead_; }
   [[nodiscard]] unsigned outer_bits() const { return outer_bits_; }
   [[nodiscard]] unsigned inner_bits() const { return inner_bits_; }
   [[nodiscard]] unsigned bits() const { return outer_bits_ + inner_bits_; }
@@ -69,12 +72,13 @@ class Shape {
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
   friend bool operator==(const Shape& a, const Shape& b) {
-    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_;
+    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_ && a.ahead_ == b.ahead_;
   }
 
  private:
   std::vector<Dimension> dimensions_;
   Presence presence_ = Presence::all;
+  std::size_t ahead_ = 0;
   unsigned outer_bits_ = 0;
   unsigned inner_bits_ = 0;
   std::vector<std::size_t> outer_index_;  // of the present chunks, ascending

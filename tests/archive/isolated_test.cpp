@@ -57,7 +57,13 @@ TEST(Isolated, GivesWhatTheChildReads) {
 }
 
 TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
-  const StoredProof proof{{{1, 2, 3}, {4}}, {5, 6, 7, 8, 9}, {10}};
+  StoredProof proof;
+  proof.statement.prompt = {1, 2, 3};
+  proof.statement.generated = {4};
+  proof.statement.start = {{11}, 12, 13};
+  proof.statement.keeps = true;
+  proof.payload = {5, 6, 7, 8, 9};
+  proof.key_digest = {10};
   const Bytes bytes = encode_proof(proof);
   const StoredProof taken = decode_proof(bytes);
   EXPECT_EQ(taken.statement, proof.statement);
@@ -69,7 +75,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   Bytes more = bytes;
   more.push_back(0);
   EXPECT_THROW((void)decode_proof(more), InputError);
-  for (const std::size_t length : {0U, 20U, 32U}) {  // where the lists' lengths lie
+  for (const std::size_t length : {0U, 20U, 78U}) {  // where the lists' lengths lie
     for (const std::uint8_t value : Bytes{6, 255}) {
       Bytes changed = bytes;
       changed.at(length) = value;

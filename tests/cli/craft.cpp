@@ -60,6 +60,24 @@ void token(const Arguments& a) {
   save_proof(a.at(1), proof);
 }
 
+/// IN OUT WHAT: a continuation that tells another start, or that it is none, or that it keeps nothing.
+void start(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  const std::string& what = a.at(2);
+  if (what == "root") {
+    proof.statement.start->root.back() ^= 1U;
+  } else if (what == "length") {
+    proof.statement.start->length += 1;
+  } else if (what == "last_token") {
+    proof.statement.start->last_token ^= 1U;
+  } else if (what == "beginning") {
+    proof.statement.start.reset();
+  } else {
+    proof.statement.keeps = false;
+  }
+  save_proof(a.at(1), proof);
+}
+
 /// IN OUT: a proof file with a prompt token that no model has.
 void unknown(const Arguments& a) {
   ProofArchive proof = load_proof(a.at(0));
@@ -168,8 +186,9 @@ void crash(const Arguments& a) {
 int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
-      {"token", token},       {"unknown", unknown},     {"controls", controls}, {"hidden", hidden},
-      {"external", external}, {"huge", huge},           {"link", link},         {"crash", crash}};
+      {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
+      {"hidden", hidden},     {"external", external},   {"huge", huge},         {"link", link},
+      {"crash", crash}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -70,10 +70,13 @@ std::vector<Layer> all_layers() {
       {"attention",
        [](ProverContext& context, const LayerCase& data) { run(context, data.plan.attention, y_claims(data)); },
        attention},
-      {"qkv", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.qkv, head_claims(data)); },
+      {"qkv",
+       [](ProverContext& context, const LayerCase& data) {
+         run(context, data.plan.qkv, run(context, data.plan.cache, head_claims(data)));
+       },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          return {handed(data, data.plan.norm_1.u, data.plan.shapes.block_feature,
-                        run(context, data.plan.qkv, head_claims(data)))};
+                        run(context, data.plan.qkv, run(context, data.plan.cache, head_claims(data))))};
        }},
       layer_norm("layer_norm_1", &Gpt2Plan::norm_1),
       {"embedding", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.embedding); },

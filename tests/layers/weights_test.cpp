@@ -64,10 +64,20 @@ TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
 TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
   RandomElements random(2);
   SelfCommunicator self;
-  for (const unsigned tile_bits : {0U, 1U, 3U}) {
+  struct Case {
+    unsigned query_bits, key_bits;
+    std::size_t past;
+  };
+  for (const Case& sizes :
+       {Case{0, 0, 0}, {1, 1, 0}, {3, 3, 0}, {1, 1, 1}, {1, 1, 6}, {2, 2, 13}, {3, 4, 5}, {3, 2, 9}}) {
     const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::whole(8)});
-    const Dimension tile{8, tile_bits};
-    const Shape scores({Dimension::outer(3), Dimension::outer(2), tile, tile}, Presence::causal);
+    const Dimension query{8, sizes.query_bits};
+    const Dimension key{8 + sizes.past, sizes.key_bits};
+    AttentionPlan attention;
+    attention.past = sizes.past;
+    attention.scores = Shape({Dimension::outer(3), Dimension::outer(2), query, key}, Presence::causal,
+                             key.chunk_count() - query.chunk_count());
+    const Shape& scores = attention.scores;
     const TensorPoint at = random.point(scores);
     const auto maxima = filled<std::int16_t>(rows, {}, 77, self);
     const std::vector<E> row_max = dense_values(&maxima, rows);
@@ -80,12 +90,12 @@ TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
       }
       if (entry.present) {
         maximum += weight * row_max[(entry.index[0] * 2 + entry.index[1]) * 8 + entry.index[2]];
-        masked += entry.index[3] > entry.index[2] ? weight : E::zero();
+        masked += entry.index[3] > entry.index[2] + sizes.past ? weight : E::zero();
       }
     }
     const std::vector<Factor> weight{Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)};
     EXPECT_EQ(weighted_sum(&maxima, rows, weight, self), maximum);
-    EXPECT_EQ(masked_places(scores, at), masked);
+    EXPECT_EQ(masked_places(attention, at), masked);
   }
 }
 
@@ -109,6 +119,37 @@ TEST(Logits, token_rows_add_the_weights_of_repeated_tokens) {
   expected[69] = weights[1];
   expected[0] = weights[3];
   EXPECT_EQ(token_rows(7, tokens, weights).table(), expected);
+}
+
+TEST(Embedding, rows_of_a_continuation_have_later_positions) {
+  const Point row = RandomElements(6).elements(3);
+  const std::vector<E> weights = eq_table(row);
+  for (const std::size_t past : {0, 1, 5, 11, 15}) {
+    std::vector<E> expected(16);
+    for (std::size_t i = 0; i < 8 && past + i < 16; ++i) {
+      expected[past + i] = weights[i];
+    }
+    EXPECT_EQ(row_positions(4, past, row).table(), expected) << past;
+  }
+}
+
+TEST(Cache, placed_rows_and_rows_of_a_state_by_definition) {
+  RandomElements random(7);
+  for (const unsigned position_bits : {3U, 4U, 5U}) {
+    const Point position = random.elements(position_bits);
+    const std::vector<E> weights = eq_table(position);
+    for (const std::size_t past : {0, 1, 4}) {
+      for (const std::size_t rows : {1, 3, 4}) {
+        std::vector<E> expected(4);
+        std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(past), rows, expected.begin());
+        EXPECT_EQ(placed_rows(2, past, rows, position).table(), expected);
+      }
+    }
+    // positions that only one of both has are zero
+    std::vector<E> expected(16);
+    std::copy_n(weights.begin(), std::min<std::size_t>(16, weights.size()), expected.begin());
+    EXPECT_EQ(state_rows(4, position).table(), expected);
+  }
 }
 
 TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {

@@ -103,9 +103,9 @@ TEST(Builder, lengths_that_the_model_cannot_have_are_refused) {
 }
 
 struct HugePlan : Plan {
-  explicit HugePlan(unsigned log_size) : Plan(small_key(), 1, 1) {
+  explicit HugePlan(unsigned log_size) : Plan(small_key(), {.prompt = 1, .generated = 1}) {
     Builder(*this).committed<std::int16_t>("huge", Shape({Dimension::whole(std::size_t{1} << log_size)}), {});
-    pack({});
+    pack({}, Shape({Dimension::whole(128)}));
   }
 };
 

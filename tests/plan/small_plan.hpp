@@ -25,7 +25,8 @@ struct SmallPlan : Plan {
   TensorId alone_id = 0;
   RangeId layer;  // 18 bits
 
-  explicit SmallPlan(std::size_t prompt = 3, std::size_t generate = 1) : Plan(small_key(), prompt, generate) {
+  explicit SmallPlan(std::size_t prompt = 3, std::size_t generate = 1)
+      : Plan(small_key(), {.prompt = prompt, .generated = generate}) {
     Builder builder(*this);
     const std::size_t squares = builder.table("squares", 3, {0, 1, 4, 9, 16, 25, 36, 49});
     const Ownership by_chunk{0};
@@ -39,7 +40,7 @@ struct SmallPlan : Plan {
     alone_id = builder.commit(alone);
     layer = builder.layer_value("layer", shape, 18);
     builder.finish_tables();
-    pack({shape});
+    pack({shape}, shape);
   }
 };
 

@@ -57,8 +57,7 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;
-    const auto first = trace.tokens.begin() + static_cast<std::ptrdiff_t>(prompt.size());
-    job.statement.generated.assign(first, first + static_cast<std::ptrdiff_t>(generate));
+    job.statement.generated = trace.generated_tokens();
     job.payload = prove_inference(plan, job.key, job.statement, trace, parameters, codeword, comm).payload;
   });
   for (const Job& job : jobs) {

@@ -18,13 +18,13 @@ const Shape heads({Dimension::outer(3), Dimension{8, 2}, Dimension::whole(8)}); 
 
 /// The factor's values in present chunks, and its extension over all tiles, absent ones too, against value(entry).
 template <class Value>
-void expect_values(const ChunkedFactor& factor, const Value& value, Communicator& comm) {
-  const std::vector<Entry> entries = all_entries(scores);
-  for (std::size_t chunk = 0; chunk < scores.chunk_count(); ++chunk) {
-    if (Ownership{1}.owner(scores, chunk, comm.size()) != comm.rank()) {
+void expect_values(const ChunkedFactor& factor, const Value& value, Communicator& comm, const Shape& shape = scores) {
+  const std::vector<Entry> entries = all_entries(shape);
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    if (Ownership{1}.owner(shape, chunk, comm.size()) != comm.rank()) {
       continue;
     }
-    std::vector<E> values(scores.chunk_size());
+    std::vector<E> values(shape.chunk_size());
     fill_chunk(factor, chunk, values);
     for (const Entry& entry : entries) {
       if (entry.present && entry.chunk == chunk) {
@@ -32,10 +32,10 @@ void expect_values(const ChunkedFactor& factor, const Value& value, Communicator
       }
     }
   }
-  const Point inner = RandomElements(5).elements(scores.inner_bits());
-  std::vector<E> expected(std::size_t{1} << scores.outer_bits());
+  const Point inner = RandomElements(5).elements(shape.inner_bits());
+  std::vector<E> expected(std::size_t{1} << shape.outer_bits());
   for (const Entry& entry : entries) {
-    expected[entry.flat / scores.chunk_size()] += eq_index(inner, entry.place) * value(entry);
+    expected[entry.flat / shape.chunk_size()] += eq_index(inner, entry.place) * value(entry);
   }
   EXPECT_EQ(outer_table(factor, inner, comm), expected);
 }
@@ -45,6 +45,22 @@ TEST(ChunkedFactor, causal_mask_is_one_up_to_the_query) {
   expect_values(
       CausalMask{scores}, [](const Entry& entry) { return entry.index[3] <= entry.index[2] ? E::one() : E::zero(); },
       self);
+}
+
+TEST(ChunkedFactor, causal_mask_after_a_past) {
+  SelfCommunicator self;
+  for (const std::size_t past : {1, 3, 4, 9}) {
+    for (const unsigned query_bits : {1U, 3U}) {
+      const Dimension query{8, query_bits};
+      const Dimension key{8 + past, 1};
+      const Shape shape({Dimension::outer(3), Dimension::outer(2), query, key}, Presence::causal,
+                        (past + 8 - 1) / 2 - (query.chunk_count() == 1 ? 0 : 3));
+      expect_values(
+          CausalMask{shape, past},
+          [&](const Entry& entry) { return entry.index[3] <= entry.index[2] + past ? E::one() : E::zero(); }, self,
+          shape);
+    }
+  }
 }
 
 TEST(ChunkedFactor, tile_product_is_the_sum_over_places) {

@@ -48,16 +48,20 @@ TEST(Multilinear, less_than_for_every_bound) {
 
 TEST(Multilinear, less_or_equal_by_definition) {
   RandomElements random(3);
-  for (unsigned n = 0; n <= 4; ++n) {
-    const Point a = random.elements(n);
-    const Point b = random.elements(n);
-    E sum;
-    for (std::size_t y = 0; y < std::size_t{1} << n; ++y) {
-      for (std::size_t x = 0; x <= y; ++x) {
-        sum += naive_eq(a, x) * naive_eq(b, y);
+  for (unsigned x_bits = 0; x_bits <= 4; ++x_bits) {
+    for (unsigned y_bits = 0; y_bits <= 4; ++y_bits) {
+      const Point a = random.elements(x_bits);
+      const Point b = random.elements(y_bits);
+      for (const std::size_t shift : {0, 1, 2, 3, 5, 8, 13, 15, 16, 40}) {
+        E sum;
+        for (std::size_t y = 0; y < std::size_t{1} << y_bits; ++y) {
+          for (std::size_t x = 0; x <= y + shift && x < std::size_t{1} << x_bits; ++x) {
+            sum += naive_eq(a, x) * naive_eq(b, y);
+          }
+        }
+        EXPECT_EQ(less_or_equal(a, b, shift), sum) << x_bits << " " << y_bits << " " << shift;
       }
     }
-    EXPECT_EQ(less_or_equal(a, b), sum) << n;
   }
 }
 

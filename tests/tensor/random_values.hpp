@@ -73,7 +73,8 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
       rest /= size;
       inside = inside && coordinates[j] * dimensions[j].chunk() < dimensions[j].length;
     }
-    present[outer] = inside && (shape.presence() == Presence::all || coordinates[n - 1] <= coordinates[n - 2]);
+    present[outer] =
+        inside && (shape.presence() == Presence::all || coordinates[n - 1] <= coordinates[n - 2] + shape.ahead());
     number[outer] = present[outer] ? chunks++ : 0;
   }
   for (std::size_t x = 0; x < entries.size(); ++x) {

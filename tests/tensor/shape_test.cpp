@@ -77,6 +77,8 @@ std::vector<Shape> shapes() {
           Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal, 4),
+          Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal, 2),
           Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
 }

@@ -7,9 +7,9 @@ namespace tessera {
 namespace {
 
 /// Before any shape is built: score tiles are the only chunks whose number grows with the square of the length.
-void check_score_tiles(const VerifyingKey& key, std::size_t tokens) {
-  const std::size_t side = (tokens + 63) / 64;
-  check_limit("score tiles", key.shape.n_layer * key.shape.n_head * side * side, "length: score tiles");
+void check_score_tiles(const VerifyingKey& key, std::size_t rows, std::size_t keys) {
+  check_limit("score tiles", key.shape.n_layer * key.shape.n_head * ((rows + 63) / 64) * ((keys + 63) / 64),
+              "length: score tiles");
 }
 
 const VerifyingKey& checked(const VerifyingKey& key) {
@@ -19,7 +19,7 @@ const VerifyingKey& checked(const VerifyingKey& key) {
 
 }  // namespace
 
-Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t padded_tokens, std::size_t generated) {
+Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated) {
   const HeadLayout heads{model.n_head, model.head_size()};
   const Dimension block = Dimension::outer(model.n_layer).named("B");
   const Dimension feature = Dimension::tiled(model.n_embd).named("F");
@@ -28,7 +28,8 @@ Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t padded_tokens, st
   const Dimension head_feature = heads.whole() ? Dimension{model.n_embd, place} : feature;
   const Dimension token = Dimension::whole(padded_tokens).named("T");
   const Dimension query{padded_tokens, std::min(token.log_chunk, 7U), "Q"};
-  const Dimension key{padded_tokens, std::min(token.log_chunk, 7U), "K"};
+  const Dimension sequence = Dimension::whole(past + padded_tokens);
+  const Dimension key{sequence.length, std::min(sequence.log_chunk, 7U), "K"};
   Gpt2Shapes shapes;
   shapes.block_feature = Shape({block, feature, token});
   shapes.feature = Shape({feature, token});
@@ -36,30 +37,33 @@ Gpt2Shapes Gpt2Shapes::of(const ModelShape& model, std::size_t padded_tokens, st
   shapes.token = Shape({token});
   shapes.block_qkv = Shape({block, head_feature.named("A"), token});
   shapes.block_row = Shape({block, head, token});
-  shapes.scores = Shape({block, head, query, key}, Presence::causal);
+  shapes.sequence = Shape({block, head_feature.named("A"), sequence});
+  shapes.sequence_heads = Shape({block, Dimension{model.n_head << place, place}, sequence});
+  shapes.state = Shape({block, head_feature.named("A"), Dimension::whole(model.n_positions).named("S")});
+  shapes.scores = Shape({block, head, query, key}, Presence::causal, key.chunk_count() - query.chunk_count());
   shapes.head_feature = Shape({block, Dimension{model.n_head << place, place, "HM"}, token});
   shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner).named("N"), token});
   shapes.logits = Shape({Dimension::tiled(model.n_vocab).named("V"), Dimension::whole(generated).named("G")});
   return shapes;
 }
 
-Gpt2Plan Gpt2Plan::of(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated) {
-  return {key, prompt_length, generated};
-}
+Gpt2Plan Gpt2Plan::of(const VerifyingKey& key, const PassShape& pass) { return {key, pass}; }
+
+Shape Gpt2Plan::state_shape(const ModelShape& model) { return Gpt2Shapes::of(model, 0, 1, 1).state; }
 
 Gpt2Plan Gpt2Plan::of(const VerifyingKey& key, const Statement& statement) {
-  Gpt2Plan plan = of(key, statement.prompt.size(), statement.generated.size());
+  Gpt2Plan plan = of(key, PassShape::of(statement));
   check_statement(key, statement);
   return plan;
 }
 
-Gpt2Plan::Gpt2Plan(const VerifyingKey& key, std::size_t prompt, std::size_t generate)
-    : Plan(checked(key), prompt, generate),
+Gpt2Plan::Gpt2Plan(const VerifyingKey& key, const PassShape& shape)
+    : Plan(checked(key), shape),
       model(key.shape),
       exponents(key.exponents),
       constants(IntegerConstants::of(key.shape, key.epsilon)) {
-  check_score_tiles(key, tokens);
-  shapes = Gpt2Shapes::of(model, padded_tokens, generated);
+  check_score_tiles(key, tokens, past + tokens);
+  shapes = Gpt2Shapes::of(model, past, padded_tokens, generated);
   Builder builder(*this);
   std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
   std::ranges::copy(key.exp_table, exp_values.begin());
@@ -83,7 +87,7 @@ Gpt2Plan::Gpt2Plan(const VerifyingKey& key, std::size_t prompt, std::size_t gene
                Dimension::tiled(model.n_vocab),
                Dimension::tiled(model.n_positions),
                x_in};
-  pack(parameter_shapes(model));
+  pack(parameter_shapes(model), shapes.state);
 }
 
 void Gpt2Plan::declare_layer_norms(Builder& builder) {
@@ -128,19 +132,32 @@ void Gpt2Plan::declare_attention(Builder& builder, std::size_t exp_table) {
   inputs.bias_shift = {e.bias_q(), e.bias_k(), e.bias_v()};
   inputs.u = norm_1.u;
   qkv = QkvPlan::declare(builder, std::move(inputs));
+  CacheSpec sequence;
+  sequence.heads = heads;
+  sequence.qkv = shapes.block_qkv;
+  sequence.sequence = shapes.sequence;
+  sequence.state = shapes.state;
+  sequence.past = past;
+  sequence.added = kept_rows;
+  sequence.k = qkv.value[1];
+  sequence.v = qkv.value[2];
+  cache = CachePlan::declare(builder, std::move(sequence));
   AttentionSpec spec;
   spec.heads = heads;
   spec.qkv = shapes.block_qkv;
+  spec.sequence = shapes.sequence;
+  spec.sequence_heads = shapes.sequence_heads;
+  spec.past = past;
   spec.scores = shapes.scores;
   spec.rows = shapes.block_row;
   spec.head_feature = shapes.head_feature;
   spec.table = exp_table;
   spec.kappa = constants.kappa;
   spec.score_shift = e.shift_score();
-  spec.key_bits = ceil_log2(padded_tokens);
+  spec.key_bits = ceil_log2(keys());
   spec.q = qkv.value[0];
-  spec.k = qkv.value[1];
-  spec.v = qkv.value[2];
+  spec.k = cache.keys;
+  spec.v = cache.values;
   attention = AttentionPlan::declare(builder, std::move(spec));
   ProjectionSpec out;
   out.feature = shapes.block_feature;

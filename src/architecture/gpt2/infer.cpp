@@ -13,18 +13,46 @@ constexpr std::size_t batch_tokens = 512;
 }  // namespace
 
 IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record,
-                                       Communicator& comm, std::function<void(std::size_t units)> progress)
+                                       Communicator& comm, std::function<void(std::size_t units)> progress,
+                                       const PastState& past)
     : model_(model),
       plan_(plan),
       record_(record),
       comm_(comm),
       progress_(std::move(progress)),
-      cache_(parameter_table()[wq].held_rows(plan.model, comm.rank(), comm.size()), plan.model.n_layer,
-             plan.padded_tokens),
+      cache_(parameter_table()[wq].held_rows(plan.model, comm.rank(), comm.size()), plan.model.n_layer, plan.past,
+             plan.keys()),
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
   if (record == Record::trace) {
     trace_ = Trace(plan, comm.rank(), comm.size());
+  }
+  if (plan.past > 0) {
+    load(past);
+  }
+}
+
+/// The rows of the cache from all ranks' parts: where heads straddle chunks a rank needs more than its own.
+void IntegerTransformer::load(const PastState& past) {
+  const std::size_t stride = past.at(state_keys).shape().dimensions()[2].chunk();
+  for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
+    for (const StateTensor tensor : {state_keys, state_values}) {
+      std::vector<std::int16_t>& to = tensor == state_keys ? cache_.k : cache_.v;
+      const std::size_t chunks = past[tensor].shape().dimensions()[1].chunk_count();
+      std::vector<std::int16_t> mine;
+      for (std::size_t chunk = block * chunks; chunk < (block + 1) * chunks; ++chunk) {
+        if (past[tensor].holds(chunk)) {
+          const auto rows = past[tensor].chunk(chunk);
+          mine.insert(mine.end(), rows.begin(), rows.end());
+        }
+      }
+      const std::vector<std::int16_t> all = comm_.size() == 1 ? std::move(mine) : comm_.all_gather<std::int16_t>(mine);
+      for (std::size_t row = cache_.rows.first; row < cache_.rows.last; ++row) {
+        std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(row * stride), plan_.past,
+                    to.begin() + static_cast<std::ptrdiff_t>(cache_.block_offset(block) +
+                                                             (row - cache_.rows.first) * cache_.capacity));
+      }
+    }
   }
 }
 
@@ -55,6 +83,7 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
     record_residual(context, plan_.x_in, block, batch);
     infer(context, plan_.norm_1, block, batch);
     infer(context, plan_.qkv, block, batch, cache_);
+    infer(context, plan_.cache, cache_, block, batch);
     const std::vector<std::int16_t> y = infer(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
     infer(context, plan_.projection, y, block, batch);
     record_residual(context, plan_.x_mid, block, batch);

@@ -18,6 +18,9 @@ struct IntegerModel {
   const Parameters* parameters = nullptr;
 };
 
+/// Keys and values of a state (B,A,S), by StateTensor: this rank's part; empty: none.
+using PastState = std::vector<ChunkedTensor<std::int16_t>>;
+
 /// Whether a run records a Trace.
 enum class Record : std::uint8_t { nothing, trace };
 
@@ -26,9 +29,10 @@ enum class Record : std::uint8_t { nothing, trace };
 /// sequence is cut into batches, on the plan's lengths or on the number of ranks. append() and select() are collective.
 class IntegerTransformer {
  public:
-  /// Room for plan.padded_tokens; model and plan must outlive this.
+  /// Room for plan.padded_tokens; model and plan must outlive this. `past`: the state that a continuation starts from,
+  /// by StateTensor, this rank's part.
   IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record, Communicator& comm,
-                     std::function<void(std::size_t units)> progress = {});
+                     std::function<void(std::size_t units)> progress = {}, const PastState& past = {});
 
   /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, std::invalid_argument for an id
   /// that is not in the vocabulary or tokens beyond the capacity.
@@ -48,8 +52,10 @@ class IntegerTransformer {
   Trace take_trace() { return std::move(trace_); }
 
  private:
+  void load(const PastState& past);
   [[nodiscard]] InferenceContext context() {
-    return {*model_.parameters, comm_, guard_, record_ == Record::trace ? &trace_ : nullptr, plan_.padded_tokens};
+    return {*model_.parameters,  comm_,     guard_, record_ == Record::trace ? &trace_ : nullptr,
+            plan_.padded_tokens, plan_.past};
   }
   void run_batch(std::span<const std::uint32_t> ids);
 
@@ -65,14 +71,16 @@ class IntegerTransformer {
   Trace trace_;
 };
 
-/// Generates plan.generated tokens greedily after the prompt and runs filler tokens up to s_hat = 2^ceil(log2 s).
-/// Throws std::invalid_argument (unknown ids) and RangeError, on all ranks.
+/// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
+/// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Throws std::invalid_argument (unknown ids) and
+/// RangeError, on all ranks.
 Trace run_inference(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
-                    Communicator& comm, const Progress& progress = {});
+                    Communicator& comm, const Progress& progress = {}, const PastState& past = {});
 
 /// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
 /// the model would generate.
 Trace run_one_pass(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
-                   std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress = {});
+                   std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress = {},
+                   const PastState& past = {});
 
 }  // namespace tessera

@@ -10,6 +10,7 @@ std::unique_ptr<Witness> make_witness(const Gpt2Plan& plan, const Statement& sta
   derive(*witness, plan.norm_1, comm);
   derive(*witness, plan.norm_2, comm);
   derive(*witness, plan.norm_final, comm);
+  derive(*witness, plan.cache, comm);
   derive(*witness, plan.attention);
   derive(*witness, plan.mlp);
   derive(*witness, plan.logits, statement, comm);

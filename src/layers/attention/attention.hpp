@@ -15,7 +15,7 @@ struct QkvCache;
 /// Causal multi-head attention with the soft-max between its two products, all blocks and heads at once.
 /// Source: seed multi_head_attention; soft-max by look-ups as in the integer transformer.
 ///
-///   z = rshift(Z∘A, S), A = q*k^T, Z_ij = [j <= i];  d = M - z + INF*(1-Z), e = EXP[d];  D_i = sum_j e_ij;
+///   z = rshift(Z∘A, S), A = q*k^T, Z_ij = [j <= past + i];  d = M - z + INF*(1-Z), e = EXP[d];  D_i = sum_j e_ij;
 ///   R = floor(2^46/D);  O = e*v;  y = rshift(O*R, 46).
 ///
 /// Statement: the claims on y (look-up, consumer). Points: w = look-up point of (B,H,T) rows, p = of the scores.
@@ -28,19 +28,22 @@ struct QkvCache;
 ///   |   |      | claims                                                                                   |
 ///   | 5 | P/V  | values, over (b,h,j), degree 3: O(a) = sum of                                            |
 ///   |   |      | beta(a_b,b)*beta(a_h,h)*e(b,h,a_t,j)*v(b,h,a_m,j); P: e: claim, v                        |
-///   | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p),     |
+///   | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<=Q+ahead} beta(p_K,K)]*M(p_b,p_h,Q,p_i): claim on M; gives z(p),     |
 ///   |   |      | then (Z∘A)(p)                                                                            |
 ///   | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c)       |
 ///   | 8 | P/V  | scores, over (b,x), degree 3: A(c) = sum of                                              |
 ///   |   |      | beta(c_b,b)*beta(c_h,head(x))*q(b,x,c_q)*k(b,x,c_k); P: q, k                             |
-/// Returns the claims on padded q, k, v (dimensions B, head and place, T).
+/// Returns the claims on padded q (dimensions B, head and place, T) and on k, v (the same with all keys).
 /// Every entry of e but e(0) is a multiple of 2^kappa, so T = D mod 2^kappa counts the keys with d = 0, and T-1 >= 0
 /// says that there is one; with d >= 0 everywhere M is the maximum.
 ///
 /// What an architecture says of it.
 struct AttentionSpec {
   HeadLayout heads;
-  Shape qkv;              // (B,A,T): of q, k and v
+  Shape qkv;              // (B,A,T): of q
+  Shape sequence;         // (B,A,keys): of k and v
+  Shape sequence_heads;   // (B,HM,keys)
+  std::size_t past = 0;   // query i sees the keys up to past + i
   Shape scores;           // (B,H,Q,K), causal; Q and K in tiles
   Shape rows;             // (B,H,T): one entry a query
   Shape head_feature;     // (B,H*m_hat,T)
@@ -89,9 +92,9 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
 TensorPoint row_point(const TensorPoint& point, unsigned head_bits);
 /// The weight on e that makes it D at a (B, H, T) point: one on every key.
 std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits);
-/// The weight along the token dimension of M in step 6: head Q -> beta(p_Q,Q)*sum_{K<=Q} beta(p_K,K), tail p_i.
+/// The weight along the token dimension of M in step 6: head Q -> beta(p_Q,Q)*sum_{K<=Q+ahead} beta(p_K,K), tail p_i.
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point);
 /// The multilinear extension, at a point of the scores, of the places above the diagonal in present tiles.
-E masked_places(const Shape& scores, const TensorPoint& point);
+E masked_places(const AttentionPlan& attention, const TensorPoint& point);
 
 }  // namespace tessera

@@ -33,8 +33,8 @@ struct Buffers {
 
 /// Some consecutive queries of one head, all in one tile, against all keys up to the last of them.
 struct QueryTile {
-  std::size_t block, head, first, rows;
-  [[nodiscard]] std::size_t keys() const { return first + rows; }
+  std::size_t block, head, first, rows, past;
+  [[nodiscard]] std::size_t keys() const { return past + first + rows; }
 };
 
 /// Attention of one batch against the cache: what the steps of a tile share.
@@ -83,7 +83,7 @@ void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
 /// z, M, e and D of one query; keys above the diagonal take no part.
 void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const {
   const std::size_t position = tile.first + row;
-  const std::size_t keys = position + 1;
+  const std::size_t keys = tile.past + position + 1;
   const double* products = buffers.products.data() + row * tile.keys();
   std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
   const int shift = plan.score_shift;
@@ -119,14 +119,16 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
 
 void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const {
   const Shape& shape = plan.scores;
-  const std::size_t side = shape.dimensions().back().chunk();
+  const std::size_t queries = shape.dimensions()[2].chunk();
+  const std::size_t side = shape.dimensions()[3].chunk();
   const std::size_t position = tile.first + row;
+  const std::size_t keys = tile.past + position + 1;
   const std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
-  for (std::size_t key = 0; key <= position; key += side) {
-    const std::size_t count = std::min(side, position + 1 - key);
+  for (std::size_t key = 0; key < keys; key += side) {
+    const std::size_t count = std::min(side, keys - key);
     const std::size_t chunk =
-        shape.chunk_at(std::array<std::size_t, 4>{tile.block, tile.head, position / side, key / side});
-    const std::size_t at = (position % side) * side;
+        shape.chunk_at(std::array<std::size_t, 4>{tile.block, tile.head, position / queries, key / side});
+    const std::size_t at = (position % queries) * side;
     std::copy_n(buffers.score.data() + key, count, trace()[plan.score].chunk(chunk).data() + at);
     std::copy_n(buffers.remainder.data() + key, count, trace()[plan.score_remainder].chunk(chunk).data() + at);
     std::copy_n(exponential + key, count, trace()[plan.exponential].chunk(chunk).data() + at);
@@ -213,13 +215,13 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
     const std::size_t end = batch.first + batch.size;
     for (std::size_t first = batch.first; first < end;) {
       const std::size_t next = std::min(end, (first / max_tile + 1) * max_tile);
-      tiles.push_back({block, head, first, next - first});
+      tiles.push_back({block, head, first, next - first, attention.past});
       first = next;
     }
   }
   const std::size_t m = attention.heads.size;
   std::vector<std::int16_t> y(heads.size() * m * batch.size);
-  const std::size_t steps = heads.size() * m * batch.size * (batch.first + batch.size);
+  const std::size_t steps = heads.size() * m * batch.size * (attention.past + batch.first + batch.size);
   const TileStep step{context, attention, exp_table, cache, batch};
 #pragma omp parallel if (steps > parallel_work)
   {

@@ -18,17 +18,16 @@ std::vector<std::int64_t> gather(const ChunkedTensor<std::int16_t>& tensor, Comm
   return all;
 }
 
-/// (B, F, T) features as (B, H*m_hat, T) heads held by head.
-ChunkedTensor<std::int16_t> pad_heads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& features,
+/// (B, F, T) features as (B, H*m_hat, T) heads held by head, of the shape `heads`.
+ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
                                       Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
-  const std::size_t tokens = attention.qkv.dimensions()[2].chunk();
-  const std::size_t m = attention.heads.size;
-  const std::size_t block_stride = all.size() / attention.qkv.dimensions()[0].length;
-  ChunkedTensor<std::int16_t> padded(attention.head_feature, Ownership{1}, comm.rank(), comm.size());
+  const std::size_t tokens = features.shape().dimensions()[2].chunk();
+  const std::size_t block_stride = all.size() / heads.dimensions()[0].length;
+  ChunkedTensor<std::int16_t> padded(heads, Ownership{1}, comm.rank(), comm.size());
   for (const std::size_t chunk : padded.held()) {
-    const std::size_t block = attention.head_feature.coordinate(chunk, 0);
-    const std::size_t head = attention.head_feature.coordinate(chunk, 1);
+    const std::size_t block = heads.coordinate(chunk, 0);
+    const std::size_t head = heads.coordinate(chunk, 1);
     for (std::size_t i = 0; i < m; ++i) {
       // chunks of one block follow each other, so a feature's row is at feature*tokens
       const std::size_t row = block * block_stride + (head * m + i) * tokens;
@@ -45,8 +44,8 @@ ChunkedTensor<std::int16_t> pad_heads(const AttentionPlan& attention, const Chun
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm)
     : scores_(attention.scores), q_(&witness[attention.q]), k_(&witness[attention.k]) {
   if (!attention.heads.whole()) {
-    padded_q_ = pad_heads(attention, *q_, comm);
-    padded_k_ = pad_heads(attention, *k_, comm);
+    padded_q_ = pad_heads(attention.heads.size, attention.head_feature, *q_, comm);
+    padded_k_ = pad_heads(attention.heads.size, attention.sequence_heads, *k_, comm);
     q_ = &padded_q_;
     k_ = &padded_k_;
   }

@@ -21,8 +21,7 @@ std::vector<E> repeat_each(const std::vector<E>& table, std::size_t times) {
 
 /// q, k or v at a token point, over (block, head and place), padded: natural order.
 std::vector<E> padded_at_token(ProverContext& context, const AttentionPlan& attention, const IntegerTensor& tensor,
-                               const Point& token) {
-  const Shape& shape = attention.qkv;
+                               const Shape& shape, const Point& token) {
   std::vector<E> features = contract(tensor, shape, {Axis{}, Axis{}, eq_table(token)}, context.comm);
   if (attention.heads.whole()) {
     return features;
@@ -41,7 +40,7 @@ std::vector<E> padded_at_token(ProverContext& context, const AttentionPlan& atte
 
 /// v at a place point: table over (block, head, key).
 std::vector<E> values_at_place(ProverContext& context, const AttentionPlan& attention, const Point& place) {
-  const Shape& shape = attention.qkv;
+  const Shape& shape = attention.sequence;
   const std::size_t m = attention.heads.size;
   const std::vector<E> weights = eq_table(place);
   if (attention.heads.whole()) {
@@ -119,7 +118,7 @@ TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention
   const auto scope = context.transcript.scope("mask");
   const Shape& scores = attention.scores;
   const PaddedHeads heads(attention, context.witness, context.comm);
-  const std::vector<ChunkedFactor> factors{CausalMask{scores}, heads.score_product()};
+  const std::vector<ChunkedFactor> factors{CausalMask{scores, attention.past}, heads.score_product()};
   const ProvenSumcheck sumcheck =
       prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), scores, Ownership{1}, factors,
                              to_flat_point(scores, at), context.comm);
@@ -132,11 +131,11 @@ std::array<PointClaim, 2> prove_scores(ProverContext& context, const AttentionPl
   const auto scope = context.transcript.scope("scores");
   const auto block_bits = static_cast<unsigned>(at[0].size());
   const std::size_t places = std::size_t{1} << Dimension::whole(attention.heads.size).log_chunk;
-  const ProvenSumcheck sumcheck =
-      prove_dense_sumcheck(context.transcript, round_kernel(TripleProductRelation{}),
-                           {repeat_each(eq_table(join(at[0], at[1])), places),
-                            padded_at_token(context, attention, context.witness.view(attention.q), at[2]),
-                            padded_at_token(context, attention, context.witness.view(attention.k), at[3])});
+  const ProvenSumcheck sumcheck = prove_dense_sumcheck(
+      context.transcript, round_kernel(TripleProductRelation{}),
+      {repeat_each(eq_table(join(at[0], at[1])), places),
+       padded_at_token(context, attention, context.witness.view(attention.q), attention.qkv, at[2]),
+       padded_at_token(context, attention, context.witness.view(attention.k), attention.sequence, at[3])});
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
   const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
   context.transcript.send("q", sumcheck.factors[1]);

@@ -63,7 +63,7 @@ PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan&
   const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
   const TensorPoint end = to_tensor_point(scores, sumcheck.point);
   const S product = transcript.receive("product");
-  transcript.check_equal(less_or_equal(end[3], end[2]) * product, sumcheck.value,
+  transcript.check_equal(less_or_equal(end[3], end[2], attention.past) * product, sumcheck.value,
                          "masked scores do not match the sum-check");
   return {end, product};
 }
@@ -105,18 +105,19 @@ std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
 Factor masked_row_weight(const Shape& scores, const TensorPoint& point) {
   const unsigned tiles = scores.dimensions()[2].outer_bits();
   const std::span<const E> query_tile = std::span(point[2]).first(tiles);
-  const std::span<const E> key_tile = std::span(point[3]).first(tiles);
+  const std::span<const E> key_tile = std::span(point[3]).first(scores.dimensions()[3].outer_bits());
   Factor weight{{}, Point(point[2].begin() + tiles, point[2].end())};
   for (std::size_t tile = 0; tile < std::size_t{1} << tiles; ++tile) {
-    weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, tile + 1));
+    weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, tile + scores.ahead() + 1));
   }
   return weight;
 }
 
-E masked_places(const Shape& scores, const TensorPoint& point) {
-  const auto& dimensions = scores.dimensions();
-  return presence_at(scores, point) - less_than(point[0], dimensions[0].length) *
-                                          less_than(point[1], dimensions[1].length) * less_or_equal(point[3], point[2]);
+E masked_places(const AttentionPlan& attention, const TensorPoint& point) {
+  const auto& dimensions = attention.scores.dimensions();
+  return presence_at(attention.scores, point) - less_than(point[0], dimensions[0].length) *
+                                                    less_than(point[1], dimensions[1].length) *
+                                                    less_or_equal(point[3], point[2], attention.past);
 }
 
 template <class S>
@@ -147,7 +148,7 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const TensorPoint at = context.lookup.point(scores);
   const S row_max = context.committed("row_max", attention.row_max.tensor,
                                       {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
-  const S score = row_max + masked_places(scores, at) * F::from_signed(softmax_infinity) -
+  const S score = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
                   context.lookup.input(attention.exponential);
   const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),
                                   static_cast<unsigned>(attention.score_shift));

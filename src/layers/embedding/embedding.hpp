@@ -11,7 +11,7 @@ struct Batch;
 /// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else). Sources: seeds
 /// embeddings_protocol and positional_encoding. R = H*E with the public one-hot H: R(r_f, r_t) is the claim on E with
 /// weight H(r_t, .) along the vocabulary, whose sum-check is the opening's; the sub-matrix of the first s_hat positions
-/// is P at leading zeros.
+/// is P at leading zeros, that of a continuation's positions a weight.
 ///   | # | from | message                                                                         |
 ///   | 1 | P    | x_in(0, p_f, p_t): claim, p = look-up point of (B,F,T)                            |
 ///   | 2 | P    | P(0..0 p_t, p_f): claim; the difference is the claim on E with weight H(p_t, .)   |
@@ -32,6 +32,8 @@ template <class S>
 void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);
 void run(ProverContext& context, const EmbeddingPlan& embedding);
 
+/// The weight along positions (2^bits) of a point on rows: beta(row, i) at past + i.
+Factor row_positions(unsigned bits, std::size_t past, const Point& row);
 /// Weights of the three claims at the point `at` of (B,F,T).
 struct EmbeddingWeights {
   std::vector<Factor> input;      // on x_in: block 0
@@ -41,7 +43,8 @@ struct EmbeddingWeights {
 EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedding, const Statement& statement,
                                    const TensorPoint& at);
 
-/// Prompt, generated and filler ids, padded_tokens of them.
+/// Ids of the rows, padded_tokens of them: a continuation's last token, prompt, generated (not a continuation's last
+/// one), filler.
 std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement);
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std:
     if (vocabulary.contains(ids[t])) {
       add_row(tokens.row(ids[t]), t);
     }
-    const std::size_t position = batch.first + t;
+    const std::size_t position = context.past + batch.first + t;
     if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
       add_row(places.row(position), t);
     }

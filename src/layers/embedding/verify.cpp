@@ -4,20 +4,32 @@
 namespace tessera {
 
 std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement) {
-  std::vector<std::uint32_t> tokens = statement.prompt;
+  std::vector<std::uint32_t> tokens = prompt_rows(statement);
   tokens.insert(tokens.end(), statement.generated.begin(), statement.generated.end());
+  tokens.resize(plan.tokens);
   tokens.resize(plan.padded_tokens, plan.filler);
   return tokens;
+}
+
+Factor row_positions(unsigned bits, std::size_t past, const Point& row) {
+  if (past == 0) {
+    return Factor::at(join(Point(bits - row.size()), row));
+  }
+  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << bits));
+  const std::vector<E> rows = eq_table(row);
+  for (std::size_t i = 0; i < rows.size() && past + i < weight.head.size(); ++i) {
+    weight.head[past + i] = rows[i];
+  }
+  return weight;
 }
 
 EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedding, const Statement& statement,
                                    const TensorPoint& at) {
   const unsigned position_bits = plan.parameter_layout.tensors()[embedding.position].dimensions()[0].bits();
-  const Point leading_zeros(position_bits - at[2].size());
   const std::vector<E> token_weights = eq_table(at[2]);
   EmbeddingWeights weights;
   weights.input = {Factor::one_hot(static_cast<unsigned>(at[0].size()), 0), Factor::at(at[1]), Factor::at(at[2])};
-  weights.position = {Factor::at(join(leading_zeros, at[2])), Factor::at(at[1])};
+  weights.position = {row_positions(position_bits, plan.past, at[2]), Factor::at(at[1])};
   weights.embedding = {token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights),
                        Factor::at(at[1])};
   return weights;

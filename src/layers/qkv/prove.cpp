@@ -8,19 +8,14 @@
 
 namespace tessera {
 
-WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const AttentionClaims& claims) {
+WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers) {
   const auto scope = context.transcript.scope("qkv");
   const Shape& shape = qkv.qkv;
-  const unsigned feature_bits = shape.dimensions()[1].bits();
-  const TensorPoint looked_up = context.lookup.point(shape);
-  const auto input = [&](const PointClaim& consumer) {
-    return ReductionInput{
-        {{weight_at(looked_up), E::zero()},
-         {{Factor::at(consumer.point[0]), padded_to_feature(qkv.heads, feature_bits, consumer.point[1]),
-           Factor::at(consumer.point[2])},
-          E::zero()}}};
-  };
-  const std::array inputs{input(claims.q), input(claims.k), input(claims.v)};
+  std::array<ReductionInput, 3> inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].claims = consumers[i];
+    inputs[i].claims.insert(inputs[i].claims.begin(), {weight_at(context.lookup.point(shape)), E::zero()});
+  }
   const std::array tensors{context.witness.view(qkv.value[0]), context.witness.view(qkv.value[1]),
                            context.witness.view(qkv.value[2])};
   const ReducedClaims reduced = prove_claim_reduction(context, shape, tensors, inputs);

@@ -7,19 +7,15 @@
 namespace tessera {
 
 template <class S>
-WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const AttentionClaimsOf<S>& claims) {
+WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers) {
   const auto scope = context.transcript.scope("qkv");
   const Shape& shape = qkv.qkv;
-  const unsigned feature_bits = shape.dimensions()[1].bits();
-  const TensorPoint looked_up = context.lookup.point(shape);
-  const auto input = [&](RangeId range, const PointClaimOf<S>& consumer) {
-    return ReductionInputOf<S>{
-        {{weight_at(looked_up), context.lookup.value(range)},
-         {{Factor::at(consumer.point[0]), padded_to_feature(qkv.heads, feature_bits, consumer.point[1]),
-           Factor::at(consumer.point[2])},
-          consumer.value}}};
-  };
-  const std::array inputs{input(qkv.value[0], claims.q), input(qkv.value[1], claims.k), input(qkv.value[2], claims.v)};
+  std::array<ReductionInputOf<S>, 3> inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].claims = consumers[i];
+    inputs[i].claims.insert(inputs[i].claims.begin(),
+                            {weight_at(context.lookup.point(shape)), context.lookup.value(qkv.value[i])});
+  }
   const ReducedClaimsOf<S> reduced = verify_claim_reduction(context.transcript, shape, inputs);
   const TensorPoint& at = reduced.point;
   const auto product = [&](RangeId remainder, S value, std::string_view label, ParameterId bias, int bias_shift) {
@@ -36,7 +32,7 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const At
   return {weight_at(u.point), u.value};
 }
 
-template WeightedClaim run(VerifierContext<E>&, const QkvPlan&, const AttentionClaims&);
-template WeightedClaimOf<Nothing> run(VerifierContext<Nothing>&, const QkvPlan&, const AttentionClaimsOf<Nothing>&);
+template WeightedClaim run(VerifierContext<E>&, const QkvPlan&, const QkvClaims&);
+template WeightedClaimOf<Nothing> run(VerifierContext<Nothing>&, const QkvPlan&, const QkvClaimsOf<Nothing>&);
 
 }  // namespace tessera

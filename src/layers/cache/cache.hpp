@@ -1,0 +1,65 @@
+#pragma once
+
+#include "layers/attention/attention.hpp"
+#include "plan/builder.hpp"
+#include "plan/context.hpp"
+
+namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+struct QkvCache;  // layers/qkv/qkv.hpp
+class Witness;    // plan/witness.hpp
+
+/// Keys and values of the whole conversation, which attention reads: those of the state that the pass starts from, then
+/// the new rows. Source: seed qkv, "Proving Passes over Output Tokens", for any number of new rows. The concatenation
+/// is K(r) = K_past(r) + k~(r), k~ the new rows at their places (equations 3 and 4); k~(.., c) = sum_i beta(c, past +
+/// i) k(.., i), so the seed's sum-check over the placed rows (equation 2) is a public weight of a claim on k, which the
+/// claim reduction of q, k, v takes. In a beginning there is no past, and nothing is sent.
+///   | # | from | message                                                                                     |
+///   | 1 | P    | continuation: K_past, V_past at the points of attention's claims: claims on the past state  |
+///   | 2 | V    | where a state is kept: point rho on (B,A,S), after the root of the kept state               |
+///   | 3 | P    | K_kept(rho), V_kept(rho): claims on the kept state; continuation: K_past(rho), V_past(rho)  |
+/// K_kept(rho) = K_past(rho) + sum_{i < kept rows} beta(rho_t, past + i) k(.., i): the kept state is the past one and
+/// this pass's rows, and zero beyond. Error: bits of (B,A,S)/|E|.
+///
+/// What an architecture says of it.
+struct CacheSpec {
+  HeadLayout heads;
+  Shape qkv;              // (B,A,T): the new rows
+  Shape sequence;         // (B,A,past + T): what attention reads
+  Shape state;            // (B,A,S), S all positions that the model has
+  std::size_t past = 0;   // rows in the past state
+  std::size_t added = 0;  // rows that are added to the kept one; 0: none is kept
+  Recorded<std::int16_t> k, v;
+};
+
+struct CachePlan : CacheSpec {
+  Recorded<std::int16_t> keys, values;  // of the whole sequence: k and v themselves in a beginning
+  static CachePlan declare(Builder& builder, CacheSpec spec);
+};
+
+/// Records keys and values of a continuation: the past's with the first batch, and the batch's.
+void infer(const InferenceContext& context, const CachePlan& plan, const QkvCache& cache, std::size_t block,
+           const Batch& batch);
+
+/// The past and the kept state.
+void derive(Witness& witness, const CachePlan& cache, Communicator& comm);
+
+/// Claims on q, k, v (B,A,T).
+template <class S>
+using QkvClaimsOf = std::array<std::vector<WeightedClaimOf<S>>, 3>;
+using QkvClaims = QkvClaimsOf<E>;
+
+/// `claims`: on padded q, and on keys and values of the whole sequence.
+template <class S>
+QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims);
+QkvClaims run(ProverContext& context, const CachePlan& cache, const AttentionClaims& claims);
+
+/// The weight along new rows 0 .. rows-1 (2^bits) of a claim at `position`, a point on positions: beta(position, past +
+/// i).
+Factor placed_rows(unsigned bits, std::size_t past, std::size_t rows, const Point& position);
+/// The weight along the positions of a state (2^bits) of a claim at `position`, which may have more or fewer variables.
+Factor state_rows(unsigned bits, const Point& position);
+
+}  // namespace tessera

@@ -1,0 +1,36 @@
+#include "layers/cache/claims.hpp"
+
+namespace tessera {
+
+Factor placed_rows(unsigned bits, std::size_t past, std::size_t rows, const Point& position) {
+  if (past == 0 && rows == std::size_t{1} << bits && position.size() == bits) {
+    return Factor::at(position);
+  }
+  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << bits));
+  for (std::size_t i = 0; i < rows; ++i) {
+    weight.head[i] = eq_index(position, past + i);
+  }
+  return weight;
+}
+
+Factor state_rows(unsigned bits, const Point& position) {
+  const std::size_t missing = bits > position.size() ? bits - position.size() : 0;
+  const std::size_t beyond = position.size() + missing - bits;
+  // fewer variables: the state's leading ones are 0; more: those positions are 0 in the state
+  Factor weight = Factor::at(join(Point(missing), std::span(position).subspan(beyond)));
+  for (std::size_t i = 0; i < beyond; ++i) {
+    weight.head.front() *= E::one() - position[i];
+  }
+  return weight;
+}
+
+template <class S>
+QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims) {
+  const auto rho = [&] { return context.transcript.challenge("rho", 1, "the kept state at a point"); };
+  return cache_claims<S>(context, cache, claims, rho);
+}
+
+template QkvClaims run(VerifierContext<E>&, const CachePlan&, const AttentionClaims&);
+template QkvClaimsOf<Nothing> run(VerifierContext<Nothing>&, const CachePlan&, const AttentionClaimsOf<Nothing>&);
+
+}  // namespace tessera

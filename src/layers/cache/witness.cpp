@@ -1,0 +1,37 @@
+#include "layers/cache/cache.hpp"
+#include "plan/witness.hpp"
+
+namespace tessera {
+namespace {
+
+/// The first `positions` of a sequence (B,A,keys), as a state (B,A,S).
+ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence, const Shape& state,
+                                     std::size_t positions, Communicator& comm) {
+  ChunkedTensor<std::int16_t> result(state, sequence.ownership(), comm.rank(), comm.size());
+  const std::size_t from_stride = sequence.shape().dimensions()[2].chunk();
+  const std::size_t to_stride = state.dimensions()[2].chunk();
+  for (const std::size_t chunk : result.held()) {
+    const auto from = sequence.chunk(chunk);
+    const auto to = result.chunk(chunk);
+    for (std::size_t row = 0; row < from.size() / from_stride; ++row) {
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * from_stride), positions,
+                  to.begin() + static_cast<std::ptrdiff_t>(row * to_stride));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void derive(Witness& witness, const CachePlan& cache, Communicator& comm) {
+  for (const Recorded<std::int16_t>& tensor : {cache.keys, cache.values}) {
+    if (cache.past > 0) {
+      witness.past.push_back(state_of(witness[tensor], cache.state, cache.past, comm));
+    }
+    if (cache.added > 0) {
+      witness.kept.push_back(state_of(witness[tensor], cache.state, cache.past + cache.added, comm));
+    }
+  }
+}
+
+}  // namespace tessera

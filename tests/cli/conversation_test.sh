@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# A conversation proven part by part: on any number of ranks, with lost, foreign and damaged states.
+source "$(dirname "$0")/common.sh"
+make_files
+key=commitment/verifying.key
+
+prove() { # RANKS OPTIONS...
+  local ranks=$1
+  shift
+  timeout 100 "$mpirun" -n "$ranks" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment "$@"
+}
+check() { verify --key $key "$@"; }
+
+expect 0 'proof of' prove 1 --tokens 17,42,5,99 --generate 4 --keep state1 --out part1.h5
+expect 0 'proof of' prove 2 --tokens 17,42,5,99 --generate 4 --keep state1b --out part1b.h5
+expect 0 'proof of' prove 3 --continue state1b --tokens 64,31 --generate 5 --keep state2 --out part2.h5
+expect 0 'proof of' prove 1 --continue state1 --tokens 64,31 --generate 5 --keep state2b --out part2b.h5
+expect 0 'proof of' prove 2 --continue state2 --generate 3 --out part3.h5 # without a word
+
+# the same bytes for any number of ranks, the states too
+expect_same "$(payload_digest part1.h5)" "$(payload_digest part1b.h5)"
+expect_same "$(payload_digest part2.h5)" "$(payload_digest part2b.h5)"
+for state in 1 2; do
+  for file in state$state/*; do
+    cmp "$file" "state${state}b/$(basename "$file")" || fail "$file: other bytes on other ranks"
+  done
+done
+
+# one pass over the same tokens chooses the same tokens
+ids() { check "$@" | sed -n 's/^\(prompt\|generated\) ([0-9]* tokens)://p' | tr -d '\n'; }
+whole=$(ids part1.h5 part2.h5 part3.h5)
+read -ra tokens <<<"$whole"
+expect 0 'proof of' prove 1 --tokens "$(IFS=, && echo "${tokens[*]:0:15}")" --generate 3 --out one.h5
+expect_same "$(ids one.h5)" "$whole"
+
+expect 0 '^ACCEPTED' check part1.h5
+expect 0 '^ACCEPTED' check part1.h5 part2.h5
+expect 0 '^ACCEPTED' check part1b.h5 part2.h5 part3.h5
+expect 0 '^ACCEPTED' check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,31
+expect 1 'part 2, part2.h5: the prompt is not the expected one' \
+  check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,32
+
+# parts alone, skipped, repeated, reordered
+expect 1 'give the earlier parts before it' check part2.h5
+expect 1 'part 2, part3.h5: it continues another state' check part1.h5 part3.h5
+expect 1 'part 3, part2.h5: it continues another state' check part1.h5 part2.h5 part2.h5
+expect 1 'part 1, part2.h5: .*earlier parts' check part2.h5 part1.h5
+expect 1 'part 2, part1.h5: it is the beginning' check part1.h5 part1.h5
+expect 1 'part 4, part3.h5: the part before it keeps no state' check part1.h5 part2.h5 part3.h5 part3.h5
+expect 0 'proof of' prove 1 --tokens 17,42,5,98 --generate 4 --keep foreign --out foreign1.h5
+expect 1 'part 2, part2.h5: it continues another state' check foreign1.h5 part2.h5
+
+# the statement says otherwise than the payload
+for what in root length last_token beginning dropped; do
+  craft start part2.h5 false.h5 $what
+  expect 1 'REJECTED' check part1.h5 false.h5
+done
+
+# a job that is done before keeps its trace
+expect 0 'proof of' prove 2 --continue state1 --tokens 64,31 --generate 5 --scratch traces --out again.h5
+expect 0 'proof of' prove 2 --continue state1 --tokens 64,31 --generate 5 --scratch traces --out again.h5
+expect 0 '^ACCEPTED' check part1.h5 again.h5
+
+# damaged, mixed and foreign states: nothing is written
+cannot() { expect_error 2 "$1" prove 2 --continue "$2" --tokens 64,31 --generate 5 --out bad.h5 --keep bad; }
+cannot 'nowhere/state.h5: expected a file' nowhere
+damaged() {
+  rm -rf damaged
+  cp -r state1 damaged
+}
+damaged
+flip damaged/keys_values-0.h5 $(($(size_of damaged/keys_values-0.h5) - 9))
+cannot 'damaged/keys_values-0.h5: ' damaged
+damaged
+truncate -s 1000 damaged/keys_values-0.h5
+cannot 'damaged/keys_values-0.h5: ' damaged
+damaged
+rm damaged/keys_values-0.h5
+cannot 'damaged/keys_values-0.h5: expected a file' damaged
+damaged
+cp state2/keys_values-0.h5 damaged/
+cannot 'damaged/keys_values-0.h5: digest: expected [0-9a-f]* of this state' damaged
+cp foreign/state.h5 damaged/state.h5
+cannot 'damaged/keys_values-0.h5: digest: expected' damaged
+cp proof.h5 damaged/state.h5
+cannot 'damaged/state.h5: format: expected tessera conversation state' damaged
+craft parameter model.h5 other.h5
+tessera commit --quiet --model other.h5 --out other >/dev/null || fail "commit"
+expect_error 2 'state1/state.h5: key_digest: expected [0-9a-f]* of this model' \
+  "$programs/tessera" prove --quiet --model other.h5 --commitment other --continue state1 --generate 2 --out bad.h5
+expect_error 2 'expected at most 48 tokens together, found 57 with the 8 of --continue' \
+  prove 1 --continue state1 --tokens 64,31 --generate 47 --out bad.h5
+expect_error 2 'expected at least one token, found none' prove 1 --generate 4 --out bad.h5
+expect_absent bad.h5 bad
+finish

@@ -1,0 +1,315 @@
+// Proofs that continue proofs: the state between them, and every lie about it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "architecture/gpt2/inference.hpp"
+#include "fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+using StateTensors = std::vector<ChunkedTensor<std::int16_t>>;
+
+struct Part {
+  Statement statement;
+  std::vector<std::uint8_t> payload;
+  std::optional<ConversationState> kept;
+  StateTensors state;
+  Trace trace;
+};
+
+Statement statement_after(const Part* before, Ids prompt, bool keeps) {
+  Statement statement{std::move(prompt), {}};
+  statement.keeps = keeps;
+  if (before != nullptr) {
+    statement.start = before->kept;
+  }
+  return statement;
+}
+
+using Lie = std::function<void(Witness&)>;
+
+/// Generates and proves by the statement's plan as it is changed, from `change_proof` on by that.
+Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t generate, bool keeps,
+                const std::function<void(Gpt2Plan&)>& change = {}, const Lie& lie = {},
+                const std::function<void(Gpt2Plan&)>& change_proof = {}) {
+  Part part;
+  part.statement = statement_after(before, std::move(prompt), keeps);
+  part.statement.generated.resize(generate);
+  Gpt2Plan plan = Gpt2Plan::of(test.key, PassShape::of(part.statement));
+  if (change) {
+    change(plan);
+  }
+  part.trace = run_inference(test.integers, plan, prompt_rows(part.statement), test.comm, {},
+                             before != nullptr ? before->state : StateTensors{});
+  part.statement.generated = part.trace.generated_tokens();
+  const auto witness = make_witness(plan, part.statement, part.trace, test.parameters, test.comm);
+  if (lie) {
+    lie(*witness);
+  }
+  if (change_proof) {
+    change_proof(plan);
+  }
+  Proof proof = prove_witness(plan, test.key, part.statement, *witness, *test.codeword, test.comm);
+  part.payload = std::move(proof.payload);
+  part.kept = proof.kept;
+  part.state = std::move(witness->kept);
+  return part;
+}
+
+Verdict verify(TestModel& test, const Part& part) { return verify_inference(test.key, part.statement, part.payload); }
+
+const Part& first() {
+  static const Part part = prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 7}, 4, true);
+  return part;
+}
+const Part& second() {
+  static const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true);
+  return part;
+}
+
+TEST(Conversation, parts_are_accepted_and_fit_together) {
+  TestModel& test = odd_model();
+  const Part third = prove_part(test, &second(), {}, 3, false);  // goes on without a word
+  for (const Part* part : {&first(), &second(), &third}) {
+    const Verdict verdict = verify(test, *part);
+    expect_accepted(verdict);
+    EXPECT_EQ(verdict.kept, part->kept);
+  }
+  EXPECT_EQ(second().statement.start, first().kept);
+  EXPECT_EQ(first().kept->length, 9U);
+  EXPECT_EQ(second().kept->length, 9U + 8U);
+  EXPECT_EQ(first().kept->last_token, first().statement.generated.back());
+  EXPECT_FALSE(third.kept);
+}
+
+TEST(Conversation, one_token_passes_are_accepted) {
+  TestModel& test = odd_model();
+  Part before = prove_part(test, nullptr, {17}, 1, true);
+  for (int i = 0; i < 3; ++i) {
+    Part part = prove_part(test, &before, {}, 1, true);
+    expect_accepted(verify(test, part));
+    before = std::move(part);
+  }
+}
+
+TEST(Conversation, gutenberg_over_several_tiles) {
+  TestModel& test = gutenberg_model();
+  Ids prompt(150);
+  for (std::size_t i = 0; i < prompt.size(); ++i) {
+    prompt[i] = static_cast<std::uint32_t>((i * 37 + 11) % 500);
+  }
+  const Part a = prove_part(test, nullptr, Ids(prompt.begin(), prompt.begin() + 20), 3, true);
+  expect_accepted(verify(test, a));
+  const Part b = prove_part(test, &a, prompt, 10, true);  // two query tiles, three key tiles
+  expect_accepted(verify(test, b));
+  const Part c = prove_part(test, &b, {5}, 2, false);
+  expect_accepted(verify(test, c));
+}
+
+/// All values of a recorded tensor (rows of `tokens` last): row `first` of the one is row `second` of the other.
+template <class T>
+void expect_same_row(const ChunkedTensor<T>& a, std::size_t first, const ChunkedTensor<T>& b, std::size_t second) {
+  const std::size_t a_stride = a.shape().dimensions().back().chunk();
+  const std::size_t b_stride = b.shape().dimensions().back().chunk();
+  ASSERT_EQ(a.shape().chunk_count(), b.shape().chunk_count());
+  for (std::size_t chunk = 0; chunk < a.shape().chunk_count(); ++chunk) {
+    const auto x = a.chunk(chunk);
+    const auto y = b.chunk(chunk);
+    for (std::size_t row = 0; row < x.size() / a_stride; ++row) {
+      ASSERT_EQ(x[row * a_stride + first], y[row * b_stride + second]);
+    }
+  }
+}
+
+TEST(Conversation, integers_are_those_of_one_pass) {
+  TestModel& test = odd_model();
+  Ids tokens = first().statement.prompt;
+  for (const Ids* more : {&first().statement.generated, &second().statement.prompt, &second().statement.generated}) {
+    tokens.insert(tokens.end(), more->begin(), more->end());
+  }
+  const Ids prompt(tokens.begin(), tokens.end() - 5);
+  const Ids generated(tokens.end() - 5, tokens.end());
+  const Gpt2Plan whole = Gpt2Plan::of(test.key, prompt.size(), generated.size());
+  const Trace trace = run_inference(test.integers, whole, prompt, test.comm);
+  EXPECT_EQ(trace.generated_tokens(), generated);
+  const Gpt2Plan plan = Gpt2Plan::of(test.key, second().statement);
+  const Trace& part = second().trace;
+  for (std::size_t row = 0; row < plan.tokens; ++row) {
+    const std::size_t at = plan.past + row;
+    expect_same_row(part[plan.x_in], row, trace[whole.x_in], at);
+    expect_same_row(part[plan.x_mid], row, trace[whole.x_mid], at);
+    expect_same_row(part[plan.x_end], row, trace[whole.x_end], at);
+    for (std::size_t i = 0; i < 3; ++i) {
+      expect_same_row(part[plan.qkv.value[i]], row, trace[whole.qkv.value[i]], at);
+    }
+    expect_same_row(part[plan.attention.y], row, trace[whole.attention.y], at);
+    expect_same_row(part[plan.attention.row_sum], row, trace[whole.attention.row_sum], at);
+    expect_same_row(part[plan.mlp.gelu], row, trace[whole.mlp.gelu], at);
+  }
+  for (std::size_t position = 0; position < second().kept->length; ++position) {
+    expect_same_row(second().state[state_keys], position, trace[whole.qkv.value[1]], position);
+    expect_same_row(second().state[state_values], position, trace[whole.qkv.value[2]], position);
+  }
+}
+
+// What a statement says of its start.
+
+void expect_other_start_rejected(const std::function<void(ConversationState&)>& change) {
+  Part part = second();
+  change(*part.statement.start);
+  EXPECT_FALSE(verify(odd_model(), part).accepted);
+}
+
+TEST(Conversation, another_root) {
+  expect_other_start_rejected([](ConversationState& start) { start.root[0] ^= 1; });
+}
+TEST(Conversation, another_length) {
+  expect_other_start_rejected([](ConversationState& start) { start.length += 1; });
+  expect_other_start_rejected([](ConversationState& start) { start.length -= 1; });
+  expect_other_start_rejected([](ConversationState& start) { start.length = 0; });
+  expect_other_start_rejected([](ConversationState& start) { start.length = UINT64_MAX; });
+}
+TEST(Conversation, another_last_token) {
+  expect_other_start_rejected([](ConversationState& start) { start.last_token ^= 1; });
+  expect_other_start_rejected([](ConversationState& start) { start.last_token = UINT32_MAX; });
+}
+TEST(Conversation, a_continuation_told_as_a_beginning) {
+  Part part = second();
+  part.statement.start.reset();
+  EXPECT_FALSE(verify(odd_model(), part).accepted);
+}
+TEST(Conversation, a_state_that_is_not_kept) {
+  Part part = second();
+  part.statement.keeps = false;
+  EXPECT_FALSE(verify(odd_model(), part).accepted);
+}
+
+// A state that is kept but is not the past one and the new rows.
+
+void expect_kept_lie_rejected(const std::function<void(StateTensors&)>& lie) {
+  const Part part =
+      prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, {}, [&](Witness& witness) { lie(witness.kept); });
+  expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
+}
+
+constexpr std::size_t state_stride = 64;  // 48 positions, padded
+
+std::int16_t& cell(StateTensors& state, StateTensor tensor, std::size_t row, std::size_t position) {
+  return state[tensor].values()[row * state_stride + position];
+}
+std::size_t rows_of(StateTensors& state) { return state[state_keys].values().size() / state_stride; }
+
+TEST(Conversation, kept_row_altered) {
+  for (const StateTensor tensor : {state_keys, state_values}) {
+    for (const std::size_t position : {0, 9}) {
+      expect_kept_lie_rejected([&](StateTensors& state) { cell(state, tensor, 5, position) += 1; });
+    }
+  }
+}
+TEST(Conversation, kept_row_moved) {
+  expect_kept_lie_rejected([](StateTensors& state) {
+    for (std::size_t row = 0; row < rows_of(state); ++row) {
+      std::swap(cell(state, state_keys, row, 3), cell(state, state_keys, row, 12));
+    }
+  });
+}
+TEST(Conversation, kept_row_doubled) {
+  expect_kept_lie_rejected([](StateTensors& state) {
+    for (std::size_t row = 0; row < rows_of(state); ++row) {
+      cell(state, state_values, row, 17) = cell(state, state_values, row, 16);
+    }
+  });
+}
+TEST(Conversation, kept_row_left_out) {
+  for (const std::size_t position : {0, 16}) {
+    expect_kept_lie_rejected([&](StateTensors& state) {
+      for (std::size_t row = 0; row < rows_of(state); ++row) {
+        cell(state, state_keys, row, position) = 0;
+      }
+    });
+  }
+}
+TEST(Conversation, kept_state_not_zero_beyond_its_end) {
+  for (const std::size_t position : {17, 47, 63}) {
+    expect_kept_lie_rejected([&](StateTensors& state) { cell(state, state_keys, 0, position) = 1; });
+  }
+}
+TEST(Conversation, kept_keys_and_values_exchanged) {
+  expect_kept_lie_rejected([](StateTensors& state) { std::swap(state[state_keys], state[state_values]); });
+}
+TEST(Conversation, kept_blocks_exchanged) {
+  expect_kept_lie_rejected([](StateTensors& state) {
+    auto& values = state[state_keys].values();
+    std::swap_ranges(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                     values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  });
+}
+TEST(Conversation, kept_heads_exchanged) {
+  expect_kept_lie_rejected([](StateTensors& state) {
+    auto& values = state[state_values].values();
+    constexpr std::ptrdiff_t head = 12 * state_stride;
+    std::swap_ranges(values.begin(), values.begin() + head, values.begin() + head);
+  });
+}
+
+// A past that attention reads otherwise than the state has it.
+
+void expect_past_lie_rejected(const std::function<void(StateTensors&)>& lie) {
+  Part lying = first();
+  lie(lying.state);  // inference reads this; what is committed and opened is the true state
+  const Part part = prove_part(odd_model(), &lying, {64, 31, 8}, 5, false, {},
+                               [&](Witness& witness) { witness.past = first().state; });
+  expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
+}
+
+TEST(Conversation, past_row_altered) {
+  expect_past_lie_rejected([](StateTensors& state) { cell(state, state_keys, 7, 2) += 300; });
+  expect_past_lie_rejected([](StateTensors& state) { cell(state, state_values, 7, 8) += 300; });
+}
+TEST(Conversation, past_row_hidden) {
+  expect_past_lie_rejected([](StateTensors& state) {
+    for (std::size_t row = 0; row < rows_of(state); ++row) {
+      cell(state, state_values, row, 0) = 0;
+    }
+  });
+}
+TEST(Conversation, past_keys_and_values_exchanged) {
+  expect_past_lie_rejected([](StateTensors& state) { std::swap(state[state_keys], state[state_values]); });
+}
+
+TEST(Conversation, state_of_another_root_is_refused) {
+  Part lying = first();
+  cell(lying.state, state_keys, 0, 0) += 1;
+  EXPECT_THROW(prove_part(odd_model(), &lying, {64}, 2, false), InputError);
+}
+
+// A pass that is computed and proven by other rules, checked by the true ones.
+
+void expect_plan_lie_rejected(const std::function<void(Gpt2Plan&)>& change, const std::string& scope) {
+  const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, change);
+  expect_rejected(verify(odd_model(), part), scope);
+}
+
+TEST(Conversation, mask_shows_a_future_key) {
+  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.attention.past += 1; }, "/self_attention/attention/values");
+}
+TEST(Conversation, mask_hides_a_past_key) {
+  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.attention.past -= 1; }, "/self_attention/attention/mask");
+}
+TEST(Conversation, new_rows_at_other_places) {
+  for (const std::size_t past : {8, 10}) {
+    const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, {}, {},
+                                 [&](Gpt2Plan& plan) { plan.cache.past = past; });
+    expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
+  }
+}
+TEST(Conversation, kept_rows_fewer) {
+  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.cache.added = 7; }, "/self_attention/qkv/reduce");
+}
+
+}  // namespace
+}  // namespace tessera::testing
