@@ -7,12 +7,15 @@
 
 namespace tessera {
 
-/// A proving job: model file, directory written by `tessera commit`, prompt ids, tokens to generate.
+/// A proving job: model file, directory written by `tessera commit`, prompt ids, tokens to generate; directories of the
+/// state that is continued and of the one that is kept (empty: none).
 struct ProveRequest {
   std::filesystem::path model;
   std::filesystem::path commitment;
   std::vector<std::uint32_t> prompt;
   std::size_t generate = 1;
+  std::filesystem::path start = {};
+  std::filesystem::path keep = {};
 };
 
 /// Generates greedily and proves; every rank of the communicator takes part and gets the same proof. Throws InputError

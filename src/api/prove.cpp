@@ -3,6 +3,8 @@
 #include "api/commitment.hpp"
 #include "architecture/gpt2/inference.hpp"
 #include "archive/model_file.hpp"
+#include "archive/staged_directory.hpp"
+#include "archive/state_file.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 
@@ -11,15 +13,27 @@ namespace tessera {
 StoredProof prove(const ProveRequest& request, Communicator& comm) {
   Model model = load_model(request.model, comm.rank(), comm.size());
   const CommittedModel committed = open_commitment(request.model, model, request.commitment, comm);
-  const Gpt2Plan plan = Gpt2Plan::of(committed.key, request.prompt.size(), request.generate);
-  StoredProof proof{{request.prompt, std::vector<std::uint32_t>(request.generate)}, {}, committed.key.digest()};
-  check_statement(committed.key, proof.statement);
-  const Trace trace = run_inference({committed.key, &model.parameters}, plan, request.prompt, comm);
+  const VerifyingKey& key = committed.key;
+  const Past past = load_state(request.start, key, Gpt2Plan::state_shape(key.shape), comm);
+  StoredProof proof;
+  proof.statement = {request.prompt, std::vector<std::uint32_t>(request.generate), past.state, !request.keep.empty()};
+  proof.key_digest = key.digest();
+  const Gpt2Plan plan = Gpt2Plan::of(key, proof.statement);
+  std::optional<StagedDirectory> directory;  // an unwritable one is better found now
+  if (proof.statement.keeps) {
+    directory.emplace(request.keep, comm);
+  }
+  const Trace trace =
+      run_inference({key, &model.parameters}, plan, prompt_rows(proof.statement), comm, {}, past.tensors);
   proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
-  proof.payload =
-      prove_inference(plan, committed.key, proof.statement, trace, parameters, *committed.codeword, comm).payload;
+  Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm);
+  proof.payload = std::move(made.payload);
+  if (directory) {
+    save_state(directory->path(), proof.key_digest, {made.kept, std::move(made.state)}, comm);
+    directory->commit(state_manifest, state_rows_prefix);
+  }
   return proof;
 }
 

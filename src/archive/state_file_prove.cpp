@@ -64,9 +64,16 @@ Digest write_part(const std::filesystem::path& path, const Part& part,
   return file.commit();
 }
 
-StoredState read_manifest(const std::filesystem::path& path, const VerifyingKey& key) {
+/// What state.h5 holds.
+struct Manifest {
+  Digest key{};  // digest of the verifying key
+  ConversationState state;
+  std::vector<Digest> parts;  // digests of the files of keys and values
+};
+
+Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& key) {
   const ReadFile file(path, state_format);
-  StoredState stored;
+  Manifest stored;
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {stored.key.size()}), stored.key.begin());
   std::ranges::copy(file.read<std::uint8_t>("root", {stored.state.root.size()}), stored.state.root.begin());
   stored.state.length = file.read_scalar<std::uint64_t>("length");
@@ -95,13 +102,13 @@ StoredState read_manifest(const std::filesystem::path& path, const VerifyingKey&
 
 }  // namespace
 
-void save_state(const std::filesystem::path& directory, const Digest& key, const ConversationState& state,
-                const std::vector<ChunkedTensor<std::int16_t>>& tensors, Communicator& comm) {
-  const Shape& shape = tensors[0].shape();
+void save_state(const std::filesystem::path& directory, const Digest& key, const Past& past, Communicator& comm) {
+  const ConversationState& state = past.state.value();
+  const Shape& shape = past.tensors[0].shape();
   std::vector<std::uint8_t> digests;  // of this rank's parts, in order: ranks own contiguous ones
   fail_together(comm, [&] {
-    for (const std::size_t part : held_parts(tensors[0])) {
-      const Digest digest = write_part(part_path(directory, part), Part(shape, part, state.length), tensors);
+    for (const std::size_t part : held_parts(past.tensors[0])) {
+      const Digest digest = write_part(part_path(directory, part), Part(shape, part, state.length), past.tensors);
       digests.insert(digests.end(), digest.begin(), digest.end());
     }
   });
@@ -120,41 +127,40 @@ void save_state(const std::filesystem::path& directory, const Digest& key, const
   });
 }
 
-StoredState read_state(const std::filesystem::path& directory, const VerifyingKey& key, Communicator& comm) {
+Past load_state(const std::filesystem::path& directory, const VerifyingKey& key, const Shape& shape,
+                Communicator& comm) {
+  if (directory.empty()) {
+    return {};
+  }
   const std::filesystem::path path = directory / state_manifest;
-  StoredState stored;
+  Manifest stored;
   fail_together(comm, [&] { stored = read_manifest(path, key); });
   require_agreement(comm, path.string(), ReadFile(path, state_format).digest());
-  return stored;
-}
-
-std::vector<ChunkedTensor<std::int16_t>> load_state(const std::filesystem::path& directory, const StoredState& stored,
-                                                    const Shape& shape, Communicator& comm) {
-  std::vector<ChunkedTensor<std::int16_t>> tensors;
+  Past past{stored.state, {}};
   for (std::size_t i = 0; i < tensor_names.size(); ++i) {
-    tensors.emplace_back(shape, Ownership{1}, comm.rank(), comm.size());
+    past.tensors.emplace_back(shape, Ownership{1}, comm.rank(), comm.size());
   }
   fail_together(comm, [&] {
     const std::size_t parts = shape.dimensions()[1].chunk_count();
     if (stored.parts.size() != parts) {
-      throw InputError((directory / state_manifest).string() + ": parts: expected " + std::to_string(parts) +
-                       ", found " + std::to_string(stored.parts.size()));
+      throw InputError(path.string() + ": parts: expected " + std::to_string(parts) + ", found " +
+                       std::to_string(stored.parts.size()));
     }
-    for (const std::size_t number : held_parts(tensors[0])) {
+    for (const std::size_t number : held_parts(past.tensors[0])) {
       const ReadFile file(part_path(directory, number), state_rows_format);
       if (file.digest() != stored.parts[number]) {
         file.fail("digest", to_hex(stored.parts[number]) + " of this state", to_hex(file.digest()) + " of another");
       }
       const Part part(shape, number, stored.state.length);
-      for (std::size_t i = 0; i < tensors.size(); ++i) {
+      for (std::size_t i = 0; i < past.tensors.size(); ++i) {
         const std::vector<std::int16_t> values = file.read<std::int16_t>(tensor_names[i], part.extents());
-        part.each_row(tensors[i], [&](std::span<std::int16_t> row, std::size_t place) {
+        part.each_row(past.tensors[i], [&](std::span<std::int16_t> row, std::size_t place) {
           std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(place), row.size(), row.begin());
         });
       }
     }
   });
-  return tensors;
+  return past;
 }
 
 }  // namespace tessera

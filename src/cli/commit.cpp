@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
-#include "cli/staged_directory.hpp"
+#include "archive/staged_directory.hpp"
 
 namespace tessera::cli {
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "archive/proof_file.hpp"
+#include "archive/state_file.hpp"
 #include "cluster/job_plan.hpp"
 #include "commitment/opening.hpp"
 #include "model/model.hpp"
@@ -34,12 +35,6 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 /// the model's file. Collective.
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
                           Communicator& comm, Progress& progress);
-
-/// The part of a conversation before the one that is proven: where it ended, and its keys and values (this rank's).
-struct Past {
-  std::optional<ConversationState> state;
-  std::vector<ChunkedTensor<std::int16_t>> tensors;
-};
 
 /// A proof, and what a later part starts from, if it keeps that.
 struct ProvenPart {

@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
-#include "cli/staged_directory.hpp"
+#include "archive/staged_directory.hpp"
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
 #include "tokenizer/decode.hpp"
@@ -46,15 +46,6 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
   return plan;
 }
 
-/// What --continue names, or a beginning.
-Past load_past(const std::string& directory, const VerifyingKey& key, Communicator& comm) {
-  if (directory.empty()) {
-    return {};
-  }
-  const StoredState stored = read_state(directory, key, comm);
-  return {stored.state, load_state(directory, stored, Gpt2Plan::state_shape(key.shape), comm)};
-}
-
 }  // namespace
 
 void run(const ProveCommand& options, Context& context) {
@@ -71,7 +62,7 @@ void run(const ProveCommand& options, Context& context) {
   if (!options.keep.empty()) {
     directory.emplace(options.keep, comm);
   }
-  const Past past = load_past(options.start, key, comm);
+  const Past past = load_state(options.start, key, Gpt2Plan::state_shape(key.shape), comm);
   const JobPlan plan = make_plan(options, model, past, context);
   ProvenPart part = prove_model(std::move(model), key, *committed.codeword, plan, past, comm, context.progress);
   ProofArchive& proof = part.archive;
@@ -82,7 +73,7 @@ void run(const ProveCommand& options, Context& context) {
   proof.machine.threads = static_cast<std::uint32_t>(context.threads);
   context.progress.finish();
   if (directory) {
-    save_state(directory->path(), proof.key_digest, *part.kept.state, part.kept.tensors, comm);
+    save_state(directory->path(), proof.key_digest, part.kept, comm);
     directory->commit(state_manifest, state_rows_prefix);
   }
   if (comm.rank() == 0) {

@@ -40,6 +40,15 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
   EXPECT_EQ(made.payload, stored.payload);
   EXPECT_EQ(made.statement, stored.statement);
   EXPECT_EQ(made.key_digest, stored.key_digest);
+  const ProveRequest first{request.model, request.commitment, {17, 42, 5}, 3, {}, folder() / "state"};
+  const StoredProof beginning = prove(first, comm);
+  const StoredProof next = prove({request.model, request.commitment, {8}, 2, folder() / "state", {}}, comm);
+  const std::vector<std::uint8_t> key = read_key(folder() / "commitment" / "verifying.key");
+  const Verdict verdict = verify(key, beginning.statement, beginning.payload);
+  EXPECT_TRUE(verdict.accepted);
+  ASSERT_TRUE(next.statement.start);
+  EXPECT_EQ(verdict.kept, next.statement.start);
+  EXPECT_TRUE(verify(key, next.statement, next.payload).accepted);
   ProveRequest none = request;
   none.prompt = {};
   EXPECT_THROW((void)prove(none, comm), InputError);

@@ -98,7 +98,11 @@ TEST(VerifyFuzz, RandomStatementsAreRefusedOrRejected) {
     return result;
   };
   for (std::size_t i = 0; i < std::min<std::size_t>(rounds(), 200); ++i) {
-    const Statement statement{ids(30), ids(30)};
+    Statement statement{ids(30), ids(30)};
+    statement.keeps = random() % 2 == 0;
+    if (random() % 2 == 0) {
+      statement.start = ConversationState{{}, random() >> (random() % 64), static_cast<std::uint32_t>(random() % 303)};
+    }
     try {
       ASSERT_FALSE(verify_inference(test.key, statement, honest).accepted);
     } catch (const InputError&) {

@@ -19,6 +19,7 @@ struct Part {
   std::optional<ConversationState> kept;
   StateTensors state;
   Trace trace;
+  std::vector<Message> messages;
 };
 
 Statement statement_after(const Part* before, Ids prompt, bool keeps) {
@@ -56,6 +57,7 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
   Proof proof = prove_witness(plan, test.key, part.statement, *witness, *test.codeword, test.comm);
   part.payload = std::move(proof.payload);
   part.kept = proof.kept;
+  part.messages = std::move(proof.messages);
   part.state = std::move(witness->kept);
   return part;
 }
@@ -154,6 +156,45 @@ TEST(Conversation, integers_are_those_of_one_pass) {
     expect_same_row(second().state[state_keys], position, trace[whole.qkv.value[1]], position);
     expect_same_row(second().state[state_values], position, trace[whole.qkv.value[2]], position);
   }
+}
+
+TEST(Conversation, account_is_the_proof_message_by_message) {
+  for (const Part* part : {&first(), &second()}) {
+    const Gpt2Plan plan = Gpt2Plan::of(odd_model().key, part->statement);
+    const StatementAccount account = account_of(plan, odd_model().key);
+    const std::vector<Account::Message>& expected = account.account.messages;
+    ASSERT_EQ(part->messages.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(part->messages[i].path, expected[i].path);
+      EXPECT_EQ(part->messages[i].label, expected[i].label);
+      if (expected[i].label != "columns" && expected[i].label != "siblings") {  // their lengths depend on positions
+        EXPECT_EQ(part->messages[i].length, expected[i].bytes()) << expected[i].path << ":" << expected[i].label;
+      }
+    }
+    EXPECT_GE(account.account.bytes(), part->payload.size());
+    // keys and values: at attention's point of the past, at rho of the kept state and of the past
+    EXPECT_EQ(account.ledger[kept_oracle].size(), 2U);
+    if (part == &second()) {
+      EXPECT_EQ(account.ledger[past_oracle].size(), 4U);
+    }
+    const auto& rounds = account.account.soundness().entries;
+    EXPECT_TRUE(std::ranges::any_of(rounds, [](const SoundnessEntry& entry) {
+      return entry.reason.find("the kept state at a point") != std::string::npos;
+    }));
+  }
+}
+
+TEST(Conversation, every_altered_message_is_rejected) {
+  Part part = second();
+  for (const Message& message : part.messages) {
+    std::uint8_t& byte = part.payload.at(message.offset + message.length / 2);
+    byte ^= 1;
+    EXPECT_FALSE(verify(odd_model(), part).accepted) << message.path << ":" << message.label;
+    byte ^= 1;
+  }
+  expect_accepted(verify(odd_model(), part));
+  part.payload.pop_back();
+  EXPECT_FALSE(verify(odd_model(), part).accepted);
 }
 
 // What a statement says of its start.

@@ -1,4 +1,4 @@
-#include "cli/staged_directory.hpp"
+#include "archive/staged_directory.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include "archive/temporary.hpp"
 #include "cluster/serialization.hpp"
 
-namespace tessera::cli {
+namespace tessera {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ void StagedDirectory::commit(std::string_view last, std::string_view parts) {
   }
 }
 
-}  // namespace tessera::cli
+}  // namespace tessera

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include "cluster/communicator.hpp"
 
-namespace tessera::cli {
+namespace tessera {
 
 /// A directory that several ranks fill under a temporary name beside its target. commit() moves the files into place;
 /// destroyed before that, nothing is left. All calls are collective.
@@ -24,4 +24,4 @@ class StagedDirectory {
   bool committed_ = false;
 };
 
-}  // namespace tessera::cli
+}  // namespace tessera
