@@ -28,10 +28,12 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
-  Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm);
+  Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm,
+                               {.past_nodes = past.nodes});
   proof.payload = std::move(made.payload);
   if (directory) {
-    save_state(directory->path(), proof.key_digest, {made.kept, std::move(made.state)}, comm);
+    save_state(directory->path(), proof.key_digest, {made.kept, std::move(made.state), std::move(made.state_nodes)},
+               comm);
     directory->commit(state_manifest, state_rows_prefix);
   }
   return proof;

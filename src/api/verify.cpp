@@ -8,8 +8,9 @@
 
 namespace tessera {
 
-Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload) {
-  return verify_inference(VerifyingKey::decode(key), statement, payload);
+Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload,
+               const std::optional<ConversationState>& before) {
+  return verify_part(VerifyingKey::decode(key), statement, payload, before);
 }
 
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids) {

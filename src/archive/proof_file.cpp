@@ -66,7 +66,13 @@ ProofArchive load_proof(const std::filesystem::path& path) {
     start.length = file.read_scalar<std::uint64_t>("statement/start/length");
     start.last_token = file.read_scalar<std::uint32_t>("statement/start/last_token");
   }
-  proof.statement.keeps = file.contains("statement/keeps") && file.read_scalar<std::uint8_t>("statement/keeps") != 0;
+  if (file.contains("statement/keeps")) {
+    const std::uint8_t keeps = file.read_scalar<std::uint8_t>("statement/keeps");
+    if (keeps != 1) {
+      file.fail("statement/keeps", "1 or nothing", std::to_string(keeps));
+    }
+    proof.statement.keeps = true;
+  }
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
   const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
   proof.text.assign(text.begin(), text.end());

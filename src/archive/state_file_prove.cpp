@@ -1,9 +1,11 @@
 #include "archive/state_file.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "archive/hdf5.hpp"
 #include "cluster/agreement.hpp"
+#include "hash/merkle_tree.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::array tensor_names{"keys", "values"};
 constexpr std::uint64_t max_parts = std::uint64_t{1} << 14;  // chunks of the features
+constexpr std::uint64_t max_nodes = std::uint64_t{1} << 27;
 
 std::filesystem::path part_path(const std::filesystem::path& directory, std::size_t part) {
   return directory / (std::string(state_rows_prefix) + "-" + std::to_string(part) + ".h5");
@@ -69,7 +72,22 @@ struct Manifest {
   Digest key{};  // digest of the verifying key
   ConversationState state;
   std::vector<Digest> parts;  // digests of the files of keys and values
+  std::vector<Digest> nodes;
 };
+
+/// A list of digests.
+std::vector<Digest> read_digests(const ReadFile& file, const std::string& name, std::uint64_t most) {
+  const Extents extents = file.extents<std::uint8_t>(name);
+  if (extents.size() != 2 || extents[0] > most || extents[1] != sizeof(Digest)) {
+    file.fail(name, "at most " + std::to_string(most) + " digests", to_string(extents));
+  }
+  const std::vector<std::uint8_t> bytes = file.read<std::uint8_t>(name, extents);
+  std::vector<Digest> digests(extents[0]);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * sizeof(Digest)), sizeof(Digest), digests[i].begin());
+  }
+  return digests;
+}
 
 Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& key) {
   const ReadFile file(path, state_format);
@@ -78,21 +96,17 @@ Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& ke
   std::ranges::copy(file.read<std::uint8_t>("root", {stored.state.root.size()}), stored.state.root.begin());
   stored.state.length = file.read_scalar<std::uint64_t>("length");
   stored.state.last_token = file.read_scalar<std::uint32_t>("last_token");
-  const Extents extents = file.extents<std::uint8_t>("parts");
-  if (extents.size() != 2 || extents[0] > max_parts || extents[1] != sizeof(Digest)) {
-    file.fail("parts", "at most " + std::to_string(max_parts) + " digests", to_string(extents));
-  }
-  const std::vector<std::uint8_t> digests = file.read<std::uint8_t>("parts", extents);
-  stored.parts.resize(extents[0]);
-  for (std::size_t i = 0; i < stored.parts.size(); ++i) {
-    std::copy_n(digests.begin() + static_cast<std::ptrdiff_t>(i * sizeof(Digest)), sizeof(Digest),
-                stored.parts[i].begin());
-  }
+  stored.parts = read_digests(file, "parts", max_parts);
+  stored.nodes = read_digests(file, "nodes", max_nodes);
   if (stored.key != key.digest()) {
     file.fail("key_digest", to_hex(key.digest()) + " of this model", to_hex(stored.key) + " of another");
   }
   if (stored.state.length == 0 || stored.state.length >= key.shape.n_positions) {
     file.fail("length", "1 to " + std::to_string(key.shape.n_positions - 1), std::to_string(stored.state.length));
+  }
+  if (stored.nodes.empty() || !std::has_single_bit(stored.nodes.size()) ||
+      merkle_levels(TreeLevel(stored.nodes.begin(), stored.nodes.end())).back().front() != stored.state.root) {
+    file.fail("nodes", "those of a tree with the state's root", "others");
   }
   if (stored.state.last_token >= key.shape.n_vocab) {
     file.fail("last_token", "below " + std::to_string(key.shape.n_vocab), std::to_string(stored.state.last_token));
@@ -122,6 +136,8 @@ void save_state(const std::filesystem::path& directory, const Digest& key, const
     file.write("root", std::span<const std::uint8_t>(state.root), {state.root.size()});
     file.write_scalar("length", state.length);
     file.write_scalar("last_token", state.last_token);
+    file.write("nodes", std::span(past.nodes.front().data(), past.nodes.size() * sizeof(Digest)),
+               {past.nodes.size(), sizeof(Digest)});
     file.write("parts", std::span<const std::uint8_t>(all), {all.size() / sizeof(Digest), sizeof(Digest)});
     file.commit();
   });
@@ -136,7 +152,7 @@ Past load_state(const std::filesystem::path& directory, const VerifyingKey& key,
   Manifest stored;
   fail_together(comm, [&] { stored = read_manifest(path, key); });
   require_agreement(comm, path.string(), ReadFile(path, state_format).digest());
-  Past past{stored.state, {}};
+  Past past{stored.state, {}, std::move(stored.nodes)};
   for (std::size_t i = 0; i < tensor_names.size(); ++i) {
     past.tensors.emplace_back(shape, Ownership{1}, comm.rank(), comm.size());
   }

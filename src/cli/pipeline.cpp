@@ -180,8 +180,8 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& pa
   const auto ends = [&](std::string_view /*path*/) { memory.end(); };
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
-  Proof proof =
-      prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, {{begins, ends}, job.memory});
+  Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
+                                {{begins, ends}, job.memory, past.nodes});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");
@@ -202,7 +202,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& pa
   }
   archive.memory_measure = memory.measure();
   archive.machine.peak_memory = memory.process_peak();
-  return {std::move(archive), {proof.kept, std::move(proof.state)}};
+  return {std::move(archive), {proof.kept, std::move(proof.state), std::move(proof.state_nodes)}};
 }
 
 }  // namespace tessera::cli

@@ -60,6 +60,10 @@ void run(const ProveCommand& options, Context& context) {
   }
   std::optional<StagedDirectory> directory;  // an unwritable one, too
   if (!options.keep.empty()) {
+    std::error_code none;
+    if (!options.start.empty() && std::filesystem::equivalent(options.keep, options.start, none)) {
+      throw InputError("--keep: expected another directory than --continue, found " + options.keep);
+    }
     directory.emplace(options.keep, comm);
   }
   const Past past = load_state(options.start, key, Gpt2Plan::state_shape(key.shape), comm);
@@ -74,7 +78,6 @@ void run(const ProveCommand& options, Context& context) {
   context.progress.finish();
   if (directory) {
     save_state(directory->path(), proof.key_digest, part.kept, comm);
-    directory->commit(state_manifest, state_rows_prefix);
   }
   if (comm.rank() == 0) {
     save_proof(options.out, proof);
@@ -82,6 +85,9 @@ void run(const ProveCommand& options, Context& context) {
                 printable(proof.text).c_str(), one_line(options.out).c_str(), proof.payload.size(),
                 proof.statement.prompt.size(), proof.statement.generated.size(), proof.soundness.round_by_round_bits(),
                 proof.soundness.union_bits());
+  }
+  if (directory) {
+    directory->commit(state_manifest, state_rows_prefix);  // after the proof that names it
   }
 }
 

@@ -75,43 +75,22 @@ void check_prompt(const Options& options, const VerifyingKey& key, const std::st
   }
 }
 
-/// The part begins where the one before it ended: the same state, the same position, the same last token.
-void check_continues(const Statement& statement, const std::optional<ConversationState>& before) {
-  if (!statement.start) {
-    throw Rejected("/statement", "it is the beginning of a conversation, not a continuation");
-  }
-  if (!before) {
-    throw Rejected("/statement", "the part before it keeps no state to continue");
-  }
-  if (statement.start->root != before->root) {
-    throw Rejected("/statement", "it continues another state than the part before it keeps: the roots differ");
-  }
-  if (statement.start->length != before->length || statement.start->last_token != before->last_token) {
-    throw Rejected("/statement", "it starts from another length or last token than the part before it ends with");
-  }
-}
-
 /// One part, after where the parts before it have left: the verdict says where it leaves.
 Verdict check_part(const Options& options, std::size_t part, const VerifyingKey& key, const Digest& digest,
                    const std::optional<ConversationState>& before) {
   const StoredProof proof = load_proof_isolated(options.proofs[part]);
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
-  if (part < options.expect_prompt.size()) {
+  if (!options.expect_prompt.empty()) {
     check_prompt(options, key, options.expect_prompt[part], proof.statement.prompt);
   }
   if (proof.key_digest != digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");
   }
-  if (part == 0 && proof.statement.start) {
-    throw Rejected("/statement",
-                   "the proof continues a conversation, which says nothing without its beginning: give the earlier "
-                   "parts before it");
+  if (part > 0 && !before) {
+    throw Rejected("/statement", "the part before it keeps no state to continue");
   }
-  if (part > 0) {
-    check_continues(proof.statement, before);
-  }
-  Verdict verdict = verify_inference(key, proof.statement, proof.payload);
+  Verdict verdict = verify_part(key, proof.statement, proof.payload, before);
   if (!verdict.accepted) {
     throw Rejected(verdict.scope, verdict.reason);
   }
@@ -124,9 +103,9 @@ void run(const Options& options) {
   if (!options.expect_key.empty() && options.expect_key != to_hex(digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(digest));
   }
-  if (options.expect_prompt.size() > options.proofs.size()) {
-    throw InputError("--expect-prompt: expected at most one a proof, found " +
-                     std::to_string(options.expect_prompt.size()));
+  if (!options.expect_prompt.empty() && options.expect_prompt.size() != options.proofs.size()) {
+    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(options.proofs.size()) +
+                     " proofs, or none, found " + std::to_string(options.expect_prompt.size()));
   }
   std::cout << "key digest " << to_hex(digest) << '\n';
   std::optional<ConversationState> state;
@@ -153,7 +132,7 @@ int parse_and_run(int argc, char** argv) {
   program
       .add_option("--expect-prompt", options.expect_prompt,
                   "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
-                  "(digits and commas only); given again: the next part's")
+                  "(digits and commas only); given once for each part")
       ->allow_extra_args(false);
   program.footer("Exit codes: 0 accepted, 1 rejected, 2 wrong usage or unusable file, 3 failure.");
   try {

@@ -32,13 +32,19 @@ template <class S>
 ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                             VerifierView<S>& transcript);
 
-/// Checks that the payload proves the statement under the key: rejects a statement that the key's model cannot have,
-/// and shapes with less than required_soundness_bits. Never throws for anything that a prover supplies. Serial.
+/// Checks that the payload proves the statement under the key, whatever state it starts from: rejects a statement that
+/// the key's model cannot have, and shapes with less than required_soundness_bits. Never throws for anything that a
+/// prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
 /// The same with a plan at hand (normally Gpt2Plan::of(key, statement)).
 Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
+
+/// The same of a part of a conversation, which must start where the part before it ended: `before` is that one's
+/// Verdict::kept, nothing for a beginning.
+Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                    const std::optional<ConversationState>& before);
 
 /// What verify_all does for every statement of this shape, and the claims that it opens. `positions`: a proof's, for
 /// the exact lengths of its columns and siblings; without, no proof is longer.
@@ -69,12 +75,14 @@ struct Proof {
   std::vector<Message> messages;                   // where each message lies in the payload
   std::optional<ConversationState> kept;           // where the next part begins
   std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's part
+  std::vector<Digest> state_nodes;                 // of its tree, at compact_level()
 };
 
 /// What a proving job may use and tell.
 struct ProverOptions {
   Transcript::Listener listener = {};  // told every scope
   std::size_t codeword_budget = default_codeword_budget;
+  std::vector<Digest> past_nodes = {};  // of the past state's tree, at compact_level(): it is not encoded again
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

@@ -1,4 +1,7 @@
+#include <numeric>
+
 #include "base/errors.hpp"
+#include "commitment/compact_codeword.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
@@ -8,6 +11,16 @@ namespace {
 
 std::vector<IntegerTensor> views(const std::vector<ChunkedTensor<std::int16_t>>& state) {
   return {&state[state_keys], &state[state_values]};
+}
+
+/// What a state keeps of its tree.
+std::vector<Digest> all_nodes(CodewordStore& codeword, const Plan& plan) {
+  const unsigned level = compact_level(plan.state_layout, plan.state_oracle);
+  const unsigned log_columns =
+      plan.state_layout.log_size() - plan.state_oracle.log_rows + plan.state_oracle.log_inverse_rate;
+  std::vector<std::size_t> indices(std::size_t{1} << (log_columns - level));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return codeword.nodes(level, indices);
 }
 
 }  // namespace
@@ -52,7 +65,11 @@ Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Stateme
     const auto scope = transcript.scope("commitment");
     witness_codeword = commit(plan.witness_layout, plan.witness_oracle, witness.tensors);
     if (!witness.past.empty()) {
-      past_codeword = commit(plan.state_layout, plan.state_oracle, views(witness.past));
+      past_codeword = options.past_nodes.empty()
+                          ? commit(plan.state_layout, plan.state_oracle, views(witness.past))
+                          : std::make_unique<CompactCodewordStore>(
+                                plan.state_layout, plan.state_oracle, views(witness.past),
+                                TreeLevel(options.past_nodes.begin(), options.past_nodes.end()), comm);
       if (past_codeword->root() != statement.start->root) {
         throw InputError("state: expected keys and values under the root that the statement starts from, found others");
       }
@@ -81,9 +98,10 @@ Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Stateme
     witnesses.push_back({views(witness.kept), kept_codeword.get()});
   }
   prove_opening(transcript, committed_oracles(plan, key, statement, claims), witnesses, claims.ledger.lists(), comm);
-  Proof proof{transcript.payload(), transcript.timings(), transcript.messages(), {}, {}};
+  Proof proof{transcript.payload(), transcript.timings(), transcript.messages(), {}, {}, {}};
   if (kept_codeword) {
     proof.kept = kept_state(plan, statement, claims.kept_root);
+    proof.state_nodes = all_nodes(*kept_codeword, plan);
   }
   return proof;
 }

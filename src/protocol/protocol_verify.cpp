@@ -93,4 +93,23 @@ Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const St
   return verdict;
 }
 
+Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                    const std::optional<ConversationState>& before) {
+  const auto reject = [](const char* reason) { return Verdict{false, "/statement", reason, {}, {}}; };
+  const std::optional<ConversationState>& start = statement.start;
+  if (start && !before) {
+    return reject("the proof continues a conversation, and no part before it keeps a state: give all parts in order");
+  }
+  if (!start && before) {
+    return reject("it is the beginning of a conversation, not a continuation");
+  }
+  if (start && start->root != before->root) {
+    return reject("it continues another state than the part before it keeps: the roots differ");
+  }
+  if (start && (start->length != before->length || start->last_token != before->last_token)) {
+    return reject("it starts from another length or last token than the part before it ends with");
+  }
+  return verify_inference(key, statement, payload);
+}
+
 }  // namespace tessera

@@ -48,7 +48,9 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
   EXPECT_TRUE(verdict.accepted);
   ASSERT_TRUE(next.statement.start);
   EXPECT_EQ(verdict.kept, next.statement.start);
-  EXPECT_TRUE(verify(key, next.statement, next.payload).accepted);
+  EXPECT_TRUE(verify(key, next.statement, next.payload, verdict.kept).accepted);
+  EXPECT_FALSE(verify(key, next.statement, next.payload).accepted);  // alone
+  EXPECT_FALSE(verify(key, beginning.statement, beginning.payload, verdict.kept).accepted);
   ProveRequest none = request;
   none.prompt = {};
   EXPECT_THROW((void)prove(none, comm), InputError);

@@ -36,15 +36,17 @@ expect_same "$(ids one.h5)" "$whole"
 expect 0 '^ACCEPTED' check part1.h5
 expect 0 '^ACCEPTED' check part1.h5 part2.h5
 expect 0 '^ACCEPTED' check part1b.h5 part2.h5 part3.h5
-expect 0 '^ACCEPTED' check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,31
+expect 0 '^ACCEPTED' check part1.h5 part2.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,31
 expect 1 'part 2, part2.h5: the prompt is not the expected one' \
-  check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,32
+  check part1.h5 part2.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,32
+expect 2 'expected one for each of the 3 proofs, or none, found 1' \
+  check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99
 
 # parts alone, skipped, repeated, reordered
-expect 1 'give the earlier parts before it' check part2.h5
+expect 1 'give all parts in order' check part2.h5
 expect 1 'part 2, part3.h5: it continues another state' check part1.h5 part3.h5
 expect 1 'part 3, part2.h5: it continues another state' check part1.h5 part2.h5 part2.h5
-expect 1 'part 1, part2.h5: .*earlier parts' check part2.h5 part1.h5
+expect 1 'part 1, part2.h5: .*all parts in order' check part2.h5 part1.h5
 expect 1 'part 2, part1.h5: it is the beginning' check part1.h5 part1.h5
 expect 1 'part 4, part3.h5: the part before it keeps no state' check part1.h5 part2.h5 part3.h5 part3.h5
 expect 0 'proof of' prove 1 --tokens 17,42,5,98 --generate 4 --keep foreign --out foreign1.h5
@@ -90,6 +92,31 @@ expect_error 2 'state1/state.h5: key_digest: expected [0-9a-f]* of this model' \
   "$programs/tessera" prove --quiet --model other.h5 --commitment other --continue state1 --generate 2 --out bad.h5
 expect_error 2 'expected at most 48 tokens together, found 57 with the 8 of --continue' \
   prove 1 --continue state1 --tokens 64,31 --generate 47 --out bad.h5
+expect_error 2 '--keep: expected another directory than --continue' \
+  prove 1 --continue state1 --tokens 64,31 --generate 4 --keep state1 --out bad.h5
 expect_error 2 'expected at least one token, found none' prove 1 --generate 4 --out bad.h5
 expect_absent bad.h5 bad
+
+# several files of a state, shared among any number of ranks
+tessera import --quiet --checkpoint "$source/configs/gutenberg-2m" --out model.h5 >/dev/null || fail "import"
+rm -rf commitment
+tessera commit --quiet --model model.h5 --out commitment >/dev/null || fail "commit"
+for ranks in 1 2 4 7; do
+  expect 0 'proof of' prove $ranks --tokens 805,309,258,1482 --generate 3 --keep many$ranks --out many$ranks.1.h5
+done
+for ranks in 2 4 7; do
+  for file in many1/*; do
+    cmp "$file" "many$ranks/$(basename "$file")" || fail "$file: other bytes on $ranks ranks"
+  done
+done
+expect 0 'proof of' prove 7 --continue many2 --tokens 568 --generate 2 --out many1.2.h5
+expect 0 'proof of' prove 2 --continue many7 --tokens 568 --generate 2 --out many2.2.h5
+expect_same "$(payload_digest many1.2.h5)" "$(payload_digest many2.2.h5)"
+expect 0 '^ACCEPTED' check many4.1.h5 many1.2.h5
+mv many1/keys_values-0.h5 many1/swap.h5
+mv many1/keys_values-1.h5 many1/keys_values-0.h5
+mv many1/swap.h5 many1/keys_values-1.h5
+expect_error 2 'many1/keys_values-0.h5: digest: expected [0-9a-f]* of this state' \
+  prove 2 --continue many1 --tokens 568 --generate 2 --out bad.h5
+expect_absent bad.h5
 finish

@@ -14,7 +14,7 @@ golden_proof() (
   "$1/tessera" prove --quiet --model "$folder/model.h5" --commitment "$folder/commitment" --prompt "The old man" \
     --generate 6 --keep "$folder/state" --out "$3.part1" >/dev/null
   "$1/tessera" prove --quiet --model "$folder/model.h5" --commitment "$folder/commitment" --continue "$folder/state" \
-    --prompt " and" --generate 5 --keep "$folder/state" --out "$3.part2" >/dev/null
+    --prompt " and" --generate 5 --keep "$folder/state2" --out "$3.part2" >/dev/null
   cp "$folder/commitment/verifying.key" "$3.key"
 )
 # payload_digest PROGRAMS PROOF

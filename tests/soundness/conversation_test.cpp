@@ -20,6 +20,7 @@ struct Part {
   StateTensors state;
   Trace trace;
   std::vector<Message> messages;
+  std::vector<Digest> nodes;
 };
 
 Statement statement_after(const Part* before, Ids prompt, bool keeps) {
@@ -57,6 +58,7 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
   Proof proof = prove_witness(plan, test.key, part.statement, *witness, *test.codeword, test.comm);
   part.payload = std::move(proof.payload);
   part.kept = proof.kept;
+  part.nodes = std::move(proof.state_nodes);
   part.messages = std::move(proof.messages);
   part.state = std::move(witness->kept);
   return part;
@@ -197,6 +199,56 @@ TEST(Conversation, every_altered_message_is_rejected) {
   EXPECT_FALSE(verify(odd_model(), part).accepted);
 }
 
+TEST(Conversation, to_the_end_of_the_context) {
+  TestModel& test = odd_model();  // 48 positions
+  const Part a = prove_part(test, nullptr, {17, 42, 5, 99, 120, 7, 1, 2, 3, 4}, 5, true);
+  expect_accepted(verify(test, a));
+  ASSERT_EQ(a.kept->length, 14U);
+  const Part b = prove_part(test, &a, {64, 31, 8}, 30, true);  // 33 rows, padded to 64: 78 keys
+  expect_accepted(verify(test, b));
+  EXPECT_EQ(b.kept->length, 47U);
+  EXPECT_THROW(prove_part(test, &a, {64, 31, 8}, 31, true), InputError);
+  EXPECT_THROW(prove_part(test, &b, {}, 1, false), InputError);
+}
+
+// Parts that are true alone, but not of one conversation.
+
+void expect_other_part_rejected(const std::function<void(Part&)>& change, const std::string& reason) {
+  TestModel& test = odd_model();
+  Part lying = first();
+  change(lying);
+  const Part part = prove_part(test, &lying, {64, 31, 8}, 5, false);
+  expect_accepted(verify(test, part));
+  const Verdict verdict = verify_part(test.key, part.statement, part.payload, first().kept);
+  expect_rejected(verdict, "/statement");
+  EXPECT_NE(verdict.reason.find(reason), std::string::npos) << verdict.reason;
+}
+
+TEST(Conversation, parts_follow_each_other) {
+  TestModel& test = odd_model();
+  const auto check = [&](const Part& part, const std::optional<ConversationState>& before) {
+    return verify_part(test.key, part.statement, part.payload, before);
+  };
+  expect_accepted(check(first(), {}));
+  expect_accepted(check(second(), first().kept));
+  expect_rejected(check(second(), {}), "/statement");
+  expect_rejected(check(second(), second().kept), "/statement");
+  expect_rejected(check(first(), first().kept), "/statement");
+}
+TEST(Conversation, part_after_another_last_token) {
+  expect_other_part_rejected([](Part& part) { part.kept->last_token ^= 1; }, "last token");
+}
+TEST(Conversation, part_after_a_hole) {  // the state is zero from its length on: its root fits one position more, too
+  expect_other_part_rejected([](Part& part) { part.kept->length += 1; }, "another length");
+}
+TEST(Conversation, part_after_another_conversation) {
+  expect_other_part_rejected(
+      [](Part& part) {
+        part = prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 8}, 4, true);
+      },
+      "another state");
+}
+
 // What a statement says of its start.
 
 void expect_other_start_rejected(const std::function<void(ConversationState&)>& change) {
@@ -328,11 +380,35 @@ TEST(Conversation, state_of_another_root_is_refused) {
   EXPECT_THROW(prove_part(odd_model(), &lying, {64}, 2, false), InputError);
 }
 
+TEST(Conversation, a_compact_codeword_opens_as_the_whole_one) {
+  TestModel& test = odd_model();
+  const Gpt2Plan plan = Gpt2Plan::of(test.key, second().statement);
+  const auto witness = make_witness(plan, second().statement, second().trace, test.parameters, test.comm);
+  ProverOptions options;
+  options.past_nodes = first().nodes;
+  const Proof proof = prove_witness(plan, test.key, second().statement, *witness, *test.codeword, test.comm, options);
+  EXPECT_EQ(proof.payload, second().payload);
+  witness->past[state_keys].values()[3] ^= 1;
+  EXPECT_THROW(prove_witness(plan, test.key, second().statement, *witness, *test.codeword, test.comm, options),
+               InputError);
+}
+
 // A pass that is computed and proven by other rules, checked by the true ones.
 
 void expect_plan_lie_rejected(const std::function<void(Gpt2Plan&)>& change, const std::string& scope) {
   const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, change);
   expect_rejected(verify(odd_model(), part), scope);
+}
+
+TEST(Conversation, one_row_too_many_is_kept) {
+  const Part part =  // a filler row, the eighth
+      prove_part(odd_model(), &first(), {64, 31}, 5, true, [](Gpt2Plan& plan) { plan.cache.added = 8; });
+  expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
+}
+TEST(Conversation, last_token_s_row_is_kept_of_a_beginning) {
+  const Part part =
+      prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 7}, 4, true, [](Gpt2Plan& plan) { plan.cache.added += 1; });
+  expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
 }
 
 TEST(Conversation, mask_shows_a_future_key) {

@@ -110,6 +110,9 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
     total += exponential[key];
   }
   buffers.sum[row] = total;
+  // only a continuation's filler behind the context's end can have more keys than the count has room for
+  context.guard.check("soft-max maxima - 1", (total & ((std::int64_t{1} << plan.kappa) - 1)) - 1,
+                      Bounds::unsigned_bits(plan.kappa - 1));
   if (context.recording()) {
     trace_row(trace()[plan.row_max], tile.block, tile.head)[position] = maximum;
     trace_row(trace()[plan.row_sum], tile.block, tile.head)[position] = total;

@@ -24,7 +24,8 @@ struct EmbeddingPlan {
   CommittedValue<std::int32_t> x_in;
 };
 
-/// batch.x: rows of the tokens and of their positions; positions that the model does not have are zero. Collective.
+/// batch.x: rows of the tokens and of their positions; positions that the model does not have are zero, a
+/// continuation's the last one. Collective.
 void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
            Batch& batch);
 
@@ -32,8 +33,9 @@ template <class S>
 void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);
 void run(ProverContext& context, const EmbeddingPlan& embedding);
 
-/// The weight along positions (2^bits) of a point on rows: beta(row, i) at past + i.
-Factor row_positions(unsigned bits, std::size_t past, const Point& row);
+/// The weight along positions of a point on rows: beta(row, i) at past + i; a continuation's filler behind the last
+/// position has that one's.
+Factor row_positions(const Dimension& positions, std::size_t past, const Point& row);
 /// Weights of the three claims at the point `at` of (B,F,T).
 struct EmbeddingWeights {
   std::vector<Factor> input;      // on x_in: block 0

@@ -1,6 +1,8 @@
 #include "layers/embedding/embedding.hpp"
 #include "subprotocols/inference.hpp"
 
+#include <algorithm>
+
 namespace tessera {
 
 void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
@@ -21,7 +23,10 @@ void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std:
     if (vocabulary.contains(ids[t])) {
       add_row(tokens.row(ids[t]), t);
     }
-    const std::size_t position = context.past + batch.first + t;
+    std::size_t position = context.past + batch.first + t;
+    if (context.past > 0) {
+      position = std::min(position, embedding.positions.length - 1);
+    }
     if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
       add_row(places.row(position), t);
     }

@@ -1,4 +1,7 @@
 #include "layers/embedding/embedding.hpp"
+
+#include <algorithm>
+
 #include "layers/logits/logits.hpp"
 
 namespace tessera {
@@ -11,25 +14,25 @@ std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& stat
   return tokens;
 }
 
-Factor row_positions(unsigned bits, std::size_t past, const Point& row) {
+Factor row_positions(const Dimension& positions, std::size_t past, const Point& row) {
+  const unsigned bits = positions.bits();
   if (past == 0) {
     return Factor::at(join(Point(bits - row.size()), row));
   }
   Factor weight = Factor::of(std::vector<E>(std::size_t{1} << bits));
   const std::vector<E> rows = eq_table(row);
-  for (std::size_t i = 0; i < rows.size() && past + i < weight.head.size(); ++i) {
-    weight.head[past + i] = rows[i];
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    weight.head[std::min(past + i, positions.length - 1)] += rows[i];
   }
   return weight;
 }
 
 EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedding, const Statement& statement,
                                    const TensorPoint& at) {
-  const unsigned position_bits = plan.parameter_layout.tensors()[embedding.position].dimensions()[0].bits();
   const std::vector<E> token_weights = eq_table(at[2]);
   EmbeddingWeights weights;
   weights.input = {Factor::one_hot(static_cast<unsigned>(at[0].size()), 0), Factor::at(at[1]), Factor::at(at[2])};
-  weights.position = {row_positions(position_bits, plan.past, at[2]), Factor::at(at[1])};
+  weights.position = {row_positions(embedding.positions, plan.past, at[2]), Factor::at(at[1])};
   weights.embedding = {token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights),
                        Factor::at(at[1])};
   return weights;
