@@ -21,7 +21,7 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan
       comm_(comm),
       progress_(std::move(progress)),
       cache_(parameter_table()[wq].held_rows(plan.model, comm.rank(), comm.size()), plan.model.n_layer, plan.past,
-             plan.attention.past + plan.padded_tokens),  // the last query sees them all
+             std::max(plan.keys(), plan.attention.past + plan.padded_tokens)),  // the last query sees them all
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
   if (record == Record::trace) {
