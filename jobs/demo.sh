@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to an accepted proof on a bare Debian 12 machine: installs, builds, imports the bundled model, commits to
-# it, generates and proves a text on 2 ranks, and checks the proof with the separate verifier.
+# it, generates and proves a text on 2 ranks, and checks the proof with the separate verifier; then again with a model of
+# the Llama family.
 # Usage: jobs/demo.sh [DIRECTORY]     build and results go to DIRECTORY (default: build-demo)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -54,5 +55,14 @@ step "what it cost"
   $2 == "least" { printf "%-34s %s bits\n", "soundness, round by round", $1 }
   $2 == "sum" { printf "%-34s %s bits\n", "soundness, sum of all rounds", $1 }
   END { printf "%-34s %.3f s\n", "verify, whole process", verify / 1000 }'
+
+step "the same for a model of the Llama family"
+llama=$run/llama
+show "$out/tessera" import --checkpoint configs/gutenberg-llama-3m --out "$llama.h5"
+show "$out/tessera" commit --model "$llama.h5" --out "$llama.commitment"
+show mpirun -n 2 "$out/tessera" prove --config configs/demo.toml --model "$llama.h5" --commitment "$llama.commitment" \
+  --out "$llama.proof.h5"
+show "$out/tessera-verify" --key "$llama.commitment/verifying.key" "$llama.proof.h5"
+
 echo
 echo "by scope: $out/tessera inspect $run/proof.h5"

@@ -16,6 +16,7 @@ struct ProveRequest {
   std::size_t generate = 1;
   std::filesystem::path start = {};
   std::filesystem::path keep = {};
+  std::uint32_t pass_length = 0;  // Statement::pass_length
 };
 
 /// Generates greedily and proves; every rank of the communicator takes part and gets the same proof. Throws InputError

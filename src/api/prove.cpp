@@ -1,7 +1,7 @@
 #include <tessera/prove.hpp>
 
 #include "api/commitment.hpp"
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 #include "archive/model_file.hpp"
 #include "archive/staged_directory.hpp"
 #include "archive/state_file.hpp"
@@ -14,11 +14,12 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   Model model = load_model(request.model, comm.rank(), comm.size());
   const CommittedModel committed = open_commitment(request.model, model, request.commitment, comm);
   const VerifyingKey& key = committed.key;
-  const Past past = load_state(request.start, key, Gpt2Plan::state_shape(key.shape), comm);
+  const Past past = load_state(request.start, key, ModelPlan::state_shapes(key.shape), comm);
   StoredProof proof;
-  proof.statement = {request.prompt, std::vector<std::uint32_t>(request.generate), past.state, !request.keep.empty()};
+  proof.statement = {request.prompt, std::vector<std::uint32_t>(request.generate), past.state, !request.keep.empty(),
+                     request.pass_length};
   proof.key_digest = key.digest();
-  const Gpt2Plan plan = Gpt2Plan::of(key, proof.statement);
+  const ModelPlan plan = ModelPlan::of(key, proof.statement);
   std::optional<StagedDirectory> directory;  // an unwritable one is better found now
   if (proof.statement.keeps) {
     directory.emplace(request.keep, comm);
@@ -28,6 +29,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
+  committed.codeword->bind(plan.parameter_layout, key.parameter_oracle, parameters.views());
   Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm,
                                {.past_nodes = past.nodes});
   proof.payload = std::move(made.payload);

@@ -4,6 +4,7 @@
 #include <memory>
 #include "commitment/opening.hpp"
 #include "commitment/row_groups.hpp"
+#include "memory/storage.hpp"
 
 namespace tessera {
 
@@ -32,10 +33,15 @@ struct CodewordGeometry {
 /// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. codeword.h5: the levels log_shard_columns ..
 /// log_columns (shard roots up to the root), the geometry and `parameters_digest` (32) uint8 of the model file whose
 /// parameters are encoded; written last, so that its presence says that all shards are there.
+///
+/// A compact one has no shards: codeword.h5 has the nodes of one level of the tree, `compact_level`, and no others.
+enum class CodewordKind : std::uint8_t { whole, compact };
+
 class CodewordWriter {
  public:
   /// At least 8 rows. Collective, as the other functions: a rank's error is every rank's.
-  CodewordWriter(std::filesystem::path directory, const CodewordGeometry& geometry, Communicator& comm);
+  CodewordWriter(std::filesystem::path directory, const CodewordGeometry& geometry, Communicator& comm,
+                 CodewordKind kind = CodewordKind::whole);
   ~CodewordWriter();
   CodewordWriter(const CodewordWriter&) = delete;
   CodewordWriter& operator=(const CodewordWriter&) = delete;
@@ -49,10 +55,12 @@ class CodewordWriter {
 
  private:
   struct Shards;
+  Digest finish_compact(const Digest& parameters, RawVector<Digest> nodes);
 
   std::filesystem::path directory_;
   CodewordGeometry geometry_;
   Communicator& comm_;
+  CodewordKind kind_;
   std::unique_ptr<Shards> shards_;
 };
 
@@ -60,11 +68,15 @@ class StoredCodeword : public CodewordStore {
  public:
   /// parameters_digest of the model file that was committed: names another model before anything is proven.
   [[nodiscard]] virtual Digest parameters() const = 0;
+  /// The tensors that were committed, which must outlive the store's use: a compact codeword is computed from them.
+  virtual void bind(const OracleLayout& layout, const OracleParameters& parameters,
+                    std::vector<IntegerTensor> tensors) = 0;
 };
 
-/// A committed codeword on disk. Rank 0 opens the shards at once, so that a missing or foreign one is found, reads what
-/// is asked and broadcasts it; nothing else is read. Columns are not checked against the files' digests (that would
-/// read everything): whoever proves checks the finished proof, and `tessera inspect --check` reads all.
+/// A committed codeword on disk, whole or compact. Rank 0 opens the shards at once, so that a missing or foreign one is
+/// found, reads what is asked and broadcasts it; nothing else is read. Columns are not checked against the files'
+/// digests (that would read everything): whoever proves checks the finished proof, and `tessera inspect --check` reads
+/// all.
 std::unique_ptr<StoredCodeword> open_codeword(const std::filesystem::path& directory, Communicator& comm);
 
 }  // namespace tessera

@@ -1,11 +1,16 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
+#include <optional>
+#include <stdexcept>
 
 #include "archive/codeword_file.hpp"
 #include "archive/codeword_names.hpp"
 #include "archive/hdf5.hpp"
+#include "base/errors.hpp"
 #include "cluster/agreement.hpp"
+#include "commitment/compact_codeword.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -45,6 +50,8 @@ class CodewordFiles final : public StoredCodeword {
 
   [[nodiscard]] Digest root() const override { return header_.root; }
   [[nodiscard]] Digest parameters() const override { return header_.parameters; }
+  void bind(const OracleLayout& /*layout*/, const OracleParameters& /*parameters*/,
+            std::vector<IntegerTensor> /*tensors*/) override {}
 
   std::vector<F> columns(std::span<const std::size_t> positions) override {
     return read_at_root<F>([&](std::vector<F>& values) {
@@ -131,9 +138,93 @@ class CodewordFiles final : public StoredCodeword {
   std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
 };
 
+/// The nodes of one level, and the tensors once they are there.
+class CompactFile final : public StoredCodeword {
+ public:
+  CompactFile(const fs::path& directory, Communicator& comm) : comm_(comm) {
+    std::vector<Digest> nodes;
+    std::array<std::uint64_t, 3> sizes{};
+    fail_together(comm, [&] {
+      if (comm.rank() != 0) {
+        return;
+      }
+      const ReadFile file(directory / "codeword.h5", codeword_format);
+      const CodewordGeometry geometry = read_geometry(file);
+      const auto level = file.read_scalar<std::uint32_t>("compact_level");
+      if (level > std::min(geometry.log_columns, upper_levels)) {
+        file.fail("compact_level", "at most " + std::to_string(std::min(geometry.log_columns, upper_levels)),
+                  std::to_string(level));
+      }
+      sizes = {geometry.log_rows, geometry.log_columns, level};
+      nodes.resize(std::size_t{1} << (geometry.log_columns - level));
+      std::vector<std::uint8_t> bytes(nodes.size() * sizeof(Digest));
+      file.read_into<std::uint8_t>(level_name(level), {nodes.size(), sizeof(Digest)}, bytes);
+      std::memcpy(nodes.data(), bytes.data(), bytes.size());
+      std::ranges::copy(file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)}), parameters_.begin());
+    });
+    const auto shared =
+        comm.all_gather(comm.rank() == 0 ? std::span<const std::uint64_t>(sizes) : std::span<const std::uint64_t>());
+    geometry_ = {static_cast<unsigned>(shared[0]), static_cast<unsigned>(shared[1])};
+    level_ = static_cast<unsigned>(shared[2]);
+    const auto digests = comm.all_gather(std::span<const Digest>(nodes));
+    nodes_.assign(digests.begin(), digests.end());
+    parameters_ =
+        comm.all_gather(comm.rank() == 0 ? std::span<const Digest>(&parameters_, 1) : std::span<const Digest>())
+            .front();
+    root_ = merkle_levels(nodes_).back().front();
+  }
+
+  [[nodiscard]] Digest root() const override { return root_; }
+  [[nodiscard]] Digest parameters() const override { return parameters_; }
+  void bind(const OracleLayout& layout, const OracleParameters& parameters,
+            std::vector<IntegerTensor> tensors) override {
+    const CodewordGeometry expected{parameters.log_rows,
+                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate};
+    if (geometry_ != expected || compact_level(layout, parameters, level_) != level_) {
+      throw InputError("codeword.h5: log_rows, log_columns: expected " + std::to_string(expected.log_rows) + ", " +
+                       std::to_string(expected.log_columns) + ", found " + std::to_string(geometry_.log_rows) + ", " +
+                       std::to_string(geometry_.log_columns));
+    }
+    store_.emplace(layout, parameters, std::move(tensors), nodes_, comm_, level_);
+  }
+  std::vector<F> columns(std::span<const std::size_t> positions) override { return store().columns(positions); }
+  std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
+    return store().nodes(level, indices);
+  }
+
+ private:
+  CompactCodewordStore& store() {
+    if (!store_) {
+      throw std::logic_error("compact codeword: no tensors");
+    }
+    return *store_;
+  }
+
+  Communicator& comm_;
+  CodewordGeometry geometry_;
+  unsigned level_ = 0;
+  TreeLevel nodes_;
+  Digest parameters_{}, root_{};
+  std::optional<CompactCodewordStore> store_;
+};
+
+/// Whether a commitment is compact. Collective.
+bool is_compact(const fs::path& directory, Communicator& comm) {
+  bool compact = false;
+  fail_together(comm, [&] {
+    compact = comm.rank() == 0 && ReadFile(directory / "codeword.h5", codeword_format).contains("compact_level");
+  });
+  std::array<std::int64_t, 1> flag{compact ? 1 : 0};
+  comm.all_reduce_max(std::span(flag));
+  return flag[0] == 1;
+}
+
 }  // namespace
 
 std::unique_ptr<StoredCodeword> open_codeword(const fs::path& directory, Communicator& comm) {
+  if (is_compact(directory, comm)) {
+    return std::make_unique<CompactFile>(directory, comm);
+  }
   return std::make_unique<CodewordFiles>(directory, comm);
 }
 

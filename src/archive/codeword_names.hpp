@@ -8,6 +8,10 @@
 
 namespace tessera {
 
+/// Level whose nodes a compact codeword of parameters has: opened columns are computed with the 2^level - 1 beside
+/// each.
+inline constexpr unsigned compact_parameter_level = 3;
+
 inline std::string padded(std::size_t number, std::size_t digits) {
   std::string text = std::to_string(number);
   return std::string(digits > text.size() ? digits - text.size() : 0, '0') + text;

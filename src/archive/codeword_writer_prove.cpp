@@ -59,14 +59,19 @@ struct CodewordWriter::Shards {
   ColumnHasher contents;  ///< of the shards' datasets: all of them side by side, because a vector has many lanes
 };
 
-CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geometry, Communicator& comm)
+CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geometry, Communicator& comm,
+                               CodewordKind kind)
     : directory_(std::move(directory)),
       geometry_(geometry),
       comm_(comm),
+      kind_(kind),
       shards_(std::make_unique<Shards>(first_shard(geometry.shards(), comm.rank(), comm.size()),
                                        first_shard(geometry.shards(), comm.rank() + 1, comm.size()), geometry)) {
   if (geometry.groups() == 0) {
     throw std::invalid_argument("CodewordWriter: fewer than 8 rows");
+  }
+  if (kind == CodewordKind::compact) {
+    return;
   }
   allow_open_files(shards_->count);
   fail_together(comm_, [&] {
@@ -106,6 +111,9 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
       part = copy;
     }
     shards_->leaves.absorb(bytes_of(part), group * sizeof(F));
+    if (kind_ == CodewordKind::compact) {
+      continue;
+    }
     shards_->contents.absorb(bytes_of(part), shard_values * sizeof(F));
     fail_together(comm_, [&] {
       for (std::size_t i = 0; i < shards_->count; ++i) {
@@ -119,6 +127,9 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
 
 Digest CodewordWriter::finish(const Digest& parameters) {
   TreeLevel nodes = std::move(shards_->leaves).digests();
+  if (kind_ == CodewordKind::compact) {
+    return finish_compact(parameters, std::move(nodes));
+  }
   fail_together(comm_, [&] {
     const TreeLevel contents = std::move(shards_->contents).digests();
     for (std::size_t i = 0; i < shards_->count; ++i) {
@@ -157,6 +168,25 @@ Digest CodewordWriter::finish(const Digest& parameters) {
     }
   });
   return levels.back().front();
+}
+
+Digest CodewordWriter::finish_compact(const Digest& parameters, TreeLevel nodes) {
+  const unsigned kept = std::min(compact_parameter_level, geometry_.log_shard_columns());
+  for (unsigned level = 0; level < kept; ++level) {
+    nodes = merkle_parents(nodes);
+  }
+  const std::vector<Digest> all = comm_.all_gather<Digest>(nodes);
+  fail_together(comm_, [&] {
+    if (comm_.rank() == 0) {
+      WriteFile file(directory_ / "codeword.h5", codeword_format);
+      write_geometry(file, geometry_);
+      file.write_scalar<std::uint32_t>("compact_level", kept);
+      file.write("parameters_digest", std::span<const std::uint8_t>(parameters), {parameters.size()});
+      write_level(file, kept, all);
+      file.commit();
+    }
+  });
+  return merkle_levels({all.begin(), all.end()}).back().front();
 }
 
 }  // namespace tessera

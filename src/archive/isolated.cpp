@@ -256,6 +256,7 @@ Bytes encode_proof(const StoredProof& proof) {
   append_bytes(bytes, start.root.data(), start.root.size());
   append_bytes(bytes, &start.length, sizeof start.length);
   append_bytes(bytes, &start.last_token, sizeof start.last_token);
+  append_bytes(bytes, &proof.statement.pass_length, sizeof proof.statement.pass_length);
   append_list(bytes, proof.payload);
   append_bytes(bytes, proof.key_digest.data(), proof.key_digest.size());
   return bytes;
@@ -272,6 +273,7 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
   taker.take(start.root.data(), start.root.size());
   taker.take(&start.length, sizeof start.length);
   taker.take(&start.last_token, sizeof start.last_token);
+  taker.take(&proof.statement.pass_length, sizeof proof.statement.pass_length);
   if (flags[0] != 0) {
     proof.statement.start = start;
   }

@@ -4,13 +4,14 @@
 #include "plan/limits.hpp"
 
 #include "archive/naming.hpp"
+#include "archive/tokenizer_fields.hpp"
 
 namespace tessera {
 namespace {
 
-/// Tables, names and numbers are below 1 MiB; the rest is vocabulary, its lengths and merges.
+/// Tables, names, numbers and powers of equalisation are below 128 MiB; the rest is vocabulary, its lengths and merges.
 constexpr std::uint64_t max_key_bytes =
-    max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 20);
+    max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 27);
 
 }  // namespace
 
@@ -33,18 +34,27 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_rows", key.parameter_oracle.log_rows);
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
                                    key.parameter_oracle.log_inverse_rate);
-  file.write_text("information/architecture", std::string(key_architecture));
+  file.write_text("information/architecture", std::string(architecture_name(key.shape.architecture)));
   for_each_size(key.shape, [&](std::string_view name, std::size_t size) {
     file.write_scalar<std::uint64_t>("information/shape/" + std::string(name), size);
   });
+  for_each_flag(key.shape, [&](std::string_view name, bool flag) {
+    file.write_scalar<std::uint8_t>("information/shape/" + std::string(name), flag ? 1 : 0);
+  });
   file.write_scalar<std::int64_t>("information/epsilon", key.epsilon);
-  for_each_exponent(key.exponents, [&](std::string_view name, std::int32_t value) {
+  if (!key.shape.gpt2()) {
+    file.write_scalar<std::uint32_t>("information/product_bits", key.product_bits);
+  }
+  for_each_exponent(key.shape, key.exponents, [&](std::string_view name, std::int32_t value) {
     file.write_scalar("information/exponents/" + std::string(name), value);
   });
   file.write("information/exp_table", key.exp_table);
   file.write("information/gelu_table", key.gelu_table);
-  file.write_text("information/tokenizer/kind", std::string(key_tokenizer));
-  file.write_text("information/tokenizer/pre_tokenizer", std::string(key_pre_tokenizer));
+  if (is_gpt2(key.tokenizer)) {
+    file.write_text("information/tokenizer/kind", name_of(key.tokenizer.model));
+    file.write_text("information/tokenizer/pre_tokenizer", name_of(key.tokenizer.split));
+  }
+  write_tokenizer_fields(file, "information/tokenizer/", key.tokenizer);
   file.write_strings("information/tokenizer/vocabulary", key.tokenizer.vocabulary);
   write_merges(file, "information/tokenizer/merges", key.tokenizer.merges);
   file.write_scalar<std::uint32_t>("information/tokenizer/end_of_text", key.tokenizer.end_of_text);

@@ -14,9 +14,10 @@ inline constexpr std::string_view model_format = "tessera model";
 ///   calibration/margin float64, calibration/maxima/<kind> float64,
 ///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
 ///   (row, feature) as in parameter_table(),
-///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32.
+///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32, and what
+///   write_tokenizer_fields() adds.
 /// Returns the file's digest.
-Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original = nullptr);
+Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original = nullptr);
 
 /// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps. Throws
 /// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.

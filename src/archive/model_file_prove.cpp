@@ -7,6 +7,8 @@
 
 #include "archive/hdf5_handle.hpp"
 #include "archive/naming.hpp"
+#include "archive/tokenizer_fields.hpp"
+#include "base/text.hpp"
 
 namespace tessera {
 namespace {
@@ -29,7 +31,7 @@ Extents file_extents(const ParameterRow& row, const ModelShape& shape) {
 template <class T>
 void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
                       const BasicParameters<T>& parameters) {
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(shape)) {
     file.write(group + std::string(row.name), parameters[row.id].values(), file_extents(row, shape));
   }
 }
@@ -37,7 +39,7 @@ void write_parameters(WriteFile& file, const std::string& group, const ModelShap
 template <class T>
 BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
   BasicParameters<T> parameters(shape);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(shape)) {
     file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
   }
   return parameters;
@@ -46,7 +48,7 @@ BasicParameters<T> read_parameters(const ReadFile& file, const std::string& grou
 /// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
 Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
   Parameters parameters(shape, rank, ranks);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(shape)) {
     const std::string path = "parameters/" + std::string(row.name);
     if (static_cast<int>(row.id) % ranks == rank) {
       file.check(path);
@@ -75,9 +77,19 @@ std::vector<Merge> read_merges(const ReadFile& file) {
   return merges;
 }
 
-/// Shape and epsilon, in the supported ranges.
+/// Architecture, shape and epsilon, in the supported ranges. Files of GPT-2 models name no architecture.
 FloatModel read_head(const ReadFile& file) {
   FloatModel model;
+  if (file.contains("architecture")) {
+    const std::string found = file.read_text("architecture", 16);
+    if (found != architecture_name(Architecture::llama)) {
+      file.fail("architecture", "llama", quoted_name(found));
+    }
+    model.shape.architecture = Architecture::llama;
+  }
+  for_each_flag(model.shape, [&](std::string_view name, bool& flag) {
+    flag = file.read_scalar<std::uint8_t>("shape/" + std::string(name)) != 0;
+  });
   for_each_size(model.shape, [&](std::string_view name, std::size_t& size) {
     size = file.read_scalar<std::uint64_t>("shape/" + std::string(name));
   });
@@ -90,6 +102,24 @@ FloatModel read_head(const ReadFile& file) {
   return model;
 }
 
+/// Calls visit(name, number) for the numbers of rotary positions.
+template <class R, class Visitor>
+void for_each_number(R& rope, Visitor&& visit) {
+  visit("theta", rope.theta);
+  visit("factor", rope.factor);
+  visit("low_frequency", rope.low_frequency);
+  visit("high_frequency", rope.high_frequency);
+  visit("original_positions", rope.original_positions);
+}
+
+std::string read_activation(const ReadFile& file) {
+  std::string activation = file.read_text("activation", 16);
+  if (activation != "silu" && activation != "gelu") {
+    file.fail("activation", "silu or gelu", quoted_name(activation));
+  }
+  return activation;
+}
+
 double read_positive(const ReadFile& file, const std::string& name) {
   const auto value = file.read_scalar<double>(name);
   if (!std::isfinite(value) || value < 0) {
@@ -98,15 +128,62 @@ double read_positive(const ReadFile& file, const std::string& name) {
   return value;
 }
 
+/// Positions of the float model, which the integer model has as its table.
+Rope read_rope(const ReadFile& file) {
+  Rope rope;
+  rope.scaling = file.read_text("float/rope/scaling", 16);
+  if (rope.scaling != "none" && rope.scaling != "linear" && rope.scaling != "llama3") {
+    file.fail("float/rope/scaling", "none, linear or llama3", quoted_name(rope.scaling));
+  }
+  for_each_number(
+      rope, [&](const char* name, double& value) { value = read_positive(file, std::string("float/rope/") + name); });
+  return rope;
+}
+
+void write_rope(WriteFile& file, const Rope& rope) {
+  file.write_text("float/rope/scaling", rope.scaling);
+  for_each_number(rope,
+                  [&](const char* name, double value) { file.write_scalar(std::string("float/rope/") + name, value); });
+}
+
+/// What only models of the Llama family have.
+void read_llama(const ReadFile& file, Model& model) {
+  model.activation = read_activation(file);
+  model.product_bits = file.read_scalar<std::uint32_t>("product_bits");
+  check_limit("product_bits", model.product_bits);
+  model.rotary_table = file.read<std::int16_t>("rotary", {2, model.shape.n_positions, model.shape.head_size() / 2});
+  for (const EqualisedPlace& place : equalised_places(model.shape)) {
+    model.equalisation[std::string(place.name)] =
+        file.read<std::int16_t>("equalisation/" + std::string(place.name), {place.count});
+  }
+}
+
+void write_llama(WriteFile& file, const Model& model) {
+  file.write_text("activation", model.activation);
+  file.write_scalar("product_bits", model.product_bits);
+  file.write("rotary", std::span<const std::int16_t>(model.rotary_table),
+             {2, model.shape.n_positions, model.shape.head_size() / 2});
+  for (const EqualisedPlace& place : equalised_places(model.shape)) {
+    file.write("equalisation/" + std::string(place.name), model.equalisation.find(place.name)->second);
+  }
+}
+
 }  // namespace
 
-Digest save_model(const std::filesystem::path& path, const Model& model, const FloatParameters* original) {
+Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original) {
   WriteFile file(path, model_format);
+  if (!model.shape.gpt2()) {
+    file.write_text("architecture", std::string(architecture_name(model.shape.architecture)));
+    for_each_flag(model.shape, [&](std::string_view name, bool flag) {
+      file.write_scalar("shape/" + std::string(name), static_cast<std::uint8_t>(flag));
+    });
+    write_llama(file, model);
+  }
   for_each_size(model.shape, [&](std::string_view name, std::size_t size) {
     file.write_scalar<std::uint64_t>("shape/" + std::string(name), size);
   });
   file.write_scalar("layer_norm_epsilon", model.layer_norm_epsilon);
-  for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t value) {
+  for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t value) {
     file.write_scalar("exponents/" + std::string(name), value);
   });
   file.write_scalar("calibration/margin", model.calibration.margin);
@@ -117,8 +194,12 @@ Digest save_model(const std::filesystem::path& path, const Model& model, const F
   file.write_strings("tokenizer/vocabulary", model.tokenizer.vocabulary);
   write_merges(file, "tokenizer/merges", model.tokenizer.merges);
   file.write_scalar("tokenizer/end_of_text", model.tokenizer.end_of_text);
+  write_tokenizer_fields(file, "tokenizer/", model.tokenizer);
   if (original != nullptr) {
-    write_parameters(file, "float/", model.shape, *original);
+    if (!model.shape.gpt2()) {
+      write_rope(file, original->rope);
+    }
+    write_parameters(file, "float/", model.shape, original->parameters);
   }
   return file.commit();
 }
@@ -130,10 +211,13 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
     Model model;
     model.shape = head.shape;
     model.layer_norm_epsilon = head.layer_norm_epsilon;
-    for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t& value) {
+    for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t& value) {
       value = file.read_scalar<std::int32_t>("exponents/" + std::string(name));
     });
-    check_exponents(model.exponents);
+    check_exponents(model.shape, model.exponents);
+    if (!model.shape.gpt2()) {
+      read_llama(file, model);
+    }
     model.calibration.margin = read_positive(file, "calibration/margin");
     const std::vector<std::string> kinds = file.names_in("calibration/maxima");
     if (kinds.size() > max_maxima) {
@@ -155,6 +239,7 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
       file.fail("tokenizer/end_of_text", "below " + std::to_string(model.shape.n_vocab),
                 std::to_string(model.tokenizer.end_of_text));
     }
+    read_tokenizer_fields(file, "tokenizer/", model.tokenizer);
     return model;
   });
 }
@@ -176,6 +261,10 @@ std::optional<FloatModel> load_float_model(const std::filesystem::path& path) {
     }
     FloatModel model = read_head(file);
     model.parameters = read_parameters<float>(file, "float/", model.shape);
+    if (!model.shape.gpt2()) {
+      model.activation = read_activation(file);
+      model.rope = read_rope(file);
+    }
     return model;
   });
 }

@@ -38,6 +38,9 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   if (proof.statement.keeps) {
     file.write_scalar<std::uint8_t>("statement/keeps", 1);
   }
+  if (proof.statement.pass_length != 0) {
+    file.write_scalar("statement/pass_length", proof.statement.pass_length);
+  }
   file.write("key_digest", std::span<const std::uint8_t>(proof.key_digest), {proof.key_digest.size()});
   file.write("information/text", std::vector<std::uint8_t>(proof.text.begin(), proof.text.end()));
   file.write_text("information/configuration", proof.configuration);
@@ -67,11 +70,18 @@ ProofArchive load_proof(const std::filesystem::path& path) {
     start.last_token = file.read_scalar<std::uint32_t>("statement/start/last_token");
   }
   if (file.contains("statement/keeps")) {
-    const std::uint8_t keeps = file.read_scalar<std::uint8_t>("statement/keeps");
+    const auto keeps = file.read_scalar<std::uint8_t>("statement/keeps");
     if (keeps != 1) {
       file.fail("statement/keeps", "1 or nothing", std::to_string(keeps));
     }
     proof.statement.keeps = true;
+  }
+  if (file.contains("statement/pass_length")) {
+    proof.statement.pass_length = file.read_scalar<std::uint32_t>("statement/pass_length");
+    if (!is_pass_length(proof.statement.pass_length)) {
+      file.fail("statement/pass_length", std::string(pass_length_text) + ", or nothing",
+                std::to_string(proof.statement.pass_length));
+    }
   }
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
   const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);

@@ -39,7 +39,8 @@ struct ProofArchive {
 };
 
 /// Writes a proof file: payload (uint8), statement/{prompt,generated} (uint32), of a continuation
-/// statement/start/{root,length,last_token}, where a state is kept statement/keeps, key_digest (32 uint8) and, under
+/// statement/start/{root,length,last_token}, where a state is kept statement/keeps, where passes have
+/// a length statement/pass_length, key_digest (32 uint8) and, under
 /// information/, text (uint8), configuration (string), soundness/{scope,reason,bits},
 /// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory}.
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof);

@@ -19,13 +19,13 @@ std::filesystem::path part_path(const std::filesystem::path& directory, std::siz
   return directory / (std::string(state_rows_prefix) + "-" + std::to_string(part) + ".h5");
 }
 
-/// Rows (a feature of a block each) of one chunk of the feature dimension.
+/// Rows (a feature of a block each) of one chunk of the features.
 struct Part {
   Part(const Shape& shape, std::size_t number, std::size_t positions)
       : blocks(shape.dimensions()[0].length),
-        rows(shape.dimensions()[1].chunk()),
-        stride(shape.dimensions()[2].chunk()),
-        chunks(shape.dimensions()[1].chunk_count()),
+        rows(shape.chunk_size() / shape.dimensions().back().chunk()),
+        stride(shape.dimensions().back().chunk()),
+        chunks(shape.chunk_count() / blocks),
         part(number),
         length(positions) {}
   std::size_t blocks, rows, stride, chunks, part, length;
@@ -46,7 +46,8 @@ struct Part {
 /// Parts whose chunks this rank holds.
 std::vector<std::size_t> held_parts(const ChunkedTensor<std::int16_t>& tensor) {
   std::vector<std::size_t> parts;
-  for (std::size_t part = 0; part < tensor.shape().dimensions()[1].chunk_count(); ++part) {
+  const Shape& shape = tensor.shape();
+  for (std::size_t part = 0; part < shape.chunk_count() / shape.dimensions()[0].length; ++part) {
     if (tensor.holds(part)) {
       parts.push_back(part);
     }
@@ -143,7 +144,7 @@ void save_state(const std::filesystem::path& directory, const Digest& key, const
   });
 }
 
-Past load_state(const std::filesystem::path& directory, const VerifyingKey& key, const Shape& shape,
+Past load_state(const std::filesystem::path& directory, const VerifyingKey& key, const StateShapes& shapes,
                 Communicator& comm) {
   if (directory.empty()) {
     return {};
@@ -153,11 +154,11 @@ Past load_state(const std::filesystem::path& directory, const VerifyingKey& key,
   fail_together(comm, [&] { stored = read_manifest(path, key); });
   require_agreement(comm, path.string(), ReadFile(path, state_format).digest());
   Past past{stored.state, {}, std::move(stored.nodes)};
-  for (std::size_t i = 0; i < tensor_names.size(); ++i) {
+  for (const Shape& shape : shapes) {
     past.tensors.emplace_back(shape, Ownership{1}, comm.rank(), comm.size());
   }
   fail_together(comm, [&] {
-    const std::size_t parts = shape.dimensions()[1].chunk_count();
+    const std::size_t parts = shapes[0].chunk_count() / shapes[0].dimensions()[0].length;
     if (stored.parts.size() != parts) {
       throw InputError(path.string() + ": parts: expected " + std::to_string(parts) + ", found " +
                        std::to_string(stored.parts.size()));
@@ -167,7 +168,7 @@ Past load_state(const std::filesystem::path& directory, const VerifyingKey& key,
       if (file.digest() != stored.parts[number]) {
         file.fail("digest", to_hex(stored.parts[number]) + " of this state", to_hex(file.digest()) + " of another");
       }
-      const Part part(shape, number, stored.state.length);
+      const Part part(shapes[0], number, stored.state.length);
       for (std::size_t i = 0; i < past.tensors.size(); ++i) {
         const std::vector<std::int16_t> values = file.read<std::int16_t>(tensor_names[i], part.extents());
         part.each_row(past.tensors[i], [&](std::span<std::int16_t> row, std::size_t place) {

@@ -28,6 +28,12 @@ TESSERA_CLONES void widen(const std::int16_t* from, double* to, std::size_t size
   }
 }
 
+TESSERA_CLONES void widen(const std::int32_t* from, double* to, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    to[i] = static_cast<double>(from[i]);
+  }
+}
+
 TESSERA_CLONES void round_exact(const double* from, std::int64_t* to, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     to[i] = static_cast<std::int64_t>(from[i]);
@@ -41,9 +47,11 @@ void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const Pr
 #pragma omp parallel for schedule(static) if (rows.size() * in * input.columns() > parallel_work)
   for (std::size_t row = rows.first; row < rows.last; ++row) {
     std::array<std::int64_t, ProductInput::narrow> products{};
+    const std::int16_t* weights_of_row = weights.data() + (row - rows.first) * in;
     for (std::size_t column = 0; column < input.columns(); ++column) {
-      products[column] = dot_split(weights.data() + (row - rows.first) * in, input.high().data() + column * in,
-                                   input.low().data() + column * in, in);
+      products[column] = input.wide().empty() ? dot_split(weights_of_row, input.high().data() + column * in,
+                                                          input.low().data() + column * in, in)
+                                              : dot_wide(weights_of_row, input.wide().data() + column * in, in);
     }
     consume(row, {products.data(), input.columns()});
   }
@@ -82,6 +90,29 @@ TESSERA_CLONES std::int64_t dot_split(const std::int16_t* a, const std::int16_t*
     sum_low += std::int32_t{a[i]} * std::int32_t{low[i]};
   }
   return total + std::int64_t{sum_high} * 256 + sum_low;
+}
+
+TESSERA_CLONES std::int64_t dot_wide(const std::int16_t* a, const std::int32_t* b, std::size_t size) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    total += std::int64_t{a[i]} * std::int64_t{b[i]};
+  }
+  return total;
+}
+
+ProductInput::ProductInput(std::span<const std::int32_t> values, std::size_t rows, std::size_t columns)
+    : rows_(rows), columns_(columns) {
+  if (columns > narrow) {
+    real_.resize(rows * columns);
+    widen(values.data(), real_.data(), real_.size());
+    return;
+  }
+  wide_.resize(rows * columns);
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      wide_[column * rows + row] = values[row * columns + column];
+    }
+  }
 }
 
 ProductInput::ProductInput(std::span<const std::int16_t> values, std::size_t rows, std::size_t columns)

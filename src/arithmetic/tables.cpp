@@ -28,6 +28,30 @@ std::int64_t round_difference(long double base, long double delta, const char* t
   return static_cast<std::int64_t>(up + std::floor(fraction));
 }
 
+/// Table of max(x, 0) - |x|/(1 + exp(inner(|x|))): an exact part and a small positive one. GELU's tanh form and SILU
+/// are of this form.
+template <class Inner>
+std::vector<std::int16_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, const char* name,
+                                        Inner&& inner) {
+  if (gelu_exponent < 0 || gelu_exponent > mlp_exponent || mlp_exponent > 15) {
+    throw std::invalid_argument(std::string(name) + " table: exponents z " + std::to_string(mlp_exponent) + ", g " +
+                                std::to_string(gelu_exponent) + " (0 <= g <= z <= 15) out of range");
+  }
+  std::vector<std::int16_t> table(rows);
+  for (std::int32_t z = -rows / 2; z < rows / 2; ++z) {
+    if (z == 0) {
+      continue;
+    }
+    const long double x = std::fabs(std::ldexp(static_cast<long double>(z), -mlp_exponent));
+    const long double scaled = std::ldexp(x, gelu_exponent);
+    const long double delta = scaled / (1.0L + std::exp(inner(x)));
+    const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, name);
+    const std::int32_t row = z + rows / 2;
+    table[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(value);
+  }
+  return table;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa) {
@@ -48,26 +72,13 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
 }
 
 std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent) {
-  if (gelu_exponent < 0 || gelu_exponent > mlp_exponent || mlp_exponent > 15) {
-    throw std::invalid_argument("gelu_table: exponents z " + std::to_string(mlp_exponent) + ", g " +
-                                std::to_string(gelu_exponent) + " (0 <= g <= z <= 15) out of range");
-  }
-  std::vector<std::int16_t> table(rows);
   const long double slope = std::sqrt(2.0L / std::numbers::pi_v<long double>);
-  for (std::int32_t z = -rows / 2; z < rows / 2; ++z) {
-    if (z == 0) {
-      continue;
-    }
-    const long double x = std::fabs(std::ldexp(static_cast<long double>(z), -mlp_exponent));
-    const long double scaled = std::ldexp(x, gelu_exponent);
-    // gelu(x) = max(x, 0) - |x|/(1 + exp(2*inner(|x|))): the exact part and a small positive one
-    const long double inner = slope * (x + 0.044715L * x * x * x);
-    const long double delta = scaled / (1.0L + std::exp(2.0L * inner));
-    const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, "GELU");
-    const std::int32_t row = z + rows / 2;
-    table[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(value);
-  }
-  return table;
+  return sigmoid_table(mlp_exponent, gelu_exponent, "GELU",
+                       [slope](long double x) { return 2.0L * (slope * (x + 0.044715L * x * x * x)); });
+}
+
+std::vector<std::int16_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent) {
+  return sigmoid_table(mlp_exponent, gelu_exponent, "SILU", [](long double x) { return x; });
 }
 
 }  // namespace tessera

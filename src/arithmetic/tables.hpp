@@ -16,4 +16,7 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
 /// machine. Throws std::invalid_argument unless 0 <= gelu_exponent <= mlp_exponent <= 15.
 std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent);
 
+/// The same of silu(x) = x/(1 + exp(-x)), the gate of SwiGLU.
+std::vector<std::int16_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent);
+
 }  // namespace tessera

@@ -25,11 +25,14 @@ struct Context {
 
 struct ImportCommand {
   std::string checkpoint, out, calibrate, exponents;
+  std::string width;  // "t=16", "t=20", "t=24"; empty: chosen
+  std::optional<std::size_t> context;
 };
 void run(const ImportCommand& options, Context& context);
 
 struct SynthesizeCommand {
   std::string shape, out;
+  std::optional<std::size_t> context;
   std::uint64_t seed = 0;
 };
 void run(const SynthesizeCommand& options, Context& context);
@@ -41,6 +44,7 @@ void run(const EvaluateCommand& options, Context& context);
 
 struct CommitCommand {
   std::string model, out;
+  bool compact = false;
 };
 void run(const CommitCommand& options, Context& context);
 
@@ -51,6 +55,7 @@ struct ProveCommand {
   std::optional<std::string> prompt;
   std::vector<std::uint32_t> tokens;
   std::uint32_t generate = 0;
+  std::uint32_t pass_length = 0;                                            // 0: Statement's own
   double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
 };
 void run(const ProveCommand& options, Context& context);
@@ -67,6 +72,7 @@ struct DescribeCommand {
   std::size_t generate = 0;
   std::size_t past = 0;
   bool keeps = false;
+  std::size_t pass_length = 0;
   bool json = false;
   std::string page;
 };

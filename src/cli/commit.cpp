@@ -17,7 +17,8 @@ void run(const CommitCommand& options, Context& context) {
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   StagedDirectory directory(options.out, context.comm);
   const VerifyingKey key =
-      commit_model(model, parameters_digest(options.model), directory.path(), context.comm, context.progress);
+      commit_model(model, parameters_digest(options.model), directory.path(),
+                   options.compact ? CodewordKind::compact : CodewordKind::whole, context.comm, context.progress);
   if (context.comm.rank() == 0) {
     save_key(directory.path() / "verifying.key", key);
   }

@@ -88,6 +88,9 @@ Json declarations(const Plan& plan) {
   for (const Declaration& declared : plan.declarations) {
     std::string shape;
     for (const Dimension& dimension : declared.shape.dimensions()) {
+      if (dimension.symbol.empty() && dimension.length == 1) {
+        continue;  // it has no coordinates
+      }
       shape += shape.empty() ? '(' : ',';
       shape += dimension.symbol;
     }
@@ -171,23 +174,25 @@ Json limit_rows() {
 
 /// Everything about the statements of one key with these lengths, table by table.
 Json description(const VerifyingKey& key, const DescribeCommand& options) {
-  const Gpt2Plan plan = Gpt2Plan::of(key, {options.prompt_length, options.generate, options.past, options.keeps});
+  const ModelPlan plan =
+      ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps, options.pass_length});
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = account.account.soundness();
-  return {{"tokens", plan.tokens},
-          {"padded tokens", plan.padded_tokens},
-          {"claims on parameters", account.ledger[parameter_oracle].size()},
-          {"claims on the witness", account.ledger[witness_oracle].size()},
-          {"most bytes of a proof", account.account.bytes()},
-          {"parameters", tensors(plan.parameter_layout, [](std::size_t i) { return parameter_table()[i].name; })},
-          {"witness", tensors(plan.witness_layout, [&](std::size_t i) { return plan.witness_names[i]; })},
-          {"declarations", declarations(plan)},
-          {"columns", lookups(plan.lookup)},
-          {"tables", tables(plan.lookup)},
-          {"words", words(plan, key)},
-          {"messages", messages(account.account)},
-          {"soundness", soundness(report)},
-          {"limits", limit_rows()}};
+  return {
+      {"tokens", plan.tokens},
+      {"padded tokens", plan.padded_tokens},
+      {"claims on parameters", account.ledger[parameter_oracle].size()},
+      {"claims on the witness", account.ledger[witness_oracle].size()},
+      {"most bytes of a proof", account.account.bytes()},
+      {"parameters", tensors(plan.parameter_layout, [&](std::size_t i) { return parameter_table(key.shape)[i].name; })},
+      {"witness", tensors(plan.witness_layout, [&](std::size_t i) { return plan.witness_names[i]; })},
+      {"declarations", declarations(plan)},
+      {"columns", lookups(plan.lookup)},
+      {"tables", tables(plan.lookup)},
+      {"words", words(plan, key)},
+      {"messages", messages(account.account)},
+      {"soundness", soundness(report)},
+      {"limits", limit_rows()}};
 }
 
 std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }

@@ -19,12 +19,16 @@ void run(const EvaluateCommand& options, Context& context) {
   if (context.comm.rank() != 0) {
     return;
   }
-  std::printf("tokens scored       %zu in %zu windows of %zu\n", result.tokens, result.windows,
+  const Comparison& found = result.comparison;
+  const auto predicted = static_cast<double>(found.integer.predicted);
+  std::printf("tokens scored       %zu in %zu windows of %zu\n", found.integer.predicted, result.windows,
               model.shape.n_positions);
-  std::printf("integer perplexity  %.6f\n", result.integer_perplexity);
-  if (result.float_perplexity) {
-    std::printf("float perplexity    %.6f\n", *result.float_perplexity);
-    std::printf("ratio               %.6f\n", result.integer_perplexity / *result.float_perplexity);
+  std::printf("integer perplexity  %.6f\n", found.integer.value());
+  if (found.compared) {
+    std::printf("float perplexity    %.6f\n", found.original.value());
+    std::printf("ratio               %.6f\n", found.integer.value() / found.original.value());
+    std::printf("divergence          %.3e nats a token, float to integer\n", found.divergence / predicted);
+    std::printf("same likeliest      %.3f %%\n", 100.0 * static_cast<double>(found.agreements) / predicted);
   }
 }
 

@@ -13,40 +13,104 @@
 namespace tessera::cli {
 namespace {
 
-/// Exponents of a key or of another model file, which are mostly somebody else's.
-Exponents load_exponents(const std::string& path) {
-  const auto read = [&path] {
-    const Exponents found =
-        ReadFile(path).format() == key_format ? load_key(path).exponents : load_model(path).exponents;
-    std::vector<std::uint8_t> bytes(sizeof found);
-    std::memcpy(bytes.data(), &found, sizeof found);
-    return bytes;
-  };
-  const std::vector<std::uint8_t> bytes = read_isolated(path, read, IsolationLimits::for_whole(path));
-  Exponents exponents;
-  if (bytes.size() != sizeof exponents) {
-    throw InputError(path + ": expected exponents, found other bytes");
+void append(std::vector<std::uint8_t>& bytes, const void* values, std::size_t size) {
+  const std::size_t before = bytes.size();
+  bytes.resize(before + size);
+  std::memcpy(bytes.data() + before, values, size);
+}
+
+/// What comes back of the process that reads a file: exponents, width and context, then the powers of every place.
+std::vector<std::uint8_t> encode(const ModelShape& shape, const ImportChoices& choices) {
+  std::vector<std::uint8_t> bytes;
+  append(bytes, &shape.architecture, sizeof shape.architecture);
+  append(bytes, &choices.exponents, sizeof choices.exponents);
+  append(bytes, &choices.product_bits, sizeof choices.product_bits);
+  append(bytes, &choices.n_positions, sizeof choices.n_positions);
+  for (const auto& [place, powers] : choices.equalisation) {
+    const std::uint64_t sizes[] = {place.size(), powers.size()};
+    append(bytes, sizes, sizeof sizes);
+    append(bytes, place.data(), place.size());
+    append(bytes, powers.data(), powers.size() * sizeof powers.front());
   }
-  std::memcpy(&exponents, bytes.data(), sizeof exponents);
-  return exponents;
+  return bytes;
+}
+
+class Bytes {
+ public:
+  Bytes(std::span<const std::uint8_t> rest, const std::string& path) : rest_(rest), path_(path) {}
+  void take(void* values, std::size_t size) {
+    if (size > rest_.size()) {
+      throw InputError(path_ + ": expected choices of an import, found other bytes");
+    }
+    std::memcpy(values, rest_.data(), size);
+    rest_ = rest_.subspan(size);
+  }
+  [[nodiscard]] std::size_t left() const { return rest_.size(); }
+
+ private:
+  std::span<const std::uint8_t> rest_;
+  const std::string& path_;
+};
+
+ImportChoices decode(std::span<const std::uint8_t> encoded, const std::string& path) {
+  Bytes bytes(encoded, path);
+  Architecture architecture{};
+  ImportChoices choices;
+  bytes.take(&architecture, sizeof architecture);
+  bytes.take(&choices.exponents, sizeof choices.exponents);
+  bytes.take(&choices.product_bits, sizeof choices.product_bits);
+  bytes.take(&choices.n_positions, sizeof choices.n_positions);
+  while (bytes.left() > 0) {
+    std::uint64_t sizes[2] = {};
+    bytes.take(sizes, sizeof sizes);
+    if (sizes[0] > bytes.left() || sizes[1] > bytes.left()) {
+      throw InputError(path + ": expected choices of an import, found other bytes");
+    }
+    std::string place(sizes[0], '\0');
+    std::vector<std::int16_t> powers(sizes[1]);
+    bytes.take(place.data(), place.size());
+    bytes.take(powers.data(), powers.size() * sizeof(std::int16_t));
+    choices.equalisation.emplace(std::move(place), std::move(powers));
+  }
+  if (architecture == Architecture::gpt2) {
+    choices.n_positions = 0;  // the checkpoint's own
+  }
+  return choices;
+}
+
+/// Choices of the import of a key or of another model file, which are mostly somebody else's.
+ImportChoices load_choices(const std::string& path) {
+  const auto read = [&path] {
+    if (ReadFile(path).format() == key_format) {
+      const VerifyingKey key = load_key(path);
+      return encode(key.shape, {key.exponents, key.product_bits, key.equalisation, key.shape.n_positions});
+    }
+    const Model model = load_model(path);
+    return encode(model.shape, {model.exponents, model.product_bits, model.equalisation, model.shape.n_positions});
+  };
+  return decode(read_isolated(path, read, IsolationLimits::for_whole(path)), path);
 }
 
 }  // namespace
 
 void run(const ImportCommand& options, Context& context) {
   (void)WriteFile(options.out, model_format);  // an unwritable target is better found now
-  std::optional<std::string> text;
+  ImportOptions choices;
+  choices.progress = context.progress.updates();
+  choices.context = options.context;
+  if (!options.width.empty()) {
+    choices.product_bits = static_cast<std::uint32_t>(std::stoul(options.width.substr(2)));  // t=...
+  }
   if (!options.calibrate.empty()) {
-    text = read_text_file(options.calibrate);
+    choices.calibration_text = read_text_file(options.calibrate);
   }
-  std::optional<Exponents> exponents;
   if (!options.exponents.empty()) {
-    exponents = load_exponents(options.exponents);
+    choices.choices = load_choices(options.exponents);
   }
-  context.progress.begin(exponents ? "reading checkpoint" : "calibrating");
-  const ImportedModel imported = import_model(options.checkpoint, {text, exponents, context.progress.updates()});
+  context.progress.begin(choices.choices ? "reading checkpoint" : "calibrating");
+  const ImportedModel imported = import_model(options.checkpoint, choices);
   context.progress.begin("writing " + options.out);
-  const Digest digest = save_model(options.out, imported.model, &imported.float_model.parameters);
+  const Digest digest = save_model(options.out, imported.model, &imported.float_model);
   context.progress.finish();
   std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';
 }

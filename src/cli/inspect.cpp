@@ -44,11 +44,16 @@ constexpr double mebibyte = 1024.0 * 1024.0;
 void add_shape(Text& text, const ModelShape& shape) {
   text.add("shape         %zu layers, width %zu, %zu heads, inner %zu, vocabulary %zu, context %zu\n", shape.n_layer,
            shape.n_embd, shape.n_head, shape.n_inner, shape.n_vocab, shape.n_positions);
+  if (!shape.gpt2()) {
+    text.add("              %zu heads of keys and values, of %zu places%s%s%s\n", shape.kv_heads(), shape.head_size(),
+             shape.tied ? "" : ", a head of its own", shape.qkv_bias ? ", biases of q, k, v" : "",
+             shape.head_norm ? ", norms on q and k" : "");
+  }
 }
 
-void add_exponents(Text& text, const Exponents& exponents) {
+void add_exponents(Text& text, const ModelShape& shape, const Exponents& exponents) {
   text.add("exponents    ");
-  for_each_exponent(exponents, [&text](std::string_view name, std::int32_t value) {
+  for_each_exponent(shape, exponents, [&text](std::string_view name, std::int32_t value) {
     text.add(" %.*s=%d", static_cast<int>(name.size()), name.data(), value);
   });
   text.add("\n");
@@ -56,10 +61,11 @@ void add_exponents(Text& text, const Exponents& exponents) {
 
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
-  add_exponents(text, key.exponents);
+  add_exponents(text, key.shape, key.exponents);
   text.add("architecture  %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
-           std::string(key_architecture).c_str(), key.epsilon, std::string(key_tokenizer).c_str(),
-           std::string(key_pre_tokenizer).c_str(), key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
+           std::string(architecture_name(key.shape.architecture)).c_str(), key.epsilon,
+           std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
+           key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
   text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
            1U << key.parameter_oracle.log_inverse_rate);
@@ -105,6 +111,9 @@ void add_proof(Text& text, const ProofArchive& proof) {
              proof.statement.start->last_token, to_hex(proof.statement.start->root).c_str());
   }
   text.add("keeps a state %s\n", proof.statement.keeps ? "yes" : "no");
+  if (proof.statement.pass_length != 0) {
+    text.add("passes        of %" PRIu32 " rows\n", proof.statement.pass_length);
+  }
   text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
            static_cast<double>(proof.payload.size()) / mebibyte, to_hex(blake2s(proof.payload)).c_str());
   text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
@@ -124,7 +133,7 @@ void add_proof(Text& text, const ProofArchive& proof) {
 
 void add_model(Text& text, const Model& model, bool original) {
   add_shape(text, model.shape);
-  add_exponents(text, model.exponents);
+  add_exponents(text, model.shape, model.exponents);
   text.add("calibration   margin %g", model.calibration.margin);
   for (const auto& [name, value] : model.calibration.maxima) {
     text.add(", %s %g", printable(name).c_str(), value);

@@ -11,6 +11,7 @@
 #include "cli/configuration.hpp"
 #include "cli/exit_code.hpp"
 #include "cluster/mpi_communicator.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -27,13 +28,20 @@ int default_threads(int ranks_on_node) {
 }
 
 void declare(CLI::App& app, ImportCommand& options) {
-  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, vocab.json, merges.txt")
-      ->required();
+  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, tokenizer")->required();
   app.add_option("--out", options.out, "model file to write")->required();
   CLI::Option* const calibrate =
       app.add_option("--calibrate", options.calibrate, "text to calibrate on (default: sampled from the model)");
-  app.add_option("--exponents", options.exponents, "take the exponents of this verifying key or model file")
-      ->excludes(calibrate);
+  CLI::Option* const exponents =
+      app.add_option("--exponents", options.exponents,
+                     "take exponents, widths and powers of two of this verifying key or model file")
+          ->excludes(calibrate);
+  app.add_option("--width", options.width, "Llama family: bits of the gated product t (default: chosen)")
+      ->check(CLI::IsMember({"t=16", "t=20", "t=24"}))
+      ->excludes(exponents);
+  app.add_option("--context", options.context,
+                 "Llama family: positions (default: up to 2048, or as --exponents has it)")
+      ->check(CLI::Range(2U, 4096U));
 }
 
 void declare(CLI::App& app, EvaluateCommand& options) {
@@ -44,6 +52,17 @@ void declare(CLI::App& app, EvaluateCommand& options) {
 void declare(CLI::App& app, CommitCommand& options) {
   app.add_option("--model", options.model, "model file")->required();
   app.add_option("--out", options.out, "directory for the commitment and verifying.key")->required();
+  app.add_flag("--compact", options.compact,
+               "keep the Merkle tree's upper part alone: little disk, opened columns are computed while proving");
+}
+
+void declare_pass_length(CLI::App& app, auto& length) {
+  app.add_option("--pass-length", length,
+                 "rows of a pass, a power of two: all passes are proven together (default: 128)")
+      ->check([](const std::string& text) {
+        const bool good = text.size() <= 3 && is_pass_length(std::strtoull(text.c_str(), nullptr, 10));
+        return good ? std::string() : "expected " + std::string(pass_length_text) + ", found " + text;
+      });
 }
 
 void declare(CLI::App& app, ProveCommand& options) {
@@ -58,6 +77,7 @@ void declare(CLI::App& app, ProveCommand& options) {
   app.add_option("--generate", options.generate, "number of tokens to generate")
       ->required()
       ->check(CLI::Range(1U, 4096U));
+  declare_pass_length(app, options.pass_length);
   app.add_option("--out", options.out, "proof file to write")->required();
   app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)");
   app.add_option("--memory", options.memory,
@@ -77,6 +97,7 @@ void declare(CLI::App& app, DescribeCommand& options) {
   app.add_option("--generate", options.generate, "generated tokens")->required();
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
   app.add_flag("--keep", options.keeps, "a state is kept");
+  declare_pass_length(app, options.pass_length);
   app.add_flag("--json", options.json, "one JSON object");
   app.add_option("--page", options.page, "one table, as src/README.md has it")
       ->check(CLI::IsMember(
@@ -86,6 +107,8 @@ void declare(CLI::App& app, DescribeCommand& options) {
 void declare(CLI::App& app, SynthesizeCommand& options) {
   app.add_option("--shape", options.shape, "config.json of the shape")->required();
   app.add_option("--seed", options.seed, "seed of the parameters")->required();
+  app.add_option("--context", options.context, "Llama family: positions (default: up to 2048)")
+      ->check(CLI::Range(2U, 4096U));
   app.add_option("--out", options.out, "model file to write")->required();
 }
 
@@ -127,7 +150,7 @@ Subcommand add(CLI::App& program, const char* name, Ranks ranks, const char* des
 
 std::vector<Subcommand> add_all(CLI::App& program) {
   return {
-      add<ImportCommand>(program, "import", Ranks::first, "Quantize a GPT-2 checkpoint into a model file"),
+      add<ImportCommand>(program, "import", Ranks::first, "Quantize a checkpoint into a model file"),
       add<EvaluateCommand>(program, "evaluate", Ranks::all, "Perplexity of the integer model beside the float model"),
       add<CommitCommand>(program, "commit", Ranks::all, "Commit to a model's parameters and write the verifying key"),
       add<ProveCommand>(program, "prove", Ranks::all, "Generate text and prove that this model generated it"),
@@ -142,7 +165,7 @@ std::vector<Subcommand> add_all(CLI::App& program) {
 int run(int argc, char** argv, MpiSession& session) {
   Communicator& comm = session.world();
   CommonOptions common;
-  CLI::App program("Prove that a committed GPT-2-style model generated a text.", "tessera");
+  CLI::App program("Prove that a committed GPT-2 or Llama-family model generated a text.", "tessera");
   program.set_config("--config", "", "TOML file with options, one table a subcommand");
   program.config_formatter(toml_config());
   program.allow_config_extras(CLI::config_extras_mode::error);

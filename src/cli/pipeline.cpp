@@ -7,7 +7,7 @@
 #include "commitment/codeword.hpp"
 #include "commitment/row_groups.hpp"
 #include "model/float_model.hpp"
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 #include "model/integer_model.hpp"
 #include "model/quantization.hpp"
 #include "tokenizer/tokenizer.hpp"
@@ -24,7 +24,7 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
 }
 
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
+std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
                                   const Statement& statement, Communicator& comm, Progress& progress) {
   enum : std::int64_t { usable, missing, unusable };
   const std::filesystem::path path = trace_path(job.scratch, comm);
@@ -59,7 +59,7 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const Gpt2Plan& plan,
   return state == usable ? std::move(trace) : std::nullopt;
 }
 
-Trace make_trace(const Model& model, const VerifyingKey& key, const Gpt2Plan& plan, const JobPlan& job,
+Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
                  const Statement& statement, const Past& past, Communicator& comm, Progress& progress) {
   if (!job.scratch.empty()) {
     std::error_code error;
@@ -118,29 +118,28 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
   }
   Evaluation result;
   result.windows = (tokens.size() + model.shape.n_positions - 1) / model.shape.n_positions;
-  progress.begin("integer model");
-  const Perplexity integer = integer_perplexity(integer_model(model), tokens, comm, progress.updates());
-  result.tokens = integer.predicted;
-  result.integer_perplexity = integer.value();
+  std::optional<FloatTransformer> transformer;
   if (original != nullptr && comm.rank() == 0) {
-    progress.begin("float model");
-    result.float_perplexity = perplexity(FloatTransformer(*original), tokens, progress.updates()).value();
+    transformer.emplace(*original);
   }
+  progress.begin("evaluating");
+  result.comparison =
+      compare_models(integer_model(model), transformer ? &*transformer : nullptr, tokens, comm, progress.updates());
   return result;
 }
 
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          Communicator& comm, Progress& progress) {
+                          CodewordKind kind, Communicator& comm, Progress& progress) {
   ParameterMaxima maxima = parameter_maxima(model.parameters);
   comm.all_reduce_max(std::span(maxima));
-  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents, maxima);
+  check_bounds(model, maxima);
   progress.begin("encoding and writing parameters");
   VerifyingKey key = make_verifying_key(model);
   const OracleLayout layout(parameter_shapes(model.shape));
   const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
   const OracleParameters& oracle = key.parameter_oracle;
   CodewordWriter writer(directory, {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate},
-                        comm);
+                        comm, kind);
   const std::size_t rows = std::size_t{1} << oracle.log_rows;
   encode_rows(layout, oracle, tensors.views(), writer.columns(), comm, [&](Range range, std::span<const F> values) {
     writer.append(range.size(), values);
@@ -151,7 +150,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   return key;
 }
 
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& job,
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& job,
                        const Past& past, Communicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
@@ -165,7 +164,8 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& pa
   archive.statement.generated.resize(job.generate);
   archive.statement.start = past.state;
   archive.statement.keeps = job.keeps;
-  const Gpt2Plan plan = Gpt2Plan::of(key, PassShape::of(archive.statement));
+  archive.statement.pass_length = job.pass_length;
+  const ModelPlan plan = ModelPlan::of(key, PassShape::of(archive.statement));
   const Trace trace = make_trace(model, key, plan, job, archive.statement, past, comm, progress);
   const double inference = seconds();
   memory.end();
@@ -180,6 +180,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& pa
   const auto ends = [&](std::string_view /*path*/) { memory.end(); };
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
+  parameters.bind(plan.parameter_layout, key.parameter_oracle, tensors.views());
   Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
                                 {{begins, ends}, job.memory, past.nodes});
   archive.payload = std::move(proof.payload);

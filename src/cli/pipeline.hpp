@@ -4,10 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "archive/codeword_file.hpp"
 #include "archive/proof_file.hpp"
 #include "archive/state_file.hpp"
 #include "cluster/job_plan.hpp"
 #include "commitment/opening.hpp"
+#include "model/comparison.hpp"
 #include "model/model.hpp"
 
 #include "cli/progress.hpp"
@@ -22,19 +24,18 @@ namespace tessera::cli {
 std::string read_text_file(const std::string& path);
 
 struct Evaluation {
-  std::size_t tokens = 0;   // scored
   std::size_t windows = 0;  // of n_positions tokens, token 0 of each not scored
-  double integer_perplexity = 0;
-  std::optional<double> float_perplexity;  // if the model file holds the original weights
+  Comparison comparison;    // with the float model if the model file holds the original weights
 };
 
+/// Collective; `original` on rank 0 alone.
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,
                           Progress& progress);
 
 /// Writes the codeword files into `directory` and returns the key (on every rank). `parameters`: parameters_digest of
 /// the model's file. Collective.
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          Communicator& comm, Progress& progress);
+                          CodewordKind kind, Communicator& comm, Progress& progress);
 
 /// A proof, and what a later part starts from, if it keeps that.
 struct ProvenPart {
@@ -44,7 +45,7 @@ struct ProvenPart {
 
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
 /// configuration, ranks and threads. The model's parameters are used up. Collective.
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, CodewordStore& parameters, const JobPlan& plan,
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& plan,
                        const Past& past, Communicator& comm, Progress& progress);
 
 }  // namespace tessera::cli

@@ -4,7 +4,7 @@
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
 #include "archive/state_file.hpp"
-#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/model_plan.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
@@ -20,9 +20,14 @@ namespace {
 JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Context& context) {
   JobPlan plan;
   if (context.comm.rank() == 0) {
-    plan.prompt = options.prompt ? Tokenizer(model.tokenizer).encode(*options.prompt) : options.tokens;
+    plan.prompt = options.tokens;
+    if (options.prompt) {
+      const Tokenizer tokenizer(model.tokenizer);
+      plan.prompt = past.state ? tokenizer.encode(*options.prompt) : tokenizer.encode_prompt(*options.prompt);
+    }
     plan.keeps = !options.keep.empty();
     plan.generate = options.generate;
+    plan.pass_length = options.pass_length;
     plan.scratch = options.scratch;
     plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
   }
@@ -66,12 +71,14 @@ void run(const ProveCommand& options, Context& context) {
     }
     directory.emplace(options.keep, comm);
   }
-  const Past past = load_state(options.start, key, Gpt2Plan::state_shape(key.shape), comm);
+  const Past past = load_state(options.start, key, ModelPlan::state_shapes(key.shape), comm);
   const JobPlan plan = make_plan(options, model, past, context);
   ProvenPart part = prove_model(std::move(model), key, *committed.codeword, plan, past, comm, context.progress);
   ProofArchive& proof = part.archive;
   proof.key_digest = key.digest();
-  proof.text = decode(key.tokenizer, proof.statement.prompt) + decode(key.tokenizer, proof.statement.generated);
+  std::vector<std::uint32_t> ids = proof.statement.prompt;
+  ids.insert(ids.end(), proof.statement.generated.begin(), proof.statement.generated.end());
+  proof.text = decode(key.tokenizer, ids);
   proof.configuration = context.configuration;
   proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
   proof.machine.threads = static_cast<std::uint32_t>(context.threads);

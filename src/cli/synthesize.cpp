@@ -11,10 +11,9 @@ namespace tessera::cli {
 
 void run(const SynthesizeCommand& options, Context& context) {
   (void)WriteFile(options.out, model_format);  // an unwritable target is better found now
-  const CheckpointConfig config = read_checkpoint_config(options.shape);
+  const CheckpointConfig config = read_checkpoint_config(options.shape, options.context);
   context.progress.begin("synthesizing and calibrating");
-  const ImportedModel synthetic =
-      synthesize_model(config.shape, config.layer_norm_epsilon, options.seed, context.progress.updates());
+  const ImportedModel synthetic = synthesize_model(config, options.seed, context.progress.updates());
   context.progress.begin("writing " + options.out);
   // no float weights: they can be synthesized again
   const Digest digest = save_model(options.out, synthetic.model);

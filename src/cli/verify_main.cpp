@@ -59,18 +59,20 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
 }
 
 /// Ids, or a text whose canonical ids under the key's tokenizer are expected: those of any other tokens that make up
-/// the same text would give another continuation.
+/// the same text would give another continuation. Tokens that the key puts in front of prompts stand where a
+/// conversation begins.
 void check_prompt(const Options& options, const VerifyingKey& key, const std::string& text,
-                  const std::vector<std::uint32_t>& prompt) {
+                  const Statement& statement) {
   std::optional<std::vector<std::uint32_t>> expected = parse_ids(text);
   if (!expected) {
     try {
-      expected = Tokenizer(key.tokenizer).encode(text);
+      const Tokenizer tokenizer(key.tokenizer);
+      expected = statement.start ? tokenizer.encode(text) : tokenizer.encode_prompt(text);
     } catch (const InputError& error) {
       throw InputError(options.key + ": tokenizer: " + error.what());
     }
   }
-  if (*expected != prompt) {
+  if (*expected != statement.prompt) {
     throw Rejected("/statement", "the prompt is not the expected one: its ids differ");
   }
 }
@@ -82,7 +84,7 @@ Verdict check_part(const Options& options, std::size_t part, const VerifyingKey&
   print_ids("prompt", key, proof.statement.prompt);
   print_ids("generated", key, proof.statement.generated);
   if (!options.expect_prompt.empty()) {
-    check_prompt(options, key, options.expect_prompt[part], proof.statement.prompt);
+    check_prompt(options, key, options.expect_prompt[part], proof.statement);
   }
   if (proof.key_digest != digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");

@@ -11,13 +11,14 @@ struct JobPlan {
   std::vector<std::uint32_t> prompt;  // token ids: new ones
   std::uint32_t generate = 0;         // tokens to generate
   bool keeps = false;                 // a state for a later part is kept
+  std::uint32_t pass_length = 0;      // Statement::pass_length
   std::string scratch;                // directory for trace shards; empty: keep the trace in memory
   std::uint64_t memory = 0;           // bytes a rank for a codeword that is kept, see default_codeword_budget
   friend bool operator==(const JobPlan&, const JobPlan&) = default;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& prompt& generate& keeps& scratch& memory;
+    archive& prompt& generate& keeps& pass_length& scratch& memory;
   }
 };
 

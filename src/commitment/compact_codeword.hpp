@@ -6,17 +6,17 @@
 
 namespace tessera {
 
-/// Level of the tree whose nodes a compact codeword keeps.
-unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters);
+/// Level of the tree whose nodes a compact codeword keeps: the one asked for, or the root's in a small tree.
+unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters, unsigned level = upper_levels);
 
-/// A codeword of which nothing is known but the tree's nodes at compact_level(), a thirty-second of it and less: opened
-/// columns are computed again from the tensors, with those beside them that their authentication paths need.
+/// A codeword of which nothing is known but the tree's nodes at one level, a small part of it: opened columns are
+/// computed again from the tensors, with those beside them that their authentication paths need.
 class CompactCodewordStore final : public CodewordStore {
  public:
-  /// `nodes`: those of compact_level(), all of them on every rank. References to the tensors and the communicator are
-  /// kept.
+  /// `nodes`: those of compact_level(layout, parameters, level), all of them on every rank. References to the tensors
+  /// and the communicator are kept.
   CompactCodewordStore(OracleLayout layout, OracleParameters parameters, std::vector<IntegerTensor> tensors,
-                       TreeLevel nodes, Communicator& comm);
+                       TreeLevel nodes, Communicator& comm, unsigned level = upper_levels);
   [[nodiscard]] Digest root() const override { return upper_.back().front(); }
   /// Throws InputError, on all ranks, if the tensors are not those that the nodes were made from.
   std::vector<F> columns(std::span<const std::size_t> positions) override;

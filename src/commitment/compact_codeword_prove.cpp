@@ -7,16 +7,17 @@
 
 namespace tessera {
 
-unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters) {
-  return std::min(upper_levels, layout.log_size() - parameters.log_rows + parameters.log_inverse_rate);
+unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters, unsigned level) {
+  return std::min(level, layout.log_size() - parameters.log_rows + parameters.log_inverse_rate);
 }
 
 CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters parameters,
-                                           std::vector<IntegerTensor> tensors, TreeLevel nodes, Communicator& comm)
+                                           std::vector<IntegerTensor> tensors, TreeLevel nodes, Communicator& comm,
+                                           unsigned level)
     : layout_(std::move(layout)),
       parameters_(parameters),
       tensors_(std::move(tensors)),
-      level_(compact_level(layout_, parameters)),
+      level_(compact_level(layout_, parameters, level)),
       upper_(merkle_levels(std::move(nodes))),
       comm_(comm) {}
 

@@ -8,8 +8,9 @@
 
 namespace tessera {
 
-/// Tokens of the default calibration text: sampled from the model itself, deterministic (see sample_sequences).
-std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t end_of_text);
+/// Tokens of the default calibration text: sampled from the model itself from `first` on, deterministic (see
+/// sample_sequences).
+std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& model, std::uint32_t first);
 
 /// Largest activations over windows of n_positions tokens of `tokens` (stride 3/4 of it, so that contexts begin at
 /// various tokens) and over beginnings of the text, from nothing to a whole context, followed by filler tokens up to
@@ -17,8 +18,13 @@ std::vector<std::uint32_t> sample_calibration_tokens(const FloatTransformer& mod
 Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
                       const Progress& progress = nullptr);
 
-/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, lowered where a shift of
-/// the integer transformer needs it; see check_exponents. Throws InputError if there are none.
-Exponents choose_exponents(const FloatModel& model, const Calibration& calibration);
+/// The width of the gated product t of a Llama model: the least of 16, 20 and 24 bits with which rounding t is
+/// tolerable.
+std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& calibration);
+
+/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, t of a Llama model
+/// `product_bits` bits, lowered where a shift of the integer transformer needs it; see check_exponents. Throws
+/// InputError if there are none.
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits = 16);
 
 }  // namespace tessera

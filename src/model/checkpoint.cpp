@@ -3,7 +3,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "model/checkpoint.hpp"
-#include "model/safetensors.hpp"
+#include "model/checkpoint_tensors.hpp"
 
 #include "model/json_file.hpp"
 
@@ -12,37 +12,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path find_weights(const fs::path& folder) {
-  for (const char* name : {"model.safetensors", "model_f16.safetensors"}) {
-    if (fs::exists(folder / name)) {
-      return folder / name;
-    }
-  }
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".safetensors") {
-      found.push_back(entry.path());
-    }
-  }
-  if (found.size() != 1) {
-    throw InputError(folder.string() + ": expected model.safetensors or one *.safetensors file, found " +
-                     std::to_string(found.size()));
-  }
-  return found.front();
-}
-
 std::string list(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
 
-/// Hands out the tensors of a GPT-2 checkpoint under names without prefix and remembers which were asked for.
+/// How the tensors of an architecture's checkpoints are named.
+struct Naming {
+  std::string prefix;                // which may be left out
+  std::string block;                 // comes before the number of a block
+  std::vector<std::string> ignored;  // buffers of a block that older versions of the format store
+};
+
+Naming naming_of(const ModelShape& shape) {
+  return shape.gpt2() ? Naming{"transformer.", "h.", {"attn.bias", "attn.masked_bias"}}
+                      : Naming{"", "model.layers.", {"self_attn.rotary_emb.inv_freq"}};
+}
+
+/// Hands out the tensors of a checkpoint under names without prefix and remembers which were asked for.
 class TensorSource {
  public:
-  explicit TensorSource(const fs::path& path) : file_(path) {
-    const std::string prefix = "transformer.";
-    for (const auto& [stored, entry] : file_.tensors()) {
+  TensorSource(const fs::path& folder, const std::string& prefix) : tensors_(folder) {
+    for (const std::string& stored : tensors_.names()) {
       const std::string name = stored.starts_with(prefix) ? stored.substr(prefix.size()) : stored;
       if (!stored_.emplace(name, stored).second) {
-        throw InputError(file_.name() + ": tensor " + quoted_name(name) +
-                         " is there with and without the prefix transformer.");
+        throw InputError(tensors_.place_of(stored) + ": tensor " + quoted_name(name) +
+                         " is there with and without the prefix " + prefix);
       }
     }
   }
@@ -50,55 +42,49 @@ class TensorSource {
   void check(const std::string& name, const std::vector<std::size_t>& extents) const {
     const auto found = stored_.find(name);
     if (found == stored_.end()) {
-      throw InputError(file_.name() + ": tensor " + name + " of shape " + list(extents) + " is missing");
+      throw InputError(tensors_.place_of(name) + ": tensor " + name + " of shape " + list(extents) + " is missing");
     }
-    const TensorEntry& entry = file_.tensors().at(found->second);
+    const TensorEntry& entry = tensors_.entry(found->second);
     if (entry.extents != extents) {
-      throw InputError(file_.name() + ": tensor " + found->second + ".shape: expected " + list(extents) + ", found " +
-                       list(entry.extents));
+      throw InputError(tensors_.place_of(found->second) + ": tensor " + found->second + ".shape: expected " +
+                       list(extents) + ", found " + list(entry.extents));
     }
   }
 
   /// Values of a checked tensor. They stay until another one is taken: parts of one tensor are asked for in a row.
   const std::vector<float>& take(const std::string& name) {
     if (name != taken_) {
-      values_ = file_.read(stored_.at(name));
+      values_ = tensors_.read(stored_.at(name));
       stored_.erase(name);
       taken_ = name;
     }
     return values_;
   }
 
-  /// Causal-mask buffers that older versions of the format store.
-  void ignore_masks(std::size_t blocks) {
-    for (std::size_t block = 0; block < blocks; ++block) {
-      const std::string attention = "h." + std::to_string(block) + ".attn.";
-      stored_.erase(attention + "bias");
-      stored_.erase(attention + "masked_bias");
-    }
-  }
+  void ignore(const std::string& name) { stored_.erase(name); }
 
-  void check_head(std::span<const float> tied, const std::vector<std::size_t>& extents) {
+  void check_head(std::span<const float> tied, std::string_view embedding, const std::vector<std::size_t>& extents) {
     if (!stored_.contains("lm_head.weight")) {
       return;
     }
     check("lm_head.weight", extents);
+    const std::string place = tensors_.place_of(stored_.at("lm_head.weight"));
     if (!std::ranges::equal(take("lm_head.weight"), tied)) {
-      throw InputError(file_.name() +
-                       ": tensor lm_head.weight: expected the values of wte.weight (tied), found others");
+      throw InputError(place + ": tensor lm_head.weight: expected the values of " + std::string(embedding) +
+                       " (tied), found others");
     }
   }
 
   void refuse_rest() const {
     if (!stored_.empty()) {
-      throw InputError(file_.name() + ": tensor " + quoted_name(stored_.begin()->second) +
+      throw InputError(tensors_.place_of(stored_.begin()->second) + ": tensor " + quoted_name(stored_.begin()->second) +
                        " does not belong to this model");
     }
   }
 
  private:
-  SafetensorsFile file_;
-  std::map<std::string, std::string> stored_;  // name without prefix -> name in the file
+  CheckpointTensors tensors_;
+  std::map<std::string, std::string> stored_;  // name without prefix -> as stored
   std::string taken_;
   std::vector<float> values_;
 };
@@ -120,15 +106,16 @@ void copy_transposed(std::span<float> target, const std::vector<float>& matrix, 
 /// Calls visit(row, block, name of the tensor) for all parameters and blocks, those of a block one after the other.
 template <class Visitor>
 void for_each_place(const ModelShape& shape, Visitor&& visit) {
-  for (const ParameterRow& row : parameter_table()) {
+  const std::string prefix = naming_of(shape).block;
+  for (const ParameterRow& row : parameter_table(shape)) {
     if (!row.per_block) {
       visit(row, std::size_t{0}, std::string(row.checkpoint.tensor));
     }
   }
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
-    for (const ParameterRow& row : parameter_table()) {
+    for (const ParameterRow& row : parameter_table(shape)) {
       if (row.per_block) {
-        visit(row, block, "h." + std::to_string(block) + "." + std::string(row.checkpoint.tensor));
+        visit(row, block, prefix + std::to_string(block) + "." + std::string(row.checkpoint.tensor));
       }
     }
   }
@@ -156,23 +143,31 @@ void copy_part(const CheckpointPlace& place, const std::vector<float>& stored, c
 
 }  // namespace
 
-FloatModel load_checkpoint(const fs::path& folder) {
+FloatModel load_checkpoint(const fs::path& folder, std::optional<std::size_t> context) {
   if (!fs::is_directory(folder)) {
     throw InputError(folder.string() + ": expected a folder with config.json and *.safetensors, found none");
   }
-  const CheckpointConfig config = read_checkpoint_config(folder / "config.json");
+  const CheckpointConfig config = read_checkpoint_config(folder / "config.json", context);
   const ModelShape& shape = config.shape;
-  TensorSource source(find_weights(folder));
+  const Naming naming = naming_of(shape);
+  TensorSource source(folder, naming.prefix);
   // before memory is taken for what config.json says
   for_each_place(shape, [&](const ParameterRow& row, std::size_t /*block*/, const std::string& name) {
     source.check(name, stored_extents(row, shape));
   });
-  FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape)};
+  FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
   for_each_place(shape, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
     copy_part(row.checkpoint, source.take(name), model.parameters[row.id].block(block));
   });
-  source.ignore_masks(shape.n_layer);
-  source.check_head(model.parameters[embedding].values(), {shape.n_vocab, shape.n_embd});
+  for (std::size_t block = 0; block < shape.n_layer; ++block) {
+    for (const std::string& name : naming.ignored) {
+      source.ignore(naming.block + std::to_string(block) + "." + name);
+    }
+  }
+  if (shape.tied) {
+    source.check_head(model.parameters[embedding].values(), parameter_row(shape, embedding).checkpoint.tensor,
+                      {shape.n_vocab, shape.n_embd});
+  }
   source.refuse_rest();
   return model;
 }

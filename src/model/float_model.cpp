@@ -1,203 +1,287 @@
+#include "model/float_model.hpp"
+
 #include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
 #include "base/errors.hpp"
-#include "model/float_model.hpp"
+#include "model/float_layers.hpp"
+#include "model/rope.hpp"
 
 namespace tessera {
 namespace {
 
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
-/// Y (rows, out) = X (rows, in) * W^T + bias, W (out, in).
-std::vector<double> linear(std::span<const double> x, std::span<const double> weight, std::span<const double> bias) {
-  const std::size_t out = bias.size();
-  const std::size_t in = weight.size() / out;
-  const std::size_t rows = x.size() / in;
-  std::vector<double> y(rows * out);
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::copy(bias.begin(), bias.end(), y.begin() + static_cast<std::ptrdiff_t>(row * out));
+/// exp(row - maximum) over its sum.
+void soft_max(std::span<double> row) {
+  const double maximum = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (double& value : row) {
+    value = std::exp(value - maximum);
+    sum += value;
   }
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(out), blas_int(in), 1.0, x.data(),
-              blas_int(in), weight.data(), blas_int(in), 1.0, y.data(), blas_int(out));
-  return y;
-}
-
-std::vector<double> layer_norm(std::span<const double> x, std::span<const double> gamma, std::span<const double> beta,
-                               double epsilon) {
-  const std::size_t d = gamma.size();
-  std::vector<double> u(x.size());
-  for (std::size_t begin = 0; begin < x.size(); begin += d) {
-    const std::span<const double> row = x.subspan(begin, d);
-    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(d);
-    double variance = 0;
-    for (const double value : row) {
-      variance += (value - mean) * (value - mean);
-    }
-    const double inverse = 1.0 / std::sqrt(variance / static_cast<double>(d) + epsilon);
-    for (std::size_t f = 0; f < d; ++f) {
-      u[begin + f] = (row[f] - mean) * inverse * gamma[f] + beta[f];
-    }
-  }
-  return u;
-}
-
-std::vector<double> gelu(const std::vector<double>& z) {
-  const double root = std::sqrt(2.0 / std::acos(-1.0));
-  std::vector<double> g(z.size());
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    g[i] = 0.5 * z[i] * (1.0 + std::tanh(root * (z[i] + 0.044715 * z[i] * z[i] * z[i])));
-  }
-  return g;
-}
-
-void add_to(std::vector<double>& x, const std::vector<double>& update) {
-  cblas_daxpy(blas_int(x.size()), 1.0, update.data(), 1, x.data(), 1);
-}
-
-void observe(ActivationRanges* ranges, const std::string& kind, std::span<const double> values) {
-  if (ranges == nullptr) {
-    return;
-  }
-  double& maximum = (*ranges)[kind];
-  for (const double value : values) {
-    maximum = std::max(maximum, std::abs(value));
-  }
+  cblas_dscal(blas_int(row.size()), 1.0 / sum, row.data(), 1);
 }
 
 }  // namespace
 
+/// Adds what passes by to ranges and channel maxima, if they are asked for.
+class FloatTransformer::Recorder {
+ public:
+  Recorder(const ModelShape& shape, ActivationRanges* ranges, ChannelMaxima* channels)
+      : shape_(shape), ranges_(ranges), channels_(shape.gpt2() ? nullptr : channels) {}
+
+  void range(const std::string& kind, std::span<const double> values) const {
+    if (ranges_ == nullptr) {
+      return;
+    }
+    double& maximum = (*ranges_)[kind];
+    for (const double value : values) {
+      maximum = std::max(maximum, std::abs(value));
+    }
+  }
+
+  /// Rows of `count` channels.
+  void channels(const std::string& place, std::size_t block, std::span<const double> rows, std::size_t count) const {
+    fold(place, block, rows, count, count, [](std::size_t feature) { return feature; });
+  }
+
+  /// Rows of heads (key head, query head of it, half, i < m/2).
+  void pairs(const std::string& place, std::size_t block, const Values& rows, std::size_t group) const {
+    const std::size_t m = shape_.head_size();
+    const std::size_t heads = shape_.head_norm ? 1 : shape_.kv_heads();
+    fold(place, block, rows, shape_.key_features() * group, heads * m / 2, [&](std::size_t feature) {
+      const std::size_t head = shape_.head_norm ? 0 : feature / (m * group);
+      return head * m / 2 + feature % (m / 2);
+    });
+  }
+
+ private:
+  /// channel(feature) < count says where a row's feature counts.
+  void fold(const std::string& place, std::size_t block, std::span<const double> rows, std::size_t width,
+            std::size_t count, const auto& channel) const {
+    if (channels_ == nullptr) {
+      return;
+    }
+    std::vector<double>& all = (*channels_)[place];
+    all.resize(std::max(all.size(), (block + 1) * count));
+    const std::span<double> maxima = std::span(all).subspan(block * count, count);
+    for (std::size_t begin = 0; begin < rows.size(); begin += width) {
+      for (std::size_t feature = 0; feature < width; ++feature) {
+        double& maximum = maxima[channel(feature)];
+        maximum = std::max(maximum, std::abs(rows[begin + feature]));
+      }
+    }
+  }
+
+  const ModelShape& shape_;
+  ActivationRanges* ranges_;
+  ChannelMaxima* channels_;
+};
+
 KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
     : capacity(positions),
-      keys(shape.n_layer, std::vector<double>(positions * shape.n_embd)),
-      values(shape.n_layer, std::vector<double>(positions * shape.n_embd)) {}
+      keys(shape.n_layer, std::vector<double>(positions * shape.key_features())),
+      values(shape.n_layer, std::vector<double>(positions * shape.key_features())) {}
 
-FloatTransformer::FloatTransformer(const FloatModel& model) : shape_(model.shape), epsilon_(model.layer_norm_epsilon) {
-  for (const ParameterRow& row : parameter_table()) {
+FloatTransformer::FloatTransformer(const FloatModel& model)
+    : shape_(model.shape), epsilon_(model.layer_norm_epsilon), activation_(model.activation) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     const std::span<const float> values = model.parameters[row.id].values();
     const double factor = 1.0 / row.divisor(shape_);
     parameters_[row.id].resize(values.size());
     std::ranges::transform(values, parameters_[row.id].begin(), [factor](float value) { return value * factor; });
   }
+  if (!shape_.gpt2()) {
+    rotary_ = rotary_values(model.rope, shape_);
+  }
 }
 
 std::span<const double> FloatTransformer::parameter(ParameterId id, std::size_t block) const {
-  const std::size_t size = parameters_[id].size() / parameter_table()[id].extents(shape_).blocks;
+  if (parameters_[id].empty()) {
+    return {};
+  }
+  const std::size_t size = parameters_[id].size() / parameter_row(shape_, id).extents(shape_).blocks;
   return std::span(parameters_[id]).subspan(block * size, size);
 }
 
-// Per sequence and head: scores (query, key) = Q K^T, causal soft-max, y = P V.
-void FloatTransformer::attend(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count,
-                              std::span<const double> q, std::vector<double>& y, ActivationRanges* ranges) const {
+FloatTransformer::Values FloatTransformer::norm(const Values& x, ParameterId gamma, ParameterId beta,
+                                                std::size_t block) const {
+  return shape_.gpt2() ? layer_norm(x, parameter(gamma, block), parameter(beta, block), epsilon_)
+                       : rms_norm(x, parameter(gamma, block), epsilon_);
+}
+
+FloatTransformer::Values FloatTransformer::embed(std::span<const KeyValueCache> sequences,
+                                                 std::span<const std::uint32_t> tokens, std::size_t count) const {
   const std::size_t d = shape_.n_embd;
+  Values x(tokens.size() * d);
+  for (std::size_t row = 0; row < sequences.size() * count; ++row) {
+    check_token(tokens[row], shape_.n_vocab);
+    const double* vector = parameters_[embedding].data() + tokens[row] * d;
+    std::copy_n(vector, d, x.begin() + static_cast<std::ptrdiff_t>(row * d));
+    const std::size_t place = sequences[row / count].length + row % count;
+    for (std::size_t f = 0; f < (shape_.gpt2() && place < shape_.n_positions ? d : 0); ++f) {
+      x[row * d + f] += parameters_[position][place * d + f];
+    }
+  }
+  return x;
+}
+
+void FloatTransformer::rotate_rows(std::span<const KeyValueCache> sequences, std::size_t count, Values& values) const {
+  const std::size_t half = shape_.head_size() / 2;
+  const std::size_t rows = sequences.size() * count;
+  const Values beyond(half);  // no rotation: zeros
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t place = sequences[row / count].length + row % count;
+    const auto of_place = [&](std::size_t table) {
+      return place < shape_.n_positions ? std::span(rotary_).subspan((table * shape_.n_positions + place) * half, half)
+                                        : std::span(beyond);
+    };
+    const std::size_t width = values.size() / rows;
+    rotate(std::span(values).subspan(row * width, width), of_place(0), of_place(1));
+  }
+}
+
+FloatTransformer::Projections FloatTransformer::project(std::span<const KeyValueCache> sequences, std::size_t block,
+                                                        std::size_t count, const Values& u,
+                                                        const Recorder& record) const {
+  const auto p = [&](ParameterId id) { return parameter(id, block); };
+  const std::size_t d = shape_.n_embd;
+  Values q = linear(u, p(wq), d, p(bq));
+  Values k = linear(u, p(wk), d, p(bk));
+  Values v = linear(u, p(wv), d, p(bv));
+  if (shape_.head_norm) {
+    record.range("hq", q);
+    record.range("hk", k);
+    q = rms_norm(q, p(gamma_q), epsilon_);
+    k = rms_norm(k, p(gamma_k), epsilon_);
+  }
+  if (!shape_.gpt2()) {
+    rotate_rows(sequences, count, q);
+    rotate_rows(sequences, count, k);
+    record.pairs("rotated_q", block, q, shape_.group());
+    record.pairs("rotated_k", block, k, 1);
+    record.channels("value", block, v, shape_.key_features());
+  }
+  record.range("q", q);
+  record.range("k", k);
+  record.range("v", v);
+  return {std::move(q), std::move(k), std::move(v)};
+}
+
+// Per sequence and query head: scores (query, key) = Q K^T, causal soft-max, y = P V.
+FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache> sequences, std::size_t block,
+                                                  std::size_t count, const Values& q, const Recorder& record) const {
+  const std::size_t wide = shape_.query_features();
+  const std::size_t narrow = shape_.key_features();
   const std::size_t m = shape_.head_size();
-  std::vector<double> scores;
+  Values y(q.size());
+  Values scores;
   for (std::size_t s = 0; s < sequences.size(); ++s) {
     const KeyValueCache& cache = sequences[s];
     const std::size_t past = cache.length;
     const std::size_t keys = past + count;
     scores.resize(count * keys);
     for (std::size_t head = 0; head < shape_.n_head; ++head) {
-      const std::size_t rows = s * count * d + head * m;
+      const std::size_t rows = s * count * wide + head * m;
+      const std::size_t shared = head / shape_.group() * m;  // columns of keys and values
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(count), blas_int(keys), blas_int(m), 1.0,
-                  q.data() + rows, blas_int(d), cache.keys[block].data() + head * m, blas_int(d), 0.0, scores.data(),
-                  blas_int(keys));
+                  q.data() + rows, blas_int(wide), cache.keys[block].data() + shared, blas_int(narrow), 0.0,
+                  scores.data(), blas_int(keys));
       for (std::size_t i = 0; i < count; ++i) {
         const std::span<double> row(scores.data() + i * keys, keys);
         const std::span<double> seen = row.first(past + i + 1);
-        observe(ranges, "score", seen);
-        const double maximum = *std::max_element(seen.begin(), seen.end());
-        double sum = 0;
-        for (double& value : seen) {
-          value = std::exp(value - maximum);
-          sum += value;
-        }
-        cblas_dscal(blas_int(seen.size()), 1.0 / sum, seen.data(), 1);
+        record.range("score", seen);
+        soft_max(seen);
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), 0.0);
       }
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas_int(count), blas_int(m), blas_int(keys), 1.0,
-                  scores.data(), blas_int(keys), cache.values[block].data() + head * m, blas_int(d), 0.0,
-                  y.data() + rows, blas_int(d));
+                  scores.data(), blas_int(keys), cache.values[block].data() + shared, blas_int(narrow), 0.0,
+                  y.data() + rows, blas_int(wide));
     }
   }
+  record.range("y", y);
+  return y;
 }
 
-void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count,
-                                 std::vector<double>& x, ActivationRanges* ranges) const {
-  const auto p = [&](ParameterId id) { return parameter(id, block); };
-  const std::size_t d = shape_.n_embd;
-  const std::vector<double> u1 = layer_norm(x, p(gamma1), p(beta1), epsilon_);
-  const std::vector<double> q = linear(u1, p(wq), p(bq));
-  const std::vector<double> k = linear(u1, p(wk), p(bk));
-  const std::vector<double> v = linear(u1, p(wv), p(bv));
+FloatTransformer::Values FloatTransformer::mlp(const Values& u, std::size_t block, const Recorder& record) const {
+  const Values z = linear(u, parameter(w1, block), shape_.n_embd, parameter(b1, block));
+  const Values g = activation(activation_, z);
+  record.range("mlp", z);
+  record.range("gelu", g);
+  return linear(g, parameter(w2, block), shape_.n_inner, parameter(b2, block));
+}
+
+FloatTransformer::Values FloatTransformer::gated_mlp(const Values& u, std::size_t block, const Recorder& record) const {
+  const Values z = linear(u, parameter(w_gate, block), shape_.n_embd);
+  Values t = activation(activation_, z);
+  record.range("mlp", z);
+  record.range("gelu", t);
+  const Values up = linear(u, parameter(w_up, block), shape_.n_embd);
+  std::ranges::transform(t, up, t.begin(), std::multiplies<>());
+  record.range("product", t);
+  record.channels("product", block, t, shape_.n_inner);
+  return linear(t, parameter(w_down, block), shape_.n_inner);
+}
+
+void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, Values& x,
+                                 const Recorder& record) const {
+  const auto update = [&](const Values& change) {
+    add_to(x, change);
+    record.range("update", change);
+    record.range("residual", x);
+  };
+  const Values u1 = norm(x, gamma1, beta1, block);
+  record.range("u1", u1);
+  record.channels("norm_1", block, u1, shape_.n_embd);
+  const Projections of = project(sequences, block, count, u1, record);
+  const std::size_t width = shape_.key_features();
   for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const auto begin = static_cast<std::ptrdiff_t>(s * count * d);
-    const auto length = static_cast<std::ptrdiff_t>(count * d);
-    const auto place = static_cast<std::ptrdiff_t>(sequences[s].length * d);
-    std::copy_n(k.begin() + begin, length, sequences[s].keys[block].begin() + place);
-    std::copy_n(v.begin() + begin, length, sequences[s].values[block].begin() + place);
+    const auto begin = static_cast<std::ptrdiff_t>(s * count * width);
+    const auto length = static_cast<std::ptrdiff_t>(count * width);
+    const auto place = static_cast<std::ptrdiff_t>(sequences[s].length * width);
+    std::copy_n(of.k.begin() + begin, length, sequences[s].keys[block].begin() + place);
+    std::copy_n(of.v.begin() + begin, length, sequences[s].values[block].begin() + place);
   }
-  std::vector<double> y(x.size());
-  attend(sequences, block, count, q, y, ranges);
-  const std::vector<double> attention_update = linear(y, p(wo), p(bo));
-  add_to(x, attention_update);
-  observe(ranges, "residual", x);
+  const Values y = attend(sequences, block, count, of.q, record);
+  update(linear(y, parameter(wo, block), shape_.query_features(), parameter(bo, block)));
 
-  const std::vector<double> u2 = layer_norm(x, p(gamma2), p(beta2), epsilon_);
-  const std::vector<double> z = linear(u2, p(w1), p(b1));
-  const std::vector<double> g = gelu(z);
-  const std::vector<double> mlp_update = linear(g, p(w2), p(b2));
-  add_to(x, mlp_update);
-  observe(ranges, "residual", x);
-
-  observe(ranges, "u1", u1);
-  observe(ranges, "q", q);
-  observe(ranges, "k", k);
-  observe(ranges, "v", v);
-  observe(ranges, "y", y);
-  observe(ranges, "u2", u2);
-  observe(ranges, "mlp", z);
-  observe(ranges, "gelu", g);
-  observe(ranges, "update", attention_update);
-  observe(ranges, "update", mlp_update);
+  const Values u2 = norm(x, gamma2, beta2, block);
+  record.range("u2", u2);
+  record.channels("norm_2", block, u2, shape_.n_embd);
+  update(shape_.gpt2() ? mlp(u2, block, record) : gated_mlp(u2, block, record));
 }
 
 std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
-                                             ActivationRanges* ranges) const {
-  const std::size_t d = shape_.n_embd;
+                                             ActivationRanges* ranges, ChannelMaxima* channels) const {
+  const Recorder record(shape_, ranges, channels);
   const std::size_t count = sequences.empty() ? 0 : tokens.size() / sequences.size();
-  std::vector<double> x(tokens.size() * d);
-  for (std::size_t s = 0; s < sequences.size(); ++s) {
-    if (sequences[s].length + count > sequences[s].capacity) {
-      throw InputError("sequence: expected at most " + std::to_string(sequences[s].capacity) + " tokens, found " +
-                       std::to_string(sequences[s].length + count));
-    }
-    for (std::size_t t = 0; t < count; ++t) {
-      const std::size_t token = tokens[s * count + t];
-      const std::size_t place = sequences[s].length + t;
-      check_token(tokens[s * count + t], shape_.n_vocab);
-      for (std::size_t f = 0; f < d; ++f) {
-        x[(s * count + t) * d + f] = parameters_[embedding][token * d + f] +
-                                     (place < shape_.n_positions ? parameters_[position][place * d + f] : 0.0);
-      }
+  for (const KeyValueCache& cache : sequences) {
+    if (cache.length + count > cache.capacity) {
+      throw InputError("sequence: expected at most " + std::to_string(cache.capacity) + " tokens, found " +
+                       std::to_string(cache.length + count));
     }
   }
-  observe(ranges, "residual", x);
+  Values x = embed(sequences, tokens, count);
+  record.range("residual", x);
   for (std::size_t block = 0; block < shape_.n_layer; ++block) {
-    run_block(sequences, block, count, x, ranges);
+    run_block(sequences, block, count, x, record);
   }
   for (KeyValueCache& cache : sequences) {
     cache.length += count;
   }
-  std::vector<double> uf = layer_norm(x, parameters_[gammaf], parameters_[betaf], epsilon_);
-  observe(ranges, "uf", uf);
+  Values uf = norm(x, gammaf, betaf, 0);
+  record.range("uf", uf);
+  if (!shape_.tied) {
+    record.channels("norm_f", 0, uf, shape_.n_embd);
+  }
   return uf;
 }
 
 std::vector<double> FloatTransformer::logits(std::span<const double> hidden) const {
-  return linear(hidden, parameters_[embedding], std::vector<double>(shape_.n_vocab));
+  return linear(hidden, parameters_[shape_.tied ? embedding : head], shape_.n_embd);
 }
 
 }  // namespace tessera

@@ -12,46 +12,69 @@
 namespace tessera {
 
 /// Largest absolute value seen of each kind of tensor, over all blocks, heads and positions: "residual" (before,
-/// between and after all layers), "u1", "u2", "uf" (layer-norm outputs), "q" and "score" (both with 1/sqrt(m)), "k",
-/// "v", "y" (attention output before W_O), "mlp" and "gelu" (before and after GELU), "update" (what is added to the
-/// residual).
+/// between and after all layers), "u1", "u2", "uf" (norms' outputs), "q" and "score" (both with 1/sqrt(m)), "k",
+/// "v", "y" (attention output before W_O), "mlp" and "gelu" (before and after the activation), "update" (what is added
+/// to the residual). Of the Llama family "mlp" and "gelu" are the gate's, "q" and "k" rotated, and there are "hq" and
+/// "hk" (inputs of the heads' norms) and "product" (gate times up).
 using ActivationRanges = std::map<std::string, double>;
 
-/// Keys and values of the tokens that one sequence has seen so far, per block (position, feature).
+/// Largest absolute value seen in each channel, by the names and sizes of equalised_places(): of norms' outputs,
+/// values and products; "rotated" is two, "rotated_q" and "rotated_k": of both halves, over the query heads of a
+/// key head, over all heads where they have norms. Empty for GPT-2.
+using ChannelMaxima = std::map<std::string, std::vector<double>>;
+
+/// Keys and values of the tokens that one sequence has seen so far, per block (position, key feature).
 struct KeyValueCache {
   KeyValueCache(const ModelShape& shape, std::size_t positions);
   std::size_t capacity = 0, length = 0;           // tokens
-  std::vector<std::vector<double>> keys, values;  // one (capacity, n_embd) matrix a block
+  std::vector<std::vector<double>> keys, values;  // one (capacity, key_features) matrix a block
 };
 
 /// The transformer in float64 (weights widened from float32), matrix products through BLAS. Immutable; the number of
-/// BLAS threads is the caller's affair. Positions from n_positions on have a zero position row, as in the
-/// integer transformer, where filler tokens may lie there.
+/// BLAS threads is the caller's affair. Positions from n_positions on have a zero position row, or zero queries and
+/// keys where they are rotated, as in the integer transformer, where filler tokens may lie there.
 class FloatTransformer {
  public:
   explicit FloatTransformer(const FloatModel& model);
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
 
   /// Appends the same number of tokens to every sequence; `tokens` is (sequence, token), each sequence at its own
-  /// length. Returns the final layer norm's output (sequence, token, feature). Throws InputError for an id outside the
+  /// length. Returns the final norm's output (sequence, token, feature). Throws InputError for an id outside the
   /// vocabulary and for a sequence beyond its cache's capacity.
   std::vector<double> extend(std::span<KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
-                             ActivationRanges* ranges = nullptr) const;
+                             ActivationRanges* ranges = nullptr, ChannelMaxima* channels = nullptr) const;
 
   /// Logits (row, vocabulary) of rows of extend()'s result.
   [[nodiscard]] std::vector<double> logits(std::span<const double> hidden) const;
 
  private:
-  /// Values of one block; of parameters without blocks, block 0 is all.
+  using Values = std::vector<double>;
+  class Recorder;
+  struct Projections {
+    Values q, k, v;  // (row, query feature), (row, key feature) twice
+  };
+
+  /// Values of one block; of parameters without blocks, block 0 is all; empty where the model has none.
   [[nodiscard]] std::span<const double> parameter(ParameterId id, std::size_t block) const;
-  void attend(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::span<const double> q,
-              std::vector<double>& y, ActivationRanges* ranges) const;
-  void run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, std::vector<double>& x,
-                 ActivationRanges* ranges) const;
+  [[nodiscard]] Values norm(const Values& x, ParameterId gamma, ParameterId beta, std::size_t block) const;
+  [[nodiscard]] Values embed(std::span<const KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
+                             std::size_t count) const;
+  [[nodiscard]] Projections project(std::span<const KeyValueCache> sequences, std::size_t block, std::size_t count,
+                                    const Values& u, const Recorder& record) const;
+  /// Turns the heads of all rows by the positions of their tokens.
+  void rotate_rows(std::span<const KeyValueCache> sequences, std::size_t count, Values& values) const;
+  [[nodiscard]] Values attend(std::span<const KeyValueCache> sequences, std::size_t block, std::size_t count,
+                              const Values& q, const Recorder& record) const;
+  [[nodiscard]] Values mlp(const Values& u, std::size_t block, const Recorder& record) const;
+  [[nodiscard]] Values gated_mlp(const Values& u, std::size_t block, const Recorder& record) const;
+  void run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, Values& x,
+                 const Recorder& record) const;
 
   ModelShape shape_;
   double epsilon_;
-  ByParameter<std::vector<double>> parameters_;  // (block, out, in); 1/sqrt(m) folded into wq, bq
+  std::string activation_;
+  Values rotary_;                   // all cosines, then all sines, of (position, i < m/2); Llama family
+  ByParameter<Values> parameters_;  // (block, out, in); 1/sqrt(m) folded in
 };
 
 /// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,

@@ -1,47 +1,102 @@
-#include "plan/limits.hpp"
+#include "model/import.hpp"
+
+#include "arithmetic/rotary_table.hpp"
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
 #include "model/checkpoint.hpp"
-#include "model/import.hpp"
+#include "model/equalisation.hpp"
 #include "model/quantization.hpp"
 #include "model/tokenizer_files.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
-void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std::optional<Exponents>& exponents,
+namespace {
+
+std::vector<std::int16_t> rotary_table_of(const FloatModel& model) {
+  const Rope& rope = model.rope;
+  RotaryScaling scaling;
+  scaling.kind = rope.scaling == "llama3"   ? RotaryScaling::Kind::llama3
+                 : rope.scaling == "linear" ? RotaryScaling::Kind::linear
+                                            : RotaryScaling::Kind::none;
+  scaling.factor = rope.factor;
+  scaling.low_freq_factor = rope.low_frequency;
+  scaling.high_freq_factor = rope.high_frequency;
+  scaling.original_positions = rope.original_positions;
+  try {
+    return rotary_table(rope.theta, scaling, model.shape.head_size() / 2, model.shape.n_positions);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+}
+
+/// Takes the choices that were given. The exponents are checked before anything costs time.
+void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
+  check_exponents(shape, choices.exponents);
+  model.exponents = choices.exponents;
+  if (!shape.gpt2()) {
+    check_limit("product_bits", choices.product_bits);
+    model.product_bits = choices.product_bits;
+    model.equalisation = no_equalisation(shape);
+    for (const auto& [place, powers] : choices.equalisation) {
+      model.equalisation[place] = powers;
+    }
+  }
+}
+
+}  // namespace
+
+void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const ImportOptions& options,
                      const std::function<Calibration()>& calibration) {
-  const FloatModel& float_model = imported.float_model;
+  FloatModel& float_model = imported.float_model;
+  const ModelShape& shape = float_model.shape;
   Model& model = imported.model;
-  model.shape = float_model.shape;
+  model.shape = shape;
   model.layer_norm_epsilon = float_model.layer_norm_epsilon;
+  model.activation = float_model.activation;
   model.tokenizer = std::move(tokenizer);
-  if (exponents) {
-    check_exponents(*exponents);
-    model.exponents = *exponents;
+  if (shape.gpt2() && options.product_bits) {
+    throw InputError("width of t: expected a model with a gated product, found GPT-2");
+  }
+  if (!shape.gpt2()) {
+    model.rotary_table = rotary_table_of(float_model);
+  }
+  if (options.choices) {
+    take(*options.choices, shape, model);
+    apply_powers(float_model, model.equalisation);
   } else {
     model.calibration = calibration();
-    model.exponents = choose_exponents(float_model, model.calibration);
+    model.equalisation = equalise(float_model, model.calibration);
+    if (!shape.gpt2()) {
+      model.product_bits = options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
+    }
+    model.exponents = choose_exponents(float_model, model.calibration, model.product_bits);
   }
   model.parameters = quantize(float_model, model.exponents);
-  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents,
-               parameter_maxima(model.parameters));
+  apply_powers(float_model, inverse(model.equalisation));
+  check_bounds(model, parameter_maxima(model.parameters));
 }
 
 ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options) {
+  std::optional<std::size_t> context = options.context;
+  if (!context && options.choices && options.choices->n_positions != 0) {
+    context = options.choices->n_positions;
+  }
   ImportedModel imported;
-  imported.float_model = load_checkpoint(folder);
-  TokenizerData tokenizer = load_tokenizer(folder);
+  imported.float_model = load_checkpoint(folder, context);
   const std::size_t vocabulary = imported.float_model.shape.n_vocab;
+  const TokenizerData tokenizer =
+      imported.float_model.shape.gpt2() ? load_tokenizer(folder) : load_tokenizer_json(folder, vocabulary);
   if (tokenizer.vocabulary.size() != vocabulary) {
     throw InputError(folder.string() + ": vocab.json: expected vocab_size = " + std::to_string(vocabulary) +
                      " tokens as in config.json, found " + std::to_string(tokenizer.vocabulary.size()));
   }
-  quantize_import(imported, tokenizer, options.exponents, [&] {
+  quantize_import(imported, tokenizer, options, [&] {
     const FloatTransformer transformer(imported.float_model);
-    const std::uint32_t end_of_text = tokenizer.end_of_text;
+    const std::uint32_t first = tokenizer.prefix.empty() ? tokenizer.end_of_text : tokenizer.prefix.back();
     const std::vector<std::uint32_t> tokens = options.calibration_text
                                                   ? Tokenizer(tokenizer).encode(*options.calibration_text)
-                                                  : sample_calibration_tokens(transformer, end_of_text);
-    return calibrate(transformer, tokens, end_of_text, options.progress);
+                                                  : sample_calibration_tokens(transformer, first);
+    return calibrate(transformer, tokens, tokenizer.end_of_text, options.progress);
   });
   return imported;
 }

@@ -9,10 +9,20 @@
 
 namespace tessera {
 
+/// What import chooses and an auditor's import is given: with it, the parameters depend on the checkpoint only.
+struct ImportChoices {
+  Exponents exponents;
+  std::uint32_t product_bits = 16;  // what follows: Llama family
+  Equalisation equalisation;
+  std::size_t n_positions = 0;  // the context of a checkpoint that leaves it open; 0: not said
+};
+
 struct ImportOptions {
-  std::optional<std::string> calibration_text;  // default: text sampled from the model itself
-  std::optional<Exponents> exponents;           // given: no calibration; the result depends on the checkpoint only
-  Progress progress;                            // of calibration
+  std::optional<std::string> calibration_text = {};  // default: text sampled from the model itself
+  std::optional<ImportChoices> choices = {};         // given: no calibration
+  std::optional<std::size_t> context = {};           // Llama family; default: that of `choices`, else the checkpoint's
+  std::optional<std::uint32_t> product_bits = {};    // Llama family: the width of t, where it is not to be chosen
+  Progress progress = {};                            // of calibration
 };
 
 /// A quantized model beside the checkpoint that it came from.
@@ -21,12 +31,13 @@ struct ImportedModel {
   FloatModel float_model;
 };
 
-/// Fills in imported.model from imported.float_model: exponents (given, or chosen from `calibration`), int16
-/// parameters. Throws InputError for values outside int16 and for bounds that do not hold.
-void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const std::optional<Exponents>& exponents,
+/// Fills in imported.model from imported.float_model, which is as before in the end: powers of two, width and exponents
+/// (of `options`, or chosen from `calibration`), int16 parameters, tables. Throws InputError for values outside int16
+/// and for bounds that do not hold.
+void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const ImportOptions& options,
                      const std::function<Calibration()>& calibration);
 
-/// Loads a Hugging Face GPT-2 folder with its tokenizer, calibrates, quantizes and checks all derived bounds. Throws
+/// Loads a Hugging Face folder with its tokenizer, calibrates, quantizes and checks all derived bounds. Throws
 /// InputError for anything unusable.
 ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arithmetic/tables.hpp"
+#include "model/quantization.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -15,7 +16,16 @@ VerifyingKey make_verifying_key(const Model& model) {
   key.epsilon = constants.epsilon;
   key.exponents = model.exponents;
   key.exp_table = exp_table(model.exponents.score, constants.kappa);
-  key.gelu_table = gelu_table(model.exponents.mlp, model.exponents.gelu);
+  key.gelu_table = (model.activation == "silu" ? silu_table : gelu_table)(model.exponents.mlp, model.exponents.gelu);
+  if (!model.shape.gpt2()) {
+    const LlamaConstants llama =
+        LlamaConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.product_bits);
+    key.epsilon_q = llama.epsilon_q;
+    key.epsilon_k = llama.epsilon_k;
+    key.product_bits = llama.product_bits;
+    key.rotary_table = model.rotary_table;
+    key.equalisation = model.equalisation;
+  }
   key.tokenizer = model.tokenizer;
   key.filler = model.tokenizer.end_of_text;
   key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(model.shape)).log_size());
@@ -24,8 +34,8 @@ VerifyingKey make_verifying_key(const Model& model) {
 
 IntegerModel integer_model(const Model& model) {
   check_shape(model.shape);
-  check_exponents(model.exponents);
-  for (const ParameterRow& row : parameter_table()) {
+  check_exponents(model.shape, model.exponents);
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     const ParameterExtents expected = row.extents(model.shape);
     const ParameterExtents found = model.parameters[row.id].extents();
     if (found != expected) {

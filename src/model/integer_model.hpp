@@ -1,6 +1,6 @@
 #pragma once
 
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 #include "model/model.hpp"
 #include "model/perplexity.hpp"
 

@@ -25,9 +25,9 @@ void quantize_parameter(const ParameterRow& row, std::span<const float> values, 
 template <class Wide, class T>
 ByParameter<Wide> largest(const BasicParameters<T>& parameters) {
   ByParameter<Wide> maxima{};
-  for (const ParameterRow& row : parameter_table()) {
-    for (const T value : parameters[row.id].values()) {
-      maxima[row.id] = std::max(maxima[row.id], std::abs(Wide{value}));
+  for (std::size_t id = 0; id < parameter_count; ++id) {
+    for (const T value : parameters[static_cast<ParameterId>(id)].values()) {
+      maxima[id] = std::max(maxima[id], std::abs(Wide{value}));
     }
   }
   return maxima;
@@ -39,7 +39,7 @@ ParameterMaxima parameter_maxima(const Parameters& parameters) { return largest<
 
 ByParameter<double> parameter_maxima(const FloatModel& model) {
   ByParameter<double> maxima = largest<double>(model.parameters);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     maxima[row.id] /= row.divisor(model.shape);
   }
   return maxima;
@@ -47,7 +47,7 @@ ByParameter<double> parameter_maxima(const FloatModel& model) {
 
 Parameters quantize(const FloatModel& model, const Exponents& exponents) {
   Parameters parameters(model.shape);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     quantize_parameter(row, model.parameters[row.id].values(), row.divisor(model.shape), exponents.*row.exponent,
                        parameters[row.id].values());
   }

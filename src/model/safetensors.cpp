@@ -1,7 +1,13 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
+#include <cerrno>
 #include <cmath>
+#include <utility>
 #include "base/errors.hpp"
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
@@ -13,6 +19,7 @@ namespace tessera {
 namespace {
 
 constexpr std::uint64_t header_limit = 100'000'000;  // the format's own limit
+constexpr std::size_t piece_bytes = 1U << 20U;       // read at a time
 
 /// Bytes of one element, 0 for an unknown dtype.
 std::uint64_t width_of(const std::string& dtype) {
@@ -102,16 +109,44 @@ void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path) {
+SafetensorsFile::Descriptor::Descriptor(const std::filesystem::path& path)
+    : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+
+SafetensorsFile::Descriptor::~Descriptor() {
+  if (number_ >= 0) {
+    ::close(number_);
+  }
+}
+
+SafetensorsFile::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+bool SafetensorsFile::Descriptor::read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pread(number_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) {
+      continue;
+    }
+    if (count <= 0) {
+      return false;
+    }
+    offset += static_cast<std::uint64_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
-  stream_.open(path, std::ios::binary);
-  if (error || !stream_) {
-    throw InputError(name() + ": cannot be read" + (error ? ": " + error.message() : std::string()));
+  if (error) {
+    throw InputError(name() + ": cannot be read: " + error.message());
   }
   std::array<std::uint8_t, 8> prefix{};
-  if (size < prefix.size() || !stream_.read(reinterpret_cast<char*>(prefix.data()), prefix.size())) {
+  if (size < prefix.size()) {
     throw InputError(name() + ": expected at least 8 bytes, found " + std::to_string(size));
+  }
+  if (!file_.read(0, prefix)) {
+    throw InputError(name() + ": cannot be read");
   }
   const auto header_length = read_little_endian<std::uint64_t>(prefix.data());
   if (header_length > header_limit || header_length > size - prefix.size()) {
@@ -120,7 +155,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
                      std::to_string(header_length));
   }
   std::string header(header_length, '\0');
-  if (!stream_.read(header.data(), static_cast<std::streamsize>(header_length))) {
+  if (!file_.read(prefix.size(), {reinterpret_cast<std::uint8_t*>(header.data()), header.size()})) {
     throw InputError(name() + ": header cannot be read");
   }
   const std::uint64_t data_begin = prefix.size() + header_length;
@@ -136,34 +171,42 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   }
 }
 
-std::vector<float> SafetensorsFile::read(const std::string& tensor) {
-  static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
+std::vector<float> SafetensorsFile::read(const std::string& tensor) const {
+  std::vector<float> values(tensors_.at(tensor).count);
+  read(tensor, 0, values);
+  return values;
+}
+
+void SafetensorsFile::read(const std::string& tensor, std::size_t first, std::span<float> values) const {
   const TensorEntry& entry = tensors_.at(tensor);
+  assert(first <= entry.count && values.size() <= entry.count - first);
   const bool single = entry.dtype == "F32";
   const bool half = entry.dtype == "F16";
   if (!single && !half && entry.dtype != "BF16") {
     throw InputError(name() + ": tensor " + tensor + ".dtype: expected F32, F16 or BF16, found " + entry.dtype);
   }
-  std::vector<float> values(entry.count);
-  std::vector<std::uint16_t> halves(single ? 0 : entry.count);
-  stream_.clear();
-  stream_.seekg(static_cast<std::streamoff>(entry.offset));
-  char* target = single ? reinterpret_cast<char*>(values.data()) : reinterpret_cast<char*>(halves.data());
-  if (!stream_.read(target, static_cast<std::streamsize>(entry.length))) {
-    throw InputError(name() + ": tensor " + tensor + ": cannot be read");
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (half) {
-      values[i] = from_half(halves[i]);
-    } else if (!single) {
-      values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(halves[i]) << 16U);
+  const std::size_t width = single ? sizeof(float) : sizeof(std::uint16_t);
+  std::vector<std::uint8_t> bytes(std::min(piece_bytes, values.size() * width));
+  for (std::size_t done = 0; done < values.size();) {
+    const std::size_t count = std::min(piece_bytes / width, values.size() - done);
+    if (!file_.read(entry.offset + (first + done) * width, std::span(bytes).first(count * width))) {
+      throw InputError(name() + ": tensor " + tensor + ": cannot be read");
     }
-    if (!std::isfinite(values[i])) {
-      throw InputError(name() + ": tensor " + tensor + "[" + std::to_string(i) + "]: expected a finite number, found " +
-                       (std::isnan(values[i]) ? "NaN" : "infinity"));
+    for (std::size_t i = 0; i < count; ++i) {
+      float& value = values[done + i];
+      if (single) {
+        value = std::bit_cast<float>(read_little_endian<std::uint32_t>(bytes.data() + i * width));
+      } else {
+        const auto bits = read_little_endian<std::uint16_t>(bytes.data() + i * width);
+        value = half ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16U);
+      }
+      if (!std::isfinite(value)) {
+        throw InputError(name() + ": tensor " + tensor + "[" + std::to_string(first + done + i) +
+                         "]: expected a finite number, found " + (std::isnan(value) ? "NaN" : "infinity"));
+      }
     }
+    done += count;
   }
-  return values;
 }
 
 }  // namespace tessera

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,11 +29,28 @@ class SafetensorsFile {
   [[nodiscard]] std::string name() const { return path_.string(); }
   /// Values of an F32, F16 or BF16 tensor as float (exact). Throws InputError for another dtype and for NaN and
   /// infinity, naming tensor and index.
-  [[nodiscard]] std::vector<float> read(const std::string& tensor);
+  [[nodiscard]] std::vector<float> read(const std::string& tensor) const;
+  /// The same of values.size() of its values, from number `first` on; takes little memory beside them. Safe to call
+  /// from several threads.
+  void read(const std::string& tensor, std::size_t first, std::span<float> values) const;
 
  private:
+  /// An open file.
+  class Descriptor {
+   public:
+    explicit Descriptor(const std::filesystem::path& path);
+    ~Descriptor();
+    Descriptor(Descriptor&& other) noexcept;
+    Descriptor& operator=(Descriptor&&) = delete;
+    /// Whether all these bytes could be read.
+    [[nodiscard]] bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
+
+   private:
+    int number_ = -1;
+  };
+
   std::filesystem::path path_;
-  std::ifstream stream_;
+  Descriptor file_;
   std::map<std::string, TensorEntry> tensors_;
 };
 

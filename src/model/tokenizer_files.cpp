@@ -1,10 +1,10 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include <map>
 #include <sstream>
 #include <unordered_map>
 #include "model/tokenizer_files.hpp"
 
+#include "model/byte_symbols.hpp"
 #include "model/json_file.hpp"
 
 namespace tessera {
@@ -12,35 +12,6 @@ namespace {
 
 constexpr std::uint64_t file_limit = 64U << 20U;
 constexpr const char* end_of_text_symbol = "<|endoftext|>";
-
-/// The byte behind each code point of a token: GPT-2 writes bytes 33..126, 161..172, 174..255 as the code points of the
-/// same number and the other 68, in ascending order, as code points 256, 257, ...
-std::map<char32_t, char> make_alphabet() {
-  std::map<char32_t, char> bytes;
-  char32_t next = 256;
-  for (char32_t byte = 0; byte < 256; ++byte) {
-    const bool printable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-    bytes[printable ? byte : next++] = static_cast<char>(byte);
-  }
-  return bytes;
-}
-
-/// Bytes behind a token of vocab.json or merges.txt. Empty if it is, has a character outside the alphabet or is not
-/// UTF-8.
-std::string bytes_of_symbols(std::string_view symbols) {
-  static const std::map<char32_t, char> alphabet = make_alphabet();
-  std::string bytes;
-  while (!symbols.empty()) {
-    const auto [code, length] = first_character(symbols);
-    const auto found = alphabet.find(code);
-    if (length == 0 || found == alphabet.end()) {
-      return {};
-    }
-    bytes.push_back(found->second);
-    symbols.remove_prefix(length);
-  }
-  return bytes;
-}
 
 /// Ranks in the order of the lines, each two tokens in byte symbols; a version comment may stand at the top.
 std::vector<Merge> load_merges(const std::filesystem::path& path, const std::vector<std::string>& vocabulary) {

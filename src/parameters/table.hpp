@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// The parameter tensors: names for the rows of parameter_table(). Layer norm 1 is before attention, 2 before the MLP,
-/// f the final one.
+/// The parameter tensors of all architectures: names for the rows of parameter_table(). Norm 1 is before attention, 2
+/// before the MLP, f the final one; gamma_q and gamma_k are the gains of norms on queries and keys.
 enum ParameterId : std::size_t {
   embedding,
   position,
@@ -33,20 +33,41 @@ enum ParameterId : std::size_t {
   beta2,
   gammaf,
   betaf,
+  w_gate,
+  w_up,
+  w_down,
+  gamma_q,
+  gamma_k,
+  head,
   parameter_count
 };
 
-/// One value for each parameter.
+/// One value for each parameter; what a model does not have keeps its default.
 template <class T>
 using ByParameter = std::array<T, parameter_count>;
 
-/// What the rows or columns of parameters are. `head_feature` are features in the layout of q, k and v.
-enum class ParameterAxis : std::uint8_t { none, vocabulary, place, feature, head_feature, inner };
+/// What the rows or columns of parameters are. `head_feature` are GPT-2's features in the layout of q, k and v. Grouped
+/// heads have several dimensions: `query` (G,J,R,I), `key` (G,R,I), `value` (G,P), `mixed` (G,J,P) and `rotated` (R,I),
+/// G key/value heads, J query heads of one, R halves of a head, I a half's places, P a head's places.
+enum class ParameterAxis : std::uint8_t {
+  none,
+  vocabulary,
+  place,
+  feature,
+  head_feature,
+  inner,
+  query,
+  key,
+  value,
+  mixed,
+  rotated
+};
 
 /// Number of an axis' entries: 1 for none.
 std::size_t axis_length(ParameterAxis axis, const ModelShape& shape);
-/// The axis as a dimension of tensors: tiled, but q, k and v in chunks of a head if m is a power of two.
-Dimension axis_dimension(ParameterAxis axis, const ModelShape& shape);
+/// The axis as dimensions of tensors, none for none: tiled, but q, k and v in chunks of a head if m is a power of two,
+/// grouped heads by dimensions of their own.
+std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& shape);
 
 /// Extents of one parameter tensor: blocks is 1 where there is no block dimension, columns 1 where there is no `in`.
 struct ParameterExtents {
@@ -55,8 +76,9 @@ struct ParameterExtents {
   friend bool operator==(const ParameterExtents&, const ParameterExtents&) = default;
 };
 
-/// Where a parameter lies in a checkpoint: part `part` of `parts` of a tensor, whose name follows "h.<block>." for
-/// those of a block. The parts of a tensor stand side by side along the rows of the parameter.
+/// Where a parameter lies in a checkpoint: part `part` of `parts` of a tensor, whose name follows the architecture's
+/// name of the block ("h.<block>.", "model.layers.<block>.") for those of a block. The parts of a tensor stand side by
+/// side along the rows of the parameter.
 struct CheckpointPlace {
   std::string_view tensor;
   bool transposed = false;  // (in, out)
@@ -71,7 +93,7 @@ struct SyntheticValues {
   bool by_inputs = false, by_depth = false;
 };
 
-/// Everything that is known about one parameter of the architecture. Whatever reads, writes, quantizes, bounds, shards
+/// Everything that is known about one parameter of an architecture. Whatever reads, writes, quantizes, bounds, shards
 /// or commits to parameters is a loop over these rows.
 struct ParameterRow {
   ParameterId id;
@@ -97,8 +119,21 @@ struct ParameterRow {
   [[nodiscard]] double divisor(const ModelShape& shape) const;
 };
 
-/// By ParameterId, in the order of the parameter oracle.
-std::span<const ParameterRow, parameter_count> parameter_table();
+/// The parameters that a model has, in the order of the parameter oracle.
+std::vector<ParameterRow> parameter_table(const ModelShape& shape);
+/// One of them. Throws std::logic_error for a parameter that the model does not have.
+ParameterRow parameter_row(const ModelShape& shape, ParameterId id);
+
+/// A place of equalisation and how many powers it has.
+struct EqualisedPlace {
+  std::string_view name;
+  std::size_t count = 0;
+};
+/// norm_1: gamma1 and the columns of wq, wk, wv, (block, feature). norm_2: gamma2 and the columns of w_gate, w_up.
+/// product: rows of w_up and columns of w_down, (block, inner). value: rows of wv and columns of wo, (block, key
+/// feature). rotated: rows of wq and wk by (block, key head, i < m/2), or gamma_q and gamma_k by (block, i < m/2).
+/// norm_f: gammaf and the columns of head, (feature), where the head is untied. None for GPT-2.
+std::vector<EqualisedPlace> equalised_places(const ModelShape& shape);
 
 /// Shapes of the tensors of the parameter oracle.
 std::vector<Shape> parameter_shapes(const ModelShape& shape);
@@ -112,23 +147,44 @@ void for_each_size(S& shape, Visitor&& visit) {
   visit(std::string_view("n_inner"), shape.n_inner);
   visit(std::string_view("n_vocab"), shape.n_vocab);
   visit(std::string_view("n_positions"), shape.n_positions);
+  if (!shape.gpt2()) {
+    visit(std::string_view("n_kv_head"), shape.n_kv_head);
+    visit(std::string_view("head_dim"), shape.head_dim);
+  }
 }
 
-/// Calls visit(name, exponent) for all exponents, in the order of the key: activations, then parameters. Embeddings
-/// have that of the residual stream.
+/// Calls visit(name, flag) for what models of an architecture have or do not have, in the order of the key.
+template <class S, class Visitor>
+void for_each_flag(S& shape, Visitor&& visit) {
+  if (!shape.gpt2()) {
+    visit(std::string_view("tied"), shape.tied);
+    visit(std::string_view("qkv_bias"), shape.qkv_bias);
+    visit(std::string_view("head_norm"), shape.head_norm);
+  }
+}
+
+/// Calls visit(name, exponent) for all exponents of a model, in the order of the key: activations, then parameters.
+/// GPT-2's embeddings have that of the residual stream.
 template <class X, class Visitor>
-void for_each_exponent(X& exponents, Visitor&& visit) {
+void for_each_exponent(const ModelShape& shape, X& exponents, Visitor&& visit) {
   visit(std::string_view("residual"), exponents.residual);
   visit(std::string_view("u1"), exponents.u1);
   visit(std::string_view("u2"), exponents.u2);
   visit(std::string_view("uf"), exponents.uf);
+  if (shape.head_norm) {
+    visit(std::string_view("hq"), exponents.hq);
+    visit(std::string_view("hk"), exponents.hk);
+  }
   visit(std::string_view("q"), exponents.q);
   visit(std::string_view("k"), exponents.k);
   visit(std::string_view("v"), exponents.v);
   visit(std::string_view("score"), exponents.score);
-  visit(std::string_view("mlp"), exponents.mlp);
-  visit(std::string_view("gelu"), exponents.gelu);
-  for (const ParameterRow& row : parameter_table()) {
+  visit(std::string_view(shape.gpt2() ? "mlp" : "gate"), exponents.mlp);
+  visit(std::string_view(shape.gpt2() ? "gelu" : "activation"), exponents.gelu);
+  if (!shape.gpt2()) {
+    visit(std::string_view("product"), exponents.product);
+  }
+  for (const ParameterRow& row : parameter_table(shape)) {
     if (row.exponent != &Exponents::residual) {
       visit(row.name, exponents.*row.exponent);
     }

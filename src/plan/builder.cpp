@@ -28,6 +28,10 @@ RangeId Builder::layer_value(const std::string& name, const Shape& shape, Width 
   return range(name, shape, width, is_signed, false, {});
 }
 
+RangeId Builder::layer_remainder(const std::string& name, const Shape& shape, int shift) {
+  return range(name, shape, {static_cast<unsigned>(shift), "S"}, false, true, {});
+}
+
 CommittedDerived Builder::committed_derived(const std::string& name, const Shape& shape, Ownership ownership,
                                             Width width) {
   const Derived values = derive(name, shape, ownership);

@@ -55,6 +55,9 @@ class Builder {
         values};
   }
 
+  /// The same for remainders that the layer's witness step gives chunk by chunk.
+  RangeId layer_remainder(const std::string& name, const Shape& shape, int shift);
+
   /// A committed tensor and, at once or later, the range check of its values.
   template <class T>
   CommittedValue<T> committed(const std::string& name, const Shape& shape, Ownership ownership) {

@@ -13,8 +13,6 @@ struct ProverContext;  // prover_context.hpp
 
 /// Oracles of the opening, in its order: past only in a continuation, kept only where the next one may follow.
 enum OracleId : std::size_t { parameter_oracle, witness_oracle, past_oracle, kept_oracle };
-/// Tensors of the states.
-enum StateTensor : std::size_t { state_keys, state_values };
 
 /// Claims for the opening by oracle, in the order in which they arose.
 template <class S>
@@ -91,7 +89,7 @@ struct VerifierContext {
 
   /// Receives <w, T> for a parameter or witness tensor and records the claim.
   S parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight) {
-    return claim(label, parameter_oracle, tensor, std::move(weight));
+    return claim(label, parameter_oracle, plan.parameter_index[tensor], std::move(weight));
   }
   S committed(std::string_view label, TensorId tensor, std::vector<Factor> weight) {
     return claim(label, witness_oracle, tensor, std::move(weight));

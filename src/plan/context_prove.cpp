@@ -5,7 +5,7 @@ namespace tessera {
 
 void ProverContext::parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight, E value) {
   transcript.send(label, value);
-  ledger.add(parameter_oracle, tensor, std::move(weight), value);
+  ledger.add(parameter_oracle, plan.parameter_index[tensor], std::move(weight), value);
 }
 
 void ProverContext::committed(std::string_view label, TensorId tensor, std::vector<Factor> weight, E value) {
@@ -14,7 +14,7 @@ void ProverContext::committed(std::string_view label, TensorId tensor, std::vect
 }
 
 E ProverContext::parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight) {
-  const E value = weighted_sum(witness.parameters[tensor], plan.parameter_layout.tensors()[tensor], weight, comm);
+  const E value = weighted_sum(witness.parameter(tensor), plan.parameter_shape(tensor), weight, comm);
   parameter(label, tensor, std::move(weight), value);
   return value;
 }

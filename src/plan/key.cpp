@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include "base/bits.hpp"
 #include "base/errors.hpp"
 #include "base/little_endian.hpp"
@@ -19,17 +20,27 @@ class Encoder {
     append_little_endian(bytes, value);
   }
   void word(std::string_view /*field*/, std::string_view value) { string(value); }
+  void architecture(Architecture value) { string(architecture_name(value)); }
   void count(std::string_view /*section*/, std::uint32_t entries) { append_little_endian(bytes, entries); }
   template <class T>
   void named(std::string_view name, T value) {
     string(name);
     append_little_endian(bytes, value);
   }
+  void flag(std::string_view name, bool value) { named(name, static_cast<std::uint8_t>(value)); }
   template <class T>
   void table(std::string_view name, const std::vector<T>& values, std::uint32_t /*log_rows*/) {
     string(name);
     append_little_endian(bytes, ceil_log2(values.size()));
     append_little_endian(bytes, static_cast<std::uint32_t>(sizeof(T)));
+    for (const T value : values) {
+      append_little_endian(bytes, value);
+    }
+  }
+  template <class T>
+  void list(std::string_view name, const std::vector<T>& values, std::size_t /*expected*/) {
+    string(name);
+    append_little_endian<std::uint64_t>(bytes, values.size());
     for (const T value : values) {
       append_little_endian(bytes, value);
     }
@@ -45,6 +56,16 @@ class Encoder {
     for (const Merge& merge : values) {
       append_little_endian(bytes, merge.left);
       append_little_endian(bytes, merge.right);
+    }
+  }
+  template <class Enum>
+  void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
+    string(names[static_cast<std::size_t>(value)]);
+  }
+  void ids(std::string_view /*field*/, const std::vector<std::uint32_t>& values, std::string_view /*limit*/) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const std::uint32_t id : values) {
+      append_little_endian(bytes, id);
     }
   }
   void digest(std::string_view /*field*/, const Digest& value) {
@@ -75,11 +96,26 @@ class Decoder {
       fail(field, std::string(expected), quoted_name(found));
     }
   }
+  void architecture(Architecture& value) {
+    const std::string found = string("architecture");
+    if (found != architecture_name(Architecture::gpt2) && found != architecture_name(Architecture::llama)) {
+      fail("architecture", "gpt2 or llama", quoted_name(found));
+    }
+    value = found == architecture_name(Architecture::gpt2) ? Architecture::gpt2 : Architecture::llama;
+  }
   void count(std::string_view section, std::uint32_t entries) { expect(section, "entries", entries); }
   template <class T>
   void named(std::string_view name, T& value) {
     word(name, name);
     number(name, value);
+  }
+  void flag(std::string_view name, bool& value) {
+    std::uint8_t found = 0;
+    named(name, found);
+    if (found > 1) {
+      fail(name, "0 or 1", std::to_string(found));
+    }
+    value = found == 1;
   }
   template <class T>
   void table(std::string_view name, std::vector<T>& values, std::uint32_t log_rows) {
@@ -90,6 +126,17 @@ class Decoder {
     values.resize(std::size_t{1} << log_rows);
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
+    }
+  }
+  template <class T>
+  void list(std::string_view name, std::vector<T>& values, std::size_t expected) {
+    word(name, name);
+    if (const std::size_t found = length(name, sizeof(T)); found != expected) {
+      fail(name, std::to_string(expected) + " entries", std::to_string(found));
+    }
+    values.resize(expected);
+    for (T& value : values) {
+      number(name, value);
     }
   }
   void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
@@ -111,6 +158,27 @@ class Decoder {
     for (Merge& merge : values) {
       number(field, merge.left);
       number(field, merge.right);
+    }
+  }
+  template <class Enum>
+  void choice(std::string_view field, Enum& value, std::span<const std::string_view> names) {
+    const std::string found = string(field);
+    const auto place = std::ranges::find(names, found);
+    if (place == names.end()) {
+      std::string expected;
+      for (std::size_t i = names.size(); i-- > 0;) {
+        expected += std::string(names[i]) + (i > 1 ? ", " : i == 1 ? " or " : "");
+      }
+      fail(field, expected, quoted_name(found));
+    }
+    value = static_cast<Enum>(place - names.begin());
+  }
+  void ids(std::string_view field, std::vector<std::uint32_t>& values, std::string_view limit_name) {
+    const std::size_t found = length(field, sizeof(std::uint32_t));
+    limit(limit_name, found, field);
+    values.resize(found);
+    for (std::uint32_t& id : values) {
+      number(field, id);
     }
   }
   void digest(std::string_view field, Digest& value) { std::ranges::copy(take(field, value.size()), value.begin()); }
@@ -166,31 +234,89 @@ class Decoder {
 /// Architecture, sizes, constants and exponents: checked before the rest, whose lengths they give.
 template <class Archive, class Key>
 void head_fields(Archive& a, Key& key) {
-  a.word("architecture", key_architecture);
-  a.count("sizes", 6);
+  a.architecture(key.shape.architecture);
+  const bool llama = !key.shape.gpt2();
+  a.count("sizes", llama ? 8 : 6);
   for_each_size(key.shape, [&a](std::string_view name, auto& value) { a.named(name, value); });
-  a.count("constants", 1);
+  if (llama) {
+    a.count("flags", 3);
+    for_each_flag(key.shape, [&a](std::string_view name, auto& value) { a.flag(name, value); });
+  }
+  a.count("constants", llama ? 2 + (key.shape.head_norm ? 2 : 0) : 1);
   a.named("epsilon", key.epsilon);
+  if (key.shape.head_norm) {
+    a.named("epsilon_q", key.epsilon_q);
+    a.named("epsilon_k", key.epsilon_k);
+  }
+  if (llama) {
+    a.named("product_bits", key.product_bits);
+  }
   std::uint32_t exponents = 0;
-  for_each_exponent(key.exponents, [&](std::string_view, const auto&) { ++exponents; });
+  for_each_exponent(key.shape, key.exponents, [&](std::string_view, const auto&) { ++exponents; });
   a.count("exponents", exponents);
-  for_each_exponent(key.exponents, [&a](std::string_view name, auto& value) { a.named(name, value); });
+  for_each_exponent(key.shape, key.exponents, [&a](std::string_view name, auto& value) { a.named(name, value); });
+}
+
+/// Those of gpt2 are as they were when there was no other model; the others say more.
+template <class Archive, class Key, class Tokenizer>
+void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
+  a.choice("tokenizer", tokenizer.model, tokenizer_models());
+  const bool more = tokenizer.model != TokenizerModel::gpt2;
+  if (more) {
+    a.choice("pre_tokenizer", tokenizer.split, splits());
+    a.choice("normalizer", tokenizer.normalizer, normalizers());
+    a.flag("ignore_merges", tokenizer.ignore_merges);
+  } else {
+    a.word("pre_tokenizer", name_of(Split::gpt2));
+  }
+  a.strings("vocabulary", tokenizer.vocabulary, key.shape.n_vocab);
+  a.merges("merges", tokenizer.merges);
+  if (more) {
+    a.ids("byte_tokens", tokenizer.byte_tokens, "byte tokens");
+    a.ids("added_tokens", tokenizer.added, "added tokens");
+    a.ids("added_normalized", tokenizer.added_normalized, "added tokens");
+    a.ids("prefix", tokenizer.prefix, "prefix tokens");
+  }
+  a.count("special tokens", 2);
+  a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);
 }
 
 template <class Archive, class Key>
 void tail_fields(Archive& a, Key& key) {
-  a.count("tables", 2);
+  const bool llama = !key.shape.gpt2();
+  a.count("tables", llama ? 3 : 2);
   a.table("exp_table", key.exp_table, exp_table_log_size - 1);
-  a.table("gelu_table", key.gelu_table, gelu_table_log_size);
-  a.word("tokenizer", key_tokenizer);
-  a.word("pre_tokenizer", key_pre_tokenizer);
-  a.strings("vocabulary", key.tokenizer.vocabulary, key.shape.n_vocab);
-  a.merges("merges", key.tokenizer.merges);
-  a.count("special tokens", 2);
-  a.named("end_of_text", key.tokenizer.end_of_text), a.named("filler", key.filler);
+  a.table(llama ? "activation_table" : "gelu_table", key.gelu_table, gelu_table_log_size);
+  if (llama) {
+    a.list("rotary_table", key.rotary_table, rotary_entries(key.shape));
+    const std::vector<EqualisedPlace> places = equalised_places(key.shape);
+    a.count("equalisation", static_cast<std::uint32_t>(places.size()));
+    for (const EqualisedPlace& place : places) {
+      a.list(place.name, key.equalisation[std::string(place.name)], place.count);
+    }
+  }
+  tokenizer_fields(a, key, key.tokenizer);
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
   a.digest("parameter_root", key.parameter_root);
+}
+
+/// Rotations keep lengths but for rounding: bounds hold, and a rotation can be turned back in the field.
+void check_rotary_table(const VerifyingKey& key) {
+  if (key.rotary_table.size() != rotary_entries(key.shape)) {
+    Decoder::fail("rotary_table", std::to_string(rotary_entries(key.shape)) + " entries",
+                  std::to_string(key.rotary_table.size()));
+  }
+  constexpr std::int32_t one = std::int32_t{1} << Exponents::rotary;
+  const std::size_t half = key.rotary_table.size() / 2;
+  for (std::size_t i = 0; i < half; ++i) {
+    const std::int32_t cos = key.rotary_table[i];
+    const std::int32_t sin = key.rotary_table[half + i];
+    if (std::abs(cos) > one || std::abs(sin) > one || std::abs(cos * cos + sin * sin - one * one) > 2 * one) {
+      Decoder::fail("rotary_table", "a rounded cosine and sine of exponent 14 at " + std::to_string(i),
+                    std::to_string(cos) + " and " + std::to_string(sin));
+    }
+  }
 }
 
 /// What the soft-max certificate needs of EXP: the first entry alone is odd modulo 2^kappa (it counts the maxima),
@@ -221,8 +347,9 @@ void check_exp_table(const VerifyingKey& key) {
 std::vector<std::uint8_t> VerifyingKey::encode() const {
   Encoder encoder;
   encoder.number("version", version);
-  head_fields(encoder, *this);
-  tail_fields(encoder, *this);
+  VerifyingKey key = *this;  // lists that are not there are empty
+  head_fields(encoder, key);
+  tail_fields(encoder, key);
   return std::move(encoder.bytes);
 }
 
@@ -236,7 +363,7 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   head_fields(decoder, key);
   check_shape(key.shape);
   check_epsilon(key.shape, key.epsilon);
-  check_exponents(key.exponents);
+  check_exponents(key.shape, key.exponents);
   tail_fields(decoder, key);
   decoder.finish();
   check_key(key);
@@ -246,7 +373,15 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
 void check_key(const VerifyingKey& key) {
   check_shape(key.shape);
   check_epsilon(key.shape, key.epsilon);
-  check_exponents(key.exponents);
+  check_exponents(key.shape, key.exponents);
+  if (!key.shape.gpt2()) {
+    check_rotary_table(key);
+    check_limit("product_bits", key.product_bits);
+  }
+  if (key.shape.head_norm) {
+    check_head_epsilon(key.shape, key.epsilon_q, "epsilon_q");
+    check_head_epsilon(key.shape, key.epsilon_k, "epsilon_k");
+  }
   if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
       key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
     Decoder::fail("function tables", "2^16 rows each",
@@ -257,8 +392,31 @@ void check_key(const VerifyingKey& key) {
     check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
   }
   check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
+  if (!is_gpt2(key.tokenizer)) {
+    if (key.tokenizer.vocabulary.size() != key.shape.n_vocab) {
+      Decoder::fail("vocabulary", std::to_string(key.shape.n_vocab) + " entries",
+                    std::to_string(key.tokenizer.vocabulary.size()));
+    }
+    check_tokenizer_limits(key.tokenizer, "verifying key: ");
+  }
   check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
   check_oracle(OracleLayout(parameter_shapes(key.shape)).log_size(), key.parameter_oracle, "parameter_oracle.");
+}
+
+void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& prefix) {
+  try {
+    check_tokenizer(tokenizer);
+  } catch (const InputError& error) {
+    throw InputError(prefix + error.what());
+  }
+  for (const auto* added : {&tokenizer.added, &tokenizer.added_normalized}) {
+    check_limit("added tokens", added->size(), prefix + "added tokens");
+    for (const std::uint32_t id : *added) {
+      check_limit("added token bytes", tokenizer.vocabulary[id].size(),
+                  prefix + "token " + std::to_string(id) + ": bytes");
+    }
+  }
+  check_limit("prefix tokens", tokenizer.prefix.size(), prefix + "prefix");
 }
 
 void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix) {

@@ -14,19 +14,18 @@ namespace tessera {
 /// Bytes of proofs and keys change only together with this number.
 inline constexpr std::uint32_t format_version = 3;
 
-/// The architecture that keys of this version describe, and how their tokenizers work.
-inline constexpr std::string_view key_architecture = "gpt2";
-inline constexpr std::string_view key_tokenizer = "byte-level BPE";
-inline constexpr std::string_view key_pre_tokenizer = "gpt2";
-
 /// What an auditor needs to know of a model: everything public that a proof refers to.
 struct VerifyingKey {
   std::uint32_t version = format_version;
   ModelShape shape;
-  std::int64_t epsilon = 1;  // eps' of the layer norms
+  std::int64_t epsilon = 1;                   // eps' of the norms over features
+  std::int64_t epsilon_q = 1, epsilon_k = 1;  // of norms on queries and keys, if there are any
+  std::uint32_t product_bits = 16;            // w_t, of the gated product; Llama family
   Exponents exponents;
-  std::vector<std::int32_t> exp_table;   // 2^16 rows d -> e; rows 2^16 .. 2^17 - 1 are 0
-  std::vector<std::int16_t> gelu_table;  // 2^16 rows z + 2^15 -> g
+  std::vector<std::int32_t> exp_table;     // 2^16 rows d -> e; rows 2^16 .. 2^17 - 1 are 0
+  std::vector<std::int16_t> gelu_table;    // 2^16 rows z + 2^15 -> g: GELU, or the gate's activation
+  std::vector<std::int16_t> rotary_table;  // cos, then sin, of (position, i < m/2), exponent 14; Llama family
+  Equalisation equalisation;               // Llama family
   TokenizerData tokenizer;
   std::uint32_t filler = 0;  // token that pads the sequence
   OracleParameters parameter_oracle;
@@ -43,6 +42,8 @@ struct VerifyingKey {
 
 /// What later code relies on, whoever made the key: throws InputError naming the number, table or token out of range.
 void check_key(const VerifyingKey& key);
+/// check_tokenizer(), and numbers and lengths of added tokens and of the prefix; `prefix` comes before the message.
+void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& prefix);
 /// Rows, rate and domain of a committed oracle of 2^log_size cells; `prefix` comes before the name of the field.
 void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix);
 

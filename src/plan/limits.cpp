@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <iterator>
 #include <string>
@@ -17,21 +18,33 @@ constexpr Limit table[] = {
     {"n_vocab", 1, max_vocabulary, "size of the key; the vocabulary has as many entries"},
     {"n_positions", 1, max_positions, "R = floor(2^46/D) gets coarse beyond"},
     {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^14"},
-    {"exponent", -64, 64, "each of the 28"},
+    {"n_kv_head", 1, 256, "a divisor of n_head; Llama family"},
+    {"head_dim", 2, 512, "even; n_head*head_dim up to 2^16; Llama family"},
+    {"product_bits", 16, 24, "w_t: t is two pieces at most; Llama family"},
+    {"exponent", -64, 64, "each of a model's"},
     {"residual", Exponents{}.residual, Exponents{}.residual, "fixed"},
     {"score", 0, max_score_exponent, "EXP reaches 0 before the table's edge"},
     {"mlp", 0, max_mlp_exponent, "GELU is tabulated for |x| >= 1 at least"},
     {"gelu", 0, max_mlp_exponent, "not above mlp"},
     {"shift", 1, 16, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
     {"shift of a layer norm", 1, 32, "S of u: remainders are two pieces"},
+    {"shift of a product", 1, 32, "S of t and of rotated q, k without norms: remainders are two pieces; Llama family"},
+    {"shift of a normed rotation", 1, 40, "S of normed q, k: remainders are three pieces; Llama family"},
+    {"shift of the embedding", 0, 16, "0: none; Llama family"},
+    {"rotated left shift", 0, 31, "b of biases of q, k that are rotated and not normed: below 2^61; Llama family"},
     {"left shift", 0, 46, "b of every bias and beta: |bias*2^b| < 2^61"},
     {"token bytes", 0, 1024, "bytes of one vocabulary entry"},
     {"vocabulary bytes", 0, max_vocabulary_bytes, "bytes of all"},
     {"merges", 0, max_merges, "several may make the same token"},
+    {"byte tokens", 0, 256, "all of byte fallback or none"},
+    {"added tokens", 0, 1 << 14, "of each of the two lists"},
+    {"added token bytes", 1, 128, "finding one takes that many steps a byte"},
+    {"prefix tokens", 0, 16, "in front of a prompt"},
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
-    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(rows/64)*ceil(keys/64): chunks of the scores"},
+    {"pass length", 1, max_pass_length, "a power of two: rows of a score tile"},
+    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(rows/min(64, pass length))*ceil(keys/64): chunks of the scores"},
 };
 
 }  // namespace
@@ -49,36 +62,46 @@ void refuse_limit(const Limit& limit, const std::string& found, std::string_view
                    " to " + std::to_string(limit.most) + ", found " + found);
 }
 
-void check_shape(const ModelShape& shape) {
-  for_each_size(shape, [](std::string_view name, std::size_t value) { check_limit(name, value); });
-  if (shape.n_embd % shape.n_head != 0) {
-    throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
-                     std::to_string(shape.n_head));
+bool is_pass_length(std::uint64_t value) { return std::has_single_bit(value) && value <= max_pass_length; }
+
+namespace {
+
+void check_grouped_heads(const ModelShape& shape) {
+  if (shape.n_head % shape.n_kv_head != 0) {
+    throw InputError("n_kv_head: expected a divisor of n_head = " + std::to_string(shape.n_head) + ", found " +
+                     std::to_string(shape.n_kv_head));
+  }
+  if (shape.head_dim % 2 != 0) {
+    throw InputError("head_dim: expected an even number, found " + std::to_string(shape.head_dim));
+  }
+  if (shape.query_features() > std::size_t{1} << 16) {
+    throw InputError("head_dim: expected n_head*head_dim up to 65536, found " + std::to_string(shape.query_features()));
   }
 }
 
-void check_exponents(const Exponents& e) {
-  for_each_exponent(e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
-  check_limit("residual", e.residual);
-  check_limit("score", e.score);
-  check_limit("mlp", e.mlp);
-  check_limit("gelu", e.gelu);
-  if (e.gelu > e.mlp) {
-    throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
+/// Shifts that only models of the Llama family have.
+void check_llama_shifts(const ModelShape& shape, const Exponents& e) {
+  const auto rotation = shape.head_norm ? "shift of a normed rotation" : "shift of a product";
+  check_limit("shift of the embedding", e.shift_embedding(), "shift_embedding");
+  if (shape.head_norm) {
+    check_limit("shift", e.shift_hq(), "shift_hq");
+    check_limit("shift", e.shift_hk(), "shift_hk");
   }
-  check_limit("shift", e.shift_q(), "shift_q");
-  check_limit("shift", e.shift_k(), "shift_k");
-  check_limit("shift", e.shift_v(), "shift_v");
-  check_limit("shift", e.shift_score(), "shift_score");
-  check_limit("shift", e.shift_o(), "shift_o");
+  check_limit(rotation, e.shift_rotated_q(shape.head_norm), "shift_q");
+  check_limit(rotation, e.shift_rotated_k(shape.head_norm), "shift_k");
+  if (shape.qkv_bias && !shape.head_norm) {
+    check_limit("rotated left shift", e.bias_q(), "bias_q");
+    check_limit("rotated left shift", e.bias_k(), "bias_k");
+  }
+  check_limit("shift", e.shift_gate(), "shift_gate");
+  check_limit("shift of a product", e.shift_product(), "shift_product");
+  check_limit("shift", e.shift_down(), "shift_down");
+}
+
+/// Shifts that only GPT-2 models have.
+void check_gpt2_shifts(const Exponents& e) {
   check_limit("shift", e.shift_1(), "shift_1");
   check_limit("shift", e.shift_2(), "shift_2");
-  check_limit("shift of a layer norm", e.shift_norm(e.gamma1, e.u1), "shift_norm of u1");
-  check_limit("shift of a layer norm", e.shift_norm(e.gamma2, e.u2), "shift_norm of u2");
-  check_limit("shift of a layer norm", e.shift_norm(e.gammaf, e.uf), "shift_norm of uf");
-  check_limit("left shift", e.bias_q(), "bias_q");
-  check_limit("left shift", e.bias_k(), "bias_k");
-  check_limit("left shift", e.bias_v(), "bias_v");
   check_limit("left shift", e.bias_o(), "bias_o");
   check_limit("left shift", e.bias_1(), "bias_1");
   check_limit("left shift", e.bias_2(), "bias_2");
@@ -87,11 +110,57 @@ void check_exponents(const Exponents& e) {
   check_limit("left shift", e.bias_norm(e.gammaf, e.betaf), "bias_norm of betaf");
 }
 
+}  // namespace
+
+void check_shape(const ModelShape& shape) {
+  for_each_size(shape, [](std::string_view name, std::size_t value) { check_limit(name, value); });
+  if (!shape.gpt2()) {
+    check_grouped_heads(shape);
+  } else if (shape.n_embd % shape.n_head != 0) {
+    throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
+                     std::to_string(shape.n_head));
+  }
+}
+
+void check_exponents(const ModelShape& shape, const Exponents& e) {
+  for_each_exponent(shape, e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
+  check_limit("residual", e.residual);
+  check_limit("score", e.score);
+  check_limit("mlp", e.mlp);
+  check_limit("gelu", e.gelu);
+  if (e.gelu > e.mlp) {
+    throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
+  }
+  if (shape.gpt2()) {
+    check_limit("shift", e.shift_q(), "shift_q");
+    check_limit("shift", e.shift_k(), "shift_k");
+  }
+  check_limit("shift", e.shift_v(), "shift_v");
+  check_limit("shift", e.shift_score(), "shift_score");
+  check_limit("shift", e.shift_o(), "shift_o");
+  check_limit("shift of a layer norm", e.shift_norm(e.gamma1, e.u1), "shift_norm of u1");
+  check_limit("shift of a layer norm", e.shift_norm(e.gamma2, e.u2), "shift_norm of u2");
+  check_limit("shift of a layer norm", e.shift_norm(e.gammaf, e.uf), "shift_norm of uf");
+  if (shape.qkv_bias) {
+    check_limit("left shift", e.bias_q(), "bias_q");
+    check_limit("left shift", e.bias_k(), "bias_k");
+    check_limit("left shift", e.bias_v(), "bias_v");
+  }
+  shape.gpt2() ? check_gpt2_shifts(e) : check_llama_shifts(shape, e);
+}
+
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
   check_limit("epsilon", epsilon);
   if (IntegerConstants::of(shape, epsilon).inverse_bits > max_inverse_bits) {
     throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) + ", found " +
                      std::to_string(epsilon));
+  }
+}
+
+void check_head_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field) {
+  check_limit("epsilon", epsilon, field);
+  if (head_inverse_bits(shape, epsilon) > max_inverse_bits) {
+    throw InputError(std::string(field) + ": expected I of at most 31 bits, found " + std::to_string(epsilon));
   }
 }
 

@@ -24,6 +24,7 @@ inline constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(s
 inline constexpr std::size_t max_merges = 4 * max_vocabulary;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned max_log_rows = 7;
+inline constexpr std::size_t max_pass_length = 128;  // rows, and keys, of a score tile
 
 /// A number of a key or a statement and what it may be.
 struct Limit {
@@ -48,10 +49,16 @@ void check_limit(std::string_view name, std::integral auto value, std::string_vi
   }
 }
 
+/// Whether a statement may have it.
+bool is_pass_length(std::uint64_t value);
+inline constexpr std::string_view pass_length_text = "a power of two from 1 to 128";
+
 /// Throws InputError naming the field unless the shape is supported.
 void check_shape(const ModelShape& shape);
 /// Throws InputError naming the exponent, shift or left shift that is out of range.
-void check_exponents(const Exponents& exponents);
+void check_exponents(const ModelShape& shape, const Exponents& exponents);
+/// eps' of norms on queries or keys.
+void check_head_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field);
 /// eps' of the layer norms: positive, bounded, and I = floor(C*2^14/floor(sqrt(eps'))) has at most 31 bits.
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon);
 

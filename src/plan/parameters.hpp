@@ -49,7 +49,7 @@ class BasicParameters {
   BasicParameters() = default;
   /// Zeros; of all rows, or of those that `rank` of `ranks` keeps.
   explicit BasicParameters(const ModelShape& shape, int rank = 0, int ranks = 1) {
-    for (const ParameterRow& row : parameter_table()) {
+    for (const ParameterRow& row : parameter_table(shape)) {
       values_[row.id] = {row, shape, row.held_rows(shape, rank, ranks)};
     }
   }

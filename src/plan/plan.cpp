@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 
 PassShape PassShape::of(const Statement& statement) {
   return {statement.prompt.size(), statement.generated.size(), statement.start ? statement.start->length : 0,
-          statement.keeps};
+          statement.keeps, statement.pass_length};
 }
 
 Plan::Plan(const VerifyingKey& key, const PassShape& shape)
@@ -27,6 +28,9 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape)
   }
   if (generated == 0) {
     fail("generated: expected at least one token, found none");
+  }
+  if (pass.pass_length != 0 && !is_pass_length(pass.pass_length)) {
+    fail("pass_length: expected " + std::string(pass_length_text) + ", found " + std::to_string(pass.pass_length));
   }
   std::size_t room = key.shape.n_positions;
   for (const std::size_t part : {past, shape.prompt, generated, prompt_length - shape.prompt}) {
@@ -42,8 +46,21 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape)
   padded_tokens = std::size_t{1} << ceil_log2(tokens);
 }
 
-void Plan::pack(std::vector<Shape> parameters, const Shape& state) {
-  state_layout = OracleLayout({state, state});
+void Plan::pack_model(const ModelShape& model, const StateShapes& state) {
+  pack(parameter_shapes(model), state);
+  parameter_index.fill(SIZE_MAX);
+  std::size_t index = 0;
+  for (const ParameterRow& row : parameter_table(model)) {
+    parameter_index[row.id] = index++;
+  }
+}
+
+void Plan::pack(std::vector<Shape> parameters, const StateShapes& state) {
+  parameter_index.fill(SIZE_MAX);
+  for (std::size_t id = 0; id < std::min(parameters.size(), parameter_index.size()); ++id) {
+    parameter_index[id] = id;
+  }
+  state_layout = OracleLayout({state.begin(), state.end()});
   state_oracle = witness_oracle_parameters(state_layout.log_size());
   parameter_layout = OracleLayout(std::move(parameters));
   witness_layout = OracleLayout(witness_shapes);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "commitment/oracle.hpp"
 #include "plan/declarations.hpp"
 #include "plan/key.hpp"
@@ -12,9 +14,15 @@ struct PassShape {
   std::size_t generated = 0;  // G
   std::size_t past = 0;       // positions in the state that it starts from; 0: a beginning
   bool keeps = false;
+  std::size_t pass_length = 0;  // Statement::pass_length
   static PassShape of(const Statement& statement);
   friend bool operator==(const PassShape&, const PassShape&) = default;
 };
+
+/// Tensors of the states.
+enum StateTensor : std::size_t { state_keys, state_values };
+/// Their shapes, by StateTensor.
+using StateShapes = std::array<Shape, 2>;
 
 /// Everything that verifier and prover derive from (key, shape of the pass) before the proof: committed
 /// tensors, look-ups, layouts. Nothing here is read from a proof. The lists are what the layers declare, in order; an
@@ -42,6 +50,7 @@ struct Plan {
   std::vector<TensorId> multiplicities;  // by table
   LookupStructure lookup;
 
+  ByParameter<std::size_t> parameter_index{};  // its tensor in the parameter oracle; none: SIZE_MAX
   OracleLayout parameter_layout, witness_layout;
   OracleParameters witness_oracle;
   OracleLayout state_layout;  // keys, then values, of all positions that the model has; zero from the state's end on
@@ -49,14 +58,19 @@ struct Plan {
 
   /// Keys that its queries see: those before it and its rows.
   [[nodiscard]] std::size_t keys() const { return past + padded_tokens; }
+  /// The tensor of the parameter oracle that a parameter is.
+  [[nodiscard]] const Shape& parameter_shape(ParameterId id) const {
+    return parameter_layout.tensors()[parameter_index[id]];
+  }
 
  protected:
   /// Sequence lengths and the key's filler. Throws InputError for lengths that the model cannot have (nothing in the
-  /// prompt of a beginning, nothing generated, more than n_positions tokens).
+  /// prompt of a beginning, nothing generated, more than n_positions tokens) and for a pass length that none may have.
   Plan(const VerifyingKey& key, const PassShape& pass);
-  /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field. `state`:
-  /// shape of all keys, and of all values.
-  void pack(std::vector<Shape> parameters, const Shape& state);
+  /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field.
+  void pack_model(const ModelShape& model, const StateShapes& state);
+  /// The same for parameters of these shapes, by ParameterId.
+  void pack(std::vector<Shape> parameters, const StateShapes& state);
 };
 
 /// The ids of the rows before the first generated token: the prompt, after a continuation's last token.

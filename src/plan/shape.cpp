@@ -33,4 +33,18 @@ IntegerConstants IntegerConstants::of(const ModelShape& shape, std::int64_t epsi
   return constants;
 }
 
+std::int64_t head_epsilon(const ModelShape& shape, double epsilon, std::int32_t exponent) {
+  const auto m = static_cast<double>(shape.head_size());
+  return std::max<std::int64_t>(1, std::llround(std::ldexp(m * epsilon, 2 * exponent)));
+}
+
+std::int64_t head_norm_numerator(const ModelShape& shape) {
+  return std::llround(std::sqrt(static_cast<double>(shape.head_size())) * 0x1p16) << 8;
+}
+
+unsigned head_inverse_bits(const ModelShape& shape, std::int64_t epsilon) {
+  return static_cast<unsigned>(
+      std::bit_width(static_cast<std::uint64_t>(head_norm_numerator(shape) / floor_sqrt(epsilon))));
+}
+
 }  // namespace tessera

@@ -19,6 +19,15 @@ struct IntegerConstants {
   static IntegerConstants of(const ModelShape& shape, std::int64_t epsilon);
 };
 
+/// The same of norms on queries or keys: eps' = max(1, round(m*eps*2^(2a))), a the exponent of what is normed.
+std::int64_t head_epsilon(const ModelShape& shape, double epsilon, std::int32_t exponent);
+/// C*2^8, C = round(sqrt(m)*2^16), and the bits of floor(C*2^8/floor(sqrt(eps'))).
+std::int64_t head_norm_numerator(const ModelShape& shape);
+unsigned head_inverse_bits(const ModelShape& shape, std::int64_t epsilon);
+
+/// Entries of the rotary table: cos and sin of (position, i < m/2).
+inline std::size_t rotary_entries(const ModelShape& shape) { return shape.n_positions * shape.head_size(); }
+
 /// floor(sqrt(value)) for 0 <= value < 2^62 + 2^33: the float64 root is off by less than 1.
 std::int64_t floor_sqrt(std::int64_t value);
 

@@ -47,4 +47,12 @@ T* trace_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t index) {
   return tensor.chunk(chunk).data() + ((index & (rows.chunk() - 1)) << dimensions.back().log_chunk);
 }
 
+/// First value of row `row` of a block in a tensor (block, dimensions of the row.., tokens in one chunk), rows numbered
+/// as row_place() does. The row must be held here.
+template <class T>
+T* block_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
+  const RowPlace place = row_place(tensor.shape(), block, row);
+  return tensor.chunk(place.chunk).data() + (place.row << tensor.shape().dimensions().back().log_chunk);
+}
+
 }  // namespace tessera

@@ -11,7 +11,7 @@ namespace tessera {
 /// The int16 parameters as tensors of the parameter oracle: every rank holds its part (output features, heads or
 /// vocabulary rows by contiguous ranges; vectors are replicated).
 struct ParameterTensors {
-  std::vector<ChunkedTensor<std::int16_t>> tensors;  // by ParameterId
+  std::vector<ChunkedTensor<std::int16_t>> tensors;  // in the oracle's order
   static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank, int ranks);
   /// Frees each parameter when it is copied.
   static ParameterTensors of(const ModelShape& shape, Parameters&& parameters, int rank, int ranks);
@@ -52,8 +52,10 @@ class Witness {
     return recorded[tensor.recorded];
   }
 
+  [[nodiscard]] const IntegerTensor& parameter(ParameterId id) const { return parameters[plan_.parameter_index[id]]; }
+
   std::vector<IntegerTensor> recorded;    // by number in Plan::recorded: the trace's
-  std::vector<IntegerTensor> parameters;  // by ParameterId
+  std::vector<IntegerTensor> parameters;  // in the oracle's order
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;

@@ -6,12 +6,13 @@
 
 #include "commitment/opening.hpp"
 #include "cluster/communicator.hpp"
-#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/model_plan.hpp"
 
 namespace tessera {
 
 /// The Fiat-Shamir seed: H("tessera" || format version || key digest || prompt and generated ids with their lengths),
-/// and for a statement that continues or keeps a state: || flags || the state that it starts from.
+/// and for a statement that continues or keeps a state or has a pass length: || flags || the state that it starts from
+/// || the pass length.
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
@@ -25,11 +26,11 @@ using ProofClaims = ProofClaimsOf<E>;
 
 /// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
 template <class S>
-ProofClaimsOf<S> verify_layers(const Gpt2Plan& plan, const Statement& statement, VerifierView<S>& transcript);
+ProofClaimsOf<S> verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript);
 
 /// The whole proof: layers, then the opening of all their claims, which are returned. Throws Rejected.
 template <class S>
-ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
+ProofClaimsOf<S> verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                             VerifierView<S>& transcript);
 
 /// Checks that the payload proves the statement under the key, whatever state it starts from: rejects a statement that
@@ -37,8 +38,8 @@ ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const
 /// prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
-/// The same with a plan at hand (normally Gpt2Plan::of(key, statement)).
-Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
+/// The same with a plan at hand (normally ModelPlan::of(key, statement)).
+Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
 
 /// The same of a part of a conversation, which must start where the part before it ended: `before` is that one's
@@ -52,7 +53,8 @@ struct StatementAccount {
   Account account;
   ClaimLedgerOf<Nothing> ledger;
 };
-StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions = spread_positions);
+StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key,
+                            PositionSource positions = spread_positions);
 
 /// The oracles that the claims are on, in the opening's order.
 template <class S>
@@ -66,7 +68,7 @@ Statement statement_of(const PassShape& pass);
 ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root);
 
 /// Soundness of every round for this shape.
-SoundnessReport soundness_report(const Gpt2Plan& plan, const VerifyingKey& key);
+SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key);
 
 /// A proof and what it cost.
 struct Proof {
@@ -88,13 +90,13 @@ struct ProverOptions {
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
 /// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
 /// shape's soundness is below required_soundness_bits.
-Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
+Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
                       const ProverOptions& options = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
 /// Throws InputError if the past state is not the statement's.
-Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
+Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options = {});
 
 }  // namespace tessera

@@ -25,7 +25,7 @@ std::vector<Digest> all_nodes(CodewordStore& codeword, const Plan& plan) {
 
 }  // namespace
 
-Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
+Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
                       const ProverOptions& options) {
   const double bits = soundness_report(plan, key).round_by_round_bits();
@@ -52,7 +52,7 @@ Proof prove_inference(const Gpt2Plan& plan, const VerifyingKey& key, const State
   return proof;
 }
 
-Proof prove_witness(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
+Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
   ProverTranscript transcript(statement_seed(key, statement));
   transcript.set_listener(options.listener);

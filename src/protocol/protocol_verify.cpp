@@ -4,7 +4,7 @@
 namespace tessera {
 
 template <class S>
-ProofClaimsOf<S> verify_layers(const Gpt2Plan& plan, const Statement& statement, VerifierView<S>& transcript) {
+ProofClaimsOf<S> verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript) {
   ProofClaimsOf<S> claims{transcript.receive_digest("witness"), {}, ClaimLedgerOf<S>(plan.pass)};
   if (plan.pass.keeps) {
     claims.kept_root = transcript.receive_digest("state");
@@ -31,7 +31,7 @@ std::vector<CommittedOracle> committed_oracles(const Plan& plan, const Verifying
 }
 
 template <class S>
-ProofClaimsOf<S> verify_all(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
+ProofClaimsOf<S> verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                             VerifierView<S>& transcript) {
   ProofClaimsOf<S> claims = verify_layers(plan, statement, transcript);
   verify_opening(transcript, committed_oracles(plan, key, statement, claims), claims.ledger.lists());
@@ -42,14 +42,14 @@ template std::vector<CommittedOracle> committed_oracles(const Plan&, const Verif
                                                         const ProofClaims&);
 template std::vector<CommittedOracle> committed_oracles(const Plan&, const VerifyingKey&, const Statement&,
                                                         const ProofClaimsOf<Nothing>&);
-template ProofClaims verify_layers(const Gpt2Plan&, const Statement&, VerifierView<E>&);
-template ProofClaims verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&, VerifierView<E>&);
-template ProofClaimsOf<Nothing> verify_all(const Gpt2Plan&, const VerifyingKey&, const Statement&,
+template ProofClaims verify_layers(const ModelPlan&, const Statement&, VerifierView<E>&);
+template ProofClaims verify_all(const ModelPlan&, const VerifyingKey&, const Statement&, VerifierView<E>&);
+template ProofClaimsOf<Nothing> verify_all(const ModelPlan&, const VerifyingKey&, const Statement&,
                                            VerifierView<Nothing>&);
 
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
   try {
-    return verify_inference(Gpt2Plan::of(key, statement), key, statement, payload);
+    return verify_inference(ModelPlan::of(key, statement), key, statement, payload);
   } catch (const InputError& error) {
     return {false, "/statement", error.what(), {}, {}};
   } catch (const std::exception& error) {
@@ -57,7 +57,7 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
   }
 }
 
-Verdict verify_inference(const Gpt2Plan& plan, const VerifyingKey& key, const Statement& statement,
+Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload) {
   // whoever made the plan: its lengths size the weights that the statement's ids index
   if (PassShape::of(statement) != plan.pass) {

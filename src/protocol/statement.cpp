@@ -6,19 +6,20 @@ namespace tessera {
 Statement statement_of(const PassShape& pass) {
   Statement statement{std::vector<std::uint32_t>(pass.prompt), std::vector<std::uint32_t>(pass.generated)};
   statement.keeps = pass.keeps;
+  statement.pass_length = static_cast<std::uint32_t>(pass.pass_length);
   if (pass.past > 0) {
     statement.start = ConversationState{{}, pass.past, 0};
   }
   return statement;
 }
 
-StatementAccount account_of(const Gpt2Plan& plan, const VerifyingKey& key, PositionSource positions) {
+StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions) {
   AccountingTranscript transcript(std::move(positions));
   ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;
   return {transcript.release(), std::move(ledger)};
 }
 
-SoundnessReport soundness_report(const Gpt2Plan& plan, const VerifyingKey& key) {
+SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key) {
   return account_of(plan, key).account.soundness();
 }
 
@@ -36,13 +37,18 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
       append_little_endian(message, id);
     }
   }
-  if (statement.start || statement.keeps) {
-    append_little_endian<std::uint32_t>(message, (statement.start ? 1U : 0U) | (statement.keeps ? 2U : 0U));
+  const std::uint32_t flags =
+      (statement.start ? 1U : 0U) | (statement.keeps ? 2U : 0U) | (statement.pass_length != 0 ? 4U : 0U);
+  if (flags != 0) {
+    append_little_endian(message, flags);
   }
   if (statement.start) {
     message.insert(message.end(), statement.start->root.begin(), statement.start->root.end());
     append_little_endian<std::uint64_t>(message, statement.start->length);
     append_little_endian<std::uint32_t>(message, statement.start->last_token);
+  }
+  if (statement.pass_length != 0) {
+    append_little_endian(message, statement.pass_length);
   }
   return blake2s(message);
 }

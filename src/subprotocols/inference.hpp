@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "arithmetic/integer_product.hpp"
 #include "arithmetic/range_guard.hpp"
 #include "plan/parameters.hpp"
@@ -20,6 +22,8 @@ struct InferenceContext {
   [[nodiscard]] bool recording() const { return trace != nullptr; }
   /// What this rank owns of a dimension.
   [[nodiscard]] Range owned(const Dimension& dimension) const;
+  /// Rows of a block that this rank owns of a tensor (block, dimensions of the row.., tokens).
+  [[nodiscard]] Range owned(const Shape& shape) const;
   /// All of a vector parameter of one block.
   [[nodiscard]] std::span<const std::int16_t> vector(ParameterId id, std::size_t block) const {
     return parameters[id].block(block).rows({0, parameters[id].extents().rows});
@@ -69,7 +73,8 @@ inline Rounded rshift(std::int64_t value, int shift) {
 /// rshift(W*input + bias*2^b, S) of one block.
 struct Linear {
   std::string_view title;  // in range errors
-  ParameterId weight, bias;
+  ParameterId weight;
+  std::optional<ParameterId> bias;  // none: 0
   int shift = 0;
   int bias_shift = 0;
 };
@@ -87,6 +92,19 @@ struct Destination {
 /// The rows of a projection, each value an int16.
 void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
              std::size_t block, std::size_t first);
+
+/// A projection z (B,N,T) through a function table of 2^16 rows, and where both are recorded.
+struct Activation {
+  Shape inner;
+  Recorded<std::int16_t> z;
+  Recorded<std::uint16_t> remainders;
+  Recorded<std::int16_t> values;
+};
+
+/// This rank's rows of table[z + 2^15], (rows, batch.size).
+std::vector<std::int16_t> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                                   const Activation& activation, std::span<const std::int16_t> table, std::size_t block,
+                                   const Batch& batch);
 
 /// batch.x += rshift(W*input + bias*2^b, S), `residual_bits` wide, gathered; the remainder of this rank's features of
 /// `stream` (B, F, T) is recorded.

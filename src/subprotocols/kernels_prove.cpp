@@ -1,5 +1,6 @@
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/matrix_product.hpp"
+#include "subprotocols/norm.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "subprotocols/kernels_prove.cpp"
@@ -30,6 +31,7 @@ TESSERA_ROUND_KERNEL(ReductionOfOne)
 TESSERA_ROUND_KERNEL(ReductionOfTwo)
 TESSERA_ROUND_KERNEL(ReductionOfThree)
 TESSERA_ROUND_KERNEL(MatrixProductRelation)
+TESSERA_ROUND_KERNEL(RootRelation)
 
 #if HWY_ONCE
 namespace tessera {

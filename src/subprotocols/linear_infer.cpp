@@ -1,20 +1,40 @@
 #include "subprotocols/inference.hpp"
 
 namespace tessera {
+namespace {
+
+/// Of a row.
+class Bias {
+ public:
+  Bias(const InferenceContext& context, const Linear& linear, std::size_t block)
+      : values_(linear.bias ? context.vector(*linear.bias, block) : std::span<const std::int16_t>()),
+        shift_(linear.bias_shift) {}
+  [[nodiscard]] std::int64_t operator[](std::size_t row) const {
+    return values_.empty() ? 0 : std::int64_t{values_[row]} << shift_;
+  }
+
+ private:
+  std::span<const std::int16_t> values_;
+  int shift_;
+};
+
+}  // namespace
 
 Range InferenceContext::owned(const Dimension& dimension) const {
   return owned_rows(dimension, comm.rank(), comm.size());
 }
 
+Range InferenceContext::owned(const Shape& shape) const { return owned_rows(shape, comm.rank(), comm.size()); }
+
 void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
              std::size_t block, std::size_t first) {
-  const std::span<const std::int16_t> bias_of = context.vector(linear.bias, block);
+  const Bias bias_of(context, linear, block);
   multiply(context.parameters[linear.weight].block(block), to.rows, input,
            [&](std::size_t row, std::span<const std::int64_t> products) {
-             const std::int64_t bias = std::int64_t{bias_of[row]} << linear.bias_shift;
+             const std::int64_t bias = bias_of[row];
              const bool record = context.recording() && to.recorded.contains(row);
              std::uint16_t* remainders =
-                 record ? trace_row((*context.trace)[to.remainders], block, row) + first : nullptr;
+                 record ? block_row((*context.trace)[to.remainders], block, row) + first : nullptr;
              std::int16_t* values = to.values + (row - to.rows.first) * to.stride;
              Extent extent;
              for (std::size_t t = 0; t < products.size(); ++t) {
@@ -27,9 +47,29 @@ void project(const InferenceContext& context, const Linear& linear, const Produc
              }
              extent.check(context.guard, linear.title, int16_bounds);
              if (record) {
-               std::copy_n(values, products.size(), trace_row((*context.trace)[to.trace], block, row) + first);
+               std::copy_n(values, products.size(), block_row((*context.trace)[to.trace], block, row) + first);
              }
            });
+}
+
+std::vector<std::int16_t> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                                   const Activation& activation, std::span<const std::int16_t> table, std::size_t block,
+                                   const Batch& batch) {
+  const Range inner = context.owned(activation.inner.dimensions()[1]);
+  std::vector<std::int16_t> rows(inner.size() * batch.size);
+  project(context, linear, input, {inner, rows.data(), batch.size, inner, activation.z, activation.remainders}, block,
+          batch.first);
+#pragma omp parallel for schedule(static) if (rows.size() > parallel_work)
+  for (std::size_t row = inner.first; row < inner.last; ++row) {
+    std::int16_t* values = rows.data() + (row - inner.first) * batch.size;
+    for (std::size_t t = 0; t < batch.size; ++t) {
+      values[t] = table[static_cast<std::size_t>(values[t] + (1 << 15))];
+    }
+    if (context.recording()) {
+      std::copy_n(values, batch.size, trace_row((*context.trace)[activation.values], block, row) + batch.first);
+    }
+  }
+  return rows;
 }
 
 void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
@@ -37,11 +77,11 @@ void add_residual(const InferenceContext& context, const Linear& linear, const P
   const std::size_t n = batch.size;
   const Bounds bounds = Bounds::signed_bits(residual_bits);
   const Range features = context.owned(stream.dimensions()[1]);
-  const std::span<const std::int16_t> bias_of = context.vector(linear.bias, block);
+  const Bias bias_of(context, linear, block);
   std::vector<std::int32_t> rows(features.size() * n);
   multiply(context.parameters[linear.weight].block(block), features, input,
            [&](std::size_t row, std::span<const std::int64_t> products) {
-             const std::int64_t bias = std::int64_t{bias_of[row]} << linear.bias_shift;
+             const std::int64_t bias = bias_of[row];
              std::uint16_t* kept =
                  context.recording() ? trace_row((*context.trace)[remainders], block, row) + batch.first : nullptr;
              Extent extent;

@@ -7,6 +7,9 @@ namespace tessera {
 /// Stacked matrix products that share their input: Y_k(b,o,t) = sum_i W_k(b,o,i)*X(b,i,t), k = 1..n (one matrix, or Q,
 /// K and V). Source: seed qkv, equation (1), with all blocks at once.
 ///
+/// Both o and i may be several dimensions: a weight is (block, out.., in..), a point of Y (block, out.., token), and i
+/// the natural index over the in dimensions, whose joined coordinates the returned claim has.
+///
 /// Statement: Y_k(r_b, r_o, r_t) = value_k. Identity:
 /// sum_k lambda^(k-1)*value_k = sum_{b,i} beta(r_b,b) * X(b,i,r_t) * sum_k lambda^(k-1)*W_k(b,r_o,i).
 ///   | # | from | message                                                                    |
@@ -24,9 +27,12 @@ struct MatrixProductShape {
 template <class S>
 PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
                                       const TensorPoint& at, std::type_identity_t<std::span<const S>> values);
-/// `input_at_token`: X(., ., r_t) over (block, in), both padded.
+/// `input_at_token`: X(., ., r_t) over (block, in), every dimension padded.
 PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape& product, const TensorPoint& at,
                                 std::vector<E> input_at_token);
+
+/// The factors of the claim on a weight in step 3.
+std::vector<Factor> matrix_weight(const Shape& weight, const Point& block, const TensorPoint& at, const Point& in);
 
 /// Factors beta, X, W_1..W_n.
 struct MatrixProductRelation {

@@ -16,18 +16,22 @@ PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape
   }
   tables[1] = std::move(input_at_token);
   for (const ParameterId weight : product.weights) {
-    const Shape& shape = context.plan.parameter_layout.tensors()[weight];
-    tables.push_back(
-        contract(context.witness.parameters[weight], shape, {Axis{}, eq_table(at[1]), Axis{}}, context.comm));
+    const Shape& shape = context.plan.parameter_shape(weight);
+    std::vector<Axis> axes(shape.dimensions().size());
+    for (std::size_t j = 1; j + 1 < at.size(); ++j) {
+      axes[j] = eq_table(at[j]);
+    }
+    tables.push_back(contract(context.witness.parameter(weight), shape, axes, context.comm));
   }
   const ProvenSumcheck sumcheck = prove_dense_sumcheck(context.transcript, round_kernel(relation), std::move(tables));
   const Point block(sumcheck.point.begin(), sumcheck.point.begin() + product.block_bits);
   const Point in(sumcheck.point.begin() + product.block_bits, sumcheck.point.end());
   for (std::size_t k = 0; k < n; ++k) {
-    context.parameter("weight", product.weights[k], weight_at({block, at[1], in}), sumcheck.factors[2 + k]);
+    const Shape& shape = context.plan.parameter_shape(product.weights[k]);
+    context.parameter("weight", product.weights[k], matrix_weight(shape, block, at, in), sumcheck.factors[2 + k]);
   }
   context.transcript.send("input", sumcheck.factors[1]);
-  return {{block, in, at[2]}, sumcheck.factors[1]};
+  return {{block, in, at.back()}, sumcheck.factors[1]};
 }
 
 }  // namespace tessera

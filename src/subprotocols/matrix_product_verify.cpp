@@ -2,6 +2,17 @@
 
 namespace tessera {
 
+std::vector<Factor> matrix_weight(const Shape& weight, const Point& block, const TensorPoint& at, const Point& in) {
+  std::vector<Factor> factors{Factor::at(block)};
+  for (std::size_t j = 1; j + 1 < at.size(); ++j) {
+    factors.push_back(Factor::at(at[j]));
+  }
+  for (Point& coordinates : deal(std::span(weight.dimensions()).subspan(factors.size()), in)) {
+    factors.push_back(Factor::at(std::move(coordinates)));
+  }
+  return factors;
+}
+
 template <class S>
 PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
                                       const TensorPoint& at, std::type_identity_t<std::span<const S>> values) {
@@ -20,12 +31,13 @@ PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixP
   const Point in(sumcheck.point.begin() + product.block_bits, sumcheck.point.end());
   std::vector<S> factors{eq(at[0], block), E::zero()};
   for (const ParameterId weight : product.weights) {
-    factors.push_back(context.parameter("weight", weight, weight_at({block, at[1], in})));
+    factors.push_back(
+        context.parameter("weight", weight, matrix_weight(context.plan.parameter_shape(weight), block, at, in)));
   }
   factors[1] = transcript.receive("input");
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
                          "matrix product does not match the sum-check");
-  return {{block, in, at[2]}, factors[1]};
+  return {{block, in, at.back()}, factors[1]};
 }
 
 template PointClaim verify_matrix_product(VerifierContext<E>&, const MatrixProductShape&, const TensorPoint&,

@@ -44,8 +44,9 @@ struct CausalMask {
   Shape shape;
   std::size_t shift = 0;
 };
-/// left^T * right: over a shape (block, head, query, key) the sum over m of left(block, head, m, query)
-/// * right(block, head, m, key), both int16 with a chunk a head, m before the token, above the diagonal too.
+/// left^T * right: over a shape (block, head, group, query, key) the sum over m of left(block, head, group, m, query)
+/// * right(block, head, m, key), both int16 with a chunk for each of the indices before m, m before the token, above
+/// the diagonal too. m may be several dimensions.
 struct TileProduct {
   Shape shape;
   const ChunkedTensor<std::int16_t>* left;

@@ -88,16 +88,16 @@ void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
 
 void fill(const TileProduct& product, std::size_t chunk, std::span<E> values) {
   const auto& dimensions = product.shape.dimensions();
-  const std::size_t queries = dimensions[2].chunk();
-  const std::size_t keys = dimensions[3].chunk();
+  const std::size_t queries = dimensions[3].chunk();
+  const std::size_t keys = dimensions[4].chunk();
   const std::size_t left_stride = product.left->shape().dimensions().back().chunk();
   const std::size_t right_stride = product.right->shape().dimensions().back().chunk();
   const std::size_t head =
       product.shape.coordinate(chunk, 0) * dimensions[1].chunk_count() + product.shape.coordinate(chunk, 1);
-  const auto left = product.left->chunk(head);
+  const auto left = product.left->chunk(head * dimensions[2].chunk_count() + product.shape.coordinate(chunk, 2));
   const auto right = product.right->chunk(head);
-  const std::size_t query = product.shape.coordinate(chunk, 2) * queries;
-  const std::size_t key = product.shape.coordinate(chunk, 3) * keys;
+  const std::size_t query = product.shape.coordinate(chunk, 3) * queries;
+  const std::size_t key = product.shape.coordinate(chunk, 4) * keys;
   std::vector<std::int64_t> row(keys);
   for (std::size_t i = 0; i < queries; ++i) {
     std::ranges::fill(row, 0);
@@ -220,23 +220,29 @@ Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator
 Outer outer(const TileProduct& product, std::span<const E> inner_point, Communicator& comm) {
   const auto& dimensions = product.shape.dimensions();
   // the token dimension as (tile, inside): the same order within a chunk
-  const auto bound = [&](const ChunkedTensor<std::int16_t>* tensor, const Dimension& tile, std::span<const E> point) {
+  const auto bound = [&](const ChunkedTensor<std::int16_t>* tensor, std::size_t outer_dimensions, const Dimension& tile,
+                         std::span<const E> point) {
     const std::size_t places = tensor->shape().chunk_size() / tensor->shape().dimensions().back().chunk();
-    const Shape split({dimensions[0], dimensions[1], Dimension::whole(places), Dimension::whole(tile.chunk_count()),
-                       Dimension::whole(tile.chunk())});
-    return contract(tensor, split, {Axis{}, Axis{}, Axis{}, Axis{}, eq_table(point)}, comm);
+    std::vector<Dimension> split(dimensions.begin(),
+                                 dimensions.begin() + static_cast<std::ptrdiff_t>(outer_dimensions));
+    split.insert(split.end(),
+                 {Dimension::whole(places), Dimension::whole(tile.chunk_count()), Dimension::whole(tile.chunk())});
+    std::vector<Axis> axes(split.size());
+    axes.back() = eq_table(point);
+    return contract(tensor, Shape(std::move(split)), axes, comm);
   };
-  const std::vector<E> left = bound(product.left, dimensions[2], inner_point.first(dimensions[2].log_chunk));
-  const std::vector<E> right = bound(product.right, dimensions[3], inner_point.last(dimensions[3].log_chunk));
-  const std::size_t queries = std::size_t{1} << dimensions[2].outer_bits();
-  const std::size_t keys = std::size_t{1} << dimensions[3].outer_bits();
+  const std::vector<E> left = bound(product.left, 3, dimensions[3], inner_point.first(dimensions[3].log_chunk));
+  const std::vector<E> right = bound(product.right, 2, dimensions[4], inner_point.last(dimensions[4].log_chunk));
+  const unsigned group_bits = dimensions[2].outer_bits();
+  const std::size_t queries = std::size_t{1} << dimensions[3].outer_bits();
+  const std::size_t keys = std::size_t{1} << dimensions[4].outer_bits();
   std::vector<E> result(std::size_t{1} << product.shape.outer_bits());
-  const std::size_t heads = result.size() / (queries * keys);
+  const std::size_t heads = result.size() / (queries * keys);  // of queries
   const std::size_t places = left.size() / (heads * queries);
   for (std::size_t head = 0; head < heads; ++head) {
     for (std::size_t m = 0; m < places; ++m) {
       const E* left_row = left.data() + (head * places + m) * queries;
-      const E* right_row = right.data() + (head * places + m) * keys;
+      const E* right_row = right.data() + ((head >> group_bits) * places + m) * keys;
       for (std::size_t i = 0; i < queries; ++i) {
         for (std::size_t j = 0; j < keys; ++j) {
           result[(head * queries + i) * keys + j] += left_row[i] * right_row[j];

@@ -27,6 +27,15 @@ Range contiguous_range(std::size_t count, int rank, int ranks);
 /// What `rank` owns of a dimension whose chunks are dealt out like that, without padding.
 Range owned_rows(const Dimension& dimension, int rank, int ranks);
 
+/// Where a row of a tensor (block, dimensions of the row.., tokens in one chunk) lies: its chunk and its number in it.
+struct RowPlace {
+  std::size_t chunk, row;
+};
+/// Rows of a block are numbered row-major over the lengths of the dimensions between block and tokens, without padding.
+RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row);
+/// Rows of a block that `rank` owns if dimension 1 is dealt out.
+Range owned_rows(const Shape& shape, int rank, int ranks);
+
 /// Integers of a sharded tensor: the chunks that this rank holds, each 2^inner_bits values, inner indices row-major.
 template <class T>
 class ChunkedTensor {

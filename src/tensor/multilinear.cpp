@@ -171,10 +171,35 @@ E presence_at(const Shape& shape, const TensorPoint& point) {
     result *= less_than(outer(j), dimensions[j].chunk_count());
   }
   if (causal) {
-    // query tiles are a power of two, and there are `ahead` more key tiles
-    result *= less_or_equal(outer(separate + 1), outer(separate), shape.ahead());
+    // [first key of the tile <= past + last query of the tile]; the number of query tiles is a power of two
+    const auto first = [&](std::size_t j) {
+      Point place(outer(j).begin(), outer(j).end());
+      place.resize(dimensions[j].bits());
+      return place;
+    };
+    result *= less_or_equal(first(separate + 1), first(separate), shape.past() + dimensions[separate].chunk() - 1);
   }
   return result;
+}
+
+TensorPoint deal(std::span<const Dimension> dimensions, std::span<const E> coordinates) {
+  TensorPoint point;
+  for (const Dimension& dimension : dimensions) {
+    assert(dimension.bits() <= coordinates.size());
+    const std::span<const E> mine = coordinates.first(dimension.bits());
+    point.emplace_back(mine.begin(), mine.end());
+    coordinates = coordinates.subspan(dimension.bits());
+  }
+  assert(coordinates.empty());
+  return point;
+}
+
+Point joined(const TensorPoint& point, std::size_t first, std::size_t last) {
+  Point all;
+  for (std::size_t j = first; j < last; ++j) {
+    all.insert(all.end(), point[j].begin(), point[j].end());
+  }
+  return all;
 }
 
 }  // namespace tessera

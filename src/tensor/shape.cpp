@@ -23,8 +23,8 @@ Dimension Dimension::tiled(std::size_t length) {
   return dimension;
 }
 
-Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::size_t ahead)
-    : dimensions_(std::move(dimensions)), presence_(presence), ahead_(ahead) {
+Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
+    : dimensions_(std::move(dimensions)), presence_(presence) {
   std::size_t cube = 1;
   for (const Dimension& dimension : dimensions_) {
     outer_bits_ += dimension.outer_bits();
@@ -38,7 +38,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::size_t a
       index = (index << dimensions_[j].outer_bits()) | coordinates[j];
     }
     const std::size_t n = coordinates.size();
-    if (presence_ == Presence::all || coordinates[n - 1] <= coordinates[n - 2] + ahead_) {
+    if (presence_ == Presence::all || coordinates[n - 1] < key_tiles(coordinates[n - 2])) {
       outer_index_.push_back(index);
     }
     for (std::size_t j = n; j-- > 0;) {
@@ -92,6 +92,33 @@ Range owned_rows(const Dimension& dimension, int rank, int ranks) {
   const Range owned = contiguous_range(dimension.chunk_count(), rank, ranks);
   const auto row = [&](std::size_t chunk) { return std::min(chunk << dimension.log_chunk, dimension.length); };
   return {row(owned.first), row(owned.last)};
+}
+
+RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row) {
+  const std::vector<Dimension>& dimensions = shape.dimensions();
+  RowPlace place{0, 0};
+  std::size_t chunks = 1;
+  std::size_t rows = 1;
+  for (std::size_t j = dimensions.size() - 1; j-- > 1;) {
+    const Dimension& dimension = dimensions[j];
+    const std::size_t index = row % dimension.length;
+    row /= dimension.length;
+    place.chunk += (index >> dimension.log_chunk) * chunks;
+    place.row += (index & (dimension.chunk() - 1)) * rows;
+    chunks *= dimension.chunk_count();
+    rows *= dimension.chunk();
+  }
+  place.chunk += block * chunks;
+  return place;
+}
+
+Range owned_rows(const Shape& shape, int rank, int ranks) {
+  const std::vector<Dimension>& dimensions = shape.dimensions();
+  Range rows = owned_rows(dimensions[1], rank, ranks);
+  for (std::size_t j = 2; j + 1 < dimensions.size(); ++j) {
+    rows = {rows.first * dimensions[j].length, rows.last * dimensions[j].length};
+  }
+  return rows;
 }
 
 }  // namespace tessera

@@ -39,7 +39,9 @@ struct Dimension {
 /// Which chunks of a tensor exist.
 enum class Presence : std::uint8_t {
   all,  ///< every chunk with all outer indices below their chunk_count
-  /// Additionally: the last dimension's chunk number (key tile) <= that of the one before it (query tile) + `ahead`.
+  /// Additionally: of the last two dimensions, queries and keys, a tile of keys only for a tile of queries whose last
+  /// one sees the first of them. There are as many queries as a power of two and Shape::past() more keys, which come
+  /// first: query i sees the keys up to past + i.
   causal,
 };
 
@@ -52,12 +54,16 @@ enum class Presence : std::uint8_t {
 class Shape {
  public:
   Shape() = default;
-  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all, std::size_t ahead = 0);
+  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all);
 
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] Presence presence() const { return presence_; }
-  /// Causal: how many more key tiles than query tiles there are.
-  [[nodiscard]] std::size_t ahead() const { return ahead_; }
+  /// Causal: keys before the first query's.
+  [[nodiscard]] std::size_t past() const { return dimensions_.back().length - dimensions_.end()[-2].length; }
+  /// Causal: the number of key tiles that a query tile has: those up to its last query's key.
+  [[nodiscard]] std::size_t key_tiles(std::size_t query_tile) const {
+    return ((past() + ((query_tile + 1) << dimensions_.end()[-2].log_chunk) - 1) >> dimensions_.back().log_chunk) + 1;
+  }
   [[nodiscard]] unsigned outer_bits() const { return outer_bits_; }
   [[nodiscard]] unsigned inner_bits() const { return inner_bits_; }
   [[nodiscard]] unsigned bits() const { return outer_bits_ + inner_bits_; }
@@ -72,13 +78,12 @@ class Shape {
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
   friend bool operator==(const Shape& a, const Shape& b) {
-    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_ && a.ahead_ == b.ahead_;
+    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_;
   }
 
  private:
   std::vector<Dimension> dimensions_;
   Presence presence_ = Presence::all;
-  std::size_t ahead_ = 0;
   unsigned outer_bits_ = 0;
   unsigned inner_bits_ = 0;
   std::vector<std::size_t> outer_index_;  // of the present chunks, ascending

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "tokenizer/decode.hpp"
+#include "tokenizer/normalize.hpp"
 #include <tuple>
 
 #include "tokenizer/words.hpp"
@@ -31,44 +31,75 @@ struct Candidate {
 
 }  // namespace
 
-void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what) {
-  if (id >= vocabulary) {
-    throw InputError(std::string(what) + ": expected below " + std::to_string(vocabulary) + ", found " +
-                     std::to_string(id));
+Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, none) {
+  if (data_.vocabulary.size() >= none) {
+    throw InputError("vocabulary: expected fewer than 2^32 - 1 tokens, found " +
+                     std::to_string(data_.vocabulary.size()));
   }
+  check_tokenizer(data_);
+  index_tokens();
+  index_merges();
+  index_added();
 }
 
-Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, none) {
-  const std::size_t count = data_.vocabulary.size();
-  if (count >= none) {
-    throw InputError("vocabulary: expected fewer than 2^32 - 1 tokens, found " + std::to_string(count));
+void Tokenizer::index_tokens() {
+  const bool complete = data_.model == TokenizerModel::gpt2;
+  enum class Kind : std::uint8_t { ordinary, added, byte };
+  std::vector<Kind> kinds(data_.vocabulary.size(), Kind::ordinary);
+  for (const auto* added : {&data_.added, &data_.added_normalized}) {
+    for (const std::uint32_t id : *added) {
+      kinds[id] = Kind::added;
+    }
   }
-  check_token(data_.end_of_text, count, "vocabulary: id of <|endoftext|>");
-  std::map<std::string_view, std::uint32_t> ids;  // a hash table is slow for a stranger's choice of tokens
-  for (std::uint32_t id = 0; id < count; ++id) {
-    const std::string& token = data_.vocabulary[id];
-    if (token.empty() || !ids.emplace(token, id).second) {
+  for (const std::uint32_t id : data_.byte_tokens) {
+    kinds[id] = Kind::byte;
+  }
+  for (std::uint32_t id = 0; id < kinds.size(); ++id) {
+    if (!data_.vocabulary[id].empty() && kinds[id] != Kind::byte) {
+      by_bytes_.push_back(id);
+    } else if (complete) {
       throw InputError("vocabulary: token " + std::to_string(id) + ": expected a byte string of its own");
     }
-    if (token.size() == 1) {
-      byte_tokens_[static_cast<unsigned char>(token[0])] = id;
+  }
+  // an added token may be an ordinary one too: it stands behind another one of the same bytes
+  std::ranges::sort(by_bytes_, {}, [&](std::uint32_t id) {
+    return std::tuple(std::string_view(data_.vocabulary[id]), kinds[id], id);
+  });
+  const auto again = [&](std::uint32_t left, std::uint32_t right) {
+    return data_.vocabulary[left] == data_.vocabulary[right];
+  };
+  for (std::size_t i = 1; i < by_bytes_.size(); ++i) {
+    if (kinds[by_bytes_[i]] == Kind::ordinary && again(by_bytes_[i - 1], by_bytes_[i])) {
+      throw InputError("vocabulary: token " + std::to_string(by_bytes_[i]) + ": expected a byte string of its own");
     }
   }
+  by_bytes_.erase(std::unique(by_bytes_.begin(), by_bytes_.end(), again), by_bytes_.end());
   for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
-    if (byte_tokens_[byte] == none) {
+    const char single = static_cast<char>(byte);
+    if (data_.model == TokenizerModel::byte_fallback) {
+      byte_tokens_[byte] = data_.byte_tokens[byte];
+    } else if (const auto id = find({&single, 1})) {
+      byte_tokens_[byte] = *id;
+    } else if (complete) {
       throw InputError("vocabulary: token of the single byte " + std::to_string(byte) + " is missing");
     }
   }
+}
+
+void Tokenizer::index_merges() {
+  std::vector<std::uint32_t> bytes = data_.byte_tokens;
+  std::ranges::sort(bytes);
   for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
     const auto [left, right] = data_.merges[rank];
-    const std::string what = "merge " + std::to_string(rank);
-    check_token(std::max(left, right), count, what);
-    const auto merged = ids.find(data_.vocabulary[left] + data_.vocabulary[right]);
-    if (merged == ids.end()) {
-      throw InputError(what + ": " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
+    const auto merged = find(data_.vocabulary[left] + data_.vocabulary[right]);
+    const bool parts = !data_.vocabulary[left].empty() && !data_.vocabulary[right].empty() &&
+                       !std::ranges::binary_search(bytes, left) && !std::ranges::binary_search(bytes, right);
+    if (!merged || !parts) {
+      throw InputError("merge " + std::to_string(rank) + ": " + quoted_name(data_.vocabulary[left]) + " " +
+                       quoted_name(data_.vocabulary[right]) +
                        ": expected two tokens whose concatenation is a token too");
     }
-    merges_.push_back({pair_key(left, right), rank, merged->second});
+    merges_.push_back({pair_key(left, right), rank, *merged});
   }
   std::ranges::sort(merges_, {}, &Ranked::pair);
   const auto twice = std::ranges::adjacent_find(merges_, {}, &Ranked::pair);
@@ -79,27 +110,80 @@ Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(
   }
 }
 
-std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
-  const std::string_view special = data_.vocabulary[data_.end_of_text];
-  std::vector<std::uint32_t> ids;
-  while (true) {
-    const std::size_t found = text.find(special);
-    encode_text(text.substr(0, found), ids);
-    if (found == std::string_view::npos) {
-      return ids;
+void Tokenizer::index_added() {
+  std::vector<std::pair<std::string, std::uint32_t>> raw, normalized;
+  for (const std::uint32_t id : data_.added) {
+    raw.emplace_back(data_.vocabulary[id], id);
+  }
+  if (data_.model == TokenizerModel::gpt2) {
+    raw.emplace_back(data_.vocabulary[data_.end_of_text], data_.end_of_text);
+  }
+  for (const std::uint32_t id : data_.added_normalized) {
+    const std::string& token = data_.vocabulary[id];
+    if (data_.normalizer == Normalizer::nfc &&
+        std::ranges::any_of(token, [](char byte) { return (byte & 0x80) != 0; })) {
+      throw InputError("added_normalized: token " + std::to_string(id) + ": expected ASCII, found " +
+                       quoted_name(token));
     }
-    ids.push_back(data_.end_of_text);
-    text.remove_prefix(found + special.size());
+    normalized.emplace_back(normalize(token), id);
+  }
+  added_ = AddedTokens(std::move(raw));
+  added_normalized_ = AddedTokens(std::move(normalized));
+}
+
+std::optional<std::uint32_t> Tokenizer::find(std::string_view bytes) const {
+  const auto found = std::ranges::lower_bound(by_bytes_, bytes, {},
+                                              [&](std::uint32_t id) { return std::string_view(data_.vocabulary[id]); });
+  return found != by_bytes_.end() && data_.vocabulary[*found] == bytes ? std::optional(*found) : std::nullopt;
+}
+
+std::string Tokenizer::normalize(std::string_view text) const {
+  switch (data_.normalizer) {
+    case Normalizer::nfc:
+      return nfc(text);
+    case Normalizer::prepend_space:
+      return ' ' + marks_to_spaces(text);
+    default:
+      return std::string(text);
   }
 }
 
-void Tokenizer::encode_text(std::string_view text, std::vector<std::uint32_t>& ids) const {
+std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
+  std::vector<std::uint32_t> ids;
+  const auto token = [&](std::uint32_t id) { ids.push_back(id); };
+  added_.cut(
+      text,
+      [&](std::string_view part) {
+        const bool first = part.data() == text.data();
+        const std::string normal = normalize(part);
+        const auto rest = [&](std::string_view piece) {
+          encode_part(piece, first && piece.data() == normal.data(), ids);
+        };
+        added_normalized_.cut(normal, rest, token);
+      },
+      token);
+  return ids;
+}
+
+std::vector<std::uint32_t> Tokenizer::encode_prompt(std::string_view text) const {
+  std::vector<std::uint32_t> ids = data_.prefix;
+  const std::vector<std::uint32_t> rest = encode(text);
+  ids.insert(ids.end(), rest.begin(), rest.end());
+  return ids;
+}
+
+void Tokenizer::encode_part(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const {
+  if (data_.model == TokenizerModel::byte_fallback) {
+    encode_characters(text, first, ids);
+  } else {
+    encode_bytes(text, ids);
+  }
+}
+
+void Tokenizer::encode_bytes(std::string_view text, std::vector<std::uint32_t>& ids) const {
   while (!text.empty()) {
-    std::size_t good = 0;
-    while (const std::size_t length = first_character(text.substr(good)).length) {
-      good += length;
-    }
-    for (const std::string_view word : gpt2_words(text.substr(0, good))) {
+    const std::size_t good = well_formed_length(text);
+    for (const std::string_view word : words_of(data_.split, text.substr(0, good))) {
       encode_word(word, ids);
     }
     std::size_t bad = good;
@@ -111,17 +195,67 @@ void Tokenizer::encode_text(std::string_view text, std::vector<std::uint32_t>& i
   }
 }
 
-// Merges as GPT-2 does: the pair of lowest rank first, all its occurrences from left to right, then look again. Pairs
-// that a round creates join the queue after the round.
 void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const {
+  if (data_.ignore_merges) {
+    if (const auto whole = find(word)) {
+      ids.push_back(*whole);
+      return;
+    }
+  }
+  std::vector<std::uint32_t> tokens;
+  for (const char byte : word) {
+    const std::uint32_t id = byte_tokens_[static_cast<unsigned char>(byte)];
+    if (id == none) {
+      throw InputError("text: no token of the vocabulary has the byte " +
+                       std::to_string(static_cast<unsigned char>(byte)));
+    }
+    tokens.push_back(id);
+  }
+  merge(std::move(tokens), ids);
+}
+
+void Tokenizer::encode_characters(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const {
+  std::string word;
+  if (data_.split == Split::whole) {
+    word = text;
+  } else {
+    word = marks_to_spaces(text);
+    if ((first || data_.split == Split::metaspace_always) && !word.starts_with(' ')) {
+      word.insert(0, 1, ' ');
+    }
+  }
+  if (data_.ignore_merges) {
+    if (const auto whole = find(word)) {
+      ids.push_back(*whole);
+      return;
+    }
+  }
+  std::vector<std::uint32_t> tokens;
+  for (std::string_view rest = word; !rest.empty();) {
+    const std::size_t length = first_character(rest).length;
+    const auto id = length == 0 ? std::nullopt : find(rest.substr(0, length));
+    if (id) {
+      tokens.push_back(*id);
+    }
+    for (std::size_t i = 0; !id && i < std::max<std::size_t>(length, 1); ++i) {
+      tokens.push_back(byte_tokens_[static_cast<unsigned char>(rest[i])]);
+    }
+    rest.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  merge(std::move(tokens), ids);
+}
+
+// The pair of lowest rank first, the leftmost of those. GPT-2 merges all occurrences of a pair from left to right, then
+// looks again: pairs that a round creates join its queue after the round. Others look again after each merge.
+void Tokenizer::merge(std::vector<std::uint32_t> word, std::vector<std::uint32_t>& ids) const {
   if (word.size() >= none) {
     throw InputError("text: expected words below 2^32 bytes, found " + std::to_string(word.size()));
   }
+  const bool rounds = data_.model == TokenizerModel::gpt2;
   const auto count = static_cast<std::uint32_t>(word.size());
   std::vector<Node> nodes(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    nodes[i] = {byte_tokens_[static_cast<unsigned char>(word[i])], i == 0 ? none : i - 1,
-                i + 1 == count ? none : i + 1};
+    nodes[i] = {word[i], i == 0 ? none : i - 1, i + 1 == count ? none : i + 1};
   }
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
   const auto consider = [&](std::uint32_t position) {
@@ -130,9 +264,9 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
     }
     const std::uint32_t left = nodes[position].id;
     const std::uint32_t right = nodes[nodes[position].next].id;
-    const auto merge = std::ranges::lower_bound(merges_, pair_key(left, right), {}, &Ranked::pair);
-    if (merge != merges_.end() && merge->pair == pair_key(left, right)) {
-      queue.push({merge->rank, position, left, right, merge->result});
+    const auto found = std::ranges::lower_bound(merges_, pair_key(left, right), {}, &Ranked::pair);
+    if (found != merges_.end() && found->pair == pair_key(left, right)) {
+      queue.push({found->rank, position, left, right, found->result});
     }
   };
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -142,7 +276,7 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
   while (!queue.empty()) {
     const std::uint32_t rank = queue.top().rank;
     merged.clear();
-    while (!queue.empty() && queue.top().rank == rank) {
+    while (!queue.empty() && queue.top().rank == rank && (rounds || merged.empty())) {
       const Candidate candidate = queue.top();
       queue.pop();
       Node& left = nodes[candidate.position];
@@ -173,6 +307,9 @@ std::string decode(const TokenizerData& data, std::span<const std::uint32_t> ids
   for (const std::uint32_t id : ids) {
     check_token(id, data.vocabulary.size());
     bytes += data.vocabulary[id];
+  }
+  if (data.model == TokenizerModel::byte_fallback && bytes.starts_with(' ')) {
+    bytes.erase(0, 1);
   }
   return bytes;
 }

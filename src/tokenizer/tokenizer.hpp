@@ -1,42 +1,35 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/added_tokens.hpp"
+#include "tokenizer/tokenizer_data.hpp"
+
 namespace tessera {
 
-/// Two tokens that become the one whose bytes are theirs, concatenated.
-struct Merge {
-  std::uint32_t left = 0, right = 0;
-  friend bool operator==(const Merge&, const Merge&) = default;
-};
-
-/// Everything needed to encode and decode text: byte-level BPE behind GPT-2's split into words.
-struct TokenizerData {
-  std::vector<std::string> vocabulary;  // id -> bytes (special tokens: their text)
-  std::vector<Merge> merges;            // by rank, lowest first
-  std::uint32_t end_of_text = 0;        // id of <|endoftext|>
-  friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
-};
-
-/// Throws InputError beginning with `what` unless the id is below the size of the vocabulary.
-void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what = "token id");
-
-/// Byte-level BPE with GPT-2's Unicode pre-tokenization. A literal <|endoftext|> in a text is the special token.
-/// Text that is not UTF-8 is cut where a byte belongs to no well-formed character: well-formed stretches are encoded as
-/// texts of their own, each stretch of other bytes as one word, so decode(encode(text)) == text for all byte strings.
+/// BPE of the kinds that TokenizerData describes. Added tokens are cut out of the text (gpt2: <|endoftext|>), then what
+/// lies between them is normalized and split into words, then merged. Text that is not UTF-8 is cut where a byte
+/// belongs to no well-formed character: well-formed stretches are encoded as texts of their own, each stretch of other
+/// bytes as one word, so that decode(encode(text)) == text for all byte strings; byte_fallback takes such bytes as
+/// characters. Normalizers change the text that comes back: NFC, and byte_fallback's space for U+2581.
 class Tokenizer {
  public:
-  /// Throws InputError unless tokens are distinct byte strings, all 256 single bytes and end_of_text are tokens, and
-  /// merges are distinct pairs of tokens whose concatenation is a token.
+  /// Throws InputError unless check_tokenizer() holds, ordinary tokens are distinct byte strings, and merges are
+  /// distinct pairs of tokens, none of byte_tokens, whose concatenation is a token. gpt2: all 256 single bytes are
+  /// tokens. byte_level and NFC: tokens added to the normalized text are ASCII.
   explicit Tokenizer(TokenizerData data);
 
-  /// The canonical token ids of a byte string; O(n log n) in its length. Safe to call from several threads.
+  /// The canonical token ids of a byte string; O(n log n) in its length. Safe to call from several threads. Throws
+  /// InputError naming a byte that no token of byte_level has.
   [[nodiscard]] std::vector<std::uint32_t> encode(std::string_view text) const;
-  /// Bytes of the tokens. Throws InputError naming an id outside the vocabulary.
+  /// The same behind the tokens that stand in front of a prompt.
+  [[nodiscard]] std::vector<std::uint32_t> encode_prompt(std::string_view text) const;
+  /// Bytes of the tokens, as by tessera::decode().
   [[nodiscard]] std::string decode(std::span<const std::uint32_t> ids) const;
   [[nodiscard]] const TokenizerData& data() const { return data_; }
 
@@ -46,12 +39,23 @@ class Tokenizer {
     std::uint32_t rank, result;
   };
 
-  void encode_text(std::string_view text, std::vector<std::uint32_t>& ids) const;
+  void index_tokens();
+  void index_merges();
+  void index_added();
+  /// The ordinary token of these bytes; nothing if there is none.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view bytes) const;
+  [[nodiscard]] std::string normalize(std::string_view text) const;
+  void encode_part(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const;
+  void encode_bytes(std::string_view text, std::vector<std::uint32_t>& ids) const;
+  void encode_characters(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const;
   void encode_word(std::string_view word, std::vector<std::uint32_t>& ids) const;
+  void merge(std::vector<std::uint32_t> word, std::vector<std::uint32_t>& ids) const;
 
   TokenizerData data_;
   std::vector<std::uint32_t> byte_tokens_;  // byte -> id
+  std::vector<std::uint32_t> by_bytes_;     // ids of tokens whose bytes words are made of, by those bytes
   std::vector<Ranked> merges_;              // by pair
+  AddedTokens added_, added_normalized_;
 };
 
 }  // namespace tessera

@@ -1,5 +1,7 @@
 #include "naive_inference.hpp"
 
+#include "gpt2_layers.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -39,7 +41,7 @@ class Inference {
         p_(*model.parameters),
         e_(key_.exponents),
         liar_(liar),
-        plan_(Gpt2Plan::of(key_, statement)),
+        plan_(ModelPlan::of(key_, statement)),
         trace_(plan_, 0, 1) {
     trace_.tokens = statement.prompt;
     trace_.tokens.insert(trace_.tokens.end(), statement.generated.begin(), statement.generated.end());
@@ -59,7 +61,7 @@ class Inference {
     }
     for (std::size_t b = 0; b < shape_.n_layer; ++b) {
       say(Stage::x_in, b);
-      norm(plan_.norm_1, plan_.x_in, b, p_[gamma1].values(), p_[beta1].values(), 30 + e_.gamma1 - e_.u1,
+      norm(layer_norm(plan_.norm_1), plan_.x_in, b, p_[gamma1].values(), p_[beta1].values(), 30 + e_.gamma1 - e_.u1,
            30 + e_.gamma1 - e_.beta1, Stage::mu1);
       qkv(b);
       attention(b);
@@ -69,18 +71,19 @@ class Inference {
                  return head_row(trace_[plan_.attention.y], b * shape_.n_head + i / m, i % m)[t];
                });
       say(Stage::x_mid, b);
-      norm(plan_.norm_2, plan_.x_mid, b, p_[gamma2].values(), p_[beta2].values(), 30 + e_.gamma2 - e_.u2,
+      norm(layer_norm(plan_.norm_2), plan_.x_mid, b, p_[gamma2].values(), p_[beta2].values(), 30 + e_.gamma2 - e_.u2,
            30 + e_.gamma2 - e_.beta2, Stage::mu2);
       mlp(b);
     }
     say(Stage::x_end, 0);
-    norm(plan_.norm_final, plan_.x_end, 0, p_[gammaf].values(), p_[betaf].values(), 30 + e_.gammaf - e_.uf,
+    norm(layer_norm(plan_.norm_final), plan_.x_end, 0, p_[gammaf].values(), p_[betaf].values(), 30 + e_.gammaf - e_.uf,
          30 + e_.gammaf - e_.betaf, Stage::muf);
     for (std::size_t g = 0; g < trace_.generated; ++g) {
       for (std::size_t v = 0; v < shape_.n_vocab; ++v) {
         std::int64_t sum = 0;
         for (std::size_t f = 0; f < d; ++f) {
-          sum += std::int64_t{embeddings[v * d + f]} * row(plan_.norm_final.u, 0, f)[trace_.prompt_length + g - 1];
+          sum += std::int64_t{embeddings[v * d + f]} *
+                 row(layer_norm(plan_.norm_final).u, 0, f)[trace_.prompt_length + g - 1];
         }
         row(plan_.logits.values, 0, v)[g] = sum;
       }
@@ -154,13 +157,13 @@ class Inference {
 
   void qkv(std::size_t b) {
     const std::size_t d = shape_.n_embd;
-    const auto input = [&](std::size_t i, std::size_t t) { return row(plan_.norm_1.u, b, i)[t]; };
+    const auto input = [&](std::size_t i, std::size_t t) { return row(layer_norm(plan_.norm_1).u, b, i)[t]; };
     const auto project = [&](std::size_t which, ParameterId weight, ParameterId bias, int shift, int bias_shift,
                              Stage stage) {
       for (std::size_t o = 0; o < d; ++o) {
         for (std::size_t t = 0; t < tokens_; ++t) {
-          rshift(product(weight, bias, b * d + o, d, bias_shift, input, t), shift, row(plan_.qkv.value[which], b, o)[t],
-                 row(plan_.qkv.remainder[which], b, o)[t]);
+          rshift(product(weight, bias, b * d + o, d, bias_shift, input, t), shift,
+                 row(gpt2_qkv(plan_.qkv).value[which], b, o)[t], row(gpt2_qkv(plan_.qkv).remainder[which], b, o)[t]);
         }
       }
       say(stage, b);
@@ -183,7 +186,7 @@ class Inference {
 
   /// Keys of the tiles that a query has: beyond itself they are masked, but a liar may write there.
   [[nodiscard]] std::size_t keys(std::size_t query) const {
-    const std::size_t tile = plan_.shapes.scores.dimensions()[3].chunk();
+    const std::size_t tile = plan_.shapes.scores.dimensions()[4].chunk();
     return (query / tile + 1) * tile;
   }
 
@@ -260,24 +263,25 @@ class Inference {
 
   void mlp(std::size_t b) {
     const std::size_t inner = shape_.n_inner;
-    const auto input = [&](std::size_t i, std::size_t t) { return row(plan_.norm_2.u, b, i)[t]; };
+    const auto input = [&](std::size_t i, std::size_t t) { return row(layer_norm(plan_.norm_2).u, b, i)[t]; };
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_; ++t) {
         rshift(product(w1, b1, b * inner + o, shape_.n_embd, e_.w1 + e_.u2 - e_.b1, input, t), e_.w1 + e_.u2 - e_.mlp,
-               row(plan_.mlp.z, b, o)[t], row(plan_.mlp.remainder, b, o)[t]);
+               row(gpt2_mlp(plan_.mlp).z, b, o)[t], row(gpt2_mlp(plan_.mlp).remainder, b, o)[t]);
       }
     }
     say(Stage::mlp, b);
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_; ++t) {
-        row(plan_.mlp.gelu, b, o)[t] = key_.gelu_table[static_cast<std::size_t>(row(plan_.mlp.z, b, o)[t] + 32768)];
+        row(gpt2_mlp(plan_.mlp).gelu, b, o)[t] =
+            key_.gelu_table[static_cast<std::size_t>(row(gpt2_mlp(plan_.mlp).z, b, o)[t] + 32768)];
       }
     }
     say(Stage::gelu, b);
     const bool last = b + 1 == shape_.n_layer;
     residual(plan_.x_mid, last ? plan_.x_end : plan_.x_in, b, last ? 0 : b + 1, w2, b2, inner,
-             e_.w2 + e_.gelu - e_.residual, e_.w2 + e_.gelu - e_.b2, plan_.mlp.out_remainder,
-             [&](std::size_t i, std::size_t t) { return row(plan_.mlp.gelu, b, i)[t]; });
+             e_.w2 + e_.gelu - e_.residual, e_.w2 + e_.gelu - e_.b2, gpt2_mlp(plan_.mlp).out_remainder,
+             [&](std::size_t i, std::size_t t) { return row(gpt2_mlp(plan_.mlp).gelu, b, i)[t]; });
     say(Stage::x_out, b);
   }
 
@@ -286,7 +290,7 @@ class Inference {
   const Parameters& p_;
   const Exponents& e_;
   const Liar& liar_;
-  Gpt2Plan plan_;
+  ModelPlan plan_;
   Trace trace_;
   std::size_t tokens_ = 0;  // s_hat
 };

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 #include "plan/trace.hpp"
 
 namespace tessera::testing {
@@ -47,14 +47,15 @@ using Liar = std::function<void(Stage stage, std::size_t block, Trace& trace)>;
 /// with the library but the plan's tensors and the key's tables.
 Trace naive_inference(const IntegerModel& model, const Statement& statement, const Liar& liar = {});
 
-/// (batch and head, query, key) of score tensors.
+/// (batch and head, query, key) of score tensors, whose heads have one query head each.
 template <class T>
 T& score_at(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t query, std::size_t key) {
   const std::vector<Dimension>& d = tensor.shape().dimensions();
-  const std::size_t tile = d[3].chunk();
-  const std::size_t chunk =
-      tensor.shape().chunk_at(std::array{outer / d[1].length, outer % d[1].length, query / tile, key / tile});
-  return tensor.chunk(chunk)[query % tile * tile + key % tile];
+  const std::size_t rows = d[3].chunk();
+  const std::size_t tile = d[4].chunk();
+  const std::size_t chunk = tensor.shape().chunk_at(
+      std::array{outer / d[1].length, outer % d[1].length, std::size_t{0}, query / rows, key / tile});
+  return tensor.chunk(chunk)[query % rows * tile + key % tile];
 }
 
 /// A place in a head of (batch, head and place, token) tensors; `outer` is batch and head.
@@ -66,7 +67,7 @@ T* head_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t place) {
 /// The trace of `generate` tokens after the prompt, with a plan of these lengths.
 inline Trace infer(const IntegerModel& model, std::span<const std::uint32_t> prompt, std::size_t generate,
                    Communicator& comm) {
-  return run_inference(model, Gpt2Plan::of(model.key, prompt.size(), generate), prompt, comm);
+  return run_inference(model, ModelPlan::of(model.key, prompt.size(), generate), prompt, comm);
 }
 
 }  // namespace tessera::testing

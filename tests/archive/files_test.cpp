@@ -98,18 +98,18 @@ TEST(Files, AreTheSameBytesForTheSameContent) {
   }
 }
 
-FloatParameters float_parameters() {
-  FloatParameters parameters(small_shape());
-  for (const ParameterRow& row : parameter_table()) {
-    std::ranges::fill(parameters[row.id].values(), 0.5F + static_cast<float>(row.id));
+FloatModel float_model() {
+  FloatModel model{small_shape(), 1e-5, FloatParameters(small_shape())};
+  for (const ParameterRow& row : parameter_table(small_shape())) {
+    std::ranges::fill(model.parameters[row.id].values(), 0.5F + static_cast<float>(row.id));
   }
-  return parameters;
+  return model;
 }
 
 TEST(ModelFile, RoundTrips) {
   const TemporaryDirectory directory;
   const Model model = small_model();
-  const FloatParameters original = float_parameters();
+  const FloatModel original = float_model();
   save_model(directory / "m.h5", model, &original);
   const Model loaded = load_model(directory / "m.h5");
   EXPECT_EQ(loaded.shape, model.shape);
@@ -120,7 +120,7 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_EQ(loaded.tokenizer.vocabulary, model.tokenizer.vocabulary);
   EXPECT_EQ(loaded.tokenizer.merges, model.tokenizer.merges);
   EXPECT_EQ(loaded.tokenizer.end_of_text, model.tokenizer.end_of_text);
-  EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original);
+  EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original.parameters);
   save_model(directory / "m.h5", model);  // replaces
   EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());
 }
@@ -133,7 +133,7 @@ TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
   ByParameter<std::vector<int>> holders;  // of every row
   for (int rank = 0; rank < ranks; ++rank) {
     const Model loaded = load_model(directory / "m.h5", rank, ranks);
-    for (const ParameterRow& row : parameter_table()) {
+    for (const ParameterRow& row : parameter_table(model.shape)) {
       SCOPED_TRACE(row.name);
       const auto& part = loaded.parameters[row.id];
       const auto& whole = model.parameters[row.id];
@@ -152,21 +152,21 @@ TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
       }
     }
   }
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     EXPECT_THAT(holders[row.id], ::testing::Each(::testing::Gt(0))) << row.name;
   }
 }
 
 TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
   const TemporaryDirectory directory;
-  const auto digest_after = [&](auto&& change, const FloatParameters* original = nullptr) {
+  const auto digest_after = [&](auto&& change, const FloatModel* original = nullptr) {
     Model model = small_model();
     change(model);
     save_model(directory / "m.h5", model, original);
     return parameters_digest(directory / "m.h5");
   };
   const Digest digest = digest_after([](Model&) {});
-  const FloatParameters original = float_parameters();
+  const FloatModel original = float_model();
   EXPECT_EQ(digest_after([](Model&) {}, &original), digest);
   EXPECT_EQ(digest_after([](Model& m) { m.calibration.maxima.clear(); }), digest);
   EXPECT_NE(digest_after([](Model& m) { m.parameters[w1].values()[5] ^= 1; }), digest);
@@ -196,6 +196,29 @@ TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
   EXPECT_THROW(load_changed([](Model& m) { m.tokenizer.vocabulary.pop_back(); }), InputError);
 }
 
+TEST(ModelFile, TokenizersRoundTrip) {
+  const TemporaryDirectory directory;
+  for (const auto kind : {TokenizerModel::gpt2, TokenizerModel::byte_level, TokenizerModel::byte_fallback}) {
+    Model model = small_model();
+    model.shape.n_vocab = 300;
+    model.parameters = Parameters(model.shape);
+    const auto reload = [&](auto&& change) {
+      model.tokenizer = large_tokenizer(kind);
+      change(model.tokenizer);
+      save_model(directory / "m.h5", model);
+      return load_model(directory / "m.h5").tokenizer;
+    };
+    const TokenizerData loaded = reload([](TokenizerData&) {});
+    EXPECT_EQ(loaded, model.tokenizer);
+    if (kind != TokenizerModel::gpt2) {
+      EXPECT_THROW(reload([](TokenizerData& data) { data.added.push_back(300); }), InputError);
+      EXPECT_THROW(reload([](TokenizerData& data) { data.prefix.assign(17, 259); }), InputError);
+      EXPECT_THROW(reload([](TokenizerData& data) { data.split = Split::metaspace_always; }), InputError);
+      EXPECT_THROW(reload([](TokenizerData& data) { data.byte_tokens = {1}; }), InputError);
+    }
+  }
+}
+
 TEST(ProofFile, RoundTrips) {
   const TemporaryDirectory directory;
   const ProofArchive proof = small_proof();
@@ -212,6 +235,36 @@ TEST(ProofFile, RoundTrips) {
   ASSERT_EQ(loaded.soundness.entries.size(), 2U);
   EXPECT_EQ(loaded.soundness.entries[1].reason, "poles");
   EXPECT_EQ(loaded.soundness.entries[1].bits, 100.25);
+}
+
+TEST(ProofFile, RefusesLengthsThatNoPassHas) {
+  const TemporaryDirectory directory;
+  const auto error_of = [&](std::uint32_t length) -> std::string {
+    WriteFile file(directory / "p.h5", proof_format);
+    file.write("payload", std::vector<std::uint8_t>{1});
+    file.write("statement/prompt", std::vector<std::uint32_t>{1});
+    file.write("statement/generated", std::vector<std::uint32_t>{1});
+    file.write_scalar("statement/pass_length", length);
+    (void)file.commit();
+    try {
+      (void)load_proof(directory / "p.h5");
+      return "accepted";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  for (const std::uint32_t length : {0U, 3U, 127U, 129U, 256U, 1U << 31, ~0U}) {
+    EXPECT_THAT(error_of(length), HasSubstr("statement/pass_length: expected a power of two from 1 to 128, or nothing, "
+                                            "found " +
+                                            std::to_string(length)));
+  }
+  for (const std::uint32_t length : {1, 128}) {
+    EXPECT_THAT(error_of(length), HasSubstr("key_digest"));  // the next one that is missing
+    ProofArchive proof = small_proof();
+    proof.statement.pass_length = length;
+    save_proof(directory / "p.h5", proof);
+    EXPECT_EQ(load_proof(directory / "p.h5").statement, proof.statement);
+  }
 }
 
 TEST(ProofFile, BoundsItsLists) {

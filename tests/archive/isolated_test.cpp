@@ -62,6 +62,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   proof.statement.generated = {4};
   proof.statement.start = {{11}, 12, 13};
   proof.statement.keeps = true;
+  proof.statement.pass_length = 16;
   proof.payload = {5, 6, 7, 8, 9};
   proof.key_digest = {10};
   const Bytes bytes = encode_proof(proof);
@@ -75,7 +76,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   Bytes more = bytes;
   more.push_back(0);
   EXPECT_THROW((void)decode_proof(more), InputError);
-  for (const std::size_t length : {0U, 20U, 78U}) {  // where the lists' lengths lie
+  for (const std::size_t length : {0U, 20U, 82U}) {  // where the lists' lengths lie
     for (const std::uint8_t value : Bytes{6, 255}) {
       Bytes changed = bytes;
       changed.at(length) = value;

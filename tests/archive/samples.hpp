@@ -29,7 +29,7 @@ inline Model small_model() {
   model.calibration.maxima = {{"q", 3.5}, {"residual", 12.25}};
   int value = -100;
   model.parameters = Parameters(model.shape);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     for (std::int16_t& entry : model.parameters[row.id].values()) {
       entry = static_cast<std::int16_t>(value = (value * 31 + 7) % 32749);
     }
@@ -60,6 +60,36 @@ inline VerifyingKey small_key() {
     key.parameter_root[i] = static_cast<std::uint8_t>(i + 1);
   }
   return key;
+}
+
+/// A tokenizer of 300 ids with every field of its model in use.
+inline TokenizerData large_tokenizer(TokenizerModel model) {
+  TokenizerData data;
+  for (int byte = 0; byte < 256; ++byte) {
+    data.vocabulary.emplace_back(1, static_cast<char>(byte));
+  }
+  data.vocabulary.insert(data.vocabulary.end(), {"a", "b", "ab", "<s>", "</s>", "<x>"});
+  data.vocabulary.resize(300);
+  data.model = model;
+  data.merges = {{256, 257}};
+  data.end_of_text = 260;
+  if (model == TokenizerModel::gpt2) {
+    return data;
+  }
+  data.added = {259, 260};
+  data.added_normalized = {261};
+  data.prefix = {259};
+  data.ignore_merges = true;
+  data.split = Split::llama3;
+  data.normalizer = Normalizer::nfc;
+  if (model == TokenizerModel::byte_fallback) {
+    data.split = Split::whole;
+    data.normalizer = Normalizer::prepend_space;
+    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+      data.byte_tokens.push_back(byte);
+    }
+  }
+  return data;
 }
 
 inline ProofArchive small_proof() {

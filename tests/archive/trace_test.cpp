@@ -1,13 +1,17 @@
 #include <gmock/gmock.h>
 
-#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/model_plan.hpp"
 #include "archive/trace_file.hpp"
 #include "base/errors.hpp"
 
+#include "../architecture/gpt2_layers.hpp"
 #include "samples.hpp"
 #include "temporary_directory.hpp"
 
 namespace tessera::test {
+using testing::gpt2_mlp;
+using testing::gpt2_qkv;
+using testing::layer_norm;
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,8 +39,8 @@ class Seat final : public Communicator {
 
 const std::vector<std::uint32_t> prompt{1, 2, 3};
 
-const Gpt2Plan& plan() {
-  static const Gpt2Plan small = Gpt2Plan::of(small_key(), prompt.size(), 2);
+const ModelPlan& plan() {
+  static const ModelPlan small = ModelPlan::of(small_key(), prompt.size(), 2);
   return small;
 }
 
@@ -128,33 +132,34 @@ TEST(TraceFile, OfOtherShapesIsRefused) {
     dimensions[dimension] = to;
     return std::decay_t<decltype(tensor)>(Shape(dimensions, tensor.shape().presence()), tensor.ownership(), rank, 4);
   };
-  EXPECT_THAT(
-      error_after([&](Trace& t) { t[plan().qkv.value[0]] = changed(t[plan().qkv.value[0]], 2, Dimension::whole(16)); }),
-      HasSubstr("tensors/q/lengths: expected those of this job and rank, found others"));
+  EXPECT_THAT(error_after([&](Trace& t) {
+                t[gpt2_qkv(plan().qkv).value[0]] = changed(t[gpt2_qkv(plan().qkv).value[0]], 2, Dimension::whole(16));
+              }),
+              HasSubstr("tensors/q/lengths: expected those of this job and rank, found others"));
   EXPECT_THAT(error_after([&](Trace& t) {
                 t[plan().x_end] = changed(t[plan().x_end], 0, {13, 1});
               }),
               HasSubstr("tensors/x_end/lengths: "));
   EXPECT_THAT(error_after([&](Trace& t) {
-                t[plan().mlp.z] = changed(t[plan().mlp.z], 1, {20, 1});
+                t[gpt2_mlp(plan().mlp).z] = changed(t[gpt2_mlp(plan().mlp).z], 1, {20, 1});
               }),
               HasSubstr("tensors/mlp/log_chunks: "));
   EXPECT_THAT(error_after([&](Trace& t) {
                 t[plan().attention.row_max] = changed(t[plan().attention.row_max], 1, Dimension::outer(3), 2);
               }),
               HasSubstr("tensors/row_max/chunks: "));
-  EXPECT_THAT(error_after([](Trace& t) { t[plan().qkv.value[0]] = {}; }), HasSubstr("tensors/q/lengths: "));
+  EXPECT_THAT(error_after([](Trace& t) { t[gpt2_qkv(plan().qkv).value[0]] = {}; }), HasSubstr("tensors/q/lengths: "));
   EXPECT_THAT(error_after([](Trace& t) {
                 t[plan().attention.score] = {Shape(t[plan().attention.score].shape().dimensions(), Presence::all),
                                              t[plan().attention.score].ownership(), 1, 4};
               }),
               HasSubstr("tensors/score/"));
   EXPECT_THAT(error_after([](Trace& t) {
-                t[plan().norm_1.mu] = {t[plan().norm_1.mu].shape(), Ownership{0}, 0, 1};
+                t[layer_norm(plan().norm_1).mu] = {t[layer_norm(plan().norm_1).mu].shape(), Ownership{0}, 0, 1};
               }),
               HasSubstr("tensors/layer_norm_1/mu/presence, ownership: "));
   EXPECT_THAT(error_after([](Trace& t) {
-                t[plan().logits.values] = Trace(Gpt2Plan::of(small_key(), 4, 1), 1, 4)[plan().logits.values];
+                t[plan().logits.values] = Trace(ModelPlan::of(small_key(), 4, 1), 1, 4)[plan().logits.values];
               }),
               HasSubstr("tensors/logits/lengths: "));
 }

@@ -50,8 +50,43 @@ TEST(GeluTable, rows_are_rounded_and_ties_are_below_x) {
   EXPECT_THROW(gelu_table(10, 11), std::invalid_argument);
 }
 
-/// W*X with extreme entries against plain int64 sums.
-void check_product(std::size_t out, std::size_t in, std::size_t columns, bool extreme) {
+/// FNV-1a of a table's entries in little-endian bytes.
+std::uint64_t hash_of(const std::vector<std::int16_t>& table) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::int16_t entry : table) {
+    for (const unsigned shift : {0U, 8U}) {
+      hash = (hash ^ (static_cast<std::uint16_t>(entry) >> shift & 0xFFU)) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+TEST(SiluTable, rows_are_those_of_200_bits) {
+  // computed with mpmath at a precision of 200 bits
+  EXPECT_EQ(hash_of(silu_table(0, 0)), 0x4f7e35bc59b61f25);
+  EXPECT_EQ(hash_of(silu_table(8, 3)), 0xd6613e3f3741433c);
+  EXPECT_EQ(hash_of(silu_table(11, 10)), 0xd4c9c262f566e74d);
+  EXPECT_EQ(hash_of(silu_table(12, 11)), 0xaaf8e080fcec2512);
+  EXPECT_EQ(hash_of(silu_table(15, 15)), 0xf8151b43577c687c);
+  EXPECT_THROW(silu_table(10, 11), std::invalid_argument);
+}
+
+TEST(SiluTable, rows_are_rounded_for_all_exponents) {
+  for (int z_exponent = 0; z_exponent <= 15; ++z_exponent) {
+    for (int g_exponent = 0; g_exponent <= z_exponent; ++g_exponent) {
+      const std::vector<std::int16_t> table = silu_table(z_exponent, g_exponent);
+      for (int z = -32768; z < 32768; z += 7) {
+        const double x = std::ldexp(static_cast<double>(z), -z_exponent);
+        const int value = table[static_cast<std::size_t>(z + 32768)];
+        ASSERT_LE(std::fabs(value - std::ldexp(x / (1 + std::exp(-x)), g_exponent)), 0.5 + 1e-9) << z;
+      }
+    }
+  }
+}
+
+/// W*X with extreme entries, of X in this many bits, against plain int64 sums.
+template <class T>
+void check_product(std::size_t out, std::size_t in, std::size_t columns, bool extreme, unsigned bits = 16) {
   std::mt19937_64 engine(out * 1000 + in + columns);
   const auto fill = [&](std::size_t size) {
     std::vector<std::int16_t> values(size);
@@ -61,7 +96,11 @@ void check_product(std::size_t out, std::size_t in, std::size_t columns, bool ex
     return values;
   };
   const auto w = fill(out * in);
-  const auto x = fill(in * columns);
+  std::vector<T> x(in * columns);
+  for (T& value : x) {
+    const std::int64_t least = -(std::int64_t{1} << (bits - 1));
+    value = static_cast<T>(extreme ? least : least + static_cast<std::int64_t>(engine() >> (64 - bits)));
+  }
   std::vector<std::int64_t> result(out * columns, -1);
   const Range rows{1, out - 1};
   const RowBlock<const std::int16_t> held{"w", {1, out}, in, w.data() + in};
@@ -84,10 +123,14 @@ void check_product(std::size_t out, std::size_t in, std::size_t columns, bool ex
 TEST(IntegerProduct, is_exact) {
   for (const std::size_t columns : {1, 2, 3, 4, 33}) {
     for (const std::size_t in : {1, 12, 255, 256, 257, 1000}) {
-      check_product(9, in, columns, false);
-      check_product(9, in, columns, true);
+      for (const bool extreme : {false, true}) {
+        check_product<std::int16_t>(9, in, columns, extreme);
+        check_product<std::int32_t>(9, in, columns, extreme);
+        check_product<std::int32_t>(9, in, columns, extreme, 24);
+      }
     }
-    check_product(300, 64, columns, false);
+    check_product<std::int16_t>(300, 64, columns, false);
+    check_product<std::int32_t>(300, 64, columns, false, 24);
   }
 }
 

@@ -23,7 +23,7 @@ using Arguments = std::vector<std::string>;
 /// IN OUT NAME DELTA: a model whose exponent NAME is off by DELTA.
 void exponent(const Arguments& a) {
   Model model = load_model(a.at(0));
-  for_each_exponent(model.exponents, [&](std::string_view name, std::int32_t& value) {
+  for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t& value) {
     value += name == a.at(2) ? std::stoi(a.at(3)) : 0;
   });
   save_model(a.at(1), model);
@@ -32,7 +32,7 @@ void exponent(const Arguments& a) {
 /// IN OUT: a model with one parameter off by one: same shape, exponents and tables.
 void parameter(const Arguments& a) {
   Model model = load_model(a.at(0));
-  model.parameters[w1].values()[5] ^= 1;
+  model.parameters[wo].values()[5] ^= 1;
   save_model(a.at(1), model);
 }
 
@@ -75,6 +75,13 @@ void start(const Arguments& a) {
   } else {
     proof.statement.keeps = false;
   }
+  save_proof(a.at(1), proof);
+}
+
+/// IN OUT LENGTH: a proof file that tells another pass length.
+void passes(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  proof.statement.pass_length = static_cast<std::uint32_t>(std::stoul(a.at(2)));
   save_proof(a.at(1), proof);
 }
 
@@ -187,8 +194,8 @@ int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
       {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
-      {"hidden", hidden},     {"external", external},   {"huge", huge},         {"link", link},
-      {"crash", crash}};
+      {"passes", passes},     {"hidden", hidden},       {"external", external}, {"huge", huge},
+      {"link", link},         {"crash", crash}};
   try {
     kinds.at(kind)(arguments);
     return 0;

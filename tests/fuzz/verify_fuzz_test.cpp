@@ -101,6 +101,9 @@ TEST(VerifyFuzz, RandomStatementsAreRefusedOrRejected) {
     Statement statement{ids(30), ids(30)};
     statement.keeps = random() % 2 == 0;
     if (random() % 2 == 0) {
+      statement.pass_length = static_cast<std::uint32_t>(random() % 2 == 0 ? 1U << (random() % 8) : random());
+    }
+    if (random() % 2 == 0) {
       statement.start = ConversationState{{}, random() >> (random() % 64), static_cast<std::uint32_t>(random() % 303)};
     }
     try {

@@ -4,9 +4,12 @@ namespace tessera::testing {
 namespace {
 
 AttentionClaims head_claims(const LayerCase& data) {
-  const auto& qkv = data.plan.qkv.value;
-  return {data.random_head_claim(data.witness.view(qkv[0]), 31), data.random_head_claim(data.witness.view(qkv[1]), 32),
-          data.random_head_claim(data.witness.view(qkv[2]), 33)};
+  const auto& qkv = values_of(data.plan.qkv);
+  const AttentionPlan& attention = data.plan.attention;
+  const auto& shapes = data.plan.shapes.qkv;
+  return {data.random_head_claim(data.witness.view(qkv[0]), shapes[0], attention.queries, 31),
+          data.random_head_claim(data.witness.view(qkv[1]), shapes[1], attention.keys, 32),
+          data.random_head_claim(data.witness.view(qkv[2]), shapes[2], attention.keys, 33)};
 }
 
 /// Two claims on a virtual tensor.
@@ -23,16 +26,23 @@ Handed handed(const LayerCase& data, const Recorded<std::int16_t>& tensor, const
   return {data.witness.view(tensor), &shape, std::move(claim)};
 }
 
-Layer layer_norm(const char* name, LayerNormPlan Gpt2Plan::*norm) {
-  const auto consumers = [](const LayerCase& data, const LayerNormPlan& plan) {
-    return claims_on(data, plan.u, plan.activation);
+/// Claims on a norm's output.
+std::vector<Handed> on_output(const LayerCase& data, const NormLayer& norm, const Shape& shape,
+                              std::vector<WeightedClaim> claims) {
+  std::vector<Handed> result;
+  for (WeightedClaim& claim : claims) {
+    result.push_back(handed(data, output_of(norm).u, shape, std::move(claim)));
+  }
+  return result;
+}
+
+Layer norm_layer(const char* name, NormLayer ModelPlan::*norm, Shape ModelShapes::*shape) {
+  const auto consumers = [=](const LayerCase& data) {
+    return claims_on(data, output_of(data.plan.*norm).u, data.plan.shapes.*shape);
   };
-  return {name,
-          [=](ProverContext& context, const LayerCase& data) {
-            run(context, data.plan.*norm, consumers(data, data.plan.*norm));
-          },
+  return {name, [=](ProverContext& context, const LayerCase& data) { run(context, data.plan.*norm, consumers(data)); },
           [=](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-            run(context, data.plan.*norm, consumers(data, data.plan.*norm));
+            run(context, data.plan.*norm, consumers(data));
             return {};
           }};
 }
@@ -42,26 +52,23 @@ Layer layer_norm(const char* name, LayerNormPlan Gpt2Plan::*norm) {
 std::vector<Layer> all_layers() {
   const auto attention = [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
     const AttentionClaims claims = run(context, data.plan.attention, y_claims(data));
-    const auto& qkv = data.plan.qkv.value;
-    const Shape& shape = data.plan.shapes.block_qkv;
-    return {handed(data, qkv[0], shape, data.unpadded(claims.q)), handed(data, qkv[1], shape, data.unpadded(claims.k)),
-            handed(data, qkv[2], shape, data.unpadded(claims.v))};
+    const auto& qkv = values_of(data.plan.qkv);
+    const auto& shapes = data.plan.shapes.qkv;
+    return {handed(data, qkv[0], shapes[0], data.unpadded(claims.q, shapes[0])),
+            handed(data, qkv[1], shapes[1], data.unpadded(claims.k, shapes[1])),
+            handed(data, qkv[2], shapes[2], data.unpadded(claims.v, shapes[2]))};
   };
   const auto logits = [](VerifierContext<E>& context, const LayerCase& data) {
-    std::vector<Handed> claims;
-    for (WeightedClaim& claim : run(context, data.plan.logits)) {
-      claims.push_back(handed(data, data.plan.norm_final.u, data.plan.shapes.feature, std::move(claim)));
-    }
-    return claims;
+    return on_output(data, data.plan.norm_final, data.plan.shapes.feature, run(context, data.plan.logits));
   };
   return {
       {"logits", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.logits); }, logits},
-      layer_norm("layer_norm_final", &Gpt2Plan::norm_final),
+      norm_layer("norm_final", &ModelPlan::norm_final, &ModelShapes::feature),
       {"mlp", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.mlp); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-         return {handed(data, data.plan.norm_2.u, data.plan.shapes.block_feature, run(context, data.plan.mlp))};
+         return on_output(data, data.plan.norm_2, data.plan.shapes.block_feature, run(context, data.plan.mlp));
        }},
-      layer_norm("layer_norm_2", &Gpt2Plan::norm_2),
+      norm_layer("norm_2", &ModelPlan::norm_2, &ModelShapes::block_feature),
       {"projection", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.projection); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          return {
@@ -75,10 +82,10 @@ std::vector<Layer> all_layers() {
          run(context, data.plan.qkv, run(context, data.plan.cache, head_claims(data)));
        },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
-         return {handed(data, data.plan.norm_1.u, data.plan.shapes.block_feature,
-                        run(context, data.plan.qkv, run(context, data.plan.cache, head_claims(data))))};
+         return on_output(data, data.plan.norm_1, data.plan.shapes.block_feature,
+                          run(context, data.plan.qkv, run(context, data.plan.cache, head_claims(data))));
        }},
-      layer_norm("layer_norm_1", &Gpt2Plan::norm_1),
+      norm_layer("norm_1", &ModelPlan::norm_1, &ModelShapes::block_feature),
       {"embedding", [](ProverContext& context, const LayerCase& data) { run(context, data.plan.embedding); },
        [](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {
          run(context, data.plan.embedding);

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 #include "model/integer_model.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
@@ -19,6 +19,60 @@ struct Handed {
   WeightedClaim claim;
 };
 
+/// Every column's extension at a random point, computed from all its values.
+inline LookupClaims true_claims(const Plan& plan, const Witness& witness, Communicator& comm) {
+  RandomElements random(3);
+  LookupClaims claims;
+  claims.point = random.elements(plan.lookup.slots().log_leaves);
+  for (std::size_t c = 0; c < plan.lookup.columns.size(); ++c) {
+    const Shape& shape = plan.lookup.columns[c].shape;
+    std::vector<std::uint32_t> a(shape.chunk_size());
+    std::vector<std::int32_t> b(plan.lookup.tables[plan.lookup.columns[c].table].values.empty() ? 0 : a.size());
+    std::vector<E> column_a(std::size_t{1} << shape.bits());
+    std::vector<E> column_b(column_a.size());
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      if (witness.columns[c].ownership.owner(shape, chunk, comm.size()) != comm.rank()) {
+        continue;
+      }
+      witness.columns[c].read(chunk, a, b);
+      const std::size_t first = shape.outer_index(chunk) << shape.inner_bits();
+      std::ranges::transform(a, column_a.begin() + static_cast<std::ptrdiff_t>(first), E::from_unsigned);
+      std::ranges::transform(b, column_b.begin() + static_cast<std::ptrdiff_t>(first), E::from_signed);
+    }
+    comm.all_reduce_sum(column_a);
+    comm.all_reduce_sum(column_b);
+    claims.a.push_back(evaluate(column_a, claims.column_point(shape)));
+    claims.b.push_back(evaluate(column_b, claims.column_point(shape)));
+  }
+  for (const TensorId tensor : plan.multiplicities) {
+    const Shape& shape = plan.witness_shapes[tensor];
+    claims.multiplicity.push_back(weighted_sum(witness.tensors[tensor], shape,
+                                               weight_at(to_tensor_point(shape, claims.column_point(shape))), comm));
+  }
+  return claims;
+}
+
+/// Whether all claims on parameters, on the witness and on the states that the pass has are true. Collective.
+inline bool claims_hold(const Plan& plan, const Witness& witness, const ClaimLedger& ledger, Communicator& comm) {
+  const auto hold = [&](OracleId oracle, const std::vector<IntegerTensor>& tensors, const std::vector<Shape>& shapes) {
+    return std::ranges::all_of(ledger[oracle], [&](const Claim& claim) {
+      return weighted_sum(tensors[claim.tensor], shapes[claim.tensor], claim.weight, comm) == claim.value;
+    });
+  };
+  const auto views = [](const std::vector<ChunkedTensor<std::int16_t>>& tensors) {
+    std::vector<IntegerTensor> result;
+    for (const auto& tensor : tensors) {
+      result.emplace_back(&tensor);
+    }
+    return result;
+  };
+  const std::vector<Shape>& states = plan.state_layout.tensors();
+  return hold(parameter_oracle, witness.parameters, plan.parameter_layout.tensors()) &&
+         hold(witness_oracle, witness.tensors, plan.witness_shapes) &&
+         (plan.past == 0 || hold(past_oracle, views(witness.past), states)) &&
+         (!plan.pass.keeps || hold(kept_oracle, views(witness.kept), states));
+}
+
 /// A small random model with the true witness of one statement, and what a true look-up says at a random point: all
 /// that a layer needs to be proven alone. Built collectively.
 class LayerCase {
@@ -34,13 +88,13 @@ class LayerCase {
         generator_(7),
         model_(generator_.make(size.model)),
         integers_(integer_model(model_)),
-        plan(Gpt2Plan::of(integers_.key, size.prompt, size.generated)),
+        plan(ModelPlan::of(integers_.key, size.prompt, size.generated)),
         trace_(run_inference(integers_, plan, generator_.tokens(size.prompt, size.model.n_vocab), comm)),
         statement(statement_of(trace_)),
         parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), comm.size())),
         witness_(make_witness(plan, statement, trace_, parameters_, comm)),
         witness(*witness_),
-        lookup(plan, true_claims()) {}
+        lookup(plan, true_claims(plan, witness, comm)) {}
   LayerCase(const LayerCase&) = delete;
   LayerCase& operator=(const LayerCase&) = delete;
 
@@ -48,18 +102,7 @@ class LayerCase {
   [[nodiscard]] bool holds(const Handed& handed) const {
     return weighted_sum(handed.tensor, *handed.shape, handed.claim.weight, comm) == handed.claim.value;
   }
-  [[nodiscard]] bool holds(const ClaimLedger& ledger) const {
-    return std::ranges::all_of(ledger[parameter_oracle],
-                               [&](const Claim& claim) {
-                                 return holds({witness.parameters[claim.tensor],
-                                               &plan.parameter_layout.tensors()[claim.tensor],
-                                               {claim.weight, claim.value}});
-                               }) &&
-           std::ranges::all_of(ledger[witness_oracle], [&](const Claim& claim) {
-             return holds(
-                 {witness.tensors[claim.tensor], &plan.witness_shapes[claim.tensor], {claim.weight, claim.value}});
-           });
-  }
+  [[nodiscard]] bool holds(const ClaimLedger& ledger) const { return claims_hold(plan, witness, ledger, comm); }
 
   /// A true claim with random weights.
   [[nodiscard]] WeightedClaim random_claim(const IntegerTensor& tensor, const Shape& shape, std::uint64_t seed) const {
@@ -69,18 +112,16 @@ class LayerCase {
     const E value = weighted_sum(tensor, shape, weight, comm);
     return {std::move(weight), value};
   }
-  /// The claim on q, k or v that a claim on its padded heads is.
-  [[nodiscard]] WeightedClaim unpadded(const PointClaim& claim) const {
-    const unsigned feature_bits = plan.shapes.block_qkv.dimensions()[1].bits();
-    return {{Factor::at(claim.point[0]), padded_to_feature(plan.attention.heads, feature_bits, claim.point[1]),
-             Factor::at(claim.point[2])},
-            claim.value};
+  /// The claim on q, k or v that a claim at a head point is.
+  [[nodiscard]] WeightedClaim unpadded(const PointClaim& claim, const Shape& shape) const {
+    return {head_weight(plan.attention.heads, shape, claim.point, Factor::at(claim.point.back())), claim.value};
   }
-  /// A true claim on padded q, k or v at a random point.
-  [[nodiscard]] PointClaim random_head_claim(const IntegerTensor& tensor, std::uint64_t seed) const {
+  /// A true claim on q, k or v at a random head point; `heads`: the shape of such points.
+  [[nodiscard]] PointClaim random_head_claim(const IntegerTensor& tensor, const Shape& shape, const Shape& heads,
+                                             std::uint64_t seed) const {
     RandomElements random(seed);
-    PointClaim claim{random.point(plan.shapes.head_feature), {}};
-    claim.value = weighted_sum(tensor, plan.shapes.block_qkv, unpadded(claim).weight, comm);
+    PointClaim claim{random.point(heads), {}};
+    claim.value = weighted_sum(tensor, shape, unpadded(claim, shape).weight, comm);
     return claim;
   }
 
@@ -94,45 +135,12 @@ class LayerCase {
     return {{begin, begin + prompt}, {begin + prompt, begin + end}};
   }
 
-  /// Every column's extension at a random point, computed from all its values.
-  LookupClaims true_claims() {
-    RandomElements random(3);
-    LookupClaims claims;
-    claims.point = random.elements(plan.lookup.slots().log_leaves);
-    for (std::size_t c = 0; c < plan.lookup.columns.size(); ++c) {
-      const Shape& shape = plan.lookup.columns[c].shape;
-      std::vector<std::uint32_t> a(shape.chunk_size());
-      std::vector<std::int32_t> b(plan.lookup.tables[plan.lookup.columns[c].table].values.empty() ? 0 : a.size());
-      std::vector<E> column_a(std::size_t{1} << shape.bits());
-      std::vector<E> column_b(column_a.size());
-      for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        if (witness.columns[c].ownership.owner(shape, chunk, comm.size()) != comm.rank()) {
-          continue;
-        }
-        witness.columns[c].read(chunk, a, b);
-        const std::size_t first = shape.outer_index(chunk) << shape.inner_bits();
-        std::ranges::transform(a, column_a.begin() + static_cast<std::ptrdiff_t>(first), E::from_unsigned);
-        std::ranges::transform(b, column_b.begin() + static_cast<std::ptrdiff_t>(first), E::from_signed);
-      }
-      comm.all_reduce_sum(column_a);
-      comm.all_reduce_sum(column_b);
-      claims.a.push_back(evaluate(column_a, claims.column_point(shape)));
-      claims.b.push_back(evaluate(column_b, claims.column_point(shape)));
-    }
-    for (const TensorId tensor : plan.multiplicities) {
-      const Shape& shape = plan.witness_shapes[tensor];
-      claims.multiplicity.push_back(weighted_sum(witness.tensors[tensor], shape,
-                                                 weight_at(to_tensor_point(shape, claims.column_point(shape))), comm));
-    }
-    return claims;
-  }
-
   RandomModel generator_;
   Model model_;
   IntegerModel integers_;
 
  public:
-  Gpt2Plan plan;
+  ModelPlan plan;
 
  private:
   Trace trace_;

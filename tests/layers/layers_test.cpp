@@ -22,6 +22,13 @@ const LayerCase::Size whole_heads{{3, 32, 4, 96, 130, 64}, 4, 1};
 const LayerCase::Size straddling{{1, 80, 2, 100, 70, 32}, 9, 5};
 const LayerCase::Size tiles{{2, 24, 3, 32, 65, 512}, 140, 4};
 
+// models of the Llama family: three query heads a key/value head and m = 10; biases and a head of its own; norms on
+// heads, m a power of two, several score tiles
+constexpr auto llama = Architecture::llama;
+const LayerCase::Size grouped{{2, 12, 6, 20, 30, 16, llama, 2, 10, true, false, false}, 5, 3};
+const LayerCase::Size biased{{3, 20, 4, 28, 40, 24, llama, 4, 6, false, true, false}, 4, 2};
+const LayerCase::Size normed{{2, 16, 6, 70, 30, 256, llama, 3, 8, false, false, true}, 131, 3};
+
 struct Proven {
   std::vector<std::uint8_t> payload;
   ClaimLedger ledger;
@@ -121,11 +128,19 @@ TEST_P(Layers, bytes_do_not_depend_on_ranks) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Layers, ::testing::Values(odd, whole_heads, straddling, tiles));
+INSTANTIATE_TEST_SUITE_P(Models, Layers,
+                         ::testing::Values(odd, whole_heads, straddling, tiles, grouped, biased, normed));
 
-TEST(Layers, every_altered_message_is_rejected_or_leaves_a_false_claim) {
+class SmallLayers : public ::testing::TestWithParam<LayerCase::Size> {};
+
+INSTANTIATE_TEST_SUITE_P(Models, SmallLayers,
+                         ::testing::Values(LayerCase::Size{{2, 6, 2, 8, 9, 8}, 2, 2},
+                                           LayerCase::Size{{2, 6, 2, 8, 9, 8, llama, 1, 6, true, true, false}, 2, 2},
+                                           LayerCase::Size{{1, 6, 2, 8, 9, 8, llama, 2, 4, false, false, true}, 2, 2}));
+
+TEST_P(SmallLayers, every_altered_message_is_rejected_or_leaves_a_false_claim) {
   SelfCommunicator self;
-  const LayerCase data({{2, 6, 2, 8, 9, 8}, 2, 2}, self);
+  const LayerCase data(GetParam(), self);
   for (const Layer& layer : all_layers()) {
     SCOPED_TRACE(layer.name);
     const Proven proven = prove(layer, data);

@@ -3,6 +3,7 @@
 #include "layers/attention/attention.hpp"
 #include "subprotocols/claim_reduction.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
+#include "layers/rms_norm/rms_norm.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "subprotocols/requantization.hpp"
 #include "tensor/contract.hpp"
@@ -63,6 +64,11 @@ TEST(Relations, formulas) {
     const auto& [at_u, x, mu, inverse, gamma, at_token] = std::tie(v[0], v[1], v[2], v[3], v[4], v[5]);
     EXPECT_EQ(NormRelation{lambda}(v), at_u * (x - mu) * inverse * gamma + lambda * at_token * x * x);
   }
+  EXPECT_EQ(RootRelation{lambda}(std::span(v).first(2)), lambda * v[1] * v[0] - v[0] * v[0]);
+  {
+    const auto& [at_u, x, inverse, gamma, at_token] = std::tie(v[0], v[1], v[2], v[3], v[4]);
+    EXPECT_EQ(RmsNormRelation{lambda}(std::span(v).first(5)), at_u * x * inverse * gamma + lambda * at_token * x * x);
+  }
 }
 
 TEST(Relations, degrees) {
@@ -74,6 +80,8 @@ TEST(Relations, degrees) {
   expect_degree(MatrixProductRelation{powers(lambda, 3)}, 3, random);
   expect_degree(TokenRelation{F::from_canonical(5), lambda}, 2, random);
   expect_degree(NormRelation{lambda}, 4, random);
+  expect_degree(RootRelation{lambda}, 2, random);
+  expect_degree(RmsNormRelation{lambda}, 4, random);
 }
 
 TEST(Requantization, identity_holds_with_absent_chunks_and_padding) {

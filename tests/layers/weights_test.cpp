@@ -17,11 +17,11 @@ using testing::naive_evaluate;
 using testing::RandomElements;
 using testing::RandomModel;
 
-Gpt2Plan plan_of(const ModelShape& shape, const Statement& statement) {
+ModelPlan plan_of(const ModelShape& shape, const Statement& statement) {
   RandomModel generator(5);
   VerifyingKey key = make_verifying_key(generator.make(shape));
   key.filler = 2;
-  return Gpt2Plan::of(key, statement);
+  return ModelPlan::of(key, statement);
 }
 
 TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
@@ -61,6 +61,66 @@ TEST(HeadPadding, weights_are_rows_of_the_padding_matrices) {
   }
 }
 
+TEST(HeadPadding, weights_of_split_heads_are_points_of_the_tensor) {
+  RandomElements random(8);
+  SelfCommunicator self;
+  for (const auto& [heads, group, size] : std::vector<std::array<std::size_t, 3>>{{3, 3, 12}, {2, 7, 8}, {1, 2, 10}}) {
+    const HeadLayout layout{heads, size, group, true};
+    const Dimension block = Dimension::outer(3);
+    const Dimension token = Dimension::whole(4);
+    const Shape queries = layout.queries(block, token);
+    const Shape keys = layout.keys(block, token);
+    // the place as a half of a head and the place in it
+    const Shape split_queries(
+        {block, Dimension::outer(heads), Dimension::outer(group), Dimension{2, 1}, Dimension::whole(size / 2), token});
+    const Shape split_keys({block, Dimension::outer(heads), Dimension{2, 1}, Dimension::whole(size / 2), token});
+    const auto expect = [&](const Shape& heads_shape, const Shape& own) {
+      const auto tensor = filled<std::int16_t>(own, {}, 5, self);
+      const TensorPoint at = random.point(heads_shape);
+      const std::vector<Factor> weight = head_weight(layout, own, at, Factor::at(at.back()));
+      ASSERT_EQ(weight.size(), own.dimensions().size());
+      // chunks and flat order are the same
+      EXPECT_EQ(weighted_sum(&tensor, own, weight, self), weighted_sum(&tensor, heads_shape, weight_at(at), self));
+    };
+    expect(queries, queries);
+    expect(queries, split_queries);
+    expect(keys, keys);
+    expect(keys, split_keys);
+    // features of y in the order of head, group and place, places padded
+    const auto y = filled<std::int16_t>(queries, {}, 6, self);
+    const TensorPoint at{random.elements(2), random.elements(ceil_log2(heads) + ceil_log2(group) + ceil_log2(size)),
+                         random.elements(2)};
+    E expected;
+    for (const Entry& entry : all_entries(queries)) {
+      if (entry.present) {
+        const std::size_t feature =
+            (((entry.index[1] << ceil_log2(group)) + entry.index[2]) << ceil_log2(size)) + entry.index[3];
+        expected += naive_eq(at[0], entry.index[0]) * naive_eq(at[1], feature) * naive_eq(at[2], entry.index[4]) *
+                    E::from_signed(y.chunk(entry.chunk)[entry.place]);
+      }
+    }
+    EXPECT_EQ(weighted_sum(&y, queries, feature_weight(layout, queries, at), self), expected);
+  }
+}
+
+TEST(HeadPadding, weights_of_features_are_padded) {
+  RandomElements random(9);
+  for (const auto& [heads, size] : std::vector<std::array<std::size_t, 2>>{{3, 12}, {4, 8}}) {
+    const HeadLayout layout{heads, size};
+    const Dimension block = Dimension::outer(2);
+    const Dimension token = Dimension::whole(4);
+    const Dimension feature =
+        layout.whole() ? Dimension{heads * size, ceil_log2(size)} : Dimension::tiled(heads * size);
+    const Shape shape({block, feature, token});
+    for (const Shape& points : {layout.queries(block, token), layout.keys(block, token)}) {
+      const TensorPoint at = random.point(points);
+      const std::vector<Factor> weight = head_weight(layout, shape, at, Factor::at(at.back()));
+      ASSERT_EQ(weight.size(), 3U);
+      EXPECT_EQ(weight[1].table(), padded_to_feature(layout, feature.bits(), joined(at, 1, at.size() - 1)).table());
+    }
+  }
+}
+
 TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
   RandomElements random(2);
   SelfCommunicator self;
@@ -68,15 +128,26 @@ TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
     unsigned query_bits, key_bits;
     std::size_t past;
   };
-  for (const Case& sizes :
-       {Case{0, 0, 0}, {1, 1, 0}, {3, 3, 0}, {1, 1, 1}, {1, 1, 6}, {2, 2, 13}, {3, 4, 5}, {3, 2, 9}}) {
-    const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::whole(8)});
+  for (const Case& sizes : {Case{0, 0, 0},
+                            {1, 1, 0},
+                            {3, 3, 0},
+                            {1, 1, 1},
+                            {1, 1, 6},
+                            {2, 2, 13},
+                            {3, 4, 5},
+                            {3, 2, 9},
+                            {0, 3, 0},
+                            {0, 2, 5},
+                            {1, 3, 6},
+                            {2, 4, 13},
+                            {0, 0, 3}}) {
+    const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), Dimension::whole(8)});
     const Dimension query{8, sizes.query_bits};
     const Dimension key{8 + sizes.past, sizes.key_bits};
     AttentionPlan attention;
     attention.past = sizes.past;
-    attention.scores = Shape({Dimension::outer(3), Dimension::outer(2), query, key}, Presence::causal,
-                             key.chunk_count() - query.chunk_count());
+    attention.scores =
+        Shape({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), query, key}, Presence::causal);
     const Shape& scores = attention.scores;
     const TensorPoint at = random.point(scores);
     const auto maxima = filled<std::int16_t>(rows, {}, 77, self);
@@ -85,23 +156,22 @@ TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
     E masked;
     for (const Entry& entry : all_entries(scores)) {
       E weight = E::one();
-      for (std::size_t j = 0; j < 4; ++j) {
+      for (std::size_t j = 0; j < 5; ++j) {
         weight *= naive_eq(at[j], entry.index[j]);
       }
       if (entry.present) {
-        maximum += weight * row_max[(entry.index[0] * 2 + entry.index[1]) * 8 + entry.index[2]];
-        masked += entry.index[3] > entry.index[2] + sizes.past ? weight : E::zero();
+        maximum += weight * row_max[((entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2]) * 8 + entry.index[3]];
+        masked += entry.index[4] > entry.index[3] + sizes.past ? weight : E::zero();
       }
     }
-    const std::vector<Factor> weight{Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)};
-    EXPECT_EQ(weighted_sum(&maxima, rows, weight, self), maximum);
+    EXPECT_EQ(weighted_sum(&maxima, rows, masked_row_weight(scores, at), self), maximum);
     EXPECT_EQ(masked_places(attention, at), masked);
   }
 }
 
 TEST(Logits, generated_rows_select_the_rows_before_the_generated_tokens) {
   RandomElements random(3);
-  const Gpt2Plan plan = plan_of({1, 12, 3, 16, 20, 16}, {{1, 2, 3, 4, 5}, {6, 7, 8}});
+  const ModelPlan plan = plan_of({1, 12, 3, 16, 20, 16}, {{1, 2, 3, 4, 5}, {6, 7, 8}});
   const Point point = random.elements(2);
   std::vector<E> expected(8);
   for (std::size_t g = 0; g < 3; ++g) {
@@ -156,7 +226,7 @@ TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {
   RandomElements random(5);
   SelfCommunicator self;
   const Statement statement{{4, 69, 4}, {0, 11}};
-  const Gpt2Plan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
+  const ModelPlan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
   const std::vector<std::uint32_t> tokens{4, 69, 4, 0, 11, 2, 2, 2};
   EXPECT_EQ(padded_tokens(plan, statement), tokens);
   const TensorPoint at = random.point(plan.shapes.block_feature);
@@ -193,6 +263,21 @@ TEST(Mlp, next_block_reads_one_block_later) {
       expected[b + 1] = naive_eq(point, b);
     }
     EXPECT_EQ(next_block(point, blocks).table(), expected) << blocks;
+  }
+}
+
+TEST(MatrixProduct, weight_with_several_dimensions_out_and_in) {
+  RandomElements random(8);
+  const Dimension block = Dimension::outer(3);
+  const Shape weight({block, Dimension::outer(3), Dimension::whole(5), Dimension::outer(2), Dimension::whole(6)});
+  const TensorPoint out{random.elements(2), random.elements(2), random.elements(3), random.elements(4)};
+  const Point blocks = random.elements(2);
+  const Point in = random.elements(4);
+  const std::vector<Factor> factors = matrix_weight(weight, blocks, out, in);
+  ASSERT_EQ(factors.size(), 5U);
+  const std::array<Point, 5> expected{blocks, out[1], out[2], Point{in[0]}, Point(in.begin() + 1, in.end())};
+  for (std::size_t j = 0; j < 5; ++j) {
+    EXPECT_EQ(factors[j].table(), eq_table(expected[j]));
   }
 }
 

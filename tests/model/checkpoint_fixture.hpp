@@ -12,12 +12,12 @@
 
 namespace tessera {
 
-/// A checkpoint folder with the header and the data of odd-40k (half precision) that a test may spoil.
+/// A checkpoint folder with the header and the data of a model (half precision) that a test may spoil.
 class CheckpointFixture : public testing::Test {
  protected:
-  CheckpointFixture() {
-    config_ = nlohmann::json::parse(file_bytes(model_folder("odd-40k") / "config.json"));
-    const std::string bytes = file_bytes(model_folder("odd-40k") / "model_f16.safetensors");
+  explicit CheckpointFixture(const std::string& model = "odd-40k") {
+    config_ = nlohmann::json::parse(file_bytes(model_folder(model) / "config.json"));
+    const std::string bytes = file_bytes(model_folder(model) / "model_f16.safetensors");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), sizeof length);
     header_ = nlohmann::json::parse(bytes.substr(8, length));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include "base/errors.hpp"
 #include "model/checkpoint.hpp"
@@ -15,18 +16,25 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-/// Against the F32 weights where they are here: reference.json was computed with them.
+Tokenizer tokenizer_of(const std::filesystem::path& folder, const ModelShape& shape) {
+  return Tokenizer(std::filesystem::exists(folder / "tokenizer.json") ? load_tokenizer_json(folder, shape.n_vocab)
+                                                                      : load_tokenizer(folder));
+}
+
+/// Against the original weights where they are here: reference.json was computed with them.
 class FloatReference : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(full_model_folder(GetParam()))) {
-      GTEST_SKIP() << "the F32 weights are not here: " << full_model_folder(GetParam());
+      GTEST_SKIP() << "the original weights are not here: " << full_model_folder(GetParam());
     }
-    model_ = std::make_unique<FloatTransformer>(load_checkpoint(full_model_folder(GetParam())));
-    tokenizer_ = std::make_unique<Tokenizer>(load_tokenizer(full_model_folder(GetParam())));
-    reference_ = reference(GetParam());
+    float_model_ = load_checkpoint(full_model_folder(GetParam()));
+    model_ = std::make_unique<FloatTransformer>(float_model_);
+    tokenizer_ = std::make_unique<Tokenizer>(tokenizer_of(full_model_folder(GetParam()), model_->shape()));
+    reference_ = nlohmann::json::parse(file_bytes(full_model_folder(GetParam()) / "reference.json"));
   }
 
+  FloatModel float_model_;
   std::unique_ptr<FloatTransformer> model_;
   std::unique_ptr<Tokenizer> tokenizer_;
   nlohmann::json reference_;
@@ -43,7 +51,8 @@ TEST_P(FloatReference, perplexity_of_the_evaluation_text) {
 }
 
 TEST_P(FloatReference, perplexity_of_the_sample) {
-  const Perplexity found = perplexity(*model_, tokenizer_->encode(file_bytes(model_folder(GetParam()) / "sample.txt")));
+  const Perplexity found =
+      perplexity(*model_, tokenizer_->encode(file_bytes(full_model_folder(GetParam()) / "sample.txt")));
   const nlohmann::json expected = reference_["sample"];
   EXPECT_EQ(found.predicted, expected["n_predicted"].get<std::size_t>());
   EXPECT_NEAR(found.value() / expected["perplexity"].get<double>(), 1.0, 1e-9);
@@ -100,30 +109,96 @@ TEST_P(FloatReference, ranges_of_the_evaluation_text) {
     KeyValueCache cache(model_->shape(), length);
     static_cast<void>(model_->extend({&cache, 1}, std::span(ids).subspan(begin, length), &ranges));
   }
-  double residual = 0, score = 0, ln1 = 0, ln2 = 0, mlp = 0;
-  for (const auto& [name, value] : reference_["ranges"].items()) {
-    const double maximum = value.get<double>();
-    residual = name.find("residual") != std::string::npos ? std::max(residual, maximum) : residual;
-    score = name.ends_with("scores") ? std::max(score, maximum) : score;
-    ln1 = name.ends_with("ln_1") ? std::max(ln1, maximum) : ln1;
-    ln2 = name.ends_with("ln_2") ? std::max(ln2, maximum) : ln2;
-    mlp = name.ends_with("mlp_pre_gelu") ? std::max(mlp, maximum) : mlp;
+  const double root = std::sqrt(static_cast<double>(model_->shape().head_size()));
+  // kinds of tensors: the ends of the reference's names, and what its numbers lack
+  struct Kind {
+    std::string name, end;
+    double divisor = 1;
+  };
+  std::vector<Kind> kinds{{"score", "scores"}};
+  if (model_->shape().gpt2()) {
+    kinds.insert(kinds.end(), {{"u1", ".ln_1"}, {"u2", ".ln_2"}, {"uf", "ln_f"}, {"mlp", "mlp_pre_gelu"}});
+  } else {
+    kinds.insert(kinds.end(), {{"u1", ".input_layernorm"},
+                               {"u2", ".post_attention_layernorm"},
+                               {"uf", "norm"},
+                               {"q", "q_rotated", root},
+                               {"k", "k_rotated"},
+                               {"v", "v_proj"},
+                               {"y", "attn_out"},
+                               {"mlp", "mlp_gate"},
+                               {"product", "mlp_product"}});
   }
-  EXPECT_NEAR(ranges.at("residual"), residual, 1e-3);
-  EXPECT_NEAR(ranges.at("score"), score, 1e-3);
-  EXPECT_NEAR(ranges.at("u1"), ln1, 1e-3);
-  EXPECT_NEAR(ranges.at("u2"), ln2, 1e-3);
-  EXPECT_NEAR(ranges.at("mlp"), mlp, 1e-3);
-  EXPECT_NEAR(ranges.at("uf"), reference_["ranges"]["ln_f"].get<double>(), 1e-3);
+  if (model_->shape().head_norm) {
+    kinds.insert(kinds.end(), {{"hq", "q_proj"}, {"hk", "k_proj"}});
+  }
+  std::map<std::string, double> expected;
+  for (const auto& [name, value] : reference_["ranges"].items()) {
+    if (name.find("residual") != std::string::npos) {
+      expected["residual"] = std::max(expected["residual"], value.get<double>());
+    }
+    for (const Kind& kind : kinds) {
+      if (kind.end.starts_with('.') ? name.ends_with(kind.end) : name == kind.end || name.ends_with('.' + kind.end)) {
+        expected[kind.name] = std::max(expected[kind.name], value.get<double>() / kind.divisor);
+      }
+    }
+  }
+  EXPECT_EQ(expected.size(), kinds.size() + 1);
+  for (const auto& [name, value] : expected) {
+    EXPECT_NEAR(ranges.at(name), value, 1e-3) << name;
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, FloatReference, testing::Values("gutenberg-2m", "odd-40k"), model_test_name);
+/// The model's first blocks.
+FloatModel beginning(const FloatModel& model, std::size_t blocks) {
+  FloatModel first = model;
+  first.shape.n_layer = blocks;
+  first.parameters = FloatParameters(first.shape);
+  for (const ParameterRow& row : parameter_table(first.shape)) {
+    const std::span<float> values = first.parameters[row.id].values();
+    std::ranges::copy(model.parameters[row.id].values().first(values.size()), values.begin());
+  }
+  return first;
+}
+
+TEST_P(FloatReference, hidden_vectors_between_the_blocks) {
+  if (model_->shape().gpt2()) {
+    GTEST_SKIP() << "its norm loses the mean";
+  }
+  const auto ids = reference_["prompts"][1]["ids"].get<Ids>();
+  const nlohmann::json& trace = reference_["trace"];
+  ASSERT_EQ(trace.size(), model_->shape().n_layer + 2);
+  const std::size_t d = model_->shape().n_embd;
+  for (std::size_t blocks = 0; blocks <= model_->shape().n_layer; ++blocks) {
+    const FloatTransformer first(beginning(float_model_, blocks));
+    KeyValueCache cache(first.shape(), ids.size());
+    const std::vector<double> normed = first.extend({&cache, 1}, ids);
+    const auto hidden = trace[blocks].get<std::vector<double>>();
+    double squares = 0;
+    for (const double value : hidden) {
+      squares += value * value;
+    }
+    const double inverse = 1 / std::sqrt(squares / static_cast<double>(d) + float_model_.layer_norm_epsilon);
+    for (std::size_t f = 0; f < d; ++f) {
+      const double expected = hidden[f] * inverse * float_model_.parameters[gammaf].values()[f];
+      EXPECT_NEAR(normed[normed.size() - d + f], expected, 1e-6);
+      if (blocks == model_->shape().n_layer) {
+        EXPECT_NEAR(normed[normed.size() - d + f], trace[blocks + 1][f].get<double>(), 1e-6);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, FloatReference,
+                         testing::Values("gutenberg-2m", "odd-40k", "gutenberg-llama-3m", "odd-qwen-60k",
+                                         "odd-qwen2-50k"),
+                         model_test_name);
 
 class BundledModel : public testing::TestWithParam<std::string> {};
 
 TEST_P(BundledModel, half_precision_perplexity_is_close_to_the_reference) {
   const FloatTransformer model(load_checkpoint(model_folder(GetParam())));
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer = tokenizer_of(model_folder(GetParam()), model.shape());
   const Perplexity found = perplexity(model, tokenizer.encode(file_bytes(model_folder(GetParam()) / "sample.txt")));
   EXPECT_NEAR(found.value() / reference(GetParam())["sample"]["perplexity"].get<double>(), 1.0, 1e-3);
 }
@@ -133,7 +208,7 @@ TEST_P(BundledModel, half_precision_perplexity_of_the_evaluation_text) {
     GTEST_SKIP() << "the evaluation text is not here: " << evaluation_text(GetParam());
   }
   const FloatTransformer model(load_checkpoint(model_folder(GetParam())));
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer = tokenizer_of(model_folder(GetParam()), model.shape());
   const Perplexity found = perplexity(model, tokenizer.encode(file_bytes(evaluation_text(GetParam()))));
   EXPECT_NEAR(found.value() / reference(GetParam())["eval"]["f16_weights_float64"]["perplexity"].get<double>(), 1.0,
               1e-9);
@@ -170,7 +245,102 @@ TEST_P(BundledModel, unusable_tokens_are_refused) {
   expect_input_error([&] { static_cast<void>(model.extend({&cache, 1}, Ids{1, 2, 3})); }, "at most 2 tokens");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, BundledModel, testing::Values("gutenberg-2m", "odd-40k"), model_test_name);
+INSTANTIATE_TEST_SUITE_P(Models, BundledModel,
+                         testing::Values("gutenberg-2m", "odd-40k", "odd-qwen-60k", "odd-qwen2-50k"), model_test_name);
+
+class FamilyModel : public testing::TestWithParam<std::string> {
+ protected:
+  FloatModel model_ = load_checkpoint(model_folder(GetParam()));
+
+  struct Run {
+    std::vector<double> logits;
+    ActivationRanges ranges;
+    ChannelMaxima channels;
+  };
+  Run run() const {
+    const FloatTransformer transformer(model_);
+    const auto ids = reference(GetParam())["prompts"].back()["ids"].get<Ids>();
+    KeyValueCache cache(transformer.shape(), ids.size());
+    Run result;
+    const std::vector<double> hidden = transformer.extend({&cache, 1}, ids, &result.ranges, &result.channels);
+    result.logits = transformer.logits(hidden);
+    return result;
+  }
+  /// Multiplies entries [row*columns, (row + 1)*columns) of block 1.
+  void scale_row(ParameterId id, std::size_t row, float factor) {
+    for (float& value : model_.parameters[id].block(1).rows({row, row + 1})) {
+      value *= factor;
+    }
+  }
+};
+
+TEST_P(FamilyModel, channel_maxima_are_those_of_the_ranges) {
+  const Run found = run();
+  std::map<std::string, std::string> kinds{{"product", "product"}, {"value", "v"},     {"norm_1", "u1"},
+                                           {"norm_2", "u2"},       {"rotated_q", "q"}, {"norm_f", "uf"},
+                                           {"rotated_k", "k"}};
+  std::size_t places = 0;
+  for (const EqualisedPlace& place : equalised_places(model_.shape)) {
+    for (const std::string part : {"", "_q", "_k"}) {
+      const std::string name = std::string(place.name) + part;
+      if ((place.name == "rotated") == !part.empty()) {
+        const std::vector<double>& maxima = found.channels.at(name);
+        EXPECT_EQ(maxima.size(), place.count) << name;
+        EXPECT_EQ(*std::ranges::max_element(maxima), found.ranges.at(kinds.at(name))) << name;
+        EXPECT_GT(*std::ranges::min_element(maxima), 0) << name;
+        ++places;
+      }
+    }
+  }
+  EXPECT_EQ(found.channels.size(), places);
+}
+
+TEST_P(FamilyModel, scaling_a_pair_of_queries_against_keys_shows_in_its_channel_alone) {
+  const Run before = run();
+  const std::size_t m = model_.shape.head_size();
+  const std::size_t group = model_.shape.group();
+  constexpr std::size_t pair = 4;
+  const std::size_t key_head = model_.shape.head_norm ? 0 : 2;
+  for (const std::size_t place : {pair, pair + m / 2}) {
+    if (model_.shape.head_norm) {
+      scale_row(gamma_k, place, 2);
+      scale_row(gamma_q, place, 0.5);
+      continue;
+    }
+    scale_row(wk, key_head * m + place, 2);
+    scale_row(bk, key_head * m + place, 2);
+    for (std::size_t head = key_head * group; head < (key_head + 1) * group; ++head) {
+      scale_row(wq, head * m + place, 0.5);
+      scale_row(bq, head * m + place, 0.5);
+    }
+  }
+  const Run after = run();
+  for (std::size_t i = 0; i < before.logits.size(); ++i) {
+    ASSERT_NEAR(after.logits[i], before.logits[i], 1e-9);
+  }
+  const std::size_t pairs = before.channels.at("rotated_k").size() / model_.shape.n_layer;
+  for (std::size_t i = 0; i < 2 * pairs; ++i) {
+    const bool scaled = i == pairs + key_head * m / 2 + pair;
+    EXPECT_DOUBLE_EQ(after.channels.at("rotated_k")[i], before.channels.at("rotated_k")[i] * (scaled ? 2 : 1)) << i;
+    EXPECT_DOUBLE_EQ(after.channels.at("rotated_q")[i], before.channels.at("rotated_q")[i] / (scaled ? 2 : 1)) << i;
+  }
+}
+
+TEST_P(FamilyModel, fillers_beyond_the_context_change_nothing_before_them) {
+  const FloatTransformer transformer(model_);
+  const Ids ids = sample_sequences(transformer, 1, 1, model_.shape.n_positions).front();
+  Ids longer = ids;
+  longer.resize(ids.size() + 7);
+  KeyValueCache cache(transformer.shape(), ids.size()), padded(transformer.shape(), longer.size());
+  const std::vector<double> expected = transformer.extend({&cache, 1}, ids);
+  const std::vector<double> found = transformer.extend({&padded, 1}, longer);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(found[i], expected[i], 1e-10);
+  }
+  EXPECT_TRUE(std::ranges::all_of(found, [](double value) { return std::isfinite(value); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, FamilyModel, testing::Values("odd-qwen-60k", "odd-qwen2-50k"), model_test_name);
 
 }  // namespace
 }  // namespace tessera

@@ -63,7 +63,7 @@ TEST_P(Import, is_quick_and_repeatable) {
 }
 
 TEST_P(Import, sizes_follow_the_shape) {
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(imported().model.shape)) {
     EXPECT_EQ(imported().model.parameters[row.id].values().size(), row.extents(imported().model.shape).count())
         << row.name;
   }
@@ -71,15 +71,16 @@ TEST_P(Import, sizes_follow_the_shape) {
 
 TEST_P(Import, given_exponents_need_no_calibration) {
   ImportOptions options;
-  options.exponents = imported().model.exponents;
+  options.choices.emplace().exponents = imported().model.exponents;
   const ImportedModel again = import_model(model_folder(GetParam()), options);
   EXPECT_EQ(again.model.parameters, imported().model.parameters);
   EXPECT_TRUE(again.model.calibration.maxima.empty());
-  options.exponents->w1 += 20;
+  options.choices->exponents.w1 += 20;
   expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "shift_1: expected 1 to 16");
-  options.exponents = imported().model.exponents;
-  options.exponents->bo += 8;
+  options.choices->exponents = imported().model.exponents;
+  options.choices->exponents.bo += 8;
   expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "bo");
+  expect_input_error([&] { import_model(model_folder(GetParam()), {.product_bits = 20}); }, "width of t");
 }
 
 TEST_P(Import, parameters_are_the_rounded_weights) {
@@ -100,8 +101,11 @@ TEST_P(Import, parameters_are_the_rounded_weights) {
 
 TEST_P(Import, rounding_the_parameters_keeps_the_perplexity) {
   const Model& model = imported().model;
-  FloatModel rounded{model.shape, model.layer_norm_epsilon, FloatParameters(model.shape)};
-  for (const ParameterRow& row : parameter_table()) {
+  FloatModel rounded;
+  rounded.shape = model.shape;
+  rounded.layer_norm_epsilon = model.layer_norm_epsilon;
+  rounded.parameters = FloatParameters(model.shape);
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     const bool folded = row.id == wq || row.id == bq;
     const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
     const int exponent = model.exponents.*row.exponent;

@@ -18,6 +18,10 @@ fs::path full_model_folder(const std::string& model) {
   return fs::path(TESSERA_SOURCE_DIR) / ".." / "shared" / "models" / model;
 }
 
+fs::path best_model_folder(const std::string& model) {
+  return fs::exists(full_model_folder(model)) ? full_model_folder(model) : model_folder(model);
+}
+
 fs::path evaluation_text(const std::string& model) { return full_model_folder(model) / "eval.txt"; }
 
 nlohmann::json reference(const std::string& model) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@ namespace tessera {
 std::filesystem::path model_folder(const std::string& model);
 /// The folder beside the project with single-precision weights and eval.txt; may be absent.
 std::filesystem::path full_model_folder(const std::string& model);
+/// That, or where it is absent the bundled one.
+std::filesystem::path best_model_folder(const std::string& model);
 std::filesystem::path evaluation_text(const std::string& model);
 nlohmann::json reference(const std::string& model);
 
@@ -38,9 +41,9 @@ class TemporaryFolder {
 /// Expects an InputError of one line whose message contains `part`.
 void expect_input_error(const std::function<void()>& action, const std::string& part);
 
-inline std::string model_test_name(const testing::TestParamInfo<std::string>& info) {
+inline std::string model_test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
-  name[name.find('-')] = '_';
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 

@@ -17,7 +17,7 @@ FloatModel tiny_model() {
   FloatModel model;
   model.shape = {1, 4, 1, 16, 8, 16};
   model.parameters = FloatParameters(model.shape);
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(model.shape)) {
     std::ranges::fill(model.parameters[row.id].values(), 0.25F);
   }
   return model;
@@ -76,7 +76,7 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
   for (const double weights : {0.0, 1e-6, 1.0, 30.0, 1000.0}) {
     for (const double activations : {0.0, 1e-3, 1.0, 100.0, 1000.0}) {
       FloatModel model = tiny_model();
-      for (const ParameterRow& row : parameter_table()) {
+      for (const ParameterRow& row : parameter_table(model.shape)) {
         if (row.id != embedding && row.id != position) {
           std::ranges::fill(model.parameters[row.id].values(), static_cast<float>(weights));
         }
@@ -93,7 +93,7 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
         EXPECT_NE(std::string(error.what()).find("shift_"), std::string::npos) << error.what();
         continue;
       }
-      check_exponents(exponents);
+      check_exponents(model.shape, exponents);
       check_bounds(model.shape, IntegerConstants::of(model.shape, 1e-5), exponents,
                    parameter_maxima(quantize(model, exponents)));
     }
@@ -106,7 +106,7 @@ TEST(Exponents, every_condition_is_checked) {
   const auto refused = [&](std::int32_t Exponents::*field, int value, const std::string& part) {
     Exponents bad = good;
     bad.*field = value;
-    expect_input_error([&] { check_exponents(bad); }, part);
+    expect_input_error([&] { check_exponents(model.shape, bad); }, part);
   };
   refused(&Exponents::residual, 11, "residual");
   refused(&Exponents::score, 13, "score");

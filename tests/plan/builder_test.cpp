@@ -105,7 +105,7 @@ TEST(Builder, lengths_that_the_model_cannot_have_are_refused) {
 struct HugePlan : Plan {
   explicit HugePlan(unsigned log_size) : Plan(small_key(), {.prompt = 1, .generated = 1}) {
     Builder(*this).committed<std::int16_t>("huge", Shape({Dimension::whole(std::size_t{1} << log_size)}), {});
-    pack({}, Shape({Dimension::whole(128)}));
+    pack({}, {Shape({Dimension::whole(128)}), Shape({Dimension::whole(128)})});
   }
 };
 

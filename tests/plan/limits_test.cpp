@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/errors.hpp"
-#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/model_plan.hpp"
 #include "arithmetic/tables.hpp"
 
 namespace tessera::test {
@@ -27,9 +27,11 @@ VerifyingKey key_of(const ModelShape& shape) {
   return key;
 }
 
-std::string error_of(const VerifyingKey& key, std::size_t tokens) {
+std::string error_of(const VerifyingKey& key, std::size_t tokens, std::uint32_t pass_length = 0) {
   try {
-    (void)Gpt2Plan::of(key, {std::vector<std::uint32_t>(tokens - 1), {0}});
+    Statement statement{std::vector<std::uint32_t>(tokens - 1), {0}};
+    statement.pass_length = pass_length;
+    (void)ModelPlan::of(key, statement);
     return "none";
   } catch (const InputError& error) {
     return error.what();
@@ -59,6 +61,22 @@ TEST(PlanLimits, TokensOfTheKey) {
 TEST(PlanLimits, ScoreTiles) {  // 64 x 64 tiles a head and block
   EXPECT_THAT(error_of(key_of({205, 20, 5, 20, 30, 4096}), 4096),
               HasSubstr("score tiles: expected 0 to 4194304, found "));
+}
+
+TEST(PlanLimits, ScoreTilesOfPasses) {  // M x 64 tiles of passes of M < 64 rows
+  const VerifyingKey key = key_of({4, 20, 5, 20, 30, 4096});
+  EXPECT_EQ(error_of(key, 4096, 2), "none");
+  EXPECT_THAT(error_of(key, 4096, 1), HasSubstr("score tiles: expected 0 to 4194304, found 5242880"));
+}
+
+TEST(PlanLimits, PassLength) {
+  for (const std::uint32_t length : {1U, 2U, 64U, 128U}) {  // the rows' number or more: one pass
+    EXPECT_EQ(error_of(key_of(small), 5, length), "none");
+  }
+  for (const std::uint32_t length : {3U, 96U, 129U, 256U, 1U << 31, ~0U}) {
+    EXPECT_THAT(error_of(key_of(small), 5, length),
+                HasSubstr("pass_length: expected a power of two from 1 to 128, found " + std::to_string(length)));
+  }
 }
 
 TEST(PlanLimits, DomainOfTheWitness) {

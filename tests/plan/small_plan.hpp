@@ -40,7 +40,7 @@ struct SmallPlan : Plan {
     alone_id = builder.commit(alone);
     layer = builder.layer_value("layer", shape, 18);
     builder.finish_tables();
-    pack({shape}, shape);
+    pack({shape}, {shape, shape});
   }
 };
 

@@ -131,7 +131,7 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
       self);
   key.parameter_root = codeword.root();
   const Ids prompt = prompt_of(odd, 3);
-  const Gpt2Plan plan = Gpt2Plan::of(key, prompt.size(), 1);
+  const ModelPlan plan = ModelPlan::of(key, prompt.size(), 1);
   const Trace trace = run_inference(integer_model(model), plan, prompt, self);
   std::vector<std::string> scopes, ended;
   const Proof proof = prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,

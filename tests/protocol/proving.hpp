@@ -53,7 +53,7 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
                                                parameters.views(), true, comm),
                                  comm);
     job.key.parameter_root = codeword.root();
-    const Gpt2Plan plan = Gpt2Plan::of(job.key, prompt.size(), generate);
+    const ModelPlan plan = ModelPlan::of(job.key, prompt.size(), generate);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;

@@ -26,7 +26,7 @@ class Reference : public testing::TestWithParam<const char*> {
     const Model& model = bundled(GetParam()).model;
     SelfCommunicator self;
     const IntegerModel integers = integer_model(model);
-    const Gpt2Plan plan = Gpt2Plan::of(integers.key, ids.size() - 1, 1);
+    const ModelPlan plan = ModelPlan::of(integers.key, ids.size() - 1, 1);
     IntegerTransformer transformer(integers, plan, Record::nothing, self);
     transformer.append(ids);
     std::vector<double> logits;

@@ -7,7 +7,7 @@ namespace tessera::test {
 namespace {
 
 /// The seed as section 5 of src/README.md has it.
-Digest seed_of(const VerifyingKey& key, const Statement& statement) {
+Digest seed_of(const VerifyingKey& key, const Statement& statement, const std::vector<std::uint32_t>& more = {}) {
   const std::string name = "tessera";
   std::vector<std::uint8_t> bytes(name.begin(), name.end());
   append_little_endian<std::uint32_t>(bytes, 3);
@@ -19,6 +19,9 @@ Digest seed_of(const VerifyingKey& key, const Statement& statement) {
       append_little_endian(bytes, id);
     }
   }
+  for (const std::uint32_t number : more) {
+    append_little_endian(bytes, number);
+  }
   return blake2s(bytes);
 }
 
@@ -26,6 +29,13 @@ TEST(Seed, HoldsVersionKeyLengthsAndIds) {
   VerifyingKey key;
   for (const Statement& statement : {Statement{{1, 2}, {3}}, Statement{{1}, {2, 3}}, Statement{{70000}, {}}}) {
     EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement));
+  }
+  for (const std::uint32_t length : {1, 128}) {  // flags and length at the end
+    Statement statement{{1, 2}, {3}};
+    statement.pass_length = length;
+    EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, {4, length}));
+    statement.keeps = true;
+    EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, {6, length}));
   }
   ++key.filler;
   EXPECT_EQ(statement_seed(key, {{1}, {2}}), seed_of(key, {{1}, {2}}));

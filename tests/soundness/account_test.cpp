@@ -15,7 +15,7 @@ namespace {
 
 /// An honest proof, the positions that its verifier draws and the claims that it comes to.
 struct Verified {
-  Gpt2Plan plan;
+  ModelPlan plan;
   Proof proof;
   std::vector<std::vector<std::size_t>> drawn;
   ProofClaims claims;
@@ -24,7 +24,7 @@ struct Verified {
 const Verified& verified() {
   static const Verified result = [] {
     TestModel& test = odd_model();
-    Verified made{Gpt2Plan::of(test.key, odd_statement()), prove_lie(test, odd_statement(), {}), {}, {}};
+    Verified made{ModelPlan::of(test.key, odd_statement()), prove_lie(test, odd_statement(), {}), {}, {}};
     VerifierTranscript transcript(statement_seed(test.key, odd_statement()), made.proof.payload);
     transcript.set_listener({.draws = [&](const auto& positions) { made.drawn.push_back(positions); }});
     made.claims = verify_all(made.plan, test.key, odd_statement(), transcript);
@@ -146,7 +146,7 @@ struct TooLarge {
 
 TEST(Account, LessThanAHundredBitsAreSeen) {
   const TooLarge large;
-  const SoundnessReport report = soundness_report(Gpt2Plan::of(large.key, large.statement), large.key);
+  const SoundnessReport report = soundness_report(ModelPlan::of(large.key, large.statement), large.key);
   EXPECT_LT(report.round_by_round_bits(), 94.0);
   EXPECT_GT(report.round_by_round_bits(), 92.0);
 }
@@ -160,7 +160,7 @@ TEST(Account, ProverRefusesLessThanAHundredBits) {
   const TooLarge large;
   TestModel& test = odd_model();
   try {
-    prove_inference(Gpt2Plan::of(large.key, large.statement), large.key, large.statement, Trace{}, test.parameters,
+    prove_inference(ModelPlan::of(large.key, large.statement), large.key, large.statement, Trace{}, test.parameters,
                     *test.codeword, test.comm);
     FAIL() << "proven";
   } catch (const InputError& error) {

@@ -23,9 +23,9 @@ TEST(Binding, AnotherKeyIsRejected) {
       // a key that no statement fits
     }
   };
-  for_each_exponent(odd_model().key.exponents, [&](std::string_view name, std::int32_t) {
+  for_each_exponent(odd_model().key.shape, odd_model().key.exponents, [&](std::string_view name, std::int32_t) {
     rejected(std::string(name), [&](VerifyingKey& key) {
-      for_each_exponent(key.exponents, [&](std::string_view other, std::int32_t& value) {
+      for_each_exponent(key.shape, key.exponents, [&](std::string_view other, std::int32_t& value) {
         // one larger keeps every shift positive for outputs, one smaller for inputs
         value += other == name && name != "residual" ? (name.size() == 1 || name == "score" ? -1 : 1) : 0;
         value += other == name && name == "residual" ? 1 : 0;
@@ -73,8 +73,8 @@ TEST(Binding, AnotherStatementIsRejected) {
 
 /// The plan follows from key and statement; a proof made with other tables or widths is no proof.
 TEST(Binding, AnotherPlanIsRejected) {
-  Gpt2Plan wide = odd_plan();
-  widen(wide, wide.norm_final.sigma.checked);
+  ModelPlan wide = odd_plan();
+  widen(wide, layer_norm(wide.norm_final).sigma.checked);
   const Proof proof = prove_lie(odd_model(), odd_statement(), {}, &wide);
   expect_accepted(verify_inference(wide, odd_model().key, odd_statement(), proof.payload));
   EXPECT_FALSE(verify_inference(odd_model().key, odd_statement(), proof.payload).accepted);
@@ -82,7 +82,7 @@ TEST(Binding, AnotherPlanIsRejected) {
 
 TEST(Binding, PlanOfOtherLengthsAndUnknownIdsAreRefused) {
   TestModel& test = odd_model();
-  const Gpt2Plan plan = Gpt2Plan::of(test.key, odd_statement());
+  const ModelPlan plan = ModelPlan::of(test.key, odd_statement());
   Statement longer = odd_statement();
   longer.generated.push_back(longer.generated.back());
   expect_rejected(verify_inference(plan, test.key, longer, {}), "/statement");

@@ -52,7 +52,7 @@ E naive_claim(const IntegerTensor& tensor, const Shape& shape, const std::vector
 
 /// Each claim by itself, so that none holds only in the batch.
 TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
-  const Gpt2Plan& plan = proven().forgery->plan;
+  const ModelPlan& plan = proven().forgery->plan;
   const Witness& witness = *proven().forgery->witness;
   for (const Claim& claim : proven().claims.ledger[witness_oracle]) {
     EXPECT_EQ(naive_claim(witness.tensors[claim.tensor], plan.witness_shapes[claim.tensor], claim.weight), claim.value)
@@ -68,14 +68,14 @@ TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
 
 /// A claim that verifier and prover both forget leaves a value that nothing binds: every use of a tensor is counted.
 TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
-  const Gpt2Plan& plan = proven().forgery->plan;
-  std::vector<std::size_t> parameters(parameter_count);
+  const ModelPlan& plan = proven().forgery->plan;
+  std::vector<std::size_t> parameters(plan.parameter_layout.tensors().size());
   for (const Claim& claim : proven().claims.ledger[parameter_oracle]) {
     ++parameters[claim.tensor];
   }
   // the embedding: input rows, all logits, chosen logits
-  for (std::size_t id = 0; id < parameter_count; ++id) {
-    EXPECT_EQ(parameters[id], id == embedding ? 3U : 1U) << id;
+  for (std::size_t id = 0; id < parameters.size(); ++id) {
+    EXPECT_EQ(parameters[id], id == plan.parameter_index[embedding] ? 3U : 1U) << id;
   }
 
   std::vector<std::size_t> found(plan.witness_shapes.size());
@@ -85,7 +85,7 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   // at the look-up point, every committed tensor once (but the chosen logits, which are not looked up and have one
   // use); then its uses by the layers
   std::vector<std::size_t> expected(plan.witness_shapes.size(), 1);
-  for (const LayerNormPlan* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
+  for (const LayerNormPlan* norm : {&layer_norm(plan.norm_1), &layer_norm(plan.norm_2), &layer_norm(plan.norm_final)}) {
     expected[norm->mu.tensor] += 2;       // token identity, normalization
     expected[norm->sigma.tensor] += 1;    // token identity
     expected[norm->inverse.tensor] += 2;  // token identity, normalization
@@ -96,11 +96,12 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   expected[plan.attention.row_max.tensor] += 1;
   expected[plan.attention.row_inverse.tensor] += 2;  // normalization, division
   expected[plan.attention.exponential.output] += 3;  // two row sums, values
-  expected[plan.mlp.gelu.output] += 1;
+  expected[gpt2_mlp(plan.mlp).gelu.output] += 1;
   // remainders that are needed at another point than the look-up's
   for (const RangeId remainder : std::initializer_list<RangeId>{
-           plan.norm_1.u_remainder, plan.norm_2.u_remainder, plan.norm_final.u_remainder, plan.qkv.remainder[0],
-           plan.qkv.remainder[1], plan.qkv.remainder[2], plan.attention.y_remainder}) {
+           layer_norm(plan.norm_1).u_remainder, layer_norm(plan.norm_2).u_remainder,
+           layer_norm(plan.norm_final).u_remainder, gpt2_qkv(plan.qkv).remainder[0], gpt2_qkv(plan.qkv).remainder[1],
+           gpt2_qkv(plan.qkv).remainder[2], plan.attention.y_remainder}) {
     for (const TensorId piece : plan.ranges[remainder.range].committed) {
       expected[piece] += 1;
     }
@@ -112,7 +113,7 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
 
 /// Every column and every virtual value appears in the look-up structure at its exact width (section 3).
 TEST(Claims, WidthsAreExact) {
-  const Gpt2Plan& plan = proven().forgery->plan;
+  const ModelPlan& plan = proven().forgery->plan;
   const IntegerConstants& constants = plan.constants;
   const auto expect_width = [&](RangeId id, unsigned width, bool is_signed) {
     const RangeCheck& range = plan.ranges[id.range];
@@ -129,7 +130,7 @@ TEST(Claims, WidthsAreExact) {
   };
   EXPECT_EQ(constants.kappa, 7U);           // 48 positions
   EXPECT_EQ(constants.residual_bits, 27U);  // min(27, (62 - 6)/2 + 1)
-  for (const LayerNormPlan* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
+  for (const LayerNormPlan* norm : {&layer_norm(plan.norm_1), &layer_norm(plan.norm_2), &layer_norm(plan.norm_final)}) {
     expect_width(norm->mu.checked, 27, true);
     expect_width(norm->mean_remainder, 6, false);
     expect_width(norm->mean_complement, 6, false);
@@ -146,18 +147,19 @@ TEST(Claims, WidthsAreExact) {
   for (const RangeId range : {plan.x_in.checked, plan.x_mid.checked, plan.x_end.checked}) {
     expect_width(range, 27, true);
   }
-  for (const RangeId range : std::initializer_list<RangeId>{plan.qkv.value[0], plan.qkv.value[1], plan.qkv.value[2],
-                                                            plan.attention.y, plan.attention.row_max.checked}) {
+  for (const RangeId range :
+       std::initializer_list<RangeId>{gpt2_qkv(plan.qkv).value[0], gpt2_qkv(plan.qkv).value[1],
+                                      gpt2_qkv(plan.qkv).value[2], plan.attention.y, plan.attention.row_max.checked}) {
     expect_width(range, 16, true);
   }
   const Exponents& e = plan.exponents;
-  expect_width(plan.qkv.remainder[0], static_cast<unsigned>(e.shift_q()), false);
-  expect_width(plan.qkv.remainder[1], static_cast<unsigned>(e.shift_k()), false);
-  expect_width(plan.qkv.remainder[2], static_cast<unsigned>(e.shift_v()), false);
+  expect_width(gpt2_qkv(plan.qkv).remainder[0], static_cast<unsigned>(e.shift_q()), false);
+  expect_width(gpt2_qkv(plan.qkv).remainder[1], static_cast<unsigned>(e.shift_k()), false);
+  expect_width(gpt2_qkv(plan.qkv).remainder[2], static_cast<unsigned>(e.shift_v()), false);
   expect_width(plan.attention.score_remainder, static_cast<unsigned>(e.shift_score()), false);
   expect_width(plan.projection.remainder, static_cast<unsigned>(e.shift_o()), false);
-  expect_width(plan.mlp.remainder, static_cast<unsigned>(e.shift_1()), false);
-  expect_width(plan.mlp.out_remainder, static_cast<unsigned>(e.shift_2()), false);
+  expect_width(gpt2_mlp(plan.mlp).remainder, static_cast<unsigned>(e.shift_1()), false);
+  expect_width(gpt2_mlp(plan.mlp).out_remainder, static_cast<unsigned>(e.shift_2()), false);
   expect_width(plan.attention.y_remainder, 46, false);
   expect_width(plan.attention.row_inverse.checked, 46 - 7 - 15, false);
   expect_width(plan.attention.division_remainder, 16 + 7 + 4, false);

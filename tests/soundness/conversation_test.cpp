@@ -4,67 +4,10 @@
 
 #include <algorithm>
 
-#include "architecture/gpt2/inference.hpp"
-#include "fixture.hpp"
+#include "parts.hpp"
 
 namespace tessera::testing {
 namespace {
-
-using Ids = std::vector<std::uint32_t>;
-using StateTensors = std::vector<ChunkedTensor<std::int16_t>>;
-
-struct Part {
-  Statement statement;
-  std::vector<std::uint8_t> payload;
-  std::optional<ConversationState> kept;
-  StateTensors state;
-  Trace trace;
-  std::vector<Message> messages;
-  std::vector<Digest> nodes;
-};
-
-Statement statement_after(const Part* before, Ids prompt, bool keeps) {
-  Statement statement{std::move(prompt), {}};
-  statement.keeps = keeps;
-  if (before != nullptr) {
-    statement.start = before->kept;
-  }
-  return statement;
-}
-
-using Lie = std::function<void(Witness&)>;
-
-/// Generates and proves by the statement's plan as it is changed, from `change_proof` on by that.
-Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t generate, bool keeps,
-                const std::function<void(Gpt2Plan&)>& change = {}, const Lie& lie = {},
-                const std::function<void(Gpt2Plan&)>& change_proof = {}) {
-  Part part;
-  part.statement = statement_after(before, std::move(prompt), keeps);
-  part.statement.generated.resize(generate);
-  Gpt2Plan plan = Gpt2Plan::of(test.key, PassShape::of(part.statement));
-  if (change) {
-    change(plan);
-  }
-  part.trace = run_inference(test.integers, plan, prompt_rows(part.statement), test.comm, {},
-                             before != nullptr ? before->state : StateTensors{});
-  part.statement.generated = part.trace.generated_tokens();
-  const auto witness = make_witness(plan, part.statement, part.trace, test.parameters, test.comm);
-  if (lie) {
-    lie(*witness);
-  }
-  if (change_proof) {
-    change_proof(plan);
-  }
-  Proof proof = prove_witness(plan, test.key, part.statement, *witness, *test.codeword, test.comm);
-  part.payload = std::move(proof.payload);
-  part.kept = proof.kept;
-  part.nodes = std::move(proof.state_nodes);
-  part.messages = std::move(proof.messages);
-  part.state = std::move(witness->kept);
-  return part;
-}
-
-Verdict verify(TestModel& test, const Part& part) { return verify_inference(test.key, part.statement, part.payload); }
 
 const Part& first() {
   static const Part part = prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 7}, 4, true);
@@ -137,10 +80,10 @@ TEST(Conversation, integers_are_those_of_one_pass) {
   }
   const Ids prompt(tokens.begin(), tokens.end() - 5);
   const Ids generated(tokens.end() - 5, tokens.end());
-  const Gpt2Plan whole = Gpt2Plan::of(test.key, prompt.size(), generated.size());
+  const ModelPlan whole = ModelPlan::of(test.key, prompt.size(), generated.size());
   const Trace trace = run_inference(test.integers, whole, prompt, test.comm);
   EXPECT_EQ(trace.generated_tokens(), generated);
-  const Gpt2Plan plan = Gpt2Plan::of(test.key, second().statement);
+  const ModelPlan plan = ModelPlan::of(test.key, second().statement);
   const Trace& part = second().trace;
   for (std::size_t row = 0; row < plan.tokens; ++row) {
     const std::size_t at = plan.past + row;
@@ -148,21 +91,21 @@ TEST(Conversation, integers_are_those_of_one_pass) {
     expect_same_row(part[plan.x_mid], row, trace[whole.x_mid], at);
     expect_same_row(part[plan.x_end], row, trace[whole.x_end], at);
     for (std::size_t i = 0; i < 3; ++i) {
-      expect_same_row(part[plan.qkv.value[i]], row, trace[whole.qkv.value[i]], at);
+      expect_same_row(part[gpt2_qkv(plan.qkv).value[i]], row, trace[gpt2_qkv(whole.qkv).value[i]], at);
     }
     expect_same_row(part[plan.attention.y], row, trace[whole.attention.y], at);
     expect_same_row(part[plan.attention.row_sum], row, trace[whole.attention.row_sum], at);
-    expect_same_row(part[plan.mlp.gelu], row, trace[whole.mlp.gelu], at);
+    expect_same_row(part[gpt2_mlp(plan.mlp).gelu], row, trace[gpt2_mlp(whole.mlp).gelu], at);
   }
   for (std::size_t position = 0; position < second().kept->length; ++position) {
-    expect_same_row(second().state[state_keys], position, trace[whole.qkv.value[1]], position);
-    expect_same_row(second().state[state_values], position, trace[whole.qkv.value[2]], position);
+    expect_same_row(second().state[state_keys], position, trace[gpt2_qkv(whole.qkv).value[1]], position);
+    expect_same_row(second().state[state_values], position, trace[gpt2_qkv(whole.qkv).value[2]], position);
   }
 }
 
 TEST(Conversation, account_is_the_proof_message_by_message) {
   for (const Part* part : {&first(), &second()}) {
-    const Gpt2Plan plan = Gpt2Plan::of(odd_model().key, part->statement);
+    const ModelPlan plan = ModelPlan::of(odd_model().key, part->statement);
     const StatementAccount account = account_of(plan, odd_model().key);
     const std::vector<Account::Message>& expected = account.account.messages;
     ASSERT_EQ(part->messages.size(), expected.size());
@@ -382,7 +325,7 @@ TEST(Conversation, state_of_another_root_is_refused) {
 
 TEST(Conversation, a_compact_codeword_opens_as_the_whole_one) {
   TestModel& test = odd_model();
-  const Gpt2Plan plan = Gpt2Plan::of(test.key, second().statement);
+  const ModelPlan plan = ModelPlan::of(test.key, second().statement);
   const auto witness = make_witness(plan, second().statement, second().trace, test.parameters, test.comm);
   ProverOptions options;
   options.past_nodes = first().nodes;
@@ -395,37 +338,37 @@ TEST(Conversation, a_compact_codeword_opens_as_the_whole_one) {
 
 // A pass that is computed and proven by other rules, checked by the true ones.
 
-void expect_plan_lie_rejected(const std::function<void(Gpt2Plan&)>& change, const std::string& scope) {
+void expect_plan_lie_rejected(const std::function<void(ModelPlan&)>& change, const std::string& scope) {
   const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, change);
   expect_rejected(verify(odd_model(), part), scope);
 }
 
 TEST(Conversation, one_row_too_many_is_kept) {
   const Part part =  // a filler row, the eighth
-      prove_part(odd_model(), &first(), {64, 31}, 5, true, [](Gpt2Plan& plan) { plan.cache.added = 8; });
+      prove_part(odd_model(), &first(), {64, 31}, 5, true, [](ModelPlan& plan) { plan.cache.added = 8; });
   expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
 }
 TEST(Conversation, last_token_s_row_is_kept_of_a_beginning) {
-  const Part part =
-      prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 7}, 4, true, [](Gpt2Plan& plan) { plan.cache.added += 1; });
+  const Part part = prove_part(odd_model(), nullptr, {17, 42, 5, 99, 120, 7}, 4, true,
+                               [](ModelPlan& plan) { plan.cache.added += 1; });
   expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
 }
 
 TEST(Conversation, mask_shows_a_future_key) {
-  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.attention.past += 1; }, "/self_attention/attention/values");
+  expect_plan_lie_rejected([](ModelPlan& plan) { plan.attention.past += 1; }, "/self_attention/attention/values");
 }
 TEST(Conversation, mask_hides_a_past_key) {
-  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.attention.past -= 1; }, "/self_attention/attention/mask");
+  expect_plan_lie_rejected([](ModelPlan& plan) { plan.attention.past -= 1; }, "/self_attention/attention/mask");
 }
 TEST(Conversation, new_rows_at_other_places) {
   for (const std::size_t past : {8, 10}) {
     const Part part = prove_part(odd_model(), &first(), {64, 31, 8}, 5, true, {}, {},
-                                 [&](Gpt2Plan& plan) { plan.cache.past = past; });
+                                 [&](ModelPlan& plan) { plan.cache.past = past; });
     expect_rejected(verify(odd_model(), part), "/self_attention/qkv/reduce");
   }
 }
 TEST(Conversation, kept_rows_fewer) {
-  expect_plan_lie_rejected([](Gpt2Plan& plan) { plan.cache.added = 7; }, "/self_attention/qkv/reduce");
+  expect_plan_lie_rejected([](ModelPlan& plan) { plan.cache.added = 7; }, "/self_attention/qkv/reduce");
 }
 
 }  // namespace

@@ -11,19 +11,19 @@ using NormRange = DerivedRange LayerNormPlan::*;
 
 struct Norm {
   std::string scope;
-  LayerNormPlan Gpt2Plan::*plan;
+  NormLayer ModelPlan::*plan;
   Stage first;
   std::size_t block;
   [[nodiscard]] Stage stage(int steps) const { return static_cast<Stage>(static_cast<int>(first) + steps); }
   /// Handles in a trace.
-  [[nodiscard]] const LayerNormPlan& tensors() const { return odd_plan().*plan; }
+  [[nodiscard]] const LayerNormPlan& tensors() const { return layer_norm(odd_plan().*plan); }
   [[nodiscard]] std::size_t place() const { return block * odd_tokens + last_token; }
 };
 
 std::vector<Norm> norms() {
-  return {{"/self_attention/layer_norm", &Gpt2Plan::norm_1, Stage::mu1, 1},
-          {"/feed_forward/layer_norm", &Gpt2Plan::norm_2, Stage::mu2, 1},
-          {"/final/layer_norm", &Gpt2Plan::norm_final, Stage::muf, 0}};
+  return {{"/self_attention/layer_norm", &ModelPlan::norm_1, Stage::mu1, 1},
+          {"/feed_forward/layer_norm", &ModelPlan::norm_2, Stage::mu2, 1},
+          {"/final/layer_norm", &ModelPlan::norm_final, Stage::muf, 0}};
 }
 
 /// The lie is rejected under the exact plan and accepted if the one range is wide enough for it.
@@ -31,7 +31,7 @@ void only_width_catches(const Liar& liar, RangeId range) {
   TestModel& test = odd_model();
   const Proof proof = prove_lie(test, odd_statement(), liar);
   expect_rejected(verify_inference(test.key, odd_statement(), proof.payload), lookup_scope);
-  Gpt2Plan wide = odd_plan();
+  ModelPlan wide = odd_plan();
   widen(wide, range, 1, true);
   const Proof with_wide = prove_lie(test, odd_statement(), liar, &wide);
   expect_accepted(verify_inference(wide, test.key, odd_statement(), with_wide.payload));
@@ -98,7 +98,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
     for (const auto& [range, below, reason] : lies) {
       SCOPED_TRACE(norm.scope + " " + reason);
       Forgery forgery(test, odd_statement(), odd_plan(), odd_trace());
-      const LayerNormPlan& plan = forgery.plan.*norm.plan;
+      const LayerNormPlan& plan = layer_norm(forgery.plan.*norm.plan);
       const std::size_t d = test.model.shape.n_embd;
       auto& x = forgery.trace[plan.x];
       // the lying tensor as it should be, and the complement that goes with it
@@ -153,9 +153,9 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
 /// For V < 2^32 the square of sigma = 2^32 - 1 is p - 2^32 and V - sigma^2 = V + 2^32: all identities hold.
 TEST(Division, WrappedSquareRootNeedsBothWidths) {
   TestModel& test = odd_model();
-  const auto forge = [&](const Gpt2Plan& plan) {
+  const auto forge = [&](const ModelPlan& plan) {
     Forgery forgery(test, odd_statement(), plan, odd_trace());
-    const LayerNormPlan& norm = forgery.plan.norm_final;
+    const LayerNormPlan& norm = layer_norm(forgery.plan.norm_final);
     const std::int64_t lie = (std::int64_t{1} << 32) - 1;
     ChunkedTensor<std::int64_t>& sigma = forgery.copy(&forgery.trace[norm.sigma]);
     std::int64_t v = forgery.plan.constants.epsilon;
@@ -209,12 +209,12 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     forgery.recount();
     return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);
   };
-  const LayerNormPlan& exact = odd_plan().norm_final;
+  const LayerNormPlan& exact = layer_norm(odd_plan().norm_final);
   const std::vector<RangeId> ranges{exact.sigma.checked, exact.root_remainder, exact.inverse_remainder};
   expect_rejected(forge(odd_plan()), lookup_scope);
   for (std::size_t narrow = 0; narrow <= ranges.size(); ++narrow) {
     SCOPED_TRACE(narrow);
-    Gpt2Plan plan = odd_plan();
+    ModelPlan plan = odd_plan();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (i != narrow) {
         widen(plan, ranges[i]);

@@ -48,8 +48,8 @@ const Statement& odd_statement() {
   return statement;
 }
 
-const Gpt2Plan& odd_plan() {
-  static const Gpt2Plan plan = Gpt2Plan::of(odd_model().key, odd_statement());
+const ModelPlan& odd_plan() {
+  static const ModelPlan plan = ModelPlan::of(odd_model().key, odd_statement());
   return plan;
 }
 
@@ -63,10 +63,10 @@ Liar lie_at(Stage stage, std::size_t block, std::function<void(Trace&)> lie) {
   };
 }
 
-Forgery::Forgery(TestModel& test_model, Statement what, Gpt2Plan with_plan, Trace with_trace)
+Forgery::Forgery(TestModel& test_model, Statement what, ModelPlan with_plan, Trace with_trace)
     : Forgery(test_model, std::move(what), std::move(with_plan), std::move(with_trace), test_model.parameters) {}
 
-Forgery::Forgery(TestModel& test_model, Statement what, Gpt2Plan with_plan, Trace with_trace,
+Forgery::Forgery(TestModel& test_model, Statement what, ModelPlan with_plan, Trace with_trace,
                  const ParameterTensors& parameters)
     : test(test_model),
       statement(std::move(what)),
@@ -136,9 +136,9 @@ void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> co
 
 Proof Forgery::prove() { return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm); }
 
-Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Gpt2Plan* plan) {
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan) {
   Trace trace = naive_inference(test.integers, statement, liar);
-  return Forgery(test, statement, plan != nullptr ? *plan : Gpt2Plan::of(test.key, statement), std::move(trace))
+  return Forgery(test, statement, plan != nullptr ? *plan : ModelPlan::of(test.key, statement), std::move(trace))
       .prove();
 }
 

@@ -8,6 +8,7 @@
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
 
+#include "../architecture/gpt2_layers.hpp"
 #include "../architecture/naive_inference.hpp"
 
 namespace tessera::testing {
@@ -32,7 +33,7 @@ Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std
 /// The statement that nearly all tests lie about: 16 tokens with the filler.
 const Statement& odd_statement();
 /// Its plan. The handles of tensors are the same in every plan of the architecture.
-const Gpt2Plan& odd_plan();
+const ModelPlan& odd_plan();
 /// The true trace of odd_statement() but for what the liar says.
 Trace odd_trace(const Liar& liar = {});
 /// Places of odd_statement() that lies use.
@@ -50,8 +51,8 @@ inline const std::string opening_scope = "/opening";
 /// A prover's working set. Everything may be changed before prove(); what is not changed stays as the trace has it.
 class Forgery {
  public:
-  Forgery(TestModel& test, Statement statement, Gpt2Plan plan, Trace trace);
-  Forgery(TestModel& test, Statement statement, Gpt2Plan plan, Trace trace, const ParameterTensors& parameters);
+  Forgery(TestModel& test, Statement statement, ModelPlan plan, Trace trace);
+  Forgery(TestModel& test, Statement statement, ModelPlan plan, Trace trace, const ParameterTensors& parameters);
 
   /// Other values of a range-checked tensor: committed pieces and look-up columns.
   void set_range(RangeId range, const ChunkedTensor<std::int64_t>& values);
@@ -71,7 +72,7 @@ class Forgery {
 
   TestModel& test;
   Statement statement;
-  Gpt2Plan plan;
+  ModelPlan plan;
   Trace trace;
   std::unique_ptr<Witness> witness;
   CodewordStore* codeword;
@@ -81,7 +82,7 @@ class Forgery {
 };
 
 /// Proves as the liar says, with the plan (default: the exact one).
-Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const Gpt2Plan* plan = nullptr);
+Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan = nullptr);
 
 /// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
 /// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.

@@ -46,19 +46,19 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
   TestModel& test = odd_model();
   std::size_t entry = 0;
   const auto lie = lie_at(Stage::gelu, 1, [&entry](Trace& trace) {
-    ++trace_row(trace[odd_plan().mlp.gelu], 1, 9)[last_token];
-    entry = static_cast<std::size_t>(trace_row(trace[odd_plan().mlp.z], 1, 9)[last_token] + 32768);
+    ++trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token];
+    entry = static_cast<std::size_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768);
   });
   expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload),
                   lookup_scope);
-  Gpt2Plan fake = odd_plan();
-  ++fake.lookup.tables[fake.lookup.columns[fake.mlp.gelu.column].table].values[entry];
+  ModelPlan fake = odd_plan();
+  ++fake.lookup.tables[fake.lookup.columns[gpt2_mlp(fake.mlp).gelu.column].table].values[entry];
   const auto every = [&](Stage stage, std::size_t block, Trace& trace) {
     for (std::size_t f = 0; stage == Stage::gelu && f < test.model.shape.n_inner; ++f) {
       for (std::size_t t = 0; t < odd_tokens; ++t) {
-        const auto z = static_cast<std::size_t>(trace_row(trace[odd_plan().mlp.z], block, f)[t] + 32768);
-        trace_row(trace[odd_plan().mlp.gelu], block, f)[t] =
-            static_cast<std::int16_t>(trace_row(trace[odd_plan().mlp.gelu], block, f)[t] + (z == entry));
+        const auto z = static_cast<std::size_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).z], block, f)[t] + 32768);
+        trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] =
+            static_cast<std::int16_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] + (z == entry));
       }
     }
   };
@@ -76,10 +76,10 @@ TEST(LookupLies, InputsOfPairsAreBound) {
   forgery.recount();
   EXPECT_FALSE(verdict_of(forgery).accepted);
   Forgery other = honest();
-  ++trace_row(other.trace[odd_plan().mlp.z], 1, 9)[last_token];
-  trace_row(other.trace[odd_plan().mlp.gelu], 1, 9)[last_token] =
-      test.integers.key
-          .gelu_table[static_cast<std::size_t>(trace_row(other.trace[odd_plan().mlp.z], 1, 9)[last_token] + 32768)];
+  ++trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token];
+  trace_row(other.trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token] =
+      test.integers.key.gelu_table[static_cast<std::size_t>(
+          trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768)];
   other.recount();
   expect_rejected(verdict_of(other), "/feed_forward/mlp/product");
 }

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> generate(const IntegerModel& model, std::vector<std::
 
 Verdict verdict_on(const Statement& statement, Trace trace, const ParameterTensors& parameters) {
   TestModel& test = odd_model();
-  Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), std::move(trace), parameters);
+  Forgery forgery(test, statement, ModelPlan::of(test.key, statement), std::move(trace), parameters);
   return verify_inference(test.key, statement, forgery.prove().payload);
 }
 
@@ -55,7 +55,7 @@ void expect_uncommitted(const Copy& copy, const std::string& name) {
 
 TEST(ModelLies, EveryParameterIsTheCommittedOne) {
   Copy copy;
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(odd_model().model.shape)) {
     const std::span<std::int16_t> values = copy.model.parameters[row.id].values();
     ++values[values.size() / 2];
     expect_uncommitted(copy, std::string(row.name));
@@ -65,7 +65,7 @@ TEST(ModelLies, EveryParameterIsTheCommittedOne) {
 
 TEST(ModelLies, SwappedBlocksAreRejected) {
   Copy copy;
-  for (const ParameterRow& row : parameter_table()) {
+  for (const ParameterRow& row : parameter_table(odd_model().model.shape)) {
     if (row.per_block) {
       ASSERT_EQ(copy.model.shape.n_layer, 2U);
       const std::span<std::int16_t> values = copy.model.parameters[row.id].values();
@@ -111,15 +111,15 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
 
 /// Values in the padding of the feature dimension, where every tensor of the model is zero.
 TEST(ModelLies, PaddingFeaturesAreZero) {
-  const Gpt2Plan& plan = odd_plan();
+  const ModelPlan& plan = odd_plan();
   const auto pad = [](Stage stage, std::size_t at, const auto& tensor) {
     return lie_at(stage, at, [=](Trace& trace) { trace_row(trace[tensor], at, 40)[last_token] = 1; });
   };
   expect_lie_rejected(pad(Stage::x_in, 0, plan.x_in), "/self_attention/projection/product");
   expect_lie_rejected(pad(Stage::x_mid, 1, plan.x_mid), "/feed_forward/mlp/product");
-  expect_lie_rejected(pad(Stage::q, 1, plan.qkv.value[0]), "/self_attention/qkv/product");
-  expect_lie_rejected(pad(Stage::v, 1, plan.qkv.value[2]), "/self_attention/qkv/product");
-  expect_lie_rejected(pad(Stage::uf, 0, plan.norm_final.u), "/final/layer_norm");
+  expect_lie_rejected(pad(Stage::q, 1, gpt2_qkv(plan.qkv).value[0]), "/self_attention/qkv/product");
+  expect_lie_rejected(pad(Stage::v, 1, gpt2_qkv(plan.qkv).value[2]), "/self_attention/qkv/product");
+  expect_lie_rejected(pad(Stage::uf, 0, layer_norm(plan.norm_final).u), "/final/layer_norm");
   // places 12 .. 15 of a head
   expect_lie_rejected(
       lie_at(Stage::y, 1, [](Trace& trace) { head_row(trace[odd_plan().attention.y], 4, 13)[last_token] = 1; }),
@@ -139,14 +139,14 @@ TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
           return;
         }
         if (stage == Stage::q) {
-          swap_features(trace[odd_plan().qkv.value[0]]);
-          swap_features(trace[odd_plan().qkv.remainder[0]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).value[0]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).remainder[0]]);
         } else if (stage == Stage::k) {
-          swap_features(trace[odd_plan().qkv.value[1]]);
-          swap_features(trace[odd_plan().qkv.remainder[1]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).value[1]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).remainder[1]]);
         } else if (stage == Stage::v) {
-          swap_features(trace[odd_plan().qkv.value[2]]);
-          swap_features(trace[odd_plan().qkv.remainder[2]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).value[2]]);
+          swap_features(trace[gpt2_qkv(odd_plan().qkv).remainder[2]]);
         }
       },
       "/self_attention/qkv/product");

@@ -30,7 +30,7 @@ std::function<void(Trace&)> lower(const Recorded<T>& values, std::size_t outer) 
 }
 
 std::vector<RoundingLie> rounding_lies() {
-  const Gpt2Plan& plan = odd_plan();
+  const ModelPlan& plan = odd_plan();
   const AttentionPlan& attention = plan.attention;
   const std::size_t outer = block * odd_model().model.shape.n_head + head;
   std::vector<RoundingLie> lies;
@@ -38,12 +38,14 @@ std::vector<RoundingLie> rounding_lies() {
                        const auto& remainder, std::size_t remainder_outer, const char* scope) {
     lies.push_back({name, stage, at, std::move(lie), remainder.recorded, remainder, remainder_outer, scope});
   };
-  add("u1", Stage::u1, block, lower(plan.norm_1.u, block), plan.norm_1.u_remainder, block,
+  add("u1", Stage::u1, block, lower(layer_norm(plan.norm_1).u, block), layer_norm(plan.norm_1).u_remainder, block,
       "/self_attention/layer_norm");
-  add("u2", Stage::u2, block, lower(plan.norm_2.u, block), plan.norm_2.u_remainder, block, "/feed_forward/layer_norm");
-  add("uf", Stage::uf, 0, lower(plan.norm_final.u, 0), plan.norm_final.u_remainder, 0, "/final/layer_norm");
+  add("u2", Stage::u2, block, lower(layer_norm(plan.norm_2).u, block), layer_norm(plan.norm_2).u_remainder, block,
+      "/feed_forward/layer_norm");
+  add("uf", Stage::uf, 0, lower(layer_norm(plan.norm_final).u, 0), layer_norm(plan.norm_final).u_remainder, 0,
+      "/final/layer_norm");
   for (const auto& [i, stage] : {std::pair{0U, Stage::q}, std::pair{1U, Stage::k}, std::pair{2U, Stage::v}}) {
-    add(qkv_names[i], stage, block, lower(plan.qkv.value[i], block), plan.qkv.remainder[i], block,
+    add(qkv_names[i], stage, block, lower(gpt2_qkv(plan.qkv).value[i], block), gpt2_qkv(plan.qkv).remainder[i], block,
         "/self_attention/qkv/product");
   }
   add(
@@ -54,9 +56,11 @@ std::vector<RoundingLie> rounding_lies() {
       attention.y_remainder, outer, "/self_attention/attention");
   add("x_mid", Stage::x_mid, block, lower(plan.x_mid, block), plan.projection.remainder, block,
       "/self_attention/projection/product");
-  add("mlp", Stage::mlp, block, lower(plan.mlp.z, block), plan.mlp.remainder, block, "/feed_forward/mlp/product");
-  add("x_next", Stage::x_out, 0, lower(plan.x_in, 1), plan.mlp.out_remainder, 0, "/feed_forward/mlp/product");
-  add("x_end", Stage::x_end, 0, lower(plan.x_end, 0), plan.mlp.out_remainder, block, "/feed_forward/mlp/product");
+  add("mlp", Stage::mlp, block, lower(gpt2_mlp(plan.mlp).z, block), gpt2_mlp(plan.mlp).remainder, block,
+      "/feed_forward/mlp/product");
+  add("x_next", Stage::x_out, 0, lower(plan.x_in, 1), gpt2_mlp(plan.mlp).out_remainder, 0, "/feed_forward/mlp/product");
+  add("x_end", Stage::x_end, 0, lower(plan.x_end, 0), gpt2_mlp(plan.mlp).out_remainder, block,
+      "/feed_forward/mlp/product");
   return lies;
 }
 
@@ -73,7 +77,7 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
   TestModel& test = odd_model();
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);
-    const auto verdict_under = [&](const Gpt2Plan& plan) {
+    const auto verdict_under = [&](const ModelPlan& plan) {
       Forgery forgery(test, odd_statement(), plan, odd_trace(lie_at(lie.stage, lie.at_block, lie.lie)));
       ChunkedTensor<std::int64_t>& remainders = forgery.copy(forgery.trace.view(lie.remainder));
       std::int64_t& place = lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
@@ -84,7 +88,7 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
       forgery.recount();
       return verify_inference(plan, test.key, odd_statement(), forgery.prove().payload);
     };
-    Gpt2Plan wide = odd_plan();
+    ModelPlan wide = odd_plan();
     expect_rejected(verdict_under(wide), lookup_scope);
     widen(wide, lie.range);
     expect_accepted(verdict_under(wide));

@@ -11,19 +11,19 @@ constexpr std::size_t head = 2;
 std::size_t outer() { return block * odd_model().model.shape.n_head + head; }
 std::size_t row_place() { return outer() * odd_tokens + last_token; }
 
-Forgery forge(Gpt2Plan plan, const Liar& liar) {
+Forgery forge(ModelPlan plan, const Liar& liar) {
   TestModel& test = odd_model();
   return {test, odd_statement(), std::move(plan), odd_trace(liar)};
 }
 
-Gpt2Plan exact_plan() { return odd_plan(); }
+ModelPlan exact_plan() { return odd_plan(); }
 
-Verdict verdict_of(Forgery& forgery, const Gpt2Plan& verifier_plan) {
+Verdict verdict_of(Forgery& forgery, const ModelPlan& verifier_plan) {
   return verify_inference(verifier_plan, odd_model().key, odd_statement(), forgery.prove().payload);
 }
 Verdict verdict_of(Forgery& forgery) { return verdict_of(forgery, forgery.plan); }
 
-Verdict verdict_on(Gpt2Plan plan, const Liar& liar) {
+Verdict verdict_on(ModelPlan plan, const Liar& liar) {
   Forgery forgery = forge(std::move(plan), liar);
   return verdict_of(forgery);
 }
@@ -37,14 +37,14 @@ Liar shifted_maximum(int by) {
 
 TEST(Softmax, MaximumTooLargeHasNoMaximumToCount) {
   expect_rejected(verdict_on(exact_plan(), shifted_maximum(1)), lookup_scope);
-  Gpt2Plan wide = exact_plan();
+  ModelPlan wide = exact_plan();
   widen(wide, wide.attention.maximum_count, 1, true);  // takes T = 0
   expect_accepted(verdict_on(wide, shifted_maximum(1)));
 }
 
 /// T = 0 written as T = 2^kappa with a quotient one smaller: D = 2^kappa*A' + T still holds.
 TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
-  const auto verdict_under = [](const Gpt2Plan& plan) {
+  const auto verdict_under = [](const ModelPlan& plan) {
     Forgery forgery = forge(plan, shifted_maximum(1));
     const unsigned kappa = plan.constants.kappa;
     ChunkedTensor<std::int64_t>& quotient = forgery.zeros(plan.shapes.block_row);
@@ -63,7 +63,7 @@ TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
     return verdict_of(forgery);
   };
   expect_rejected(verdict_under(exact_plan()), lookup_scope);
-  Gpt2Plan wide = exact_plan();
+  ModelPlan wide = exact_plan();
   widen(wide, wide.attention.maximum_count);
   expect_accepted(verdict_under(wide));
 }
@@ -79,7 +79,7 @@ TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
       trace[odd_plan().attention.row_inverse].values()[row_place()] += by;
     });
     expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
-    Gpt2Plan wide = exact_plan();
+    ModelPlan wide = exact_plan();
     widen(wide, by > 0 ? wide.attention.division_remainder : wide.attention.division_complement, 1, true);
     expect_accepted(verdict_on(wide, liar));
   }
@@ -111,7 +111,7 @@ TEST(Softmax, RowIdentitiesAreBound) {
                          Lie{"row sum times inverse does not match the sum-check", 0, 0, 1, -1}}) {
     SCOPED_TRACE(lie.scope);
     Forgery forgery = forge(exact_plan(), {});
-    const Gpt2Plan& plan = forgery.plan;
+    const ModelPlan& plan = forgery.plan;
     std::array<ChunkedTensor<std::int64_t>*, 4> tensors{};
     for (auto*& tensor : tensors) {
       tensor = &forgery.zeros(plan.shapes.block_row);
@@ -164,7 +164,7 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
   expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
   ASSERT_GT(distance, 0U);
   // a prover whose table has this row instead: only the verifier's table stands against it
-  Gpt2Plan fake = exact_plan();
+  ModelPlan fake = exact_plan();
   LookupTable& table = fake.lookup.tables[fake.lookup.columns[fake.attention.exponential.column].table];
   table.values[distance] += 1 << fake.constants.kappa;
   const auto same_table = [&](Trace& trace) {
@@ -209,8 +209,8 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
       if (stage == Stage::score && true_score) {
         std::int64_t sum = 0;
         for (std::size_t c = head * 12; c < (head + 1) * 12; ++c) {
-          sum += std::int64_t{trace_row(trace[odd_plan().qkv.value[0]], block, c)[query]} *
-                 trace_row(trace[odd_plan().qkv.value[1]], block, c)[key];
+          sum += std::int64_t{trace_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], block, c)[query]} *
+                 trace_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], block, c)[key];
         }
         const int shift = odd_model().model.exponents.shift_score();
         sum += std::int64_t{1} << (shift - 1);

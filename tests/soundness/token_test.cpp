@@ -10,14 +10,14 @@ namespace {
 
 Trace trace_of(TestModel& test, const Statement& statement) { return naive_inference(test.integers, statement); }
 
-Verdict verdict_under(TestModel& test, const Statement& statement, const Gpt2Plan& plan) {
+Verdict verdict_under(TestModel& test, const Statement& statement, const ModelPlan& plan) {
   Forgery forgery(test, statement, plan, trace_of(test, statement));
   return verify_inference(plan, test.key, statement, forgery.prove().payload);
 }
 
 /// Rejected, and accepted if the differences of the arg-max may be negative.
 void only_differences_catch(TestModel& test, const Statement& statement) {
-  Gpt2Plan plan = Gpt2Plan::of(test.key, statement);
+  ModelPlan plan = ModelPlan::of(test.key, statement);
   expect_rejected(verdict_under(test, statement, plan), lookup_scope);
   widen(plan, plan.logits.difference, 1, true);
   expect_accepted(verdict_under(test, statement, plan));
@@ -52,7 +52,7 @@ TEST(TokenLies, TieGoesToTheLowestId) {
   const auto highest = static_cast<std::uint32_t>(std::max(winner, twin));
   const Statement honest{prompt, {lowest}};
   ASSERT_EQ(true_statement(test, prompt, 1), honest);
-  expect_accepted(verdict_under(test, honest, Gpt2Plan::of(test.key, honest)));
+  expect_accepted(verdict_under(test, honest, ModelPlan::of(test.key, honest)));
   only_differences_catch(test, {prompt, {highest}});
 }
 
@@ -61,8 +61,8 @@ TEST(TokenLies, ChosenLogitIsBound) {
   TestModel& test = odd_model();
   Statement statement = odd_statement();
   statement.generated.back() = statement.generated.back() == 50 ? 51 : 50;
-  Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), trace_of(test, statement));
-  const Gpt2Plan& plan = forgery.plan;
+  Forgery forgery(test, statement, ModelPlan::of(test.key, statement), trace_of(test, statement));
+  const ModelPlan& plan = forgery.plan;
   ChunkedTensor<std::int64_t>& chosen = forgery.zeros(plan.witness_shapes[plan.logits.token_logit]);
   ChunkedTensor<std::int64_t>& difference = forgery.zeros(plan.shapes.logits);
   for (std::size_t g = 0; g < statement.generated.size(); ++g) {
@@ -90,7 +90,7 @@ TEST(TokenLies, EveryDifferenceIsBound) {
        {std::pair{std::size_t{7}, std::size_t{0}}, std::pair{std::size_t{301}, std::size_t{0}},
         std::pair{std::size_t{7}, std::size_t{6}}}) {
     SCOPED_TRACE(token);
-    Forgery forgery(test, statement, Gpt2Plan::of(test.key, statement), trace_of(test, statement));
+    Forgery forgery(test, statement, ModelPlan::of(test.key, statement), trace_of(test, statement));
     ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
     for (std::size_t g = 0; g < statement.generated.size(); ++g) {
       const std::uint32_t chosen = statement.generated[g];

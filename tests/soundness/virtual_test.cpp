@@ -29,12 +29,12 @@ void expect_bound(const char* name, const RecordedRange<T>& tensor, const std::s
 }
 
 TEST(VirtualTensors, RangeCheckedValueIsTheOneInUse) {
-  const Gpt2Plan& plan = odd_plan();
-  expect_bound("u1", plan.norm_1.u, "/self_attention/layer_norm/reduce");
-  expect_bound("u2", plan.norm_2.u, "/feed_forward/layer_norm/reduce");
-  expect_bound("uf", plan.norm_final.u, "/final/layer_norm/reduce");
+  const ModelPlan& plan = odd_plan();
+  expect_bound("u1", layer_norm(plan.norm_1).u, "/self_attention/layer_norm/reduce");
+  expect_bound("u2", layer_norm(plan.norm_2).u, "/feed_forward/layer_norm/reduce");
+  expect_bound("uf", layer_norm(plan.norm_final).u, "/final/layer_norm/reduce");
   for (std::size_t i = 0; i < 3; ++i) {
-    expect_bound(qkv_names[i], plan.qkv.value[i], "/self_attention/qkv/reduce");
+    expect_bound(qkv_names[i], gpt2_qkv(plan.qkv).value[i], "/self_attention/qkv/reduce");
   }
   expect_bound("y", plan.attention.y, "/self_attention/attention/reduce");
 }
@@ -51,7 +51,7 @@ TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
 TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
   for (const bool query : {true, false}) {
     SCOPED_TRACE(query);
-    const RecordedRange<std::int16_t>& tensor = odd_plan().qkv.value[query ? 0 : 1];
+    const RecordedRange<std::int16_t>& tensor = gpt2_qkv(odd_plan().qkv).value[query ? 0 : 1];
     const Stage stage = query ? Stage::q : Stage::k;
     // the trace, and with it the prover's scores, has another value than the projection
     Forgery forgery =
@@ -69,7 +69,7 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
 TEST(VirtualTensors, SumOfSquaresIsBound) {
   // sigma and its remainder as if the variance were one larger
   Forgery forgery = forge(honest_trace());
-  const LayerNormPlan& norm = forgery.plan.norm_final;
+  const LayerNormPlan& norm = layer_norm(forgery.plan.norm_final);
   ChunkedTensor<std::int64_t>& remainder = forgery.zeros(norm.token);
   ChunkedTensor<std::int64_t>& complement = forgery.zeros(norm.token);
   for (std::size_t t = 0; t < odd_tokens; ++t) {

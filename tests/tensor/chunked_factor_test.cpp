@@ -50,11 +50,10 @@ TEST(ChunkedFactor, causal_mask_is_one_up_to_the_query) {
 TEST(ChunkedFactor, causal_mask_after_a_past) {
   SelfCommunicator self;
   for (const std::size_t past : {1, 3, 4, 9}) {
-    for (const unsigned query_bits : {1U, 3U}) {
+    for (const unsigned query_bits : {0U, 1U, 3U}) {
       const Dimension query{8, query_bits};
       const Dimension key{8 + past, 1};
-      const Shape shape({Dimension::outer(3), Dimension::outer(2), query, key}, Presence::causal,
-                        (past + 8 - 1) / 2 - (query.chunk_count() == 1 ? 0 : 3));
+      const Shape shape({Dimension::outer(3), Dimension::outer(2), query, key}, Presence::causal);
       expect_values(
           CausalMask{shape, past},
           [&](const Entry& entry) { return entry.index[3] <= entry.index[2] + past ? E::one() : E::zero(); }, self,
@@ -64,27 +63,35 @@ TEST(ChunkedFactor, causal_mask_after_a_past) {
 }
 
 TEST(ChunkedFactor, tile_product_is_the_sum_over_places) {
-  for (int ranks = 1; ranks <= 3; ++ranks) {
-    run_ranks(ranks, [](Communicator& comm) {
-      SelfCommunicator self;
-      const auto all_left = filled<std::int16_t>(heads, {}, 1, self);
-      const auto all_right = filled<std::int16_t>(heads, {}, 2, self);
-      const auto left = filled<std::int16_t>(heads, {1}, 1, comm);
-      const auto right = filled<std::int16_t>(heads, {1}, 2, comm);
-      const auto product = [&](const Entry& entry) {
-        if (entry.index[0] == 3) {
-          return E::zero();  // padding of the blocks
-        }
-        const std::size_t chunk = 2 * entry.index[0] + entry.index[1];
-        std::int64_t sum = 0;
-        for (std::size_t m = 0; m < 4; ++m) {
-          sum += std::int64_t{all_left.chunk(chunk)[8 * m + entry.index[2]]} *
-                 all_right.chunk(chunk)[8 * m + entry.index[3]];
-        }
-        return E::from_signed(sum);
-      };
-      expect_values(TileProduct{scores, &left, &right}, product, comm);
-    });
+  for (const std::size_t group : {1, 2, 3}) {
+    const Shape products(
+        {Dimension::outer(3), Dimension::outer(2), Dimension::outer(group), Dimension{8, 1}, Dimension{8, 1}},
+        Presence::causal);
+    // places of a query in two dimensions
+    const Shape queries({Dimension::outer(3), Dimension::outer(2), Dimension::outer(group), Dimension{2, 1},
+                         Dimension{2, 1}, Dimension::whole(8)});
+    for (int ranks = 1; ranks <= 3; ++ranks) {
+      run_ranks(ranks, [&](Communicator& comm) {
+        SelfCommunicator self;
+        const auto all_left = filled<std::int16_t>(queries, {}, 1, self);
+        const auto all_right = filled<std::int16_t>(heads, {}, 2, self);
+        const auto left = filled<std::int16_t>(queries, {1}, 1, comm);
+        const auto right = filled<std::int16_t>(heads, {1}, 2, comm);
+        const auto product = [&](const Entry& entry) {
+          if (entry.index[0] == 3 || entry.index[2] >= group) {
+            return E::zero();  // padding of the blocks and groups
+          }
+          const std::size_t head = 2 * entry.index[0] + entry.index[1];
+          std::int64_t sum = 0;
+          for (std::size_t m = 0; m < 4; ++m) {
+            sum += std::int64_t{all_left.chunk(head * group + entry.index[2])[8 * m + entry.index[3]]} *
+                   all_right.chunk(head)[8 * m + entry.index[4]];
+          }
+          return E::from_signed(sum);
+        };
+        expect_values(TileProduct{products, &left, &right}, product, comm, products);
+      });
+    }
   }
 }
 

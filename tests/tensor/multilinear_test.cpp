@@ -102,7 +102,10 @@ std::vector<Shape> shapes() {
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
+          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
+          Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
+          Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal)};
 }
 
 TEST(Multilinear, presence_by_definition) {
@@ -136,6 +139,19 @@ TEST(Multilinear, flat_points_follow_the_flat_order) {
       ASSERT_EQ(eq_index(flat, entry.flat), weight);
     }
   }
+}
+
+TEST(Multilinear, dealt_coordinates_are_joined_again) {
+  const std::vector<Dimension> dimensions{Dimension::outer(3), Dimension::outer(1), Dimension{6, 2},
+                                          Dimension::whole(5)};
+  const Point natural = RandomElements(9).elements(2 + 0 + 3 + 3);
+  const TensorPoint point = deal(dimensions, natural);
+  ASSERT_EQ(point.size(), 4U);
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_EQ(point[j].size(), dimensions[j].bits());
+  }
+  EXPECT_EQ(joined(point, 0, 4), natural);
+  EXPECT_EQ(joined(point, 2, 3), Point(natural.begin() + 2, natural.begin() + 5));
 }
 
 }  // namespace

@@ -74,7 +74,9 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
       inside = inside && coordinates[j] * dimensions[j].chunk() < dimensions[j].length;
     }
     present[outer] =
-        inside && (shape.presence() == Presence::all || coordinates[n - 1] <= coordinates[n - 2] + shape.ahead());
+        inside && (shape.presence() == Presence::all ||
+                   coordinates[n - 1] * dimensions[n - 1].chunk() + dimensions[n - 2].length <=
+                       dimensions[n - 1].length + (coordinates[n - 2] + 1) * dimensions[n - 2].chunk() - 1);
     number[outer] = present[outer] ? chunks++ : 0;
   }
   for (std::size_t x = 0; x < entries.size(); ++x) {

@@ -77,8 +77,11 @@ std::vector<Shape> shapes() {
           Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
-          Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal, 4),
-          Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal, 2),
+          Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal),
+          Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal),
+          Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
+          Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
 }
@@ -162,6 +165,42 @@ TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
       for (const int count : holders) {
         EXPECT_EQ(count, ownership.dimension == Ownership::replicated ? ranks : 1);
       }
+    }
+  }
+}
+
+TEST(Shape, rows_are_numbered_without_padding) {
+  for (const Shape& shape : {Shape({Dimension::outer(2), Dimension{6, 2}, Dimension::whole(4)}),
+                             Shape({Dimension::outer(2), Dimension::outer(3), Dimension::outer(2), Dimension{2, 1},
+                                    Dimension::whole(3), Dimension::whole(4)})}) {
+    const std::vector<Dimension>& dimensions = shape.dimensions();
+    const std::vector<Entry> entries = all_entries(shape);
+    std::vector<std::size_t> rows(2);  // of each block, counted
+    for (const Entry& entry : entries) {
+      bool padding = false;
+      for (std::size_t j = 0; j < dimensions.size(); ++j) {
+        padding = padding || entry.index[j] >= dimensions[j].length;
+      }
+      if (padding || entry.index.back() != 0) {
+        continue;
+      }
+      const RowPlace place = row_place(shape, entry.index[0], rows[entry.index[0]]++);
+      EXPECT_EQ(place.chunk, entry.chunk);
+      EXPECT_EQ(place.row * 4, entry.place);
+    }
+    // of the rows that ranks own every one is in a chunk that they hold
+    for (const int ranks : {1, 2, 3, 5}) {
+      std::size_t next = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const ChunkedTensor<std::int16_t> tensor(shape, Ownership{1}, rank, ranks);
+        const Range own = owned_rows(shape, rank, ranks);
+        EXPECT_EQ(own.first, next);
+        next = own.last;
+        for (std::size_t row = own.first; row < own.last; ++row) {
+          EXPECT_TRUE(tensor.holds(row_place(shape, 1, row).chunk));
+        }
+      }
+      EXPECT_EQ(next, rows[0]);
     }
   }
 }

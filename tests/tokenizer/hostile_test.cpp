@@ -3,6 +3,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/errors.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 namespace tessera::test {
@@ -44,6 +45,103 @@ TEST(HostileTokenizer, TokensOfOneHashAreNotQuadratic) {
   const Tokenizer tokenizer(std::move(data));
   EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
   EXPECT_EQ(tokenizer.encode("a").size(), 1U);
+}
+
+/// As many added tokens as a key may have, as long as they may be, that all begin like the text.
+TEST(HostileTokenizer, AddedTokensThatAlmostMatchAreQuick) {
+  TokenizerData data{{}, {}, 0};
+  for (int byte = 0; byte < 256; ++byte) {
+    data.vocabulary.emplace_back(1, static_cast<char>(byte));
+  }
+  data.model = TokenizerModel::byte_level;
+  for (std::uint32_t i = 0; i < 1U << 14U; ++i) {
+    data.added.push_back(static_cast<std::uint32_t>(data.vocabulary.size()));
+    data.vocabulary.push_back(std::string(112, 'a') + "b" + std::to_string(i));
+  }
+  const std::clock_t start = std::clock();
+  const Tokenizer tokenizer(std::move(data));
+  EXPECT_EQ(tokenizer.encode(std::string(100000, 'a')).size(), 100000U);
+  EXPECT_LT(std::clock() - start, 3 * CLOCKS_PER_SEC);
+}
+
+TEST(AddedTokens, TheFirstPlaceAndThereTheLongestCounts) {
+  const AddedTokens tokens({{"ab", 1}, {"abc", 2}, {"b", 3}, {"cd", 4}, {"abcde", 5}, {"b", 6}});
+  std::string found;
+  const auto text = [&](std::string_view part) { found.append("[").append(part).append("]"); };
+  const auto token = [&](std::uint32_t id) { found += std::to_string(id); };
+  for (const auto& [whole, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", ""}, {"x", "[x]"}, {"abcd", "2[d]"}, {"abcde", "5"}, {"xabxcdb", "[x]1[x]43"}, {"aab", "[a]1"}}) {
+    found.clear();
+    tokens.cut(whole, text, token);
+    EXPECT_EQ(found, expected) << whole;
+  }
+  found.clear();
+  AddedTokens().cut("ab", text, token);
+  EXPECT_EQ(found, "[ab]");
+}
+
+class Fields : public testing::Test {
+ protected:
+  Fields() {
+    for (int byte = 0; byte < 256; ++byte) {
+      data.vocabulary.emplace_back(1, static_cast<char>(byte));
+    }
+    data.vocabulary.insert(data.vocabulary.end(), {"<s>", "", "ab"});
+    data.model = TokenizerModel::byte_level;
+  }
+  void expect_refused() const { EXPECT_THROW(Tokenizer{data}, InputError); }
+  TokenizerData data;
+};
+
+TEST_F(Fields, AddedTokensStandInOneListAndAscend) {
+  data.added = {256, 258};
+  EXPECT_EQ(Tokenizer(data).encode("a<s>ab"), (std::vector<std::uint32_t>{97, 256, 258}));
+  data.added = {258, 256};
+  expect_refused();
+  data.added = {256, 256};
+  expect_refused();
+  data.added = {257};  // no token
+  expect_refused();
+  data.added = {259};
+  expect_refused();
+  data.added = {256};
+  data.added_normalized = {256};
+  expect_refused();
+}
+
+TEST_F(Fields, BelongToTheModel) {
+  data.prefix = {256};
+  EXPECT_EQ(Tokenizer(data).encode_prompt("a"), (std::vector<std::uint32_t>{256, 97}));
+  EXPECT_EQ(Tokenizer(data).encode("a"), (std::vector<std::uint32_t>{97}));
+  data.prefix = {257};
+  expect_refused();
+  data.prefix.clear();
+  data.split = Split::whole;
+  expect_refused();
+  data.split = Split::llama3;
+  data.normalizer = Normalizer::prepend_space;
+  expect_refused();
+  data.normalizer = Normalizer::nfc;
+  EXPECT_NO_THROW(Tokenizer{data});
+  data.byte_tokens = {1};
+  expect_refused();
+  data.byte_tokens.clear();
+  data.model = TokenizerModel::gpt2;
+  expect_refused();
+}
+
+TEST_F(Fields, EmptyEntriesAreNoTokens) {
+  data.ignore_merges = true;
+  const Tokenizer tokenizer(data);
+  EXPECT_EQ(tokenizer.encode("ab <s>"), (std::vector<std::uint32_t>{258, 32, '<', 's', '>'}));
+  EXPECT_EQ(tokenizer.decode(std::vector<std::uint32_t>{97, 257, 98}), "ab");
+  data.merges = {{257, 97}};
+  expect_refused();
+  data.merges.clear();
+  data.vocabulary[255].clear();  // text with that byte has no tokens
+  EXPECT_THROW((void)Tokenizer(data).encode("\xff"), InputError);
+  data.vocabulary[255] = "ab";
+  expect_refused();
 }
 
 }  // namespace

@@ -17,6 +17,16 @@ namespace {
 constexpr const char* gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{L}\p{N})" TESSERA_SPACE
                                      R"(]+|[)" TESSERA_SPACE R"(]+(?![^)" TESSERA_SPACE R"(])|[)" TESSERA_SPACE R"(]+)";
 
+// of llama3_pattern and qwen2_pattern, with \s spelled out likewise
+constexpr const char* llama3_expression =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\p{L}\p{N})" TESSERA_SPACE
+    R"(]+[\r\n]*|[)" TESSERA_SPACE R"(]*[\r\n]+|[)" TESSERA_SPACE R"(]+(?![^)" TESSERA_SPACE R"(])|[)" TESSERA_SPACE
+    R"(]+)";
+constexpr const char* qwen2_expression =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\p{L}\p{N})" TESSERA_SPACE
+    R"(]+[\r\n]*|[)" TESSERA_SPACE R"(]*[\r\n]+|[)" TESSERA_SPACE R"(]+(?![^)" TESSERA_SPACE R"(])|[)" TESSERA_SPACE
+    R"(]+)";
+
 /// A pattern of PCRE2, anchored.
 class Pattern {
  public:
@@ -77,12 +87,14 @@ TEST(Words, KindsAreThoseOfAnotherLibrary) {
   EXPECT_LT(newer, 10000U);
 }
 
-TEST(Words, RandomTextsAreSplitAsByTheRegularExpression) {
-  const Pattern pattern(gpt2_pattern), unassigned("\\p{Cn}");
+/// Compares a split of texts of frequent pieces and of any characters that both libraries know.
+template <class Split>
+void expect_splits_as(const char* expression, Split&& split) {
+  const Pattern pattern(expression), unassigned("\\p{Cn}");
   std::mt19937 random(7);
-  const std::vector<std::string> often = {" ",      "  ",     "\n",     "\t",     "'",      "'s",    "'re", "'ll",
-                                          "'S",     "a",      "B",      "1",      "23",     "?",     ".",   "\u00a0",
-                                          "\u3000", "\u2028", "\u180e", "\u200b", "\u00e9", "\u0301"};
+  const std::vector<std::string> often = {
+      " ", "  ", "\n",     "\t",     "'",      "'s",     "'re",    "'ll",    "'S",     "a",  "B",       "1",  "23",
+      "?", ".",  "\u00a0", "\u3000", "\u2028", "\u180e", "\u200b", "\u00e9", "\u0301", "\r", "'\u017f", "'Ve"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     const std::size_t count = random() % 12;
@@ -98,8 +110,14 @@ TEST(Words, RandomTextsAreSplitAsByTheRegularExpression) {
       expected.push_back(std::string_view(text).substr(begin, pattern.length(text, begin)));
       ASSERT_FALSE(expected.back().empty());
     }
-    ASSERT_EQ(gpt2_words(text), expected) << text;
+    ASSERT_EQ(split(text), expected) << text;
   }
+}
+
+TEST(Words, RandomTextsAreSplitAsByTheRegularExpressions) {
+  expect_splits_as(gpt2_pattern, gpt2_words);
+  expect_splits_as(llama3_expression, llama3_words);
+  expect_splits_as(qwen2_expression, qwen2_words);
 }
 
 TEST(Words, KnownSplits) {
@@ -108,6 +126,10 @@ TEST(Words, KnownSplits) {
   EXPECT_EQ(gpt2_words("It's 12  o'clock.\n\n "), (Words{"It", "'s", " 12", " ", " o", "'", "clock", ".", "\n\n "}));
   EXPECT_EQ(gpt2_words("a \n b"), (Words{"a", " \n", " b"}));
   EXPECT_EQ(gpt2_words("a\nb"), (Words{"a", "\n", "b"}));
+  EXPECT_EQ(llama3_words("It'S 12345 (ok)\n\n  x"),
+            (Words{"It", "'S", " ", "123", "45", " (", "ok", ")\n\n", " ", " x"}));
+  EXPECT_EQ(qwen2_words("12 \r\n a"), (Words{"1", "2", " \r\n", " a"}));
+  EXPECT_EQ(digits_words("a 12  b's"), (Words{"a", " ", "1", "2", " ", " b", "'s"}));
 }
 
 }  // namespace

@@ -5,6 +5,9 @@ namespace tessera {
 AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   AttentionPlan plan;
   static_cast<AttentionSpec&>(plan) = std::move(spec);
+  const Dimension& block = plan.rows.dimensions().front();
+  plan.queries = plan.heads.queries(block, plan.rows.dimensions().back());
+  plan.keys = plan.heads.keys(block, Dimension::whole(plan.scores.dimensions().back().length));
   const Ownership by_head{1};
   const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
   plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_head, plan.table);

@@ -31,9 +31,10 @@ struct Buffers {
   std::vector<std::int64_t> value_sum;    // O (places, rows)
 };
 
-/// Some consecutive queries of one head, all in one tile, against all keys up to the last of them.
+/// Some consecutive queries of one query head, all in one tile, against all keys up to the last of them. `outer`: the
+/// query head's number in all blocks, which is that of its chunks of rows and y.
 struct QueryTile {
-  std::size_t block, head, first, rows, past;
+  std::size_t block, head, outer, first, rows, past;
   [[nodiscard]] std::size_t keys() const { return past + first + rows; }
 };
 
@@ -46,6 +47,17 @@ struct TileStep {
   const Batch& batch;
 
   [[nodiscard]] Trace& trace() const { return *context.trace; }
+  /// The keys or values that the tile's head shares with its group.
+  [[nodiscard]] const std::int16_t* keys_of(const QueryTile& tile, const std::vector<std::int16_t>& all) const {
+    const std::size_t row = tile.head / plan.heads.group * plan.heads.size;
+    return all.data() + cache.block_offset(tile.block) + (row - cache.rows.first) * cache.capacity;
+  }
+  /// Of the tile's query head.
+  template <class T>
+  [[nodiscard]] T* row_of(const QueryTile& tile, const Recorded<T>& tensor, std::size_t place = 0) const {
+    ChunkedTensor<T>& values = trace()[tensor];
+    return values.chunk(tile.outer).data() + (place << values.shape().dimensions().back().log_chunk);
+  }
   void score_products(const QueryTile& tile, Buffers& buffers) const;
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
   void record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const;
@@ -56,9 +68,9 @@ struct TileStep {
 /// A = q^T k, exact in float64: |A| <= m*2^30.
 void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
   const std::size_t m = plan.heads.size;
-  const std::size_t place = tile.head * m - cache.rows.first;
-  const std::int16_t* q = cache.q.data() + place * batch.size + (tile.first - batch.first);
-  const std::int16_t* k = cache.k.data() + (tile.block * cache.rows.size() + place) * cache.capacity;
+  const std::int16_t* q =
+      cache.q.data() + (tile.head * m - cache.queries.first) * batch.size + (tile.first - batch.first);
+  const std::int16_t* k = keys_of(tile, cache.k);
   const std::size_t keys = tile.keys();
   if (tile.rows > ProductInput::narrow) {
     widen_rows(q, batch.size, m, tile.rows, buffers.left);
@@ -114,23 +126,24 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   context.guard.check("soft-max maxima - 1", (total & ((std::int64_t{1} << plan.kappa) - 1)) - 1,
                       Bounds::unsigned_bits(plan.kappa - 1));
   if (context.recording()) {
-    trace_row(trace()[plan.row_max], tile.block, tile.head)[position] = maximum;
-    trace_row(trace()[plan.row_sum], tile.block, tile.head)[position] = total;
+    row_of(tile, plan.row_max)[position] = maximum;
+    row_of(tile, plan.row_sum)[position] = total;
     record_scores(tile, row, buffers);
   }
 }
 
 void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const {
   const Shape& shape = plan.scores;
-  const std::size_t queries = shape.dimensions()[2].chunk();
-  const std::size_t side = shape.dimensions()[3].chunk();
+  const std::size_t queries = shape.dimensions()[3].chunk();
+  const std::size_t side = shape.dimensions()[4].chunk();
+  const std::size_t head = tile.head / plan.heads.group;
+  const std::size_t member = tile.head % plan.heads.group;
   const std::size_t position = tile.first + row;
   const std::size_t keys = tile.past + position + 1;
   const std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
   for (std::size_t key = 0; key < keys; key += side) {
     const std::size_t count = std::min(side, keys - key);
-    const std::size_t chunk =
-        shape.chunk_at(std::array<std::size_t, 4>{tile.block, tile.head, position / queries, key / side});
+    const std::size_t chunk = shape.chunk_at(std::array{tile.block, head, member, position / queries, key / side});
     const std::size_t at = (position % queries) * side;
     std::copy_n(buffers.score.data() + key, count, trace()[plan.score].chunk(chunk).data() + at);
     std::copy_n(buffers.remainder.data() + key, count, trace()[plan.score_remainder].chunk(chunk).data() + at);
@@ -142,8 +155,7 @@ void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffe
 void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
   const std::size_t m = plan.heads.size;
   const std::size_t keys = tile.keys();
-  const std::int16_t* v =
-      cache.v.data() + (tile.block * cache.rows.size() + tile.head * m - cache.rows.first) * cache.capacity;
+  const std::int16_t* v = keys_of(tile, cache.v);
   buffers.value_sum.assign(m * tile.rows, 0);
   if (tile.rows <= ProductInput::narrow) {
     for (std::size_t i = 0; i < m; ++i) {
@@ -185,8 +197,7 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
     inverse[row] = one / buffers.sum[row];
     context.guard.check("soft-max inverse", inverse[row], inverse_bounds);
     if (context.recording()) {
-      trace_row(trace()[plan.row_inverse], tile.block, tile.head)[tile.first + row] =
-          static_cast<std::int32_t>(inverse[row]);
+      row_of(tile, plan.row_inverse)[tile.first + row] = static_cast<std::int32_t>(inverse[row]);
     }
   }
   for (std::size_t i = 0; i < plan.heads.size; ++i) {
@@ -198,10 +209,9 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
       y[i * batch.size + (tile.first - batch.first) + row] = static_cast<std::int16_t>(result);
       if (context.recording()) {
         const std::size_t at = tile.first + row;
-        const std::size_t place = (tile.head << plan.heads.place().log_chunk) + i;
-        trace_row(trace()[plan.value_sum], tile.block, place)[at] = total;
-        trace_row(trace()[plan.y], tile.block, place)[at] = static_cast<std::int16_t>(result);
-        trace_row(trace()[plan.y_remainder], tile.block, place)[at] = sum & (one - 1);
+        row_of(tile, plan.value_sum, i)[at] = total;
+        row_of<std::int16_t>(tile, plan.y, i)[at] = static_cast<std::int16_t>(result);
+        row_of<std::int64_t>(tile, plan.y_remainder, i)[at] = sum & (one - 1);
       }
     }
   }
@@ -212,13 +222,15 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
 std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
                                 std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
                                 const Batch& batch) {
-  const Range heads = context.owned(Dimension::outer(attention.heads.heads));
+  const std::size_t group = attention.heads.group;
+  const Range owned = context.owned(Dimension::outer(attention.heads.heads));
+  const Range heads{owned.first * group, owned.last * group};  // of queries
   std::vector<QueryTile> tiles;
   for (std::size_t head = heads.first; head < heads.last; ++head) {
     const std::size_t end = batch.first + batch.size;
     for (std::size_t first = batch.first; first < end;) {
       const std::size_t next = std::min(end, (first / max_tile + 1) * max_tile);
-      tiles.push_back({block, head, first, next - first, attention.past});
+      tiles.push_back({block, head, block * attention.heads.query_heads() + head, first, next - first, attention.past});
       first = next;
     }
   }

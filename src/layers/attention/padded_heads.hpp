@@ -19,7 +19,7 @@ class PaddedHeads {
 
  private:
   Shape scores_;
-  ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B, H*m_hat, T or keys)
+  ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B,G,J,P,T), (B,G,P,keys)
   const ChunkedTensor<std::int16_t>* q_;
   const ChunkedTensor<std::int16_t>* k_;
 };

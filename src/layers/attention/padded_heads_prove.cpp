@@ -18,7 +18,7 @@ std::vector<std::int64_t> gather(const ChunkedTensor<std::int16_t>& tensor, Comm
   return all;
 }
 
-/// (B, F, T) features as (B, H*m_hat, T) heads held by head, of the shape `heads`.
+/// (B, F, T) features as heads held by head, of the shape `heads`; one query head for each head.
 ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
                                       Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
@@ -44,8 +44,8 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm)
     : scores_(attention.scores), q_(&witness[attention.q]), k_(&witness[attention.k]) {
   if (!attention.heads.whole()) {
-    padded_q_ = pad_heads(attention.heads.size, attention.head_feature, *q_, comm);
-    padded_k_ = pad_heads(attention.heads.size, attention.sequence_heads, *k_, comm);
+    padded_q_ = pad_heads(attention.heads.size, attention.queries, *q_, comm);
+    padded_k_ = pad_heads(attention.heads.size, attention.keys, *k_, comm);
     q_ = &padded_q_;
     k_ = &padded_k_;
   }

@@ -34,23 +34,20 @@ void verify_row_division(VerifierContext<S>& context, const AttentionPlan& atten
 /// Step 5, the second product O = e*v at a point; returns the claim on v.
 template <class S>
 PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& attention, const TensorPoint& at,
-                              unsigned head_bits, S value) {
+                              S value) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("values");
-  const TensorPoint row = row_point(at, head_bits);
-  const Point place(at[1].begin() + head_bits, at[1].end());
-  const auto block_bits = static_cast<unsigned>(row[0].size());
-  const auto sumcheck = verify_sumcheck(transcript, value, block_bits + head_bits + attention.key_bits, 3);
-  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
-  const Point head(sumcheck.point.begin() + block_bits, sumcheck.point.begin() + block_bits + head_bits);
-  const Point key(sumcheck.point.begin() + block_bits + head_bits, sumcheck.point.end());
+  const std::vector<Dimension>& keys = attention.keys.dimensions();
+  const std::array over{keys[0], keys[1], keys[3]};
+  const auto sumcheck = verify_sumcheck(transcript, value, over[0].bits() + over[1].bits() + over[2].bits(), 3);
+  const TensorPoint end = deal(over, sumcheck.point);
   const S exponential =
-      context.committed("exponential", attention.exponential.output, weight_at({block, head, row[2], key}));
+      context.committed("exponential", attention.exponential.output, weight_at({end[0], end[1], at[2], at[4], end[2]}));
   const S v = transcript.receive("v");
-  const std::array<S, 3> factors{eq(row[0], block) * eq(row[1], head), exponential, v};
+  const std::array<S, 3> factors{eq(at[0], end[0]) * eq(at[1], end[1]), exponential, v};
   transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
                          "value product does not match the sum-check");
-  return {{block, join(head, place), key}, v};
+  return {{end[0], end[1], at[3], end[2]}, v};
 }
 
 /// Step 7, the mask: Z*A at a point of the scores; returns the claim on A.
@@ -63,7 +60,7 @@ PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan&
   const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
   const TensorPoint end = to_tensor_point(scores, sumcheck.point);
   const S product = transcript.receive("product");
-  transcript.check_equal(less_or_equal(end[3], end[2], attention.past) * product, sumcheck.value,
+  transcript.check_equal(less_or_equal(end[4], end[3], attention.past) * product, sumcheck.value,
                          "masked scores do not match the sum-check");
   return {end, product};
 }
@@ -75,26 +72,21 @@ std::array<PointClaimOf<S>, 2> verify_scores(VerifierContext<S>& context, const 
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("scores");
   const TensorPoint& at = product.point;
-  const auto block_bits = static_cast<unsigned>(at[0].size());
-  const unsigned place_bits = attention.head_feature.dimensions()[1].bits();
-  const auto sumcheck =
-      verify_sumcheck(transcript, product.value, block_bits + place_bits, TripleProductRelation{}.degree());
-  const Point block(sumcheck.point.begin(), sumcheck.point.begin() + block_bits);
-  const Point place(sumcheck.point.begin() + block_bits, sumcheck.point.end());
-  const E head_weight = eq(at[0], block) * eq(at[1], std::span(place).first(attention.heads.head_bits()));
+  const std::span<const Dimension> over = std::span(attention.keys.dimensions()).first(3);
+  const auto sumcheck = verify_sumcheck(transcript, product.value, over[0].bits() + over[1].bits() + over[2].bits(),
+                                        TripleProductRelation{}.degree());
+  const TensorPoint end = deal(over, sumcheck.point);
   const S q = transcript.receive("q");
   const S k = transcript.receive("k");
-  const std::array<S, 3> factors{head_weight, q, k};
+  const std::array<S, 3> factors{eq(at[0], end[0]) * eq(at[1], end[1]), q, k};
   transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
                          "scores do not match the sum-check");
-  return {{{{block, place, at[2]}, q}, {{block, place, at[3]}, k}}};
+  return {{{{end[0], end[1], at[2], end[2], at[3]}, q}, {{end[0], end[1], end[2], at[4]}, k}}};
 }
 
 }  // namespace
 
-TensorPoint row_point(const TensorPoint& point, unsigned head_bits) {
-  return {point[0], Point(point[1].begin(), point[1].begin() + head_bits), point[2]};
-}
+TensorPoint row_point(const TensorPoint& point) { return {point[0], point[1], point[2], point[4]}; }
 
 std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   std::vector<Factor> weight = weight_at(row);
@@ -102,22 +94,23 @@ std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   return weight;
 }
 
-Factor masked_row_weight(const Shape& scores, const TensorPoint& point) {
-  const unsigned tiles = scores.dimensions()[2].outer_bits();
-  const std::span<const E> query_tile = std::span(point[2]).first(tiles);
-  const std::span<const E> key_tile = std::span(point[3]).first(scores.dimensions()[3].outer_bits());
-  Factor weight{{}, Point(point[2].begin() + tiles, point[2].end())};
+std::vector<Factor> masked_row_weight(const Shape& scores, const TensorPoint& point) {
+  const unsigned tiles = scores.dimensions()[3].outer_bits();
+  const std::span<const E> query_tile = std::span(point[3]).first(tiles);
+  const std::span<const E> key_tile = std::span(point[4]).first(scores.dimensions()[4].outer_bits());
+  Factor weight{{}, Point(point[3].begin() + tiles, point[3].end())};
   for (std::size_t tile = 0; tile < std::size_t{1} << tiles; ++tile) {
-    weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, tile + scores.ahead() + 1));
+    weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, scores.key_tiles(tile)));
   }
-  return weight;
+  return {Factor::at(point[0]), Factor::at(point[1]), Factor::at(point[2]), std::move(weight)};
 }
 
 E masked_places(const AttentionPlan& attention, const TensorPoint& point) {
-  const auto& dimensions = attention.scores.dimensions();
-  return presence_at(attention.scores, point) - less_than(point[0], dimensions[0].length) *
-                                                    less_than(point[1], dimensions[1].length) *
-                                                    less_or_equal(point[3], point[2], attention.past);
+  E seen = less_or_equal(point[4], point[3], attention.past);
+  for (std::size_t j = 0; j < 3; ++j) {
+    seen *= less_than(point[j], attention.scores.dimensions()[j].length);
+  }
+  return presence_at(attention.scores, point) - seen;
 }
 
 template <class S>
@@ -127,7 +120,6 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const auto scope = transcript.scope("attention");
   const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
-  const unsigned head_bits = attention.heads.head_bits();
   // all claims on y become one on O*R at the same point
   y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), context.lookup.value(attention.y)});
   const ReductionInputOf<S> inputs{std::move(y_consumers)};
@@ -136,18 +128,17 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   // O*R from O and R
   const auto normalization =
       verify_eq_sumcheck(transcript, normalized, to_flat_point(heads, y.point), ProductRelation{}.degree());
-  const TensorPoint value_point = to_tensor_point(heads, normalization.point);
+  // chunks and order of y are those of its head points
+  const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
   const S value_sum = transcript.receive("value_sum");
-  const S inverse =
-      context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point, head_bits)));
+  const S inverse = context.committed("row_inverse", attention.row_inverse.tensor, weight_at(row_point(value_point)));
   transcript.check_equal(transcript.product(value_sum, inverse), normalization.value,
                          "normalization does not match the sum-check");
   verify_row_division(context, attention);
-  const PointClaimOf<S> v = verify_values(context, attention, value_point, head_bits, value_sum);
+  const PointClaimOf<S> v = verify_values(context, attention, value_point, value_sum);
   // the distance to the row's maximum gives the scores, and they the masked product
   const TensorPoint at = context.lookup.point(scores);
-  const S row_max = context.committed("row_max", attention.row_max.tensor,
-                                      {Factor::at(at[0]), Factor::at(at[1]), masked_row_weight(scores, at)});
+  const S row_max = context.committed("row_max", attention.row_max.tensor, masked_row_weight(scores, at));
   const S score = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
                   context.lookup.input(attention.exponential);
   const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),

@@ -10,11 +10,12 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan) {
   const ChunkedTensor<std::int16_t>& z_of = witness[plan.score];
   return [&maxima_of, &z_of, scores = plan.scores, rows = plan.rows, past = plan.past](std::size_t chunk,
                                                                                        std::span<std::int64_t> values) {
-    const std::size_t query_tile = scores.coordinate(chunk, 2);
-    const std::size_t key_tile = scores.coordinate(chunk, 3);
-    const std::size_t queries = scores.dimensions()[2].chunk();
-    const std::size_t keys = scores.dimensions()[3].chunk();
-    const std::array row{scores.coordinate(chunk, 0), scores.coordinate(chunk, 1), std::size_t{0}};
+    const std::size_t query_tile = scores.coordinate(chunk, 3);
+    const std::size_t key_tile = scores.coordinate(chunk, 4);
+    const std::size_t queries = scores.dimensions()[3].chunk();
+    const std::size_t keys = scores.dimensions()[4].chunk();
+    const std::array row{scores.coordinate(chunk, 0), scores.coordinate(chunk, 1), scores.coordinate(chunk, 2),
+                         std::size_t{0}};
     const auto maxima = maxima_of.chunk(rows.chunk_at(row)).subspan(query_tile * queries, queries);
     const auto z = z_of.chunk(chunk);
     for (std::size_t i = 0; i < queries; ++i) {

@@ -18,19 +18,21 @@ class Witness;    // plan/witness.hpp
 /// claim reduction of q, k, v takes. In a beginning there is no past, and nothing is sent.
 ///   | # | from | message                                                                                     |
 ///   | 1 | P    | continuation: K_past, V_past at the points of attention's claims: claims on the past state  |
-///   | 2 | V    | where a state is kept: point rho on (B,A,S), after the root of the kept state               |
+///   | 2 | V    | where a state is kept: point rho on a state's flat order, after the root of the kept state  |
 ///   | 3 | P    | K_kept(rho), V_kept(rho): claims on the kept state; continuation: K_past(rho), V_past(rho)  |
 /// K_kept(rho) = K_past(rho) + sum_{i < kept rows} beta(rho_t, past + i) k(.., i): the kept state is the past one and
-/// this pass's rows, and zero beyond. Error: bits of (B,A,S)/|E|.
+/// this pass's rows, and zero beyond. Error: bits of (B,A,S)/|E|. Keys and values may be
+/// split into dimensions of their own: a state has one shape for each, of as many bits.
 ///
 /// What an architecture says of it.
 struct CacheSpec {
   HeadLayout heads;
-  Shape qkv;              // (B,A,T): the new rows
-  Shape sequence;         // (B,A,past + T): what attention reads
-  Shape state;            // (B,A,S), S all positions that the model has
-  std::size_t past = 0;   // rows in the past state
-  std::size_t added = 0;  // rows that are added to the kept one; 0: none is kept
+  Shape q;                 // (B,A,T)
+  StateShapes added_rows;  // (B,A,T): new keys and values
+  StateShapes sequence;    // (B,A,past + T): what attention reads
+  StateShapes state;       // (B,A,S), S all positions that the model has
+  std::size_t past = 0;    // rows in the past state
+  std::size_t added = 0;   // rows that are added to the kept one; 0: none is kept
   Recorded<std::int16_t> k, v;
 };
 
@@ -39,6 +41,10 @@ struct CachePlan : CacheSpec {
   static CachePlan declare(Builder& builder, CacheSpec spec);
 };
 
+/// Past keys and values into an empty cache, from all ranks' parts by StateTensor: where heads straddle chunks a rank
+/// needs more than its own. Collective.
+void load(const CachePlan& plan, const std::vector<ChunkedTensor<std::int16_t>>& past, QkvCache& cache,
+          Communicator& comm);
 /// Records keys and values of a continuation: the past's with the first batch, and the batch's.
 void infer(const InferenceContext& context, const CachePlan& plan, const QkvCache& cache, std::size_t block,
            const Batch& batch);
@@ -46,12 +52,12 @@ void infer(const InferenceContext& context, const CachePlan& plan, const QkvCach
 /// The past and the kept state.
 void derive(Witness& witness, const CachePlan& cache, Communicator& comm);
 
-/// Claims on q, k, v (B,A,T).
+/// Claims on q, k, v.
 template <class S>
 using QkvClaimsOf = std::array<std::vector<WeightedClaimOf<S>>, 3>;
 using QkvClaims = QkvClaimsOf<E>;
 
-/// `claims`: on padded q, and on keys and values of the whole sequence.
+/// `claims`: at head points, on q and on keys and values of the whole sequence.
 template <class S>
 QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims);
 QkvClaims run(ProverContext& context, const CachePlan& cache, const AttentionClaims& claims);

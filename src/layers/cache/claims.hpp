@@ -9,25 +9,24 @@ namespace tessera {
 template <class S, class Context, class Rho>
 QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims, Rho&& rho) {
   const auto scope = context.transcript.scope("cache");
-  const unsigned feature_bits = cache.qkv.dimensions()[1].bits();
-  const unsigned row_bits = cache.qkv.dimensions()[2].bits();
-  const unsigned position_bits = cache.state.dimensions()[2].bits();
-  const auto weight = [&](const PointClaimOf<S>& claim, Factor token) {
-    return std::vector{Factor::at(claim.point[0]), padded_to_feature(cache.heads, feature_bits, claim.point[1]),
-                       std::move(token)};
+  const unsigned row_bits = cache.q.dimensions().back().bits();
+  const unsigned position_bits = cache.state[state_keys].dimensions().back().bits();
+  const auto weight = [&](const Shape& shape, const PointClaimOf<S>& claim, Factor token) {
+    return head_weight(cache.heads, shape, claim.point, std::move(token));
   };
   // what attention reads is the past and the new rows at their places
   const auto of_rows = [&](const PointClaimOf<S>& claim, std::string_view label, StateTensor tensor) {
     S value = claim.value;
     if (cache.past > 0) {
-      value =
-          value - context.state(label, past_oracle, tensor, weight(claim, state_rows(position_bits, claim.point[2])));
+      value = value - context.state(label, past_oracle, tensor,
+                                    weight(cache.state[tensor], claim, state_rows(position_bits, claim.point.back())));
     }
     const std::size_t rows = std::size_t{1} << row_bits;
-    return WeightedClaimOf<S>{weight(claim, placed_rows(row_bits, cache.past, rows, claim.point[2])), value};
+    return WeightedClaimOf<S>{
+        weight(cache.added_rows[tensor], claim, placed_rows(row_bits, cache.past, rows, claim.point.back())), value};
   };
   QkvClaimsOf<S> result{
-      std::vector{WeightedClaimOf<S>{weight(claims.q, Factor::at(claims.q.point[2])), claims.q.value}},
+      std::vector{WeightedClaimOf<S>{weight(cache.q, claims.q, Factor::at(claims.q.point.back())), claims.q.value}},
       std::vector{of_rows(claims.k, "keys", state_keys)}, std::vector{of_rows(claims.v, "values", state_values)}};
   if (cache.added == 0) {
     return result;
@@ -35,17 +34,18 @@ QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const Atte
   // the kept state is the past one and the new rows at their places
   const auto keep_scope = context.transcript.scope("keep");
   Point flat;
-  for (unsigned i = 0; i < cache.state.bits(); ++i) {
+  for (unsigned i = 0; i < cache.state[state_keys].bits(); ++i) {
     flat.push_back(rho());
   }
-  const TensorPoint at = to_tensor_point(cache.state, flat);
   const auto kept = [&](std::string_view label, StateTensor tensor) {
+    const TensorPoint at = to_tensor_point(cache.state[tensor], flat);
     S value = context.state(label, kept_oracle, tensor, weight_at(at));
     if (cache.past > 0) {
       value = value - context.state(label, past_oracle, tensor, weight_at(at));
     }
-    return WeightedClaimOf<S>{
-        {Factor::at(at[0]), Factor::at(at[1]), placed_rows(row_bits, cache.past, cache.added, at[2])}, value};
+    std::vector<Factor> rows = weight_at(at);
+    rows.back() = placed_rows(row_bits, cache.past, cache.added, at.back());
+    return WeightedClaimOf<S>{std::move(rows), value};
   };
   result[1].push_back(kept("keys", state_keys));
   result[2].push_back(kept("values", state_values));

@@ -8,8 +8,8 @@ CachePlan CachePlan::declare(Builder& builder, CacheSpec spec) {
   cache.keys = cache.k;
   cache.values = cache.v;
   if (cache.past > 0) {
-    cache.keys = builder.record<std::int16_t>("keys", cache.sequence, {1});
-    cache.values = builder.record<std::int16_t>("values", cache.sequence, {1});
+    cache.keys = builder.record<std::int16_t>("keys", cache.sequence[state_keys], {1});
+    cache.values = builder.record<std::int16_t>("values", cache.sequence[state_values], {1});
   }
   return cache;
 }

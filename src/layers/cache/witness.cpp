@@ -4,12 +4,12 @@
 namespace tessera {
 namespace {
 
-/// The first `positions` of a sequence (B,A,keys), as a state (B,A,S).
+/// The first `positions` of a sequence, as a state.
 ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence, const Shape& state,
                                      std::size_t positions, Communicator& comm) {
   ChunkedTensor<std::int16_t> result(state, sequence.ownership(), comm.rank(), comm.size());
-  const std::size_t from_stride = sequence.shape().dimensions()[2].chunk();
-  const std::size_t to_stride = state.dimensions()[2].chunk();
+  const std::size_t from_stride = sequence.shape().dimensions().back().chunk();
+  const std::size_t to_stride = state.dimensions().back().chunk();
   for (const std::size_t chunk : result.held()) {
     const auto from = sequence.chunk(chunk);
     const auto to = result.chunk(chunk);
@@ -24,12 +24,13 @@ ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence
 }  // namespace
 
 void derive(Witness& witness, const CachePlan& cache, Communicator& comm) {
-  for (const Recorded<std::int16_t>& tensor : {cache.keys, cache.values}) {
+  for (const StateTensor tensor : {state_keys, state_values}) {
+    const auto& sequence = witness[tensor == state_keys ? cache.keys : cache.values];
     if (cache.past > 0) {
-      witness.past.push_back(state_of(witness[tensor], cache.state, cache.past, comm));
+      witness.past.push_back(state_of(sequence, cache.state[tensor], cache.past, comm));
     }
     if (cache.added > 0) {
-      witness.kept.push_back(state_of(witness[tensor], cache.state, cache.past + cache.added, comm));
+      witness.kept.push_back(state_of(sequence, cache.state[tensor], cache.past + cache.added, comm));
     }
   }
 }

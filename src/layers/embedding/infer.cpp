@@ -4,15 +4,35 @@
 #include <algorithm>
 
 namespace tessera {
+namespace {
+
+/// The sums (features, batch.size) become x; the remainders of this rank's features are recorded.
+void round_rows(const InferenceContext& context, const EmbeddingPlan& embedding, const Batch& batch,
+                std::span<std::int64_t> sums) {
+  const Range features = context.owned(embedding.rows.dimensions()[0]);
+  const std::size_t n = batch.size;
+  for (std::size_t f = 0; f < sums.size() / n; ++f) {
+    std::uint16_t* remainders = context.recording() && features.contains(f)
+                                    ? trace_row((*context.trace)[embedding.remainder], 0, f) + batch.first
+                                    : nullptr;
+    for (std::size_t t = 0; t < n; ++t) {
+      const Rounded x = rshift(sums[f * n + t], embedding.shift);
+      sums[f * n + t] = x.quotient;
+      if (remainders != nullptr) {
+        remainders[t] = static_cast<std::uint16_t>(x.remainder);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
            Batch& batch) {
   const std::size_t n = batch.size;
   const auto tokens = context.parameters[embedding.embedding].block(0);
-  const auto places = context.parameters[embedding.position].block(0);
   const std::size_t d = tokens.columns;
   const Range vocabulary = context.owned(embedding.vocabulary);
-  const Range positions = context.owned(embedding.positions);
   std::vector<std::int64_t> sum(d * n);  // of the rows that this rank keeps, then of all ranks
   const auto add_row = [&](std::span<const std::int16_t> row, std::size_t token) {
     for (std::size_t f = 0; f < d; ++f) {
@@ -23,15 +43,24 @@ void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std:
     if (vocabulary.contains(ids[t])) {
       add_row(tokens.row(ids[t]), t);
     }
-    std::size_t position = context.past + batch.first + t;
-    if (context.past > 0) {
-      position = std::min(position, embedding.positions.length - 1);
-    }
-    if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
-      add_row(places.row(position), t);
+  }
+  if (embedding.position) {
+    const auto places = context.parameters[*embedding.position].block(0);
+    const Range positions = context.owned(embedding.positions);
+    for (std::size_t t = 0; t < n; ++t) {
+      std::size_t position = context.past + batch.first + t;
+      if (context.past > 0) {
+        position = std::min(position, embedding.positions.length - 1);
+      }
+      if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
+        add_row(places.row(position), t);
+      }
     }
   }
   context.comm.all_reduce_sum(std::span(sum));
+  if (embedding.shift > 0) {
+    round_rows(context, embedding, batch, sum);
+  }
   batch.x.assign(sum.begin(), sum.end());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "layers/logits/logits.hpp"
+#include "subprotocols/requantization.hpp"
 
 namespace tessera {
 
@@ -32,7 +33,9 @@ EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedd
   const std::vector<E> token_weights = eq_table(at[2]);
   EmbeddingWeights weights;
   weights.input = {Factor::one_hot(static_cast<unsigned>(at[0].size()), 0), Factor::at(at[1]), Factor::at(at[2])};
-  weights.position = {row_positions(embedding.positions, plan.past, at[2]), Factor::at(at[1])};
+  if (embedding.position) {
+    weights.position = {row_positions(embedding.positions, plan.past, at[2]), Factor::at(at[1])};
+  }
   weights.embedding = {token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights),
                        Factor::at(at[1])};
   return weights;
@@ -42,13 +45,19 @@ template <class S>
 void run(VerifierContext<S>& context, const EmbeddingPlan& embedding) {
   const auto scope = context.transcript.scope("embedding");
   const Plan& plan = context.plan;
-  EmbeddingWeights weights =
-      embedding_weights(plan, embedding, context.statement, context.lookup.point(embedding.feature));
-  const S input = context.committed("x_in", embedding.x_in.tensor, std::move(weights.input));
-  const S placed = context.parameter("position", embedding.position, std::move(weights.position));
+  const TensorPoint at = embedding_point(embedding, context.lookup);
+  EmbeddingWeights weights = embedding_weights(plan, embedding, context.statement, at);
+  S embedded = context.committed("x_in", embedding.x_in.tensor, std::move(weights.input));
+  if (embedding.position) {
+    embedded = embedded - context.parameter("position", *embedding.position, std::move(weights.position));
+  }
+  if (embedding.shift > 0) {
+    embedded = requantized<S>(embedding.rows, {at[1], at[2]}, embedded, context.lookup.value(embedding.remainder),
+                              static_cast<unsigned>(embedding.shift));
+  }
   context.transcript.identity(embedding.feature.bits() - embedding.feature.dimensions()[0].bits(),
                               "identity at the look-up point");
-  context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), input - placed);
+  context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), embedded);
 }
 
 template void run(VerifierContext<E>&, const EmbeddingPlan&);

@@ -1,14 +1,11 @@
 #pragma once
 
-#include "base/range.hpp"
-#include "plan/builder.hpp"
-#include "plan/context.hpp"
+#include "subprotocols/norm.hpp"
 
 namespace tessera {
 
 struct InferenceContext;  // subprotocols/inference.hpp
 struct Batch;
-class Witness;  // plan/witness.hpp
 
 /// Layer norm over features, all blocks at once: mu = floor((S1 + floor(d/2))/d), V = S2 - 2*mu*S1 + d*mu^2 + eps',
 /// sigma = floor(sqrt(V)), I = floor(C*2^14/sigma), A = (x - mu)*I*Gamma + B*2^b, u = rshift(A, S).
@@ -30,31 +27,17 @@ class Witness;  // plan/witness.hpp
 /// (x - mu needs no Pres: Gamma is zero on absent features.)
 ///
 /// What an architecture says of one layer norm.
-struct LayerNormSpec {
-  std::string name;         // prefix of the declared tensors
-  std::string title;        // in range errors
-  Shape activation, token;  // (B,F,T) and (B,T), or (F,T) and (T)
-  CommittedValue<std::int32_t> x;
-  ParameterId gamma{}, beta{};
-  int shift = 0;                    // S of u's rshift
-  int bias_shift = 0;               // beta*2^b
-  std::size_t features = 0;         // d
-  unsigned residual_bits = 0;       // of mu, signed
-  unsigned inverse_bits = 0;        // of I
-  std::int64_t epsilon = 0;         // eps'
-  std::int64_t norm_numerator = 0;  // C*2^14
+struct LayerNormSpec : NormSpec {
+  ParameterId beta{};
+  int bias_shift = 0;          // beta*2^b
+  unsigned residual_bits = 0;  // of mu, signed
 };
 
 /// One layer norm of a plan. mu, sigma, I and what follows from them are per token and replicated; u lies with the
 /// features of x.
-struct LayerNormPlan : LayerNormSpec {
-  CommittedValue<std::int32_t> mu, sigma, inverse;     // w_x signed, 31, w_I bits
-  DerivedRange mean_remainder, mean_complement;        // rho_mu, d-1-rho_mu
-  DerivedRange root_remainder, root_complement;        // V-sigma^2, 2*sigma-(V-sigma^2): 32 each
-  DerivedRange inverse_remainder, inverse_complement;  // rho_I, sigma-1-rho_I: 31 each
-  RecordedRange<std::int16_t> u;
-  RecordedRange<std::int64_t> u_remainder;
-  Derived square_sum;  // sum_f x^2 per token, virtual
+struct LayerNormPlan : LayerNormSpec, NormOutput {
+  CommittedValue<std::int32_t> mu;               // w_x bits, signed
+  DerivedRange mean_remainder, mean_complement;  // rho_mu, d-1-rho_mu
 
   static LayerNormPlan declare(Builder& builder, LayerNormSpec spec);
 };
@@ -70,8 +53,6 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
          std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
 void run(ProverContext& context, const LayerNormPlan& norm, std::vector<WeightedClaim> consumers);
 
-/// A point of (.., feature, token) without its feature coordinates.
-TensorPoint without_feature(const TensorPoint& point);
 /// The weight that sums x over all features at a (.., token) point: S1 there.
 std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token);
 

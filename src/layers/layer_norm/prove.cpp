@@ -7,11 +7,6 @@
 namespace tessera {
 namespace {
 
-/// A replicated per-token tensor as a dense table over its padded dimensions, in flat order.
-std::vector<E> token_table(const IntegerTensor& tensor, const Shape& shape, Communicator& comm) {
-  return contract(tensor, shape, std::vector<Axis>(shape.dimensions().size()), comm);
-}
-
 /// Sums of x over features by token, in flat order.
 std::vector<E> feature_sums(const IntegerTensor& x, const Shape& activation, Communicator& comm) {
   std::vector<Axis> axes(activation.dimensions().size());
@@ -41,9 +36,9 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   const Point at = to_flat_point(norm.token, token);
   const IntegerTensor& x = witness.tensors[norm.x.tensor];
   std::vector<E> sums = feature_sums(x, norm.activation, comm);
-  const std::vector<E> mu = token_table(witness.tensors[norm.mu.tensor], norm.token, comm);
-  std::vector<E> sigma = token_table(witness.tensors[norm.sigma.tensor], norm.token, comm);
-  const std::vector<E> inverse = token_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
+  const std::vector<E> mu = dense_table(witness.tensors[norm.mu.tensor], norm.token, comm);
+  std::vector<E> sigma = dense_table(witness.tensors[norm.sigma.tensor], norm.token, comm);
+  const std::vector<E> inverse = dense_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
   const std::vector<E> token_weights = eq_table(at);
   context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token), evaluate(sums, at));
   transcript.send("square_sum", weighted_sum(&witness[norm.square_sum], norm.token, weight_at(token), comm));
@@ -63,19 +58,15 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda")};
   const Shape& shape = norm.activation;
-  std::vector<bool> without_token(shape.dimensions().size(), true);
-  without_token.back() = false;
-  std::vector<bool> without_features(shape.dimensions().size(), true);
-  without_features[without_features.size() - 2] = false;
-  const Shape& gamma_shape = context.plan.parameter_layout.tensors()[norm.gamma];
+  const std::vector<bool> by_token = all_but_features(shape);
   const std::vector<E> gamma =
-      contract(witness.parameters[norm.gamma], gamma_shape, std::vector<Axis>(gamma_shape.dimensions().size()), comm);
+      dense_table(witness.parameter(norm.gamma), context.plan.parameter_shape(norm.gamma), comm);
   const std::vector<ChunkedFactor> factors{WeightFactor(shape, {{weight_at(reduced.point), E::one()}}),
                                            TensorFactor{x},
-                                           BroadcastFactor(shape, mu, without_features),
-                                           BroadcastFactor(shape, inverse, without_features),
-                                           BroadcastFactor(shape, gamma, without_token),
-                                           BroadcastFactor(shape, token_weights, without_features)};
+                                           BroadcastFactor(shape, mu, by_token),
+                                           BroadcastFactor(shape, inverse, by_token),
+                                           BroadcastFactor(shape, gamma, all_but_tokens(shape)),
+                                           BroadcastFactor(shape, token_weights, by_token)};
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, x);
   const ProvenSumcheck sumcheck =
       prove_chunked_sumcheck(transcript, round_kernel(relation), shape, ownership, factors, {}, comm);

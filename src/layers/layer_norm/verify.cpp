@@ -4,12 +4,6 @@
 
 namespace tessera {
 
-TensorPoint without_feature(const TensorPoint& point) {
-  TensorPoint token(point.begin(), point.end() - 2);
-  token.push_back(point.back());
-  return token;
-}
-
 std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token) {
   std::vector<Factor> weight = weight_at(token);
   weight.insert(weight.end() - 1, Factor::ones(activation.dimensions()[activation.dimensions().size() - 2].bits()));
@@ -30,22 +24,16 @@ S verify_statistics(VerifierContext<S>& context, const LayerNormPlan& norm, cons
   const E present = presence_at(norm.token, token);
   const auto d = static_cast<std::int64_t>(norm.features);
   const S mu = lookup.value(norm.mu.checked);
-  const S sigma = lookup.value(norm.sigma.checked);
   const S mean_remainder = lookup.value(norm.mean_remainder);
-  const S root_remainder = lookup.value(norm.root_remainder);
-  const S inverse_remainder = lookup.value(norm.inverse_remainder);
   transcript.check_equal(mean_remainder, sum + present * F::from_signed(d / 2) - mu * F::from_signed(d),
                          "mean and its remainder do not match the sum");
   transcript.check_equal(lookup.value(norm.mean_complement), present * F::from_signed(d - 1) - mean_remainder,
                          "remainder of the mean is not below d");
-  transcript.check_equal(lookup.value(norm.root_complement), sigma + sigma - root_remainder,
-                         "square root is not the largest");
-  transcript.check_equal(lookup.value(norm.inverse_complement), sigma - present - inverse_remainder,
-                         "remainder of the inverse is not below sigma");
+  check_complements(context, norm, norm.token);
   // V and I from mu, S1, sigma and I of each token
   const TokenRelation per_token{F::from_signed(d), transcript.challenge("lambda", 1, "combination of two identities")};
-  const S token_target = root_remainder - square_sum - present * F::from_signed(norm.epsilon) +
-                         per_token.lambda * (present * F::from_signed(norm.norm_numerator) - inverse_remainder);
+  const S token_target = root_target<S>(context, norm, norm.token, square_sum + present * F::from_signed(norm.epsilon),
+                                        norm.norm_numerator, per_token.lambda);
   const auto token_scope = transcript.scope("token");
   const auto sumcheck = verify_eq_sumcheck(transcript, token_target, at, per_token.degree());
   const TensorPoint end = to_tensor_point(norm.token, sumcheck.point);

@@ -8,7 +8,7 @@ namespace {
 
 /// Rows of E for these tokens: (token, feature), features padded. Collective.
 std::vector<E> embedding_rows(ProverContext& context, const LogitsPlan& logits, std::span<const std::uint32_t> tokens) {
-  const auto* table = std::get<const ChunkedTensor<std::int16_t>*>(context.witness.parameters[logits.embedding]);
+  const auto* table = std::get<const ChunkedTensor<std::int16_t>*>(context.witness.parameter(logits.embedding));
   const auto& dimensions = table->shape().dimensions();
   const std::size_t features = std::size_t{1} << dimensions[1].bits();
   std::vector<E> rows(tokens.size() * features);
@@ -37,7 +37,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   const Plan& plan = context.plan;
   const Witness& witness = context.witness;
   const TensorPoint at = context.lookup.point(logits.logits);
-  const Shape& vocabulary = plan.parameter_layout.tensors()[logits.embedding];
+  const Shape& vocabulary = plan.parameter_shape(logits.embedding);
   const Shape& features = logits.feature;
   const unsigned feature_bits = features.dimensions()[0].bits();
   const std::vector<std::uint32_t>& tokens = context.statement.generated;
@@ -47,7 +47,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   {
     const auto all_scope = transcript.scope("all");
     std::vector<E> row =
-        contract(witness.parameters[logits.embedding], vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
+        contract(witness.parameter(logits.embedding), vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
     std::vector<E> selected =
         contract(witness.view(logits.u), features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
     const ProvenSumcheck sumcheck =

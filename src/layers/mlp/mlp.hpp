@@ -2,6 +2,7 @@
 
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
+#include "subprotocols/residual.hpp"
 
 namespace tessera {
 
@@ -21,13 +22,12 @@ class Witness;  // plan/witness.hpp
 ///   | 5 | P/V  | matrix product W1; its input is returned: a claim on u                                        |
 ///
 /// What an architecture says of it.
-struct MlpSpec {
-  Shape feature, inner;  // (B,F,T), (B,N,T)
+struct MlpSpec : ResidualEnd {
+  Shape inner;  // (B,N,T)
   ParameterId w1{}, b1{}, w2{}, b2{};
   int shift_1 = 0, shift_2 = 0, bias_shift_1 = 0, bias_shift_2 = 0;
   std::size_t table = 0;  // of GELU
   unsigned residual_bits = 0;
-  CommittedValue<std::int32_t> x_in, x_mid, x_end;
   Recorded<std::int16_t> u;  // the layer norm's output
 };
 
@@ -45,11 +45,9 @@ void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const 
            std::size_t block, Batch& batch);
 void derive(Witness& witness, const MlpPlan& mlp);
 
+/// The claims on u: one.
 template <class S>
-WeightedClaimOf<S> run(VerifierContext<S>& context, const MlpPlan& mlp);
-WeightedClaim run(ProverContext& context, const MlpPlan& mlp);
-
-/// The weight along the block dimension that reads x_in one block later: head[b+1] = beta(point, b) for b < L-1.
-Factor next_block(const Point& block, std::size_t blocks);
+std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& mlp);
+std::vector<WeightedClaim> run(ProverContext& context, const MlpPlan& mlp);
 
 }  // namespace tessera

@@ -6,16 +6,14 @@
 
 namespace tessera {
 
-WeightedClaim run(ProverContext& context, const MlpPlan& mlp) {
+std::vector<WeightedClaim> run(ProverContext& context, const MlpPlan& mlp) {
   const auto scope = context.transcript.scope("mlp");
   const Shape& shape = mlp.feature;
   const Shape& inner = mlp.inner;
   const unsigned block_bits = shape.dimensions()[0].bits();
   const TensorPoint at = context.lookup.point(shape);
   // the update of the residual stream, from this block's and the next one's
-  context.committed("x_next", mlp.x_in.tensor,
-                    {next_block(at[0], mlp.feature.dimensions()[0].length), Factor::at(at[1]), Factor::at(at[2])});
-  context.committed("x_end", mlp.x_end.tensor, weight_at({at[1], at[2]}));
+  prove_block_update(context, mlp);
   // it is W2*g + b2
   context.parameter("bias_2", mlp.b2, weight_at({at[0], at[1]}));
   const IntegerTensor& gelu = context.witness.tensors[mlp.gelu.output];
@@ -28,7 +26,7 @@ WeightedClaim run(ProverContext& context, const MlpPlan& mlp) {
   const PointClaim u = prove_matrix_product(
       context, {{mlp.w1}, block_bits, shape.dimensions()[1].bits()}, z_point,
       contract(context.witness.view(mlp.u), shape, {Axis{}, Axis{}, eq_table(z_point[2])}, context.comm));
-  return {weight_at(u.point), u.value};
+  return {{weight_at(u.point), u.value}};
 }
 
 }  // namespace tessera

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
 #include "subprotocols/head_padding.hpp"
@@ -10,16 +12,17 @@ struct InferenceContext;  // subprotocols/inference.hpp
 struct Batch;
 
 /// Output projection and its residual: x_mid - x_in = rshift(W_O*y + b_O*2^b, S), y unpadded. Returns the claim on y in
-/// the padded head layout.
+/// the padded head layout. W_O is (block, feature, y's features in the layout's dimensions).
 ///   | # | from | message                                                   |
 ///   | 1 | P    | b_O(p_b, p_f): claim                                       |
 ///   | 2 | P/V  | matrix product W_O; its input, through U, is the claim on y |
 ///
 /// What an architecture says of it.
 struct ProjectionSpec {
-  Shape feature, head_feature;  // (B,F,T), (B,H*m_hat,T)
+  Shape feature, head_feature;  // (B,F,T); y's: (B,H*m_hat,T), split (B,G,J,P,T)
   HeadLayout heads;
-  ParameterId weight{}, bias{};
+  ParameterId weight{};
+  std::optional<ParameterId> bias;
   int shift = 0, bias_shift = 0;
   unsigned residual_bits = 0;
   CommittedValue<std::int32_t> x_in, x_mid;
@@ -29,9 +32,14 @@ struct ProjectionSpec {
 struct ProjectionPlan : ProjectionSpec {
   RecordedRange<std::uint16_t> remainder;
   static ProjectionPlan declare(Builder& builder, ProjectionSpec spec);
+  /// Coordinates of y's features.
+  [[nodiscard]] unsigned feature_bits() const {
+    return heads.whole() ? heads.head_bits() + ceil_log2(heads.group) + heads.place().bits()
+                         : ceil_log2(heads.features());
+  }
 };
 
-/// x_mid, from the attention's y (n_embd, batch.size).
+/// x_mid, from the attention's y (features of all heads, batch.size).
 void infer(const InferenceContext& context, const ProjectionPlan& projection, std::span<const std::int16_t> y,
            std::size_t block, Batch& batch);
 

@@ -10,13 +10,17 @@ WeightedClaim run(ProverContext& context, const ProjectionPlan& projection) {
   const auto scope = context.transcript.scope("projection");
   const Shape& shape = projection.feature;
   const TensorPoint at = context.lookup.point(shape);
-  context.parameter("bias", projection.bias, weight_at({at[0], at[1]}));
-  const unsigned feature_bits = shape.dimensions()[1].bits();
-  const unsigned padded_bits = projection.head_feature.dimensions()[1].bits();
-  const std::vector<E> padded = contract(context.witness.view(projection.y), projection.head_feature,
-                                         {Axis{}, Axis{}, eq_table(at[2])}, context.comm);
+  if (projection.bias) {
+    context.parameter("bias", *projection.bias, weight_at({at[0], at[1]}));
+  }
+  const unsigned feature_bits = projection.feature_bits();
+  std::vector<Axis> axes(projection.head_feature.dimensions().size());
+  axes.back() = eq_table(at[2]);
+  const std::vector<E> padded =
+      contract(context.witness.view(projection.y), projection.head_feature, axes, context.comm);
   std::vector<E> y = padded;
   if (!projection.heads.whole()) {
+    const unsigned padded_bits = projection.head_feature.dimensions()[1].bits();
     const std::size_t blocks = padded.size() >> padded_bits;
     y.assign(blocks << feature_bits, E::zero());
     for (std::size_t b = 0; b < blocks; ++b) {
@@ -27,9 +31,7 @@ WeightedClaim run(ProverContext& context, const ProjectionPlan& projection) {
   }
   const PointClaim claim = prove_matrix_product(
       context, {{projection.weight}, shape.dimensions()[0].bits(), feature_bits}, at, std::move(y));
-  return {{Factor::at(claim.point[0]), feature_to_padded(projection.heads, padded_bits, claim.point[1]),
-           Factor::at(claim.point[2])},
-          claim.value};
+  return {feature_weight(projection.heads, projection.head_feature, claim.point), claim.value};
 }
 
 }  // namespace tessera

@@ -14,15 +14,14 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
   const S scaled = requantized(shape, at, update, context.lookup.value(projection.remainder),
                                static_cast<unsigned>(projection.shift));
   context.transcript.identity(shape.bits(), "identity at the look-up point");
-  const S bias = context.parameter("bias", projection.bias, weight_at({at[0], at[1]}));
-  const S out = scaled - bias * two_to_the(static_cast<unsigned>(projection.bias_shift));
-  const auto& dimensions = shape.dimensions();
-  const auto y = verify_matrix_product(context, {{projection.weight}, dimensions[0].bits(), dimensions[1].bits()}, at,
-                                       std::span(&out, 1));
-  return {{Factor::at(y.point[0]),
-           feature_to_padded(projection.heads, projection.head_feature.dimensions()[1].bits(), y.point[1]),
-           Factor::at(y.point[2])},
-          y.value};
+  S out = scaled;
+  if (projection.bias) {
+    out -= context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *
+           two_to_the(static_cast<unsigned>(projection.bias_shift));
+  }
+  const auto y = verify_matrix_product(
+      context, {{projection.weight}, shape.dimensions()[0].bits(), projection.feature_bits()}, at, std::span(&out, 1));
+  return {feature_weight(projection.heads, projection.head_feature, y.point), y.value};
 }
 
 template WeightedClaim run(VerifierContext<E>&, const ProjectionPlan&);

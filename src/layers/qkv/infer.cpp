@@ -3,14 +3,19 @@
 
 namespace tessera {
 
-QkvCache::QkvCache(Range cached, std::size_t blocks, std::size_t before, std::size_t positions)
-    : rows(cached), capacity(positions), past(before), k(blocks * cached.size() * positions), v(k.size()) {}
+QkvCache::QkvCache(Range asking, Range cached, std::size_t blocks, std::size_t before, std::size_t positions)
+    : queries(asking),
+      rows(cached),
+      capacity(positions),
+      past(before),
+      k(blocks * cached.size() * positions),
+      v(k.size()) {}
 
 void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch,
            QkvCache& cache) {
   const ProductInput input(batch.u, batch.u.size() / batch.size, batch.size);
   const Range kept = context.owned(qkv.qkv.dimensions()[1]);
-  cache.q.resize(cache.rows.size() * batch.size);
+  cache.q.resize(cache.queries.size() * batch.size);
   const std::size_t cached = cache.block_offset(block) + cache.past + batch.first;
   struct Place {
     std::int16_t* values;

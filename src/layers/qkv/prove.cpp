@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers) {
+std::vector<WeightedClaim> run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers) {
   const auto scope = context.transcript.scope("qkv");
   const Shape& shape = qkv.qkv;
   std::array<ReductionInput, 3> inputs;
@@ -33,7 +33,7 @@ WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& c
   const PointClaim u = prove_matrix_product(
       context, matrices, at,
       contract(context.witness.view(qkv.u), features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
-  return {weight_at(u.point), u.value};
+  return {{weight_at(u.point), u.value}};
 }
 
 }  // namespace tessera

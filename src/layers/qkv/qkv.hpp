@@ -35,16 +35,18 @@ struct QkvPlan : QkvSpec {
 
 inline constexpr std::array qkv_names{"q", "k", "v"};
 
-/// q of a batch, k and v of the conversation so far: features `rows`, which are those that this rank has weights for.
-/// Where heads straddle chunks these are more than it records, so that nothing has to be exchanged.
+/// q of a batch, k and v of the conversation so far: features `queries` and `rows` (heads one after the other, without
+/// padding), which are those that this rank has weights for. Where heads straddle chunks these are more than it
+/// records, so that nothing has to be exchanged.
 struct QkvCache {
-  Range rows;
+  Range queries;  // of q
+  Range rows;     // of k and v
   std::size_t capacity = 0;
   std::size_t past = 0;            // positions before the first row
-  std::vector<std::int16_t> q;     // (rows, batch)
+  std::vector<std::int16_t> q;     // (queries, batch)
   std::vector<std::int16_t> k, v;  // (block, rows, capacity)
   QkvCache() = default;
-  QkvCache(Range rows, std::size_t blocks, std::size_t past, std::size_t capacity);
+  QkvCache(Range queries, Range rows, std::size_t blocks, std::size_t past, std::size_t capacity);
   /// k's or v's rows of one block.
   [[nodiscard]] std::size_t block_offset(std::size_t block) const { return block * rows.size() * capacity; }
 };
@@ -53,7 +55,7 @@ struct QkvCache {
 void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch, QkvCache& cache);
 
 template <class S>
-WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers);
-WeightedClaim run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers);
+std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers);
+std::vector<WeightedClaim> run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers);
 
 }  // namespace tessera

@@ -7,7 +7,7 @@
 namespace tessera {
 
 template <class S>
-WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers) {
+std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers) {
   const auto scope = context.transcript.scope("qkv");
   const Shape& shape = qkv.qkv;
   std::array<ReductionInputOf<S>, 3> inputs;
@@ -29,10 +29,11 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const QkvPlan& qkv, const Qk
   const MatrixProductShape matrices{
       {qkv.weight.begin(), qkv.weight.end()}, shape.dimensions()[0].bits(), qkv.feature.dimensions()[1].bits()};
   const PointClaimOf<S> u = verify_matrix_product(context, matrices, at, std::array{q, k, v});
-  return {weight_at(u.point), u.value};
+  return {{weight_at(u.point), u.value}};
 }
 
-template WeightedClaim run(VerifierContext<E>&, const QkvPlan&, const QkvClaims&);
-template WeightedClaimOf<Nothing> run(VerifierContext<Nothing>&, const QkvPlan&, const QkvClaimsOf<Nothing>&);
+template std::vector<WeightedClaim> run(VerifierContext<E>&, const QkvPlan&, const QkvClaims&);
+template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const QkvPlan&,
+                                                   const QkvClaimsOf<Nothing>&);
 
 }  // namespace tessera

@@ -1,9 +1,9 @@
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 
 namespace tessera {
 namespace {
 
-std::function<void(std::size_t)> count_units(const Progress& progress, const Gpt2Plan& plan) {
+std::function<void(std::size_t)> count_units(const Progress& progress, const ModelPlan& plan) {
   if (!progress) {
     return {};
   }
@@ -14,7 +14,7 @@ std::function<void(std::size_t)> count_units(const Progress& progress, const Gpt
 
 }  // namespace
 
-Trace run_inference(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                     Communicator& comm, const Progress& progress, const PastState& past) {
   IntegerTransformer transformer(model, plan, Record::trace, comm, count_units(progress, plan), past);
   transformer.append(prompt);
@@ -34,7 +34,7 @@ Trace run_inference(const IntegerModel& model, const Gpt2Plan& plan, std::span<c
   return trace;
 }
 
-Trace run_one_pass(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                    std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress,
                    const PastState& past) {
   IntegerTransformer transformer(model, plan, Record::trace, comm, count_units(progress, plan), past);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/model_plan.hpp"
 #include "base/progress.hpp"
 #include "subprotocols/inference.hpp"
 
@@ -31,7 +31,7 @@ class IntegerTransformer {
  public:
   /// Room for plan.padded_tokens; model and plan must outlive this. `past`: the state that a continuation starts from,
   /// by StateTensor, this rank's part.
-  IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record, Communicator& comm,
+  IntegerTransformer(const IntegerModel& model, const ModelPlan& plan, Record record, Communicator& comm,
                      std::function<void(std::size_t units)> progress = {}, const PastState& past = {});
 
   /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, std::invalid_argument for an id
@@ -52,7 +52,6 @@ class IntegerTransformer {
   Trace take_trace() { return std::move(trace_); }
 
  private:
-  void load(const PastState& past);
   [[nodiscard]] InferenceContext context() {
     return {*model_.parameters,  comm_,     guard_, record_ == Record::trace ? &trace_ : nullptr,
             plan_.padded_tokens, plan_.past};
@@ -60,7 +59,7 @@ class IntegerTransformer {
   void run_batch(std::span<const std::uint32_t> ids);
 
   const IntegerModel& model_;
-  const Gpt2Plan& plan_;
+  const ModelPlan& plan_;
   Record record_;
   Communicator& comm_;
   std::function<void(std::size_t)> progress_;
@@ -74,12 +73,12 @@ class IntegerTransformer {
 /// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
 /// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Throws std::invalid_argument (unknown ids) and
 /// RangeError, on all ranks.
-Trace run_inference(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                     Communicator& comm, const Progress& progress = {}, const PastState& past = {});
 
 /// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
 /// the model would generate.
-Trace run_one_pass(const IntegerModel& model, const Gpt2Plan& plan, std::span<const std::uint32_t> prompt,
+Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                    std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress = {},
                    const PastState& past = {});
 

@@ -1,4 +1,4 @@
-#include "architecture/gpt2/inference.hpp"
+#include "architecture/inference.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,9 +10,15 @@ namespace {
 // more tokens at once would only enlarge the float64 copies of activations
 constexpr std::size_t batch_tokens = 512;
 
+/// A layer's infer() for whichever it is.
+template <class... Layers, class... Arguments>
+void infer(const InferenceContext& context, const std::variant<Layers...>& layer, Arguments&&... arguments) {
+  std::visit([&](const auto& chosen) { tessera::infer(context, chosen, arguments...); }, layer);
+}
+
 }  // namespace
 
-IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan& plan, Record record,
+IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPlan& plan, Record record,
                                        Communicator& comm, std::function<void(std::size_t units)> progress,
                                        const PastState& past)
     : model_(model),
@@ -20,7 +26,8 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan
       record_(record),
       comm_(comm),
       progress_(std::move(progress)),
-      cache_(parameter_table()[wq].held_rows(plan.model, comm.rank(), comm.size()), plan.model.n_layer, plan.past,
+      cache_(plan.query_rows(comm.rank(), comm.size()), plan.key_rows(comm.rank(), comm.size()), plan.model.n_layer,
+             plan.past,
              std::max(plan.keys(), plan.attention.past + plan.padded_tokens)),  // the last query sees them all
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
@@ -28,31 +35,7 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const Gpt2Plan
     trace_ = Trace(plan, comm.rank(), comm.size());
   }
   if (plan.past > 0) {
-    load(past);
-  }
-}
-
-/// The rows of the cache from all ranks' parts: where heads straddle chunks a rank needs more than its own.
-void IntegerTransformer::load(const PastState& past) {
-  const std::size_t stride = past.at(state_keys).shape().dimensions()[2].chunk();
-  for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
-    for (const StateTensor tensor : {state_keys, state_values}) {
-      std::vector<std::int16_t>& to = tensor == state_keys ? cache_.k : cache_.v;
-      const std::size_t chunks = past[tensor].shape().dimensions()[1].chunk_count();
-      std::vector<std::int16_t> mine;
-      for (std::size_t chunk = block * chunks; chunk < (block + 1) * chunks; ++chunk) {
-        if (past[tensor].holds(chunk)) {
-          const auto rows = past[tensor].chunk(chunk);
-          mine.insert(mine.end(), rows.begin(), rows.end());
-        }
-      }
-      const std::vector<std::int16_t> all = comm_.size() == 1 ? std::move(mine) : comm_.all_gather<std::int16_t>(mine);
-      for (std::size_t row = cache_.rows.first; row < cache_.rows.last; ++row) {
-        std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(row * stride), plan_.past,
-                    to.begin() + static_cast<std::ptrdiff_t>(cache_.block_offset(block) +
-                                                             (row - cache_.rows.first) * cache_.capacity));
-      }
-    }
+    load(plan.cache, past, cache_, comm);
   }
 }
 

@@ -1,0 +1,232 @@
+#include "architecture/model_plan.hpp"
+
+#include <algorithm>
+
+#include "architecture/gpt2/gpt2.hpp"
+#include "architecture/llama/llama.hpp"
+#include "plan/limits.hpp"
+
+namespace tessera {
+namespace {
+
+/// Rows of a pass, of a score tile.
+std::size_t rows_of(const PassShape& pass) { return pass.pass_length == 0 ? max_pass_length : pass.pass_length; }
+
+/// Before any shape is built: score tiles are the only chunks whose number grows with the square of the length.
+void check_score_tiles(const VerifyingKey& key, std::size_t rows, std::size_t keys, std::size_t pass_length) {
+  const std::size_t side = 64;
+  const std::size_t height = std::min(side, pass_length);
+  check_limit("score tiles",
+              key.shape.n_layer * key.shape.n_head * ((rows + height - 1) / height) * ((keys + side - 1) / side),
+              "length: score tiles");
+}
+
+const VerifyingKey& checked(const VerifyingKey& key) {
+  check_key(key);
+  return key;
+}
+
+HeadLayout heads_of(const ModelShape& model) {
+  return {model.kv_heads(), model.head_size(), model.group(), !model.gpt2()};
+}
+
+/// (B, heads' dimensions, positions).
+Shape with_heads(const ModelShape& model, ParameterAxis axis, const Dimension& positions) {
+  std::vector<Dimension> dimensions{Dimension::outer(model.n_layer).named("B")};
+  std::ranges::copy(axis_dimensions(axis, model), std::back_inserter(dimensions));
+  if (model.gpt2()) {
+    dimensions.back() = dimensions.back().named("A");
+  }
+  dimensions.push_back(positions);
+  return Shape(std::move(dimensions));
+}
+
+/// Of q, k and v.
+std::array<ParameterAxis, 3> head_axes(const ModelShape& model) {
+  using enum ParameterAxis;
+  return model.gpt2() ? std::array{head_feature, head_feature, head_feature} : std::array{query, key, value};
+}
+
+}  // namespace
+
+ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
+                            std::size_t pass_length) {
+  const HeadLayout heads = heads_of(model);
+  const Dimension block = Dimension::outer(model.n_layer).named("B");
+  const Dimension feature = Dimension::tiled(model.n_embd).named("F");
+  const Dimension head = Dimension::outer(heads.heads).named(heads.split ? "G" : "H");
+  // one entry where every query head has keys of its own: it has no coordinates
+  const Dimension group = Dimension::outer(heads.group).named(heads.split ? "J" : "");
+  const Dimension place = heads.place().named("P");
+  const Dimension token = Dimension::whole(padded_tokens).named("T");
+  const Dimension query{padded_tokens, std::min(token.log_chunk, ceil_log2(pass_length)), "Q"};
+  const Dimension sequence = Dimension::whole(past + padded_tokens);
+  const Dimension key{sequence.length, std::min(sequence.log_chunk, ceil_log2(max_pass_length)), "K"};
+  const Dimension positions = Dimension::whole(model.n_positions).named("S");
+  const std::array axes = head_axes(model);
+  ModelShapes shapes;
+  shapes.block_feature = Shape({block, feature, token});
+  shapes.feature = Shape({feature, token});
+  shapes.block_token = Shape({block, token});
+  shapes.token = Shape({token});
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    shapes.qkv[i] = with_heads(model, axes[i], token);
+  }
+  for (const StateTensor tensor : {state_keys, state_values}) {
+    shapes.sequence[tensor] = with_heads(model, axes[tensor + 1], sequence);
+    shapes.state[tensor] = with_heads(model, axes[tensor + 1], positions);
+  }
+  shapes.block_row = Shape({block, head, group, token});
+  shapes.scores = Shape({block, head, group, query, key}, Presence::causal);
+  shapes.head_feature = heads.split
+                            ? Shape({block, head, group, place, token})
+                            : Shape({block, Dimension{model.n_head << place.log_chunk, place.log_chunk, "HM"}, token});
+  shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner).named("N"), token});
+  shapes.logits = Shape({Dimension::tiled(model.n_vocab).named("V"), Dimension::whole(generated).named("G")});
+  return shapes;
+}
+
+NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place) {
+  const bool final = place.gamma == gammaf;
+  NormSpec norm;
+  norm.name = place.name;
+  norm.title = place.title;
+  norm.activation = final ? plan.shapes.feature : plan.shapes.block_feature;
+  norm.token = final ? plan.shapes.token : plan.shapes.block_token;
+  norm.x = place.x;
+  norm.gamma = place.gamma;
+  norm.shift = plan.exponents.shift_norm(plan.exponents.*parameter_row(plan.model, place.gamma).exponent, place.output);
+  norm.features = plan.model.n_embd;
+  norm.inverse_bits = plan.constants.inverse_bits;
+  norm.epsilon = plan.constants.epsilon;
+  norm.norm_numerator = plan.constants.norm_numerator;
+  return norm;
+}
+
+ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass) { return {key, pass}; }
+
+StateShapes ModelPlan::state_shapes(const ModelShape& model) { return ModelShapes::of(model, 0, 1, 1, 1).state; }
+
+ModelPlan ModelPlan::of(const VerifyingKey& key, const Statement& statement) {
+  ModelPlan plan = of(key, PassShape::of(statement));
+  check_statement(key, statement);
+  return plan;
+}
+
+HeadLayout ModelPlan::heads() const { return heads_of(model); }
+
+Range ModelPlan::key_rows(int rank, int ranks) const { return parameter_row(model, wk).held_rows(model, rank, ranks); }
+
+Range ModelPlan::query_rows(int rank, int ranks) const {
+  return parameter_row(model, wq).held_rows(model, rank, ranks);
+}
+
+ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape)
+    : Plan(checked(key), shape),
+      model(key.shape),
+      exponents(key.exponents),
+      constants(IntegerConstants::of(key.shape, key.epsilon)) {
+  check_score_tiles(key, tokens, past + tokens, rows_of(pass));
+  shapes = ModelShapes::of(model, past, padded_tokens, generated, rows_of(pass));
+  Builder builder(*this);
+  std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
+  std::ranges::copy(key.exp_table, exp_values.begin());
+  const std::size_t exp_table = builder.table("exp", exp_table_log_size, std::move(exp_values));
+  const bool gpt2_model = model.gpt2();
+  const std::size_t activation = builder.table(gpt2_model ? "gelu" : "activation", gelu_table_log_size,
+                                               {key.gelu_table.begin(), key.gelu_table.end()});
+  const Ownership by_feature{1};
+  const Width bits{constants.residual_bits, "w_x"};
+  x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
+  x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
+  x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
+  const auto norm = [&](const NormPlace& place) {
+    return gpt2_model ? NormLayer(gpt2::declare_norm(builder, *this, place))
+                      : NormLayer(llama::declare_norm(builder, *this, place));
+  };
+  const auto named = [&](const char* gpt2_name, const char* llama_name) { return gpt2_model ? gpt2_name : llama_name; };
+  norm_1 = norm(
+      {named("layer_norm_1", "rms_norm_1"), named("layer norm 1", "RMS norm 1"), x_in, gamma1, beta1, exponents.u1});
+  norm_2 = norm(
+      {named("layer_norm_2", "rms_norm_2"), named("layer norm 2", "RMS norm 2"), x_mid, gamma2, beta2, exponents.u2});
+  norm_final = norm({named("layer_norm_final", "rms_norm_final"), named("final layer norm", "final RMS norm"), x_end,
+                     gammaf, betaf, exponents.uf});
+  qkv = gpt2_model ? QkvLayer(gpt2::declare_qkv(builder, *this)) : QkvLayer(llama::declare_qkv(builder, *this, key));
+  declare_cache(builder);
+  declare_attention(builder, exp_table);
+  declare_projection(builder);
+  mlp = gpt2_model ? MlpLayer(gpt2::declare_mlp(builder, *this, activation))
+                   : MlpLayer(llama::declare_mlp(builder, *this, key, activation));
+  logits = LogitsPlan::declare(builder, {shapes.logits, shapes.feature, model.tied ? tessera::embedding : head,
+                                         model.n_vocab, output_of(norm_final).u});
+  declare_embedding(builder);
+  builder.finish_tables();
+  pack_model(model, shapes.state);
+}
+
+void ModelPlan::declare_cache(Builder& builder) {
+  CacheSpec spec;
+  spec.heads = heads();
+  spec.q = shapes.qkv[0];
+  spec.added_rows = {shapes.qkv[1], shapes.qkv[2]};
+  spec.sequence = shapes.sequence;
+  spec.state = shapes.state;
+  spec.past = past;
+  spec.added = kept_rows;
+  spec.k = values_of(qkv)[1];
+  spec.v = values_of(qkv)[2];
+  cache = CachePlan::declare(builder, std::move(spec));
+}
+
+void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table) {
+  AttentionSpec spec;
+  spec.heads = heads();
+  spec.past = past;
+  spec.scores = shapes.scores;
+  spec.rows = shapes.block_row;
+  spec.head_feature = shapes.head_feature;
+  spec.table = exp_table;
+  spec.kappa = constants.kappa;
+  spec.score_shift = exponents.shift_score();
+  spec.key_bits = ceil_log2(keys());
+  spec.q = values_of(qkv)[0];
+  spec.k = cache.keys;
+  spec.v = cache.values;
+  attention = AttentionPlan::declare(builder, std::move(spec));
+}
+
+void ModelPlan::declare_projection(Builder& builder) {
+  ProjectionSpec spec;
+  spec.feature = shapes.block_feature;
+  spec.head_feature = shapes.head_feature;
+  spec.heads = heads();
+  spec.weight = wo;
+  if (model.gpt2()) {
+    spec.bias = bo;
+    spec.bias_shift = exponents.bias_o();
+  }
+  spec.shift = exponents.shift_o();
+  spec.residual_bits = constants.residual_bits;
+  spec.x_in = x_in;
+  spec.x_mid = x_mid;
+  spec.y = attention.y;
+  projection = ProjectionPlan::declare(builder, std::move(spec));
+}
+
+void ModelPlan::declare_embedding(Builder& builder) {
+  EmbeddingSpec spec;
+  spec.feature = shapes.block_feature;
+  spec.rows = shapes.feature;
+  spec.embedding = tessera::embedding;
+  if (model.gpt2()) {
+    spec.position = tessera::position;
+  } else {
+    spec.shift = exponents.shift_embedding();
+  }
+  spec.vocabulary = Dimension::tiled(model.n_vocab);
+  spec.positions = Dimension::tiled(model.n_positions);
+  spec.x_in = x_in;
+  embedding = EmbeddingPlan::declare(builder, std::move(spec));
+}
+
+}  // namespace tessera

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <variant>
+
+#include "layers/attention/attention.hpp"
+#include "layers/cache/cache.hpp"
+#include "layers/embedding/embedding.hpp"
+#include "layers/gated_mlp/gated_mlp.hpp"
+#include "layers/grouped_qkv/grouped_qkv.hpp"
+#include "layers/layer_norm/layer_norm.hpp"
+#include "layers/logits/logits.hpp"
+#include "layers/mlp/mlp.hpp"
+#include "layers/projection/projection.hpp"
+#include "layers/qkv/qkv.hpp"
+#include "layers/rms_norm/rms_norm.hpp"
+
+namespace tessera {
+
+class Trace;              // plan/trace.hpp
+struct ParameterTensors;  // plan/witness.hpp
+
+/// Shapes of a model's activations over s_hat = 2^ceil(log2 s) tokens. Dimensions: B block, F feature (tiled), T token
+/// (one chunk), N MLP feature (tiled), Q passes: query tiles of min(s_hat, pass length), K key tiles of min(128, all
+/// keys), S positions of a state (one chunk), V vocabulary, G generated tokens (one chunk). Heads of GPT-2: H head, A
+/// the layout of q, k, v (chunks of a head if m is a power of two, else F), HM head and place padded to a power of two.
+/// Of the Llama family: G key/value head, J query head of its group, R half of a head, I place in a half, P place in a
+/// head.
+struct ModelShapes {
+  Shape block_feature;       // (B,F,T)
+  Shape feature;             // (F,T)
+  Shape block_token;         // (B,T)
+  Shape token;               // (T)
+  std::array<Shape, 3> qkv;  // (B,A,T) each; (B,G,J,R,I,T), (B,G,R,I,T), (B,G,P,T)
+  StateShapes sequence;      // keys and values that attention reads: qkv with all keys instead of T
+  StateShapes state;         // qkv with S instead of T
+  Shape block_row;           // (B,H,1,T); (B,G,J,T)
+  Shape scores;              // (B,H,1,Q,K); (B,G,J,Q,K); causal
+  Shape head_feature;        // (B,HM,T); (B,G,J,P,T)
+  Shape block_inner;         // (B,N,T)
+  Shape logits;              // (V,G)
+  static ModelShapes of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
+                        std::size_t pass_length);
+};
+
+// What stands for a layer in the architectures.
+using NormLayer = std::variant<LayerNormPlan, RmsNormPlan>;
+using QkvLayer = std::variant<QkvPlan, GroupedQkvPlan>;
+using MlpLayer = std::variant<MlpPlan, GatedMlpPlan>;
+
+/// The plan of a model whose blocks are norm, attention, norm, MLP beside a residual stream: its layers in the order of
+/// declaration, which is the order of the witness oracle. An architecture says which layers these are.
+struct ModelPlan : Plan {
+  ModelShape model;
+  Exponents exponents;
+  IntegerConstants constants;
+  ModelShapes shapes;
+
+  CommittedValue<std::int32_t> x_in, x_mid, x_end;  // residual stream: (B,F,T) twice, (F,T)
+  NormLayer norm_1, norm_2, norm_final;
+  QkvLayer qkv;
+  CachePlan cache;
+  AttentionPlan attention;
+  ProjectionPlan projection;
+  MlpLayer mlp;
+  LogitsPlan logits;
+  EmbeddingPlan embedding;
+
+  /// Throws InputError for a key that is not supported and for lengths that its model cannot have.
+  static ModelPlan of(const VerifyingKey& key, const PassShape& pass);
+  static ModelPlan of(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated) {
+    return of(key, {.prompt = prompt_length, .generated = generated});
+  }
+  /// The same for a statement, whose ids are checked too.
+  static ModelPlan of(const VerifyingKey& key, const Statement& statement);
+  /// Of all keys, and of all values, of a state.
+  static StateShapes state_shapes(const ModelShape& model);
+
+  [[nodiscard]] HeadLayout heads() const;
+  /// The rows of k and v that a rank has weights for.
+  [[nodiscard]] Range key_rows(int rank, int ranks) const;
+  [[nodiscard]] Range query_rows(int rank, int ranks) const;
+
+ private:
+  ModelPlan(const VerifyingKey& key, const PassShape& pass);
+  void declare_cache(Builder& builder);
+  void declare_attention(Builder& builder, std::size_t exp_table);
+  void declare_projection(Builder& builder);
+  void declare_embedding(Builder& builder);
+};
+
+/// One of a model's three norms.
+struct NormPlace {
+  const char* name;   // prefix of its tensors
+  const char* title;  // in range errors; "layer norm 1" or "RMS norm 1"
+  CommittedValue<std::int32_t> x;
+  ParameterId gamma, beta;
+  std::int32_t output;  // exponent
+};
+
+/// What norms of all architectures say.
+NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place);
+
+/// u of a norm.
+inline const NormOutput& output_of(const NormLayer& norm) {
+  return std::visit([](const auto& layer) -> const NormOutput& { return layer; }, norm);
+}
+/// q, k, v.
+inline const std::array<RecordedRange<std::int16_t>, 3>& values_of(const QkvLayer& qkv) {
+  return std::visit(
+      [](const auto& layer) -> const auto& { return layer.value; }, qkv);
+}
+
+/// A layer's run() for whichever it is.
+template <class Context, class... Layers, class... Claims>
+auto run(Context& context, const std::variant<Layers...>& layer, const Claims&... claims) {
+  return std::visit([&](const auto& chosen) { return run(context, chosen, claims...); }, layer);
+}
+
+/// Which layers follow each other, for both sides: each takes the claims on its outputs and leaves claims on its
+/// inputs, from the logits back to the embedding. All blocks are proven at once.
+template <class Context>
+void walk(Context& context, const ModelPlan& plan) {
+  {
+    const auto scope = context.transcript.scope("final");
+    run(context, plan.norm_final, run(context, plan.logits));
+  }
+  {
+    const auto scope = context.transcript.scope("feed_forward");
+    run(context, plan.norm_2, run(context, plan.mlp));
+  }
+  {
+    const auto scope = context.transcript.scope("self_attention");
+    const auto y = run(context, plan.projection);
+    const auto heads = run(context, plan.attention, {y});
+    run(context, plan.norm_1, run(context, plan.qkv, run(context, plan.cache, heads)));
+  }
+  run(context, plan.embedding);
+}
+
+/// Everything that the prover commits to or looks up. Collective. `strangers`: see count_multiplicities.
+std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& statement, const Trace& trace,
+                                      const ParameterTensors& parameters, Communicator& comm,
+                                      Strangers strangers = Strangers::refuse);
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+#include "plan/witness.hpp"
+
+#include "architecture/model_plan.hpp"
+
+namespace tessera {
+
+std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& statement, const Trace& trace,
+                                      const ParameterTensors& parameters, Communicator& comm, Strangers strangers) {
+  auto witness = std::make_unique<Witness>(plan, trace, parameters, comm);
+  for (const NormLayer* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
+    std::visit([&](const auto& layer) { derive(*witness, layer, comm); }, *norm);
+  }
+  if (const auto* qkv = std::get_if<GroupedQkvPlan>(&plan.qkv)) {
+    derive(*witness, *qkv);
+  }
+  derive(*witness, plan.cache, comm);
+  derive(*witness, plan.attention);
+  std::visit([&](const auto& layer) { derive(*witness, layer); }, plan.mlp);
+  derive(*witness, plan.logits, statement, comm);
+  witness->finish(comm, strangers);
+  return witness;
+}
+
+}  // namespace tessera

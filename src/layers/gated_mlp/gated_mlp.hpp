@@ -1,0 +1,66 @@
+#pragma once
+
+#include "plan/builder.hpp"
+#include "plan/context.hpp"
+#include "subprotocols/residual.hpp"
+
+namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+struct Batch;
+class Witness;  // plan/witness.hpp
+
+/// Residual branch and gated MLP: x_out - x_mid = rshift(W_down*t, S), t = rshift(a*U, S_t), a = ACT[z],
+/// z = rshift(W_gate*u, S_z), U = W_up*u, which is never rounded by itself. t has product_bits bits, signed.
+///
+/// Points: p = look-up point of (B,F,T), n = of (B,N,T). A is rq(t, rem, S_t), the left side of t's rounding: a*U as a
+/// tensor. Two claims on it become one sum-check, so that t needs no reduction.
+///   | # | from | message                                                                                     |
+///   | 1 | P    | x_in shifted by one block at p, x_end(p_f, p_t): claims; with x_mid(p) they give the update     |
+///   | 2 | P/V  | matrix product W_down; its input is t(m), m = (its end, p_t)                                    |
+///   | 3 | P    | the pieces of t's remainder at m: claims; A(m) from them, A(n) from the look-up                 |
+///   | 4 | V    | gamma                                                                                           |
+///   | 5 | P/V  | sum-check over (block, inner, token), degree 3:                                                  |
+///   |   |      | A(n) + gamma*A(m) = sum (beta(n,.) + gamma*beta(m,.))*a*U                                       |
+///   | 6 | P    | a at its end: claim; U at its end                                                               |
+///   | 7 | P/V  | matrix product W_up there; its input is returned: the first claim on u                          |
+///   | 8 | P/V  | matrix product W_gate; z(n) and its remainder are known from the look-up; its input is          |
+///   |   |      | returned: the second claim on u                                                                 |
+/// Error: (1 + 3*variables)/|E| of 4 and 5, and the matrix products'.
+///
+/// What an architecture says of it.
+struct GatedMlpSpec : ResidualEnd {
+  Shape inner;  // (B,N,T)
+  ParameterId gate{}, up{}, down{};
+  int shift_gate = 0, shift_product = 0, shift_down = 0;
+  unsigned product_bits = 16;  // w_t
+  std::size_t table = 0;       // of the activation
+  unsigned residual_bits = 0;
+  Recorded<std::int16_t> u;  // the norm's output
+};
+
+struct GatedMlpPlan : GatedMlpSpec {
+  RecordedPair<std::int16_t> activation;        // (z + 2^15, a)
+  Recorded<std::int16_t> z;                     // virtual
+  RecordedRange<std::uint16_t> gate_remainder;  // of z
+  /// U, virtual. Recorded because the sum-check reads it in the order of (B,N,T) when weights lie in chunks and u in
+  /// other ranks' hands; t's remainder, as wide, is not recorded but computed from it.
+  Recorded<std::int64_t> up_sum;
+  RecordedRange<std::int32_t> product;  // t
+  RangeId product_remainder;
+  RecordedRange<std::uint16_t> out_remainder;
+
+  static GatedMlpPlan declare(Builder& builder, GatedMlpSpec spec);
+};
+
+/// x_out, from batch.u.
+void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int16_t> table,
+           std::size_t block, Batch& batch);
+void derive(Witness& witness, const GatedMlpPlan& mlp);
+
+/// The claims on u: of W_up, then of W_gate.
+template <class S>
+std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpPlan& mlp);
+std::vector<WeightedClaim> run(ProverContext& context, const GatedMlpPlan& mlp);
+
+}  // namespace tessera

@@ -1,0 +1,14 @@
+#include "layers/grouped_qkv/grouped_qkv.hpp"
+#include "plan/witness.hpp"
+
+namespace tessera {
+
+void derive(Witness& witness, const GroupedQkvPlan& qkv) {
+  for (const std::optional<HeadNormPlan>& norm : qkv.head_norm) {
+    if (norm) {
+      derive(witness, *norm);
+    }
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,50 @@
+#include "layers/head_norm/head_norm.hpp"
+#include "layers/rms_norm/rms_norm.hpp"
+#include "plan/prover_context.hpp"
+#include "plan/witness.hpp"
+#include "subprotocols/claim_reduction.hpp"
+#include "subprotocols/requantization.hpp"
+
+namespace tessera {
+
+PointClaim run(ProverContext& context, const HeadNormPlan& norm, const PointClaim& product) {
+  ProverTranscript& transcript = context.transcript;
+  Communicator& comm = context.comm;
+  const Witness& witness = context.witness;
+  const auto scope = transcript.scope("norm");
+  // V and I of each head and token
+  const TensorPoint token = context.lookup.point(norm.token);
+  const std::vector<E> inverse = dense_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
+  transcript.send("square_sum", weighted_sum(&witness[norm.square_sum], norm.token, weight_at(token), comm));
+  prove_inverse_root(context, norm, norm.token, dense_table(witness.tensors[norm.sigma.tensor], norm.token, comm),
+                     inverse);
+  // P(p) and S2(t) from h, I and Gamma
+  const RmsNormRelation relation{transcript.challenge("lambda")};
+  const Shape& shape = norm.head;
+  const std::size_t n = shape.dimensions().size();
+  std::vector<bool> by_token(n, true);
+  by_token[n - 3] = by_token[n - 2] = false;
+  std::vector<bool> by_place(n, false);
+  by_place[0] = by_place[n - 3] = by_place[n - 2] = true;
+  const IntegerTensor h = witness.view(norm.h);
+  const std::vector<E> gamma =
+      dense_table(witness.parameter(norm.gamma), context.plan.parameter_shape(norm.gamma), comm);
+  const std::vector<ChunkedFactor> factors{
+      WeightFactor(shape, {{weight_at(product.point), E::one()}}), TensorFactor{h},
+      BroadcastFactor(shape, inverse, by_token), BroadcastFactor(shape, gamma, by_place),
+      BroadcastFactor(shape, eq_table(to_flat_point(norm.token, token)), by_token)};
+  const ProvenSumcheck sumcheck =
+      prove_chunked_sumcheck(transcript, round_kernel(relation), shape, Ownership{1}, factors, {}, comm);
+  const TensorPoint end = to_tensor_point(shape, sumcheck.point);
+  transcript.send("h", sumcheck.factors[1]);
+  context.committed("inverse", norm.inverse.tensor, weight_at(without_places(end)), sumcheck.factors[2]);
+  context.parameter("gamma", norm.gamma, weight_at({end.front(), end.end()[-3], end.end()[-2]}), sumcheck.factors[3]);
+  // all claims on h become one on A
+  const ReductionInput claims{
+      {{weight_at(context.lookup.point(shape)), E::zero()}, {weight_at(end), sumcheck.factors[1]}}};
+  const ReducedClaims reduced = prove_claim_reduction(context, shape, std::span(&h, 1), std::span(&claims, 1));
+  prove_requantization(context, norm.h_remainder, reduced.point);
+  return {reduced.point, E::zero()};
+}
+
+}  // namespace tessera

@@ -1,0 +1,49 @@
+#include "layers/head_norm/head_norm.hpp"
+#include "layers/rms_norm/rms_norm.hpp"
+#include "subprotocols/claim_reduction.hpp"
+#include "subprotocols/requantization.hpp"
+
+namespace tessera {
+
+TensorPoint without_places(const TensorPoint& point) {
+  TensorPoint token(point.begin(), point.end() - 3);
+  token.push_back(point.back());
+  return token;
+}
+
+template <class S>
+PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
+                    std::type_identity_t<const PointClaimOf<S>&> product) {
+  VerifierView<S>& transcript = context.transcript;
+  const LookupValuesOf<S>& lookup = context.lookup;
+  const auto scope = transcript.scope("norm");
+  // V and I of each head and token
+  const TensorPoint token = lookup.point(norm.token);
+  const S square_sum = transcript.receive("square_sum");
+  verify_inverse_root<S>(context, norm, norm.token,
+                         square_sum + presence_at(norm.token, token) * F::from_signed(norm.epsilon),
+                         norm.norm_numerator);
+  // P(p) and S2(t) from h, I and Gamma
+  const RmsNormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
+  const S target = product.value + relation.lambda * square_sum;
+  const auto sumcheck = verify_sumcheck(transcript, target, norm.head.bits(), relation.degree());
+  const TensorPoint end = to_tensor_point(norm.head, sumcheck.point);
+  const TensorPoint token_end = without_places(end);
+  const S h = transcript.receive("h");
+  const S inverse = context.committed("inverse", norm.inverse.tensor, weight_at(token_end));
+  const S gamma = context.parameter("gamma", norm.gamma, weight_at({end.front(), end.end()[-3], end.end()[-2]}));
+  const E at_product = eq(to_flat_point(norm.head, product.point), sumcheck.point);
+  const E at_token = eq(to_flat_point(norm.token, token), to_flat_point(norm.token, token_end));
+  const std::array<S, 5> factors{at_product, h, inverse, gamma, at_token};
+  transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
+                         "normalized heads do not match the sum-check");
+  // all claims on h become one on A
+  const ReductionInputOf<S> claims{{{weight_at(lookup.point(norm.head)), lookup.value(norm.h)}, {weight_at(end), h}}};
+  const ReducedClaimsOf<S> reduced = verify_claim_reduction(transcript, norm.head, std::span(&claims, 1));
+  return {reduced.point, verify_requantization(context, norm.h_remainder, reduced.point, reduced.values.front())};
+}
+
+template PointClaim run(VerifierContext<E>&, const HeadNormPlan&, const PointClaim&);
+template PointClaimOf<Nothing> run(VerifierContext<Nothing>&, const HeadNormPlan&, const PointClaimOf<Nothing>&);
+
+}  // namespace tessera

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "model/quantization.hpp"
+
+namespace tessera {
+
+/// Largest a <= cap with maximum*2^a <= 2^(bits-1) - 1.
+int fitting_exponent(double maximum, int cap, unsigned bits = 16);
+
+/// Exponents that the largest values of a model allow.
+class FittingExponents {
+ public:
+  static constexpr int largest = 24;  // of values that are tiny or zero
+  FittingExponents(const FloatModel& model, const Calibration& calibration)
+      : calibration_(calibration), weights_(parameter_maxima(model)) {}
+
+  [[nodiscard]] int activation(const std::string& kind, int cap = largest, unsigned bits = 16) const {
+    return fitting_exponent(calibration_.maxima.at(kind) * calibration_.margin, cap, bits);
+  }
+  [[nodiscard]] int weight(ParameterId id) const { return fitting_exponent(weights_[id], largest); }
+
+ private:
+  const Calibration& calibration_;
+  ByParameter<double> weights_;
+};
+
+/// Lowers those of q, k and the scores until the scores' shift is 1 to 16.
+void fit_score_shift(Exponents& exponents);
+
+Exponents gpt2_exponents(const FloatModel& model, const Calibration& calibration);
+Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits);
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+#include "subprotocols/norm.hpp"
+
+namespace tessera {
+
+void InverseRoot::commit(Builder& builder, const std::string& name, const Shape& shape, Ownership ownership) {
+  sigma = builder.committed<std::int32_t>(name + "/sigma", shape, ownership);
+  inverse = builder.committed<std::int32_t>(name + "/inverse", shape, ownership);
+}
+
+void InverseRoot::check(Builder& builder, const std::string& name, const Shape& shape, unsigned inverse_bits,
+                        Ownership ownership) {
+  builder.check(sigma, 31);
+  root_remainder = builder.derived_value(name + "/root_remainder", shape, ownership, 32);
+  root_complement = builder.derived_value(name + "/root_complement", shape, ownership, 32);
+  builder.check(inverse, {inverse_bits, "w_I"});
+  inverse_remainder = builder.derived_value(name + "/inverse_remainder", shape, ownership, 31);
+  inverse_complement = builder.derived_value(name + "/inverse_complement", shape, ownership, 31);
+}
+
+void NormOutput::declare_output(Builder& builder, const NormSpec& spec) {
+  const Ownership by_feature{spec.activation.dimensions().size() - 2};
+  u = builder.value<std::int16_t>(spec.name + "/u", spec.activation, by_feature, 16, true);
+  u_remainder = builder.remainder<std::int64_t>(spec.name + "/u_remainder", spec.activation, by_feature, spec.shift);
+  square_sum = builder.derive(spec.name + "/square_sum", spec.token, {});
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "subprotocols/inference.hpp"
+#include "subprotocols/norm.hpp"
+
+namespace tessera {
+
+/// I of some tokens of chunk `chunk` of the columns, from their V; sigma and I are recorded from place `first` on.
+std::vector<std::int64_t> infer_inverse(const InferenceContext& context, const InverseRoot& root,
+                                        const std::string& title, std::int64_t numerator, unsigned inverse_bits,
+                                        std::size_t chunk, std::size_t first, std::span<const std::int64_t> variance);
+
+/// batch.u = rshift(A, S); this rank's rows of u and of the remainders are recorded. `row(f)` makes the function that
+/// gives A of feature f by token.
+template <class Row>
+void infer_output(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
+                  Batch& batch, const Row& row) {
+  const std::size_t n = batch.size;
+  const std::vector<Dimension>& dimensions = norm.activation.dimensions();
+  const Range features = context.owned(dimensions[dimensions.size() - 2]);
+  // every rank needs all of u; computing it is cheaper than gathering it
+  batch.u.resize(batch.x.size());
+#pragma omp parallel for schedule(static) if (batch.x.size() > parallel_work)
+  for (std::size_t f = 0; f < norm.features; ++f) {
+    const auto accumulator = row(f);
+    const bool record = context.recording() && features.contains(f);
+    std::int64_t* remainders =
+        record ? trace_row((*context.trace)[output.u_remainder], block, f) + batch.first : nullptr;
+    Extent extent;
+    for (std::size_t t = 0; t < n; ++t) {
+      const Rounded u = rshift(accumulator(t), norm.shift);
+      extent.include(u.quotient);
+      batch.u[f * n + t] = static_cast<std::int16_t>(u.quotient);
+      if (record) {
+        remainders[t] = u.remainder;
+      }
+    }
+    extent.check(context.guard, norm.title, int16_bounds);
+    if (record) {
+      std::copy_n(batch.u.data() + f * n, n, trace_row((*context.trace)[output.u], block, f) + batch.first);
+    }
+  }
+}
+
+}  // namespace tessera

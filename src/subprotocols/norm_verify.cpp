@@ -1,0 +1,57 @@
+#include "subprotocols/norm.hpp"
+
+namespace tessera {
+
+TensorPoint without_feature(const TensorPoint& point) {
+  TensorPoint token(point.begin(), point.end() - 2);
+  token.push_back(point.back());
+  return token;
+}
+
+template <class S>
+void check_complements(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape) {
+  const LookupValuesOf<S>& lookup = context.lookup;
+  const S sigma = lookup.value(root.sigma.checked);
+  context.transcript.check_equal(lookup.value(root.root_complement), sigma + sigma - lookup.value(root.root_remainder),
+                                 "square root is not the largest");
+  context.transcript.check_equal(lookup.value(root.inverse_complement),
+                                 sigma - presence_at(shape, lookup.point(shape)) - lookup.value(root.inverse_remainder),
+                                 "remainder of the inverse is not below sigma");
+}
+
+template <class S>
+S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::type_identity_t<S> known,
+              std::int64_t numerator, const E& lambda) {
+  const LookupValuesOf<S>& lookup = context.lookup;
+  const E present = presence_at(shape, lookup.point(shape));
+  return lookup.value(root.root_remainder) - known +
+         lambda * (present * F::from_signed(numerator) - lookup.value(root.inverse_remainder));
+}
+
+template <class S>
+void verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape,
+                         std::type_identity_t<S> variance, std::int64_t numerator) {
+  VerifierView<S>& transcript = context.transcript;
+  check_complements(context, root, shape);
+  const RootRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
+  const S target = root_target(context, root, shape, variance, numerator, relation.lambda);
+  const auto scope = transcript.scope("token");
+  const Point at = to_flat_point(shape, context.lookup.point(shape));
+  const auto sumcheck = verify_eq_sumcheck(transcript, target, at, relation.degree());
+  const TensorPoint end = to_tensor_point(shape, sumcheck.point);
+  const S sigma = context.committed("sigma", root.sigma.tensor, weight_at(end));
+  const S inverse = context.committed("inverse", root.inverse.tensor, weight_at(end));
+  const std::array<S, 2> factors{sigma, inverse};
+  transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
+                         "statistics of a token do not match the sum-check");
+}
+
+template void check_complements(VerifierContext<E>&, const InverseRoot&, const Shape&);
+template void check_complements(VerifierContext<Nothing>&, const InverseRoot&, const Shape&);
+template E root_target(VerifierContext<E>&, const InverseRoot&, const Shape&, E, std::int64_t, const E&);
+template Nothing root_target(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, Nothing, std::int64_t,
+                             const E&);
+template void verify_inverse_root(VerifierContext<E>&, const InverseRoot&, const Shape&, E, std::int64_t);
+template void verify_inverse_root(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, Nothing, std::int64_t);
+
+}  // namespace tessera

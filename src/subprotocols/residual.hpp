@@ -1,0 +1,24 @@
+#pragma once
+
+#include "plan/context.hpp"
+
+namespace tessera {
+
+/// The residual stream at the end of the blocks: x_out of block b is x_in of block b+1, and x_end for the last block.
+/// At p, the look-up point of (B,F,T), the update x_out - x_mid is known from
+///   | # | from | message                                                            |
+///   | 1 | P    | x_in shifted by one block at p, x_end(p_f, p_t): claims            |
+struct ResidualEnd {
+  Shape feature;  // (B,F,T)
+  CommittedValue<std::int32_t> x_in, x_mid, x_end;
+};
+
+/// The update at p.
+template <class S>
+S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream);
+void prove_block_update(ProverContext& context, const ResidualEnd& stream);
+
+/// The weight along the block dimension that reads x_in one block later: head[b+1] = beta(point, b) for b < L-1.
+Factor next_block(const Point& block, std::size_t blocks);
+
+}  // namespace tessera

@@ -1,0 +1,13 @@
+#include "subprotocols/residual.hpp"
+#include "plan/prover_context.hpp"
+
+namespace tessera {
+
+void prove_block_update(ProverContext& context, const ResidualEnd& stream) {
+  const TensorPoint at = context.lookup.point(stream.feature);
+  context.committed("x_next", stream.x_in.tensor,
+                    {next_block(at[0], stream.feature.dimensions()[0].length), Factor::at(at[1]), Factor::at(at[2])});
+  context.committed("x_end", stream.x_end.tensor, weight_at({at[1], at[2]}));
+}
+
+}  // namespace tessera

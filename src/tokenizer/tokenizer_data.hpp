@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// Two tokens that become the one whose bytes are theirs, concatenated.
+struct Merge {
+  std::uint32_t left = 0, right = 0;
+  friend bool operator==(const Merge&, const Merge&) = default;
+};
+
+/// gpt2: vocab.json and merges.txt, the end of text an ordinary token. The others are those of a tokenizer.json, with
+/// added tokens: byte_level merges the bytes of words, byte_fallback characters (SentencePiece's), spaces among them,
+/// and falls back on the bytes of characters that are no token.
+enum class TokenizerModel : std::uint8_t { gpt2, byte_level, byte_fallback };
+/// How a text becomes words. Of byte_level: the split of GPT-2, of Llama 3, of Qwen 2 and 3, or GPT-2's of what lies
+/// between single digits (SmolLM). Of byte_fallback: `whole` leaves the text as it is, Metaspace puts a space before it
+/// unless it begins with one: before the first word of a text only, or after each added token too.
+enum class Split : std::uint8_t { gpt2, llama3, qwen2, digits, whole, metaspace_first, metaspace_always };
+/// What is done to the text between added tokens: nothing, NFC, or a space put before it.
+enum class Normalizer : std::uint8_t { none, nfc, prepend_space };
+
+/// Names of the values above, in their order: of keys and files.
+std::span<const std::string_view> tokenizer_models();
+std::span<const std::string_view> splits();
+std::span<const std::string_view> normalizers();
+std::string_view name_of(TokenizerModel model);
+std::string_view name_of(Split split);
+std::string_view name_of(Normalizer normalizer);
+
+/// Everything needed to encode and decode text.
+struct TokenizerData {
+  std::vector<std::string> vocabulary;  // id -> bytes, a space for SentencePiece's mark; added tokens: their text
+  std::vector<Merge> merges;            // by rank, lowest first
+  std::uint32_t end_of_text = 0;        // its id
+  TokenizerModel model = TokenizerModel::gpt2;
+  // the rest has other values than these with models other than gpt2 only; ids without a token have an empty entry
+  Split split = Split::gpt2;
+  Normalizer normalizer = Normalizer::none;
+  bool ignore_merges = false;                        // a word that is a token is that token
+  std::vector<std::uint32_t> byte_tokens = {};       // byte_fallback: 256 ids, of the byte of each number
+  std::vector<std::uint32_t> added = {};             // cut out of the text first, by ascending id
+  std::vector<std::uint32_t> added_normalized = {};  // cut out of the normalized text, by ascending id
+  std::vector<std::uint32_t> prefix = {};            // stand in front of a prompt
+  friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
+};
+
+/// No field says more than gpt2's do.
+bool is_gpt2(const TokenizerData& data);
+
+/// Throws InputError beginning with `what` unless the id is below the size of the vocabulary.
+void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what = "token id");
+
+/// Throws InputError, naming the field, unless ids are below the size of the vocabulary, added tokens ascend, have
+/// bytes and are in one list, and the fields belong to the model. Not what a Tokenizer needs of the vocabulary's bytes.
+void check_tokenizer(const TokenizerData& data);
+
+}  // namespace tessera

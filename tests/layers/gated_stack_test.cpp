@@ -1,0 +1,403 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include "cluster/thread_communicator.hpp"
+#include "layers/embedding/embedding.hpp"
+#include "layers/gated_mlp/gated_mlp.hpp"
+#include "layers/rms_norm/rms_norm.hpp"
+#include "model/integer_model.hpp"
+#include "subprotocols/inference.hpp"
+
+#include "layer_case.hpp"
+
+namespace tessera {
+namespace {
+
+using testing::Handed;
+using testing::RandomModel;
+
+const Digest seed = blake2s(std::vector<std::uint8_t>{9});
+
+struct Size {
+  ModelShape model;
+  std::size_t tokens = 0;
+  int embedding_shift = 0;
+  unsigned product_bits = 16;
+};
+
+/// Embedding without positions, then blocks of RMS norm and gated MLP, and a final norm, on GPT-2's parameters: gate
+/// and up are both w1.
+struct GatedStack : Plan {
+  CommittedValue<std::int32_t> x_in, x_end;
+  EmbeddingPlan embedding;
+  RmsNormPlan norm, norm_final;
+  GatedMlpPlan mlp;
+  std::size_t blocks;
+
+  GatedStack(const VerifyingKey& key, const Size& size) : Plan(key, {.prompt = size.tokens, .generated = 1}) {
+    const ModelShape& model = size.model;
+    const Exponents& e = key.exponents;
+    const auto constants = IntegerConstants::of(model, key.epsilon);
+    const Dimension block = Dimension::outer(model.n_layer);
+    const Dimension feature = Dimension::tiled(model.n_embd);
+    const Dimension token = Dimension::whole(padded_tokens);
+    blocks = model.n_layer;
+    Builder builder(*this);
+    const std::size_t table =
+        builder.table("gelu", gelu_table_log_size, {key.gelu_table.begin(), key.gelu_table.end()});
+    x_in = builder.committed_value<std::int32_t>("x_in", Shape({block, feature, token}), {1}, constants.residual_bits,
+                                                 true);
+    x_end = builder.committed_value<std::int32_t>("x_end", Shape({feature, token}), {0}, constants.residual_bits, true);
+    EmbeddingSpec rows;
+    rows.feature = Shape({block, feature, token});
+    rows.rows = Shape({feature, token});
+    rows.embedding = tessera::embedding;
+    rows.vocabulary = Dimension::tiled(model.n_vocab);
+    rows.x_in = x_in;
+    rows.shift = size.embedding_shift;
+    embedding = EmbeddingPlan::declare(builder, rows);
+    const auto norm_of = [&](const char* name, const CommittedValue<std::int32_t>& x, ParameterId gamma, int gain,
+                             int u, std::vector<Dimension> dimensions) {
+      RmsNormSpec spec;
+      spec.name = spec.title = name;
+      spec.activation = Shape(dimensions);
+      dimensions.erase(dimensions.end() - 2);
+      spec.token = Shape(dimensions);
+      spec.x = x;
+      spec.gamma = gamma;
+      spec.shift = e.shift_norm(gain, u);
+      spec.features = model.n_embd;
+      spec.inverse_bits = constants.inverse_bits;
+      spec.epsilon = constants.epsilon;
+      spec.norm_numerator = constants.norm_numerator;
+      return RmsNormPlan::declare(builder, spec);
+    };
+    norm = norm_of("norm", x_in, gamma2, e.gamma2, e.u2, {block, feature, token});
+    norm_final = norm_of("final_norm", x_end, gammaf, e.gammaf, e.uf, {feature, token});
+    const int product = size.product_bits == 16 ? 10 : 13;
+    GatedMlpSpec spec;
+    spec.feature = norm.activation;
+    spec.inner = Shape({block, Dimension::tiled(model.n_inner), token});
+    spec.gate = spec.up = w1;
+    spec.down = w2;
+    spec.shift_gate = e.w1 + e.u2 - e.mlp;
+    spec.shift_product = e.gelu + e.w1 + e.u2 - product;
+    spec.shift_down = e.w2 + product - (e.residual - size.embedding_shift);
+    spec.product_bits = size.product_bits;
+    spec.table = table;
+    spec.residual_bits = constants.residual_bits;
+    spec.x_in = spec.x_mid = x_in;
+    spec.x_end = x_end;
+    spec.u = norm.u;
+    mlp = GatedMlpPlan::declare(builder, spec);
+    builder.finish_tables();
+    const Shape state({block, feature, Dimension::whole(model.n_positions)});
+    pack_model(model, {state, state});
+  }
+};
+
+/// A stack with its true witness, or one with a lie, and a true look-up.
+class StackCase {
+ public:
+  StackCase(const Size& size, Communicator& communicator, const std::function<void(StackCase&)>& lie = {})
+      : comm(communicator),
+        generator_(11),
+        model(generator_.make(size.model)),
+        integers_(integer_model(model)),
+        plan(integers_.key, size),
+        tokens(generator_.tokens(size.tokens, size.model.n_vocab)),
+        trace(plan, comm.rank(), comm.size()),
+        parameters_(ParameterTensors::of(size.model, model.parameters, comm.rank(), comm.size())) {
+    statement.prompt = tokens;
+    statement.generated = {3};
+    plan.filler = 2;
+    tokens = padded_tokens(plan, statement);
+    // a wide and a narrow batch
+    append(0, plan.padded_tokens - 2);
+    append(plan.padded_tokens - 2, 2);
+    guard_.agree(comm);
+    if (lie) {
+      lie(*this);
+    }
+    witness = std::make_unique<Witness>(plan, trace, parameters_, comm);
+    derive(*witness, plan.norm, comm);
+    derive(*witness, plan.norm_final, comm);
+    derive(*witness, plan.mlp);
+    witness->finish(comm, lie ? Strangers::skip : Strangers::refuse);
+    lookup.emplace(plan, testing::true_claims(plan, *witness, comm));
+  }
+  StackCase(const StackCase&) = delete;
+  StackCase& operator=(const StackCase&) = delete;
+
+  Communicator& comm;
+
+ private:
+  void append(std::size_t first, std::size_t size) {
+    const InferenceContext context{model.parameters, comm, guard_, &trace, plan.padded_tokens, 0};
+    Batch batch{.first = first, .size = size, .x = {}, .u = {}};
+    infer(context, plan.embedding, std::span(tokens).subspan(first, size), batch);
+    for (std::size_t block = 0; block < plan.blocks; ++block) {
+      record_residual(context, plan.x_in, block, batch);
+      infer(context, plan.norm, block, batch);
+      infer(context, plan.mlp, integers_.key.gelu_table, block, batch);
+    }
+    record_residual(context, plan.x_end, 0, batch);
+    infer(context, plan.norm_final, 0, batch);
+  }
+
+  RandomModel generator_;
+  RangeGuard guard_;
+
+ public:
+  Model model;
+
+ private:
+  IntegerModel integers_;
+
+ public:
+  GatedStack plan;
+  std::vector<std::uint32_t> tokens;
+  Trace trace;
+  Statement statement;
+
+ private:
+  ParameterTensors parameters_;
+
+ public:
+  std::unique_ptr<Witness> witness;
+  std::optional<LookupValues> lookup;
+  [[nodiscard]] std::span<const std::int16_t> table() const { return integers_.key.gelu_table; }
+};
+
+bool holds(const Handed& handed, Communicator& comm) {
+  return weighted_sum(handed.tensor, *handed.shape, handed.claim.weight, comm) == handed.claim.value;
+}
+
+/// A true claim with random weights.
+WeightedClaim random_claim(const IntegerTensor& tensor, const Shape& shape, std::uint64_t from, Communicator& comm) {
+  std::vector<Factor> weight = weight_at(testing::RandomElements(from).point(shape));
+  const E value = weighted_sum(tensor, shape, weight, comm);
+  return {std::move(weight), value};
+}
+
+struct Layer {
+  const char* name;
+  std::function<void(ProverContext&, const StackCase&)> prove;
+  std::function<std::vector<Handed>(VerifierContext<E>&, const StackCase&)> verify;
+};
+
+Layer rms_norm(const char* name, RmsNormPlan GatedStack::*norm) {
+  const auto consumers = [norm](const StackCase& data) {
+    const RmsNormPlan& plan = data.plan.*norm;
+    const IntegerTensor u = data.witness->view(plan.u);
+    return std::vector<WeightedClaim>{random_claim(u, plan.activation, 41, data.comm),
+                                      random_claim(u, plan.activation, 42, data.comm)};
+  };
+  return {name, [=](ProverContext& context, const StackCase& data) { run(context, data.plan.*norm, consumers(data)); },
+          [=](VerifierContext<E>& context, const StackCase& data) -> std::vector<Handed> {
+            run(context, data.plan.*norm, consumers(data));
+            return {};
+          }};
+}
+
+std::vector<Layer> all_layers() {
+  return {rms_norm("norm", &GatedStack::norm),
+          rms_norm("final norm", &GatedStack::norm_final),
+          {"gated_mlp", [](ProverContext& context, const StackCase& data) { run(context, data.plan.mlp); },
+           [](VerifierContext<E>& context, const StackCase& data) {
+             std::vector<Handed> handed;
+             for (WeightedClaim& claim : run(context, data.plan.mlp)) {
+               handed.push_back({data.witness->view(data.plan.norm.u), &data.plan.mlp.feature, std::move(claim)});
+             }
+             EXPECT_EQ(handed.size(), 2U);
+             return handed;
+           }},
+          {"embedding", [](ProverContext& context, const StackCase& data) { run(context, data.plan.embedding); },
+           [](VerifierContext<E>& context, const StackCase& data) -> std::vector<Handed> {
+             run(context, data.plan.embedding);
+             return {};
+           }}};
+}
+
+std::vector<std::uint8_t> prove(const Layer& layer, const StackCase& data) {
+  ProverTranscript transcript(seed);
+  ClaimLedger ledger;
+  ProverContext context{data.plan, data.statement, transcript, *data.lookup, ledger, *data.witness, data.comm};
+  layer.prove(context, data);
+  return transcript.payload();
+}
+
+/// The scope of a rejection, "" if the layer accepts and leaves true claims, "claim" if a claim is false.
+std::string verdict(const Layer& layer, const StackCase& data, std::span<const std::uint8_t> payload) {
+  VerifierTranscript transcript(seed, payload);
+  ClaimLedger ledger;
+  VerifierContext context{data.plan, data.statement, transcript, *data.lookup, ledger};
+  try {
+    const std::vector<Handed> handed = layer.verify(context, data);
+    transcript.finish();
+    return testing::claims_hold(data.plan, *data.witness, ledger, data.comm) &&
+                   std::ranges::all_of(handed, [&](const Handed& claim) { return holds(claim, data.comm); })
+               ? ""
+               : "claim";
+  } catch (const Rejected& rejected) {
+    return rejected.scope();
+  }
+}
+
+const Size small{{2, 6, 2, 8, 9, 8}, 3, 2, 16};
+const Size odd{{2, 36, 3, 144, 300, 48}, 7, 1, 20};
+const Size whole{{3, 32, 4, 96, 130, 64}, 4, 0, 24};
+const Size straddling{{1, 80, 2, 100, 70, 32}, 13, 2, 16};
+
+class GatedStackTest : public ::testing::TestWithParam<Size> {};
+
+TEST_P(GatedStackTest, layers_are_accepted_and_leave_true_claims_on_any_number_of_ranks) {
+  SelfCommunicator self;
+  const StackCase data(GetParam(), self);
+  std::vector<std::vector<std::uint8_t>> payloads;
+  for (const Layer& layer : all_layers()) {
+    SCOPED_TRACE(layer.name);
+    payloads.push_back(prove(layer, data));
+    EXPECT_EQ(verdict(layer, data, payloads.back()), "");
+  }
+  ClaimLedger ledger;
+  data.lookup->add_claims(ledger);
+  EXPECT_TRUE(testing::claims_hold(data.plan, *data.witness, ledger, self));
+  for (int ranks = 2; ranks <= 3; ++ranks) {
+    run_ranks(ranks, [&](Communicator& comm) {
+      omp_set_num_threads(1);
+      const StackCase part(GetParam(), comm);
+      const std::vector<Layer> layers = all_layers();
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        EXPECT_TRUE(prove(layers[i], part) == payloads[i]) << layers[i].name << " on " << ranks;
+      }
+    });
+  }
+}
+
+std::int64_t rounded(std::int64_t value, int shift) {
+  return shift == 0 ? value : (value + (std::int64_t{1} << (shift - 1))) >> shift;
+}
+
+std::vector<std::int64_t> naive_norm(const std::vector<std::int64_t>& x, const RmsNormPlan& norm,
+                                     std::span<const std::int16_t> gamma) {
+  std::int64_t variance = norm.epsilon;
+  for (const std::int64_t value : x) {
+    variance += value * value;
+  }
+  const std::int64_t inverse = norm.norm_numerator / floor_sqrt(variance);
+  std::vector<std::int64_t> u;
+  for (std::size_t f = 0; f < x.size(); ++f) {
+    u.push_back(rounded(x[f] * inverse * gamma[f], norm.shift));
+  }
+  return u;
+}
+
+std::vector<std::int64_t> naive_product(const RowBlock<const std::int16_t>& weights,
+                                        const std::vector<std::int64_t>& input, std::size_t rows) {
+  std::vector<std::int64_t> out;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto weight = weights.row(row);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      sum += weight[i] * input[i];
+    }
+    out.push_back(sum);
+  }
+  return out;
+}
+
+TEST_P(GatedStackTest, integers_by_definition) {
+  SelfCommunicator self;
+  StackCase data(GetParam(), self);
+  const GatedStack& plan = data.plan;
+  const Parameters& parameters = data.model.parameters;
+  const auto& shape = data.model.shape;
+  const auto column = [](auto& tensor, std::size_t block, std::size_t rows, std::size_t token) {
+    std::vector<std::int64_t> values;
+    for (std::size_t f = 0; f < rows; ++f) {
+      values.push_back(trace_row(tensor, block, f)[token]);
+    }
+    return values;
+  };
+  for (std::size_t t = 0; t < data.tokens.size(); ++t) {
+    std::vector<std::int64_t> x;
+    for (const std::int16_t value : parameters[embedding].block(0).row(data.tokens[t])) {
+      x.push_back(rounded(value, plan.embedding.shift));
+    }
+    for (std::size_t b = 0; b < plan.blocks; ++b) {
+      EXPECT_EQ(column(data.trace[plan.x_in], b, shape.n_embd, t), x);
+      const auto u = naive_norm(x, plan.norm, parameters[gamma2].block(b).rows({0, shape.n_embd}));
+      EXPECT_EQ(column(data.trace[plan.norm.u], b, shape.n_embd, t), u);
+      const auto sums = naive_product(parameters[w1].block(b), u, shape.n_inner);
+      std::vector<std::int64_t> product;
+      for (const std::int64_t sum : sums) {
+        const std::int64_t a = data.table()[static_cast<std::size_t>(rounded(sum, plan.mlp.shift_gate) + (1 << 15))];
+        product.push_back(rounded(a * sum, plan.mlp.shift_product));
+      }
+      EXPECT_EQ(column(data.trace[plan.mlp.product], b, shape.n_inner, t), product);
+      const auto update = naive_product(parameters[w2].block(b), product, shape.n_embd);
+      for (std::size_t f = 0; f < x.size(); ++f) {
+        x[f] += rounded(update[f], plan.mlp.shift_down);
+      }
+    }
+    EXPECT_EQ(column(data.trace[plan.x_end], 0, shape.n_embd, t), x);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GatedStackTest, ::testing::Values(small, odd, whole, straddling));
+
+TEST(GatedStack, every_altered_message_is_rejected_or_leaves_a_false_claim) {
+  SelfCommunicator self;
+  const StackCase data(small, self);
+  for (const Layer& layer : all_layers()) {
+    SCOPED_TRACE(layer.name);
+    const std::vector<std::uint8_t> payload = prove(layer, data);
+    for (std::size_t word = 0; word < payload.size() / 8; ++word) {
+      std::vector<std::uint8_t> altered = payload;
+      altered[8 * word] ^= 1;
+      EXPECT_NE(verdict(layer, data, altered), "") << word;
+    }
+  }
+}
+
+/// Values one too large: whatever range they keep, an identity is false.
+TEST(GatedStack, false_integers_are_rejected_where_they_belong) {
+  SelfCommunicator self;
+  const auto raise = [](auto handle, std::size_t outer) {
+    return [=](StackCase& data) {
+      auto row = trace_row(data.trace[handle(data.plan)], outer, 3);
+      ++row[1];
+    };
+  };
+  struct Lie {
+    const char* name;
+    const char* layer;
+    std::function<void(StackCase&)> lie;
+    const char* where;
+  };
+  const std::vector<Lie> lies{
+      {"u", "norm", raise([](const GatedStack& p) { return Recorded<std::int16_t>(p.norm.u); }, 1), "/rms_norm"},
+      {"u of the final norm", "final norm",
+       raise([](const GatedStack& p) { return Recorded<std::int16_t>(p.norm_final.u); }, 0), "/rms_norm"},
+      {"z", "gated_mlp", raise([](const GatedStack& p) { return p.mlp.z; }, 1), "/gated_mlp/product"},
+      {"U", "gated_mlp", raise([](const GatedStack& p) { return p.mlp.up_sum; }, 1), "/gated_mlp/product"},
+      {"x_end", "gated_mlp", raise([](const GatedStack& p) { return Recorded<std::int32_t>(p.x_end); }, 0),
+       "/gated_mlp/product"},
+      {"remainder of the embedding", "embedding",
+       raise([](const GatedStack& p) { return Recorded<std::uint16_t>(p.embedding.remainder); }, 0), "claim"},
+  };
+  for (const Lie& lie : lies) {
+    SCOPED_TRACE(lie.name);
+    const StackCase data(odd, self, lie.lie);
+    for (const Layer& layer : all_layers()) {
+      if (std::string(layer.name) == lie.layer) {
+        EXPECT_THAT(verdict(layer, data, prove(layer, data)), ::testing::HasSubstr(lie.where));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera

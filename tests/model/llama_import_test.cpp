@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/calibration.hpp"
+#include "model/checkpoint.hpp"
+#include "model/equalisation.hpp"
+#include "model/import.hpp"
+#include "model/integer_model.hpp"
+
+#include "model_files.hpp"
+#include "random_model.hpp"
+
+namespace tessera::testing {
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+class LlamaImport : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(best_model_folder(GetParam()))) {
+      GTEST_SKIP() << "the model is not here: " << best_model_folder(GetParam());
+    }
+  }
+
+  /// Imported on first use.
+  [[nodiscard]] const ImportedModel& imported() const {
+    static std::map<std::string, ImportedModel> models;
+    if (!models.contains(GetParam())) {
+      models.emplace(GetParam(), import_model(best_model_folder(GetParam())));
+    }
+    return models.at(GetParam());
+  }
+
+  [[nodiscard]] Ids sample() const {
+    Ids ids = Tokenizer(imported().model.tokenizer).encode(file_bytes(best_model_folder(GetParam()) / "sample.txt"));
+    ids.resize(std::min<std::size_t>(ids.size(), 2000));
+    return ids;
+  }
+
+  /// Perplexity with parameters rounded as in `model`, over that of the checkpoint.
+  [[nodiscard]] double rounded_ratio(const Model& model) const {
+    FloatModel rounded = float_model_of(model);
+    rounded.rope = imported().float_model.rope;
+    const Ids ids = sample();
+    return perplexity(FloatTransformer(rounded), ids).value() /
+           perplexity(FloatTransformer(imported().float_model), ids).value();
+  }
+};
+
+TEST_P(LlamaImport, is_repeatable_and_leaves_the_checkpoint_as_it_is) {
+  const ImportedModel again = import_model(best_model_folder(GetParam()));
+  EXPECT_EQ(again.model.exponents, imported().model.exponents);
+  EXPECT_EQ(again.model.equalisation, imported().model.equalisation);
+  EXPECT_EQ(again.model.parameters, imported().model.parameters);
+  EXPECT_EQ(again.float_model.parameters, load_checkpoint(best_model_folder(GetParam())).parameters);
+}
+
+TEST_P(LlamaImport, choices_of_a_key_give_the_same_parameters) {
+  const VerifyingKey key = make_verifying_key(imported().model);
+  ImportOptions options;
+  options.choices = {key.exponents, key.product_bits, key.equalisation, key.shape.n_positions};
+  const ImportedModel again = import_model(best_model_folder(GetParam()), options);
+  EXPECT_EQ(again.model.parameters, imported().model.parameters);
+  EXPECT_EQ(again.model.rotary_table, imported().model.rotary_table);
+  EXPECT_EQ(again.model.equalisation, imported().model.equalisation);
+  EXPECT_TRUE(again.model.calibration.maxima.empty());
+  const VerifyingKey same = make_verifying_key(again.model);
+  EXPECT_EQ(same.gelu_table, key.gelu_table);
+  EXPECT_EQ(same.epsilon_q, key.epsilon_q);
+  // other powers, with room for them
+  options.choices->exponents.wo -= 1;
+  const Parameters coarser = import_model(best_model_folder(GetParam()), options).model.parameters;
+  options.choices->equalisation["value"][0] += 1;
+  EXPECT_NE(import_model(best_model_folder(GetParam()), options).model.parameters, coarser);
+  options.choices->exponents = key.exponents;
+  options.choices->equalisation["value"].pop_back();
+  expect_input_error([&] { import_model(best_model_folder(GetParam()), options); }, "equalisation/value");
+  options.choices->equalisation = key.equalisation;
+  options.choices->product_bits = 25;
+  expect_input_error([&] { import_model(best_model_folder(GetParam()), options); }, "product_bits");
+}
+
+TEST_P(LlamaImport, context_and_width_can_be_chosen) {
+  ImportOptions options;
+  options.context = 48;
+  options.product_bits = 20;
+  const ImportedModel chosen = import_model(best_model_folder(GetParam()), options);
+  EXPECT_EQ(chosen.model.shape.n_positions, 48U);
+  EXPECT_EQ(chosen.model.product_bits, 20U);
+  EXPECT_EQ(chosen.model.rotary_table.size(), rotary_entries(chosen.model.shape));
+  EXPECT_GE(chosen.model.exponents.product, imported().model.exponents.product);
+}
+
+TEST_P(LlamaImport, rounding_the_parameters_keeps_the_perplexity) {
+  const double ratio = rounded_ratio(imported().model);
+  RecordProperty("ratio", std::to_string(ratio));
+  EXPECT_NEAR(ratio, 1.0, 5e-4);
+}
+
+TEST_P(LlamaImport, outliers_that_keep_the_function_cost_nothing) {
+  ImportedModel other;
+  other.float_model = imported().float_model;
+  const ModelShape& shape = other.float_model.shape;
+  Equalisation outliers = no_equalisation(shape);
+  for (auto& [place, powers] : outliers) {
+    for (std::size_t i = 3; i < powers.size(); i += powers.size() / 4) {
+      powers[i] = -10;
+    }
+  }
+  apply_powers(other.float_model, outliers);
+  const FloatTransformer transformer(other.float_model);
+  const Ids tokens = sample();
+  const std::uint32_t filler = imported().model.tokenizer.end_of_text;
+  quantize_import(other, imported().model.tokenizer, {}, [&] { return calibrate(transformer, tokens, filler); });
+  const double ratio = rounded_ratio(other.model);
+  RecordProperty("ratio", std::to_string(ratio));
+  EXPECT_NEAR(ratio, 1.0, 5e-4);
+}
+
+TEST_P(LlamaImport, texts_stay_inside_the_calibrated_ranges) {
+  FloatModel equalised = imported().float_model;
+  apply_powers(equalised, imported().model.equalisation);
+  const FloatTransformer transformer(equalised);
+  const Ids tokens = sample();
+  const std::size_t window = transformer.shape().n_positions;
+  ActivationRanges found;
+  for (std::size_t begin = 0; begin < tokens.size(); begin += window) {
+    const std::size_t length = std::min(window, tokens.size() - begin);
+    KeyValueCache cache(transformer.shape(), length);
+    static_cast<void>(transformer.extend({&cache, 1}, std::span(tokens).subspan(begin, length), &found));
+  }
+  const Exponents& x = imported().model.exponents;
+  const std::map<std::string, int> exponents = {
+      {"u1", x.u1},       {"u2", x.u2},     {"uf", x.uf},          {"q", x.q},   {"k", x.k},
+      {"v", x.v},         {"y", x.v},       {"mlp", x.mlp},        {"hq", x.hq}, {"hk", x.hk},
+      {"score", x.score}, {"gelu", x.gelu}, {"product", x.product}};
+  const double wide = std::ldexp(1.0, static_cast<int>(imported().model.product_bits) - 16);
+  for (const auto& [kind, exponent] : exponents) {
+    if (found.contains(kind)) {
+      EXPECT_LE(std::ldexp(found.at(kind), exponent), 32000.0 * (kind == "product" ? wide : 1.0)) << kind;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, LlamaImport, ::testing::Values("gutenberg-llama-3m", "odd-qwen-60k", "odd-qwen2-50k"),
+                         [](const auto& model) {
+                           std::string name = model.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace tessera::testing

@@ -1,0 +1,171 @@
+#include "llama_fixture.hpp"
+
+#include "model/integer_model.hpp"
+
+#include "../model/llama_shapes.hpp"
+#include "../model/random_model.hpp"
+
+namespace tessera::testing {
+namespace {
+
+TestModel make(LlamaKind kind) {
+  const ModelShape shape = llama_shapes()[kind];
+  Model model = RandomModel(100 + kind).make(shape, 16 + 4 * static_cast<std::uint32_t>(kind));
+  for (std::size_t id = 0; id < shape.n_vocab; ++id) {
+    model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
+  }
+  model.tokenizer.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
+  return TestModel(std::move(model));
+}
+
+/// One pass over all rows; the tokens that it chooses.
+std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceContext& context, const ModelPlan& plan,
+                                    const LlamaLiar& liar) {
+  Trace& trace = *context.trace;
+  QkvCache cache(plan.query_rows(0, 1), plan.key_rows(0, 1), plan.model.n_layer, 0, plan.padded_tokens);
+  Batch batch{.first = 0, .size = plan.padded_tokens, .x = {}, .u = {}};
+  LlamaRun run{plan, context, trace, batch, cache};
+  const auto tell = [&](LlamaStage stage, std::size_t block) {
+    if (liar) {
+      liar(stage, block, run);
+    }
+  };
+  infer(context, plan.embedding, trace.tokens, batch);
+  tell(LlamaStage::embedding, 0);
+  for (std::size_t block = 0; block < plan.model.n_layer; ++block) {
+    record_residual(context, plan.x_in, block, batch);
+    infer(context, rms_norm(plan.norm_1), block, batch);
+    tell(LlamaStage::norm_1, block);
+    infer(context, grouped_qkv(plan), block, batch, cache);
+    tell(LlamaStage::qkv, block);
+    const std::vector<std::int16_t> y = infer(context, plan.attention, key.exp_table, cache, block, batch);
+    infer(context, plan.projection, y, block, batch);
+    record_residual(context, plan.x_mid, block, batch);
+    infer(context, rms_norm(plan.norm_2), block, batch);
+    tell(LlamaStage::norm_2, block);
+    infer(context, gated_mlp(plan), key.gelu_table, block, batch);
+    tell(LlamaStage::mlp, block);
+  }
+  record_residual(context, plan.x_end, 0, batch);
+  infer(context, rms_norm(plan.norm_final), 0, batch);
+  tell(LlamaStage::norm_final, 0);
+  context.guard.agree(context.comm);
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t g = 0; g < plan.generated; ++g) {
+    chosen.push_back(infer_choice(context, plan.logits, batch.u, plan.prompt_length + g - 1, g));
+  }
+  return chosen;
+}
+
+/// Writes rshift(sum, shift) of the filler's row.
+template <class T, class R>
+T round_to(std::int64_t sum, int shift, T* values, R* remainders) {
+  const Rounded rounded = rshift(sum, shift);
+  values[filler_row] = static_cast<T>(rounded.quotient);
+  remainders[filler_row] = static_cast<R>(rounded.remainder);
+  return values[filler_row];
+}
+
+}  // namespace
+
+TestModel& llama_model(LlamaKind kind) {
+  static std::array<TestModel, llama_kinds> models{make(plain), make(biased), make(normed)};
+  return models[kind];
+}
+
+LlamaLiar llama_lie(LlamaStage stage, std::size_t block, std::function<void(LlamaRun&)> lie) {
+  return [stage, block, lie = std::move(lie)](LlamaStage now, std::size_t here, LlamaRun& run) {
+    if (now == stage && here == block) {
+      lie(run);
+    }
+  };
+}
+
+ModelPlan llama_plan(const VerifyingKey& key) { return ModelPlan::of(key, llama_prompt.size(), llama_generated); }
+
+LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar, const Parameters* parameters) {
+  LlamaLie lie;
+  lie.statement.prompt = llama_prompt;
+  std::vector<std::uint32_t> chosen(llama_generated);
+  do {  // a token depends on those before it
+    lie.statement.generated = chosen;
+    lie.trace = Trace(plan, 0, 1);
+    lie.trace.tokens = padded_tokens(plan, lie.statement);
+    RangeGuard guard;
+    const InferenceContext context{parameters != nullptr ? *parameters : test.model.parameters,
+                                   test.comm,
+                                   guard,
+                                   &lie.trace,
+                                   plan.padded_tokens,
+                                   0};
+    chosen = run_rows(test.key, context, plan, liar);
+  } while (chosen != lie.statement.generated);
+  lie.trace.last_token = chosen.back();
+  return lie;
+}
+
+void renormalize(LlamaRun& run, const RmsNormPlan& norm, std::size_t block, std::int64_t sigma_by,
+                 std::int64_t inverse_by) {
+  const std::size_t n = run.batch.size;
+  std::int32_t& sigma = run.trace[norm.sigma].values()[block * n + filler_row];
+  std::int32_t& inverse = run.trace[norm.inverse].values()[block * n + filler_row];
+  sigma = static_cast<std::int32_t>(sigma + sigma_by);
+  inverse = static_cast<std::int32_t>(norm.norm_numerator / sigma + inverse_by);
+  const std::span<const std::int16_t> gamma = run.context.vector(norm.gamma, block);
+  for (std::size_t f = 0; f < norm.features; ++f) {
+    run.batch.u[f * n + filler_row] =
+        round_to(std::int64_t{run.batch.x[f * n + filler_row]} * inverse * gamma[f], norm.shift,
+                 trace_row(run.trace[norm.u], block, f), trace_row(run.trace[norm.u_remainder], block, f));
+  }
+}
+
+void renormalize_head(LlamaRun& run, std::size_t part, std::size_t block, std::size_t head, std::int64_t sigma,
+                      std::int64_t inverse_by) {
+  const GroupedQkvPlan& qkv = grouped_qkv(run.plan);
+  const HeadNormPlan& norm = qkv.head_norm.at(part).value();
+  const std::size_t chunk = block * norm.token.chunk_count() / run.plan.model.n_layer + head;
+  const std::int64_t inverse = norm.norm_numerator / sigma + inverse_by;
+  run.trace[norm.sigma].chunk(chunk)[filler_row] = static_cast<std::int32_t>(sigma);
+  run.trace[norm.inverse].chunk(chunk)[filler_row] = static_cast<std::int32_t>(inverse);
+  const std::span<const std::int16_t> gamma = run.context.vector(norm.gamma, block);
+  const std::size_t half = qkv.rotary.half;
+  const std::size_t first = head * 2 * half;
+  const auto product = [&](std::size_t i) {
+    return block_row(run.trace[norm.h], block, first + i)[filler_row] * inverse * gamma[i];
+  };
+  const auto set = [&](std::size_t i, std::int64_t sum) {
+    const std::int16_t value = round_to(sum, qkv.shift[part], block_row(run.trace[qkv.value[part]], block, first + i),
+                                        block_row(run.trace[qkv.remainder[part]], block, first + i));
+    (part == 0 ? run.cache.q[(first + i) * run.batch.size + filler_row]
+               : run.cache.k[run.cache.block_offset(block) + (first + i) * run.cache.capacity + filler_row]) = value;
+  };
+  for (std::size_t i = 0; i < half; ++i) {
+    const std::int64_t cos = qkv.rotary.cos(filler_row)[i];
+    const std::int64_t sin = qkv.rotary.sin(filler_row)[i];
+    set(i, product(i) * cos - product(half + i) * sin);
+    set(half + i, product(half + i) * cos + product(i) * sin);
+  }
+}
+
+void redo_gating(LlamaRun& run, std::size_t block, std::size_t row, std::int32_t by) {
+  const GatedMlpPlan& mlp = gated_mlp(run.plan);
+  Trace& trace = run.trace;
+  trace_row(trace[mlp.product], block, row)[filler_row] =
+      by + static_cast<std::int32_t>(rshift(trace_row(trace[mlp.activation], block, row)[filler_row] *
+                                                trace_row(trace[mlp.up_sum], block, row)[filler_row],
+                                            mlp.shift_product)
+                                         .quotient);
+  for (std::size_t f = 0; f < run.plan.model.n_embd; ++f) {
+    const auto weights = run.context.parameters[mlp.down].block(block).row(f);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      sum += std::int64_t{weights[i]} * trace_row(trace[mlp.product], block, i)[filler_row];
+    }
+    const Rounded update = rshift(sum, mlp.shift_down);
+    trace_row(trace[mlp.out_remainder], block, f)[filler_row] = static_cast<std::uint16_t>(update.remainder);
+    run.batch.x[f * run.batch.size + filler_row] =
+        static_cast<std::int32_t>(trace_row(trace[run.plan.x_mid], block, f)[filler_row] + update.quotient);
+  }
+}
+
+}  // namespace tessera::testing

@@ -1,0 +1,50 @@
+#include "parts.hpp"
+
+namespace tessera::testing {
+
+Statement statement_after(const Part* before, Ids prompt, bool keeps) {
+  Statement statement{std::move(prompt), {}};
+  statement.keeps = keeps;
+  if (before != nullptr) {
+    statement.start = before->kept;
+  }
+  return statement;
+}
+
+Part prove_part(TestModel& test, const Part* before, Statement statement, const PlanChange& change, const Lie& lie,
+                const PlanChange& change_proof) {
+  Part part;
+  part.statement = std::move(statement);
+  ModelPlan plan = ModelPlan::of(test.key, PassShape::of(part.statement));
+  if (change) {
+    change(plan);
+  }
+  part.trace = run_inference(test.integers, plan, prompt_rows(part.statement), test.comm, {},
+                             before != nullptr ? before->state : StateTensors{});
+  part.statement.generated = part.trace.generated_tokens();
+  const auto witness = make_witness(plan, part.statement, part.trace, test.parameters, test.comm);
+  if (lie) {
+    lie(*witness);
+  }
+  if (change_proof) {
+    change_proof(plan);
+  }
+  Proof proof = prove_witness(plan, test.key, part.statement, *witness, *test.codeword, test.comm);
+  part.payload = std::move(proof.payload);
+  part.kept = proof.kept;
+  part.nodes = std::move(proof.state_nodes);
+  part.messages = std::move(proof.messages);
+  part.state = std::move(witness->kept);
+  return part;
+}
+
+Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t generate, bool keeps,
+                const PlanChange& change, const Lie& lie, const PlanChange& change_proof) {
+  Statement statement = statement_after(before, std::move(prompt), keeps);
+  statement.generated.resize(generate);
+  return prove_part(test, before, std::move(statement), change, lie, change_proof);
+}
+
+Verdict verify(TestModel& test, const Part& part) { return verify_inference(test.key, part.statement, part.payload); }
+
+}  // namespace tessera::testing
