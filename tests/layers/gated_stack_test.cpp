@@ -125,7 +125,7 @@ class StackCase {
     derive(*witness, plan.norm_final, comm);
     derive(*witness, plan.mlp);
     witness->finish(comm, lie ? Strangers::skip : Strangers::refuse);
-    lookup.emplace(plan, testing::true_claims(plan, *witness, comm));
+    lookup.emplace(plan, testing::true_lookup(plan, *witness, comm));
   }
   StackCase(const StackCase&) = delete;
   StackCase& operator=(const StackCase&) = delete;

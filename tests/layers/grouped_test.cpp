@@ -12,7 +12,7 @@ namespace {
 using testing::claims_hold;
 using testing::naive_evaluate;
 using testing::RandomElements;
-using testing::true_claims;
+using testing::true_lookup;
 
 const Digest seed = blake2s(std::vector<std::uint8_t>{11});
 constexpr ParameterId output_weight{0}, output_bias{1};
@@ -135,7 +135,7 @@ class GroupedCase {
         parameters_(make_parameters(sizes)),
         witness_(make_witness(sizes)),
         witness(*witness_),
-        lookup(plan, true_claims(plan, witness, comm)) {}
+        lookup(plan, true_lookup(plan, witness, comm)) {}
 
   Communicator& comm;
   GroupedPlan plan;

@@ -9,6 +9,7 @@
 
 #include "../model/random_model.hpp"
 #include "../tensor/random_values.hpp"
+#include "true_lookup.hpp"
 
 namespace tessera::testing {
 
@@ -18,39 +19,6 @@ struct Handed {
   const Shape* shape = nullptr;
   WeightedClaim claim;
 };
-
-/// Every column's extension at a random point, computed from all its values.
-inline LookupClaims true_claims(const Plan& plan, const Witness& witness, Communicator& comm) {
-  RandomElements random(3);
-  LookupClaims claims;
-  claims.point = random.elements(plan.lookup.slots().log_leaves);
-  for (std::size_t c = 0; c < plan.lookup.columns.size(); ++c) {
-    const Shape& shape = plan.lookup.columns[c].shape;
-    std::vector<std::uint32_t> a(shape.chunk_size());
-    std::vector<std::int32_t> b(plan.lookup.tables[plan.lookup.columns[c].table].values.empty() ? 0 : a.size());
-    std::vector<E> column_a(std::size_t{1} << shape.bits());
-    std::vector<E> column_b(column_a.size());
-    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      if (witness.columns[c].ownership.owner(shape, chunk, comm.size()) != comm.rank()) {
-        continue;
-      }
-      witness.columns[c].read(chunk, a, b);
-      const std::size_t first = shape.outer_index(chunk) << shape.inner_bits();
-      std::ranges::transform(a, column_a.begin() + static_cast<std::ptrdiff_t>(first), E::from_unsigned);
-      std::ranges::transform(b, column_b.begin() + static_cast<std::ptrdiff_t>(first), E::from_signed);
-    }
-    comm.all_reduce_sum(column_a);
-    comm.all_reduce_sum(column_b);
-    claims.a.push_back(evaluate(column_a, claims.column_point(shape)));
-    claims.b.push_back(evaluate(column_b, claims.column_point(shape)));
-  }
-  for (const TensorId tensor : plan.multiplicities) {
-    const Shape& shape = plan.witness_shapes[tensor];
-    claims.multiplicity.push_back(weighted_sum(witness.tensors[tensor], shape,
-                                               weight_at(to_tensor_point(shape, claims.column_point(shape))), comm));
-  }
-  return claims;
-}
 
 /// Whether all claims on parameters, on the witness and on the states that the pass has are true. Collective.
 inline bool claims_hold(const Plan& plan, const Witness& witness, const ClaimLedger& ledger, Communicator& comm) {
@@ -94,7 +62,7 @@ class LayerCase {
         parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), comm.size())),
         witness_(make_witness(plan, statement, trace_, parameters_, comm)),
         witness(*witness_),
-        lookup(plan, true_claims(plan, witness, comm)) {}
+        lookup(plan, true_lookup(plan, witness, comm)) {}
   LayerCase(const LayerCase&) = delete;
   LayerCase& operator=(const LayerCase&) = delete;
 
