@@ -9,7 +9,7 @@
 #include "subprotocols/inference.hpp"
 #include "tensor/contract.hpp"
 
-#include "true_lookup.hpp"
+#include "layer_case.hpp"
 
 namespace tessera {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 using testing::all_entries;
 using testing::Entry;
 using testing::RandomElements;
-using testing::true_lookup;
 
 struct Size {
   std::size_t blocks, features, heads, group, half, positions, past, rows;
@@ -130,7 +129,7 @@ class GroupedCase {
     infer_all(lie);
     witness_ = std::make_unique<Witness>(plan, trace_, tensors_, comm);
     witness_->finish(comm);
-    lookup_ = std::make_unique<LookupValues>(plan, true_lookup(plan, *witness_, comm));
+    lookup_ = std::make_unique<LookupValues>(plan, testing::true_lookup(plan, *witness_, comm));
   }
 
   [[nodiscard]] const LookupValues& lookup() const { return *lookup_; }
@@ -153,21 +152,9 @@ class GroupedCase {
   }
 
   [[nodiscard]] bool holds(const ClaimLedger& ledger, const std::vector<WeightedClaim>& handed) const {
-    const auto holds_one = [&](const IntegerTensor& tensor, const Shape& shape, std::span<const Factor> weight,
-                               const E& value) { return weighted_sum(tensor, shape, weight, comm) == value; };
-    return std::ranges::all_of(ledger[parameter_oracle],
-                               [&](const Claim& claim) {
-                                 return holds_one(witness_->parameters[claim.tensor],
-                                                  plan.parameter_layout.tensors()[claim.tensor], claim.weight,
-                                                  claim.value);
-                               }) &&
-           std::ranges::all_of(ledger[witness_oracle],
-                               [&](const Claim& claim) {
-                                 return holds_one(witness_->tensors[claim.tensor], plan.witness_shapes[claim.tensor],
-                                                  claim.weight, claim.value);
-                               }) &&
+    return testing::claims_hold(plan, *witness_, ledger, comm) &&
            std::ranges::all_of(handed, [&](const WeightedClaim& claim) {
-             return holds_one(witness_->view(plan.u), plan.qkv.feature, claim.weight, claim.value);
+             return weighted_sum(witness_->view(plan.u), plan.qkv.feature, claim.weight, comm) == claim.value;
            });
   }
 
@@ -270,7 +257,7 @@ struct Proven {
 
 /// `qkv`: what the prover believes.
 Proven prove(const GroupedCase& data, const GroupedQkvPlan& qkv) {
-  Proven proven;
+  Proven proven{{}, ClaimLedger(data.plan.pass), {}};
   ProverTranscript transcript(seed);
   ProverContext context{data.plan, statement, transcript, data.lookup(), proven.ledger, data.witness(), data.comm};
   proven.handed = run(context, qkv, data.consumers());
@@ -286,7 +273,7 @@ struct Verdict {
 
 Verdict verify(const GroupedCase& data, std::span<const std::uint8_t> payload) {
   VerifierTranscript transcript(seed, payload);
-  ClaimLedger ledger;
+  ClaimLedger ledger(data.plan.pass);
   VerifierContext context{data.plan, statement, transcript, data.lookup(), ledger};
   try {
     const std::vector<WeightedClaim> handed = run(context, data.plan.qkv, data.consumers());
