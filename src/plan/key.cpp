@@ -281,6 +281,16 @@ void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
   a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);
 }
 
+/// Powers of a place: an empty list where a key that is written lacks it, a new one in a key that is read.
+const std::vector<std::int16_t>& powers_of(const VerifyingKey& key, std::string_view place) {
+  static const std::vector<std::int16_t> none;
+  const auto found = key.equalisation.find(place);
+  return found == key.equalisation.end() ? none : found->second;
+}
+std::vector<std::int16_t>& powers_of(VerifyingKey& key, std::string_view place) {
+  return key.equalisation[std::string(place)];
+}
+
 template <class Archive, class Key>
 void tail_fields(Archive& a, Key& key) {
   const bool llama = !key.shape.gpt2();
@@ -292,7 +302,7 @@ void tail_fields(Archive& a, Key& key) {
     const std::vector<EqualisedPlace> places = equalised_places(key.shape);
     a.count("equalisation", static_cast<std::uint32_t>(places.size()));
     for (const EqualisedPlace& place : places) {
-      a.list(place.name, key.equalisation[std::string(place.name)], place.count);
+      a.list(place.name, powers_of(key, place.name), place.count);
     }
   }
   tokenizer_fields(a, key, key.tokenizer);
@@ -347,9 +357,8 @@ void check_exp_table(const VerifyingKey& key) {
 std::vector<std::uint8_t> VerifyingKey::encode() const {
   Encoder encoder;
   encoder.number("version", version);
-  VerifyingKey key = *this;  // lists that are not there are empty
-  head_fields(encoder, key);
-  tail_fields(encoder, key);
+  head_fields(encoder, *this);
+  tail_fields(encoder, *this);
   return std::move(encoder.bytes);
 }
 
