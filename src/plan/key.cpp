@@ -1,235 +1,16 @@
+#include "plan/key.hpp"
+
 #include <algorithm>
 #include <cstdlib>
-#include "base/bits.hpp"
+#include <utility>
+
 #include "base/errors.hpp"
-#include "base/little_endian.hpp"
-#include "base/text.hpp"
-#include "plan/key.hpp"
+#include "plan/key_fields.hpp"
 #include "plan/limits.hpp"
 #include "plan/plan.hpp"
-#include <utility>
 
 namespace tessera {
 namespace {
-
-/// Appends little-endian fields.
-class Encoder {
- public:
-  template <class T>
-  void number(std::string_view /*field*/, T value) {
-    append_little_endian(bytes, value);
-  }
-  void word(std::string_view /*field*/, std::string_view value) { string(value); }
-  void architecture(Architecture value) { string(architecture_name(value)); }
-  void count(std::string_view /*section*/, std::uint32_t entries) { append_little_endian(bytes, entries); }
-  template <class T>
-  void named(std::string_view name, T value) {
-    string(name);
-    append_little_endian(bytes, value);
-  }
-  void flag(std::string_view name, bool value) { named(name, static_cast<std::uint8_t>(value)); }
-  template <class T>
-  void table(std::string_view name, const std::vector<T>& values, std::uint32_t /*log_rows*/) {
-    string(name);
-    append_little_endian(bytes, ceil_log2(values.size()));
-    append_little_endian(bytes, static_cast<std::uint32_t>(sizeof(T)));
-    for (const T value : values) {
-      append_little_endian(bytes, value);
-    }
-  }
-  template <class T>
-  void list(std::string_view name, const std::vector<T>& values, std::size_t /*expected*/) {
-    string(name);
-    append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const T value : values) {
-      append_little_endian(bytes, value);
-    }
-  }
-  void strings(std::string_view /*field*/, const std::vector<std::string>& values, std::size_t /*expected*/) {
-    append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const std::string& value : values) {
-      string(value);
-    }
-  }
-  void merges(std::string_view /*field*/, const std::vector<Merge>& values) {
-    append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const Merge& merge : values) {
-      append_little_endian(bytes, merge.left);
-      append_little_endian(bytes, merge.right);
-    }
-  }
-  template <class Enum>
-  void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
-    string(names[static_cast<std::size_t>(value)]);
-  }
-  void ids(std::string_view /*field*/, const std::vector<std::uint32_t>& values, std::string_view /*limit*/) {
-    append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const std::uint32_t id : values) {
-      append_little_endian(bytes, id);
-    }
-  }
-  void digest(std::string_view /*field*/, const Digest& value) {
-    bytes.insert(bytes.end(), value.begin(), value.end());
-  }
-
-  std::vector<std::uint8_t> bytes;
-
- private:
-  void string(std::string_view value) {
-    append_little_endian(bytes, static_cast<std::uint32_t>(value.size()));
-    bytes.insert(bytes.end(), value.begin(), value.end());
-  }
-};
-
-/// Takes little-endian fields; names and lengths are the expected ones or bounded before anything is allocated.
-class Decoder {
- public:
-  explicit Decoder(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
-
-  template <class T>
-  void number(std::string_view field, T& value) {
-    value = read_little_endian<T>(take(field, sizeof(T)).data());
-  }
-  void word(std::string_view field, std::string_view expected) {
-    const std::string found = string(field);
-    if (found != expected) {
-      fail(field, std::string(expected), quoted_name(found));
-    }
-  }
-  void architecture(Architecture& value) {
-    const std::string found = string("architecture");
-    if (found != architecture_name(Architecture::gpt2) && found != architecture_name(Architecture::llama)) {
-      fail("architecture", "gpt2 or llama", quoted_name(found));
-    }
-    value = found == architecture_name(Architecture::gpt2) ? Architecture::gpt2 : Architecture::llama;
-  }
-  void count(std::string_view section, std::uint32_t entries) { expect(section, "entries", entries); }
-  template <class T>
-  void named(std::string_view name, T& value) {
-    word(name, name);
-    number(name, value);
-  }
-  void flag(std::string_view name, bool& value) {
-    std::uint8_t found = 0;
-    named(name, found);
-    if (found > 1) {
-      fail(name, "0 or 1", std::to_string(found));
-    }
-    value = found == 1;
-  }
-  template <class T>
-  void table(std::string_view name, std::vector<T>& values, std::uint32_t log_rows) {
-    word(name, name);
-    expect(name, "as log2 of its rows", log_rows);
-    expect(name, "bytes an entry", sizeof(T));
-    const std::span<const std::uint8_t> bytes = take(name, sizeof(T) << log_rows);
-    values.resize(std::size_t{1} << log_rows);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
-    }
-  }
-  template <class T>
-  void list(std::string_view name, std::vector<T>& values, std::size_t expected) {
-    word(name, name);
-    if (const std::size_t found = length(name, sizeof(T)); found != expected) {
-      fail(name, std::to_string(expected) + " entries", std::to_string(found));
-    }
-    values.resize(expected);
-    for (T& value : values) {
-      number(name, value);
-    }
-  }
-  void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
-    if (const std::size_t found = length(field, sizeof(std::uint32_t)); found != expected) {
-      fail(field, std::to_string(expected) + " entries", std::to_string(found));
-    }
-    values.resize(expected);
-    std::size_t total = 0;
-    for (std::string& value : values) {
-      value = string(field);
-      total += value.size();
-    }
-    limit("vocabulary bytes", total, field);
-  }
-  void merges(std::string_view field, std::vector<Merge>& values) {
-    const std::size_t found = length(field, sizeof(Merge));
-    limit("merges", found, field);
-    values.resize(found);
-    for (Merge& merge : values) {
-      number(field, merge.left);
-      number(field, merge.right);
-    }
-  }
-  template <class Enum>
-  void choice(std::string_view field, Enum& value, std::span<const std::string_view> names) {
-    const std::string found = string(field);
-    const auto place = std::ranges::find(names, found);
-    if (place == names.end()) {
-      std::string expected;
-      for (std::size_t i = names.size(); i-- > 0;) {
-        expected += std::string(names[i]) + (i > 1 ? ", " : i == 1 ? " or " : "");
-      }
-      fail(field, expected, quoted_name(found));
-    }
-    value = static_cast<Enum>(place - names.begin());
-  }
-  void ids(std::string_view field, std::vector<std::uint32_t>& values, std::string_view limit_name) {
-    const std::size_t found = length(field, sizeof(std::uint32_t));
-    limit(limit_name, found, field);
-    values.resize(found);
-    for (std::uint32_t& id : values) {
-      number(field, id);
-    }
-  }
-  void digest(std::string_view field, Digest& value) { std::ranges::copy(take(field, value.size()), value.begin()); }
-  void finish() const {
-    if (!rest_.empty()) {
-      fail("end", "no further bytes", std::to_string(rest_.size()));
-    }
-  }
-  [[noreturn]] static void fail(std::string_view field, const std::string& expected, const std::string& found) {
-    throw InputError("verifying key: " + std::string(field) + ": expected " + expected + ", found " + found);
-  }
-
- private:
-  std::span<const std::uint8_t> take(std::string_view field, std::size_t size) {
-    if (rest_.size() < size) {
-      fail(field, std::to_string(size) + " bytes", std::to_string(rest_.size()));
-    }
-    const std::span<const std::uint8_t> bytes = rest_.first(size);
-    rest_ = rest_.subspan(size);
-    return bytes;
-  }
-  void expect(std::string_view field, const std::string& what, std::uint32_t expected) {
-    std::uint32_t found = 0;
-    number(field, found);
-    if (found != expected) {
-      fail(field, std::to_string(expected) + " " + what, std::to_string(found));
-    }
-  }
-  std::string string(std::string_view field) {
-    std::uint32_t size = 0;
-    number(field, size);
-    limit("token bytes", size, field);
-    const std::span<const std::uint8_t> bytes = take(field, size);
-    return {bytes.begin(), bytes.end()};
-  }
-  /// The length of a list whose entries take `least` bytes or more.
-  std::size_t length(std::string_view field, std::size_t least) {
-    std::uint64_t found = 0;
-    number(field, found);
-    if (rest_.size() / least < found) {
-      fail(field, "at most " + std::to_string(rest_.size() / least) + " entries", std::to_string(found));
-    }
-    return found;
-  }
-  static void limit(std::string_view name, std::uint64_t value, std::string_view field) {
-    if (const Limit& allowed = limit_of(name); !allowed.allows(value)) {
-      refuse_limit(allowed, std::to_string(value), "verifying key: " + std::string(field) + ": " + std::string(name));
-    }
-  }
-  std::span<const std::uint8_t> rest_;
-};
 
 /// Architecture, sizes, constants and exponents: checked before the rest, whose lengths they give.
 template <class Archive, class Key>
@@ -314,8 +95,8 @@ void tail_fields(Archive& a, Key& key) {
 /// Rotations keep lengths but for rounding: bounds hold, and a rotation can be turned back in the field.
 void check_rotary_table(const VerifyingKey& key) {
   if (key.rotary_table.size() != rotary_entries(key.shape)) {
-    Decoder::fail("rotary_table", std::to_string(rotary_entries(key.shape)) + " entries",
-                  std::to_string(key.rotary_table.size()));
+    refuse_key("rotary_table", std::to_string(rotary_entries(key.shape)) + " entries",
+               std::to_string(key.rotary_table.size()));
   }
   constexpr std::int32_t one = std::int32_t{1} << Exponents::rotary;
   const std::size_t half = key.rotary_table.size() / 2;
@@ -323,8 +104,8 @@ void check_rotary_table(const VerifyingKey& key) {
     const std::int32_t cos = key.rotary_table[i];
     const std::int32_t sin = key.rotary_table[half + i];
     if (std::abs(cos) > one || std::abs(sin) > one || std::abs(cos * cos + sin * sin - one * one) > 2 * one) {
-      Decoder::fail("rotary_table", "a rounded cosine and sine of exponent 14 at " + std::to_string(i),
-                    std::to_string(cos) + " and " + std::to_string(sin));
+      refuse_key("rotary_table", "a rounded cosine and sine of exponent 14 at " + std::to_string(i),
+                 std::to_string(cos) + " and " + std::to_string(sin));
     }
   }
 }
@@ -335,27 +116,27 @@ void check_exp_table(const VerifyingKey& key) {
   const unsigned kappa = ceil_log2(key.shape.n_positions) + 1;
   std::int32_t before = std::int32_t{1} << (kappa + 15);
   if (key.exp_table.front() != before + 1) {
-    Decoder::fail("exp_table", std::to_string(before + 1) + " at 0", std::to_string(key.exp_table.front()));
+    refuse_key("exp_table", std::to_string(before + 1) + " at 0", std::to_string(key.exp_table.front()));
   }
   for (std::size_t d = 1; d < key.exp_table.size(); ++d) {
     const std::int32_t entry = key.exp_table[d];
     if (entry < 0 || entry > before || entry % (std::int32_t{1} << kappa) != 0) {
-      Decoder::fail("exp_table",
-                    "a multiple of 2^" + std::to_string(kappa) + " not above " + std::to_string(before) + " at " +
-                        std::to_string(d),
-                    std::to_string(entry));
+      refuse_key("exp_table",
+                 "a multiple of 2^" + std::to_string(kappa) + " not above " + std::to_string(before) + " at " +
+                     std::to_string(d),
+                 std::to_string(entry));
     }
     before = entry;
   }
   if (before != 0) {
-    Decoder::fail("exp_table", "0 at the end", std::to_string(before));
+    refuse_key("exp_table", "0 at the end", std::to_string(before));
   }
 }
 
 }  // namespace
 
 std::vector<std::uint8_t> VerifyingKey::encode() const {
-  Encoder encoder;
+  KeyEncoder encoder;
   encoder.number("version", version);
   head_fields(encoder, *this);
   tail_fields(encoder, *this);
@@ -363,11 +144,11 @@ std::vector<std::uint8_t> VerifyingKey::encode() const {
 }
 
 VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
-  Decoder decoder(bytes);
+  KeyDecoder decoder(bytes);
   VerifyingKey key;
   decoder.number("version", key.version);
   if (key.version != format_version) {
-    Decoder::fail("version", std::to_string(format_version), std::to_string(key.version));
+    refuse_key("version", std::to_string(format_version), std::to_string(key.version));
   }
   head_fields(decoder, key);
   check_shape(key.shape);
@@ -393,8 +174,8 @@ void check_key(const VerifyingKey& key) {
   }
   if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
       key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
-    Decoder::fail("function tables", "2^16 rows each",
-                  std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
+    refuse_key("function tables", "2^16 rows each",
+               std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
   }
   check_exp_table(key);
   for (const Merge& merge : key.tokenizer.merges) {
@@ -403,8 +184,8 @@ void check_key(const VerifyingKey& key) {
   check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
   if (!is_gpt2(key.tokenizer)) {
     if (key.tokenizer.vocabulary.size() != key.shape.n_vocab) {
-      Decoder::fail("vocabulary", std::to_string(key.shape.n_vocab) + " entries",
-                    std::to_string(key.tokenizer.vocabulary.size()));
+      refuse_key("vocabulary", std::to_string(key.shape.n_vocab) + " entries",
+                 std::to_string(key.tokenizer.vocabulary.size()));
     }
     check_tokenizer_limits(key.tokenizer, "verifying key: ");
   }

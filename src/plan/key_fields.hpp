@@ -1,0 +1,240 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bits.hpp"
+#include "base/errors.hpp"
+#include "base/little_endian.hpp"
+#include "base/text.hpp"
+#include "hash/blake2s.hpp"
+#include "parameters/table.hpp"
+#include "plan/limits.hpp"
+#include "tokenizer/tokenizer_data.hpp"
+
+namespace tessera {
+
+[[noreturn]] inline void refuse_key(std::string_view field, const std::string& expected, const std::string& found) {
+  throw InputError("verifying key: " + std::string(field) + ": expected " + expected + ", found " + found);
+}
+
+/// Appends little-endian fields.
+class KeyEncoder {
+ public:
+  template <class T>
+  void number(std::string_view /*field*/, T value) {
+    append_little_endian(bytes, value);
+  }
+  void word(std::string_view /*field*/, std::string_view value) { string(value); }
+  void architecture(Architecture value) { string(architecture_name(value)); }
+  void count(std::string_view /*section*/, std::uint32_t entries) { append_little_endian(bytes, entries); }
+  template <class T>
+  void named(std::string_view name, T value) {
+    string(name);
+    append_little_endian(bytes, value);
+  }
+  void flag(std::string_view name, bool value) { named(name, static_cast<std::uint8_t>(value)); }
+  template <class T>
+  void table(std::string_view name, const std::vector<T>& values, std::uint32_t /*log_rows*/) {
+    string(name);
+    append_little_endian(bytes, ceil_log2(values.size()));
+    append_little_endian(bytes, static_cast<std::uint32_t>(sizeof(T)));
+    for (const T value : values) {
+      append_little_endian(bytes, value);
+    }
+  }
+  template <class T>
+  void list(std::string_view name, const std::vector<T>& values, std::size_t /*expected*/) {
+    string(name);
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const T value : values) {
+      append_little_endian(bytes, value);
+    }
+  }
+  void strings(std::string_view /*field*/, const std::vector<std::string>& values, std::size_t /*expected*/) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const std::string& value : values) {
+      string(value);
+    }
+  }
+  void merges(std::string_view /*field*/, const std::vector<Merge>& values) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const Merge& merge : values) {
+      append_little_endian(bytes, merge.left);
+      append_little_endian(bytes, merge.right);
+    }
+  }
+  template <class Enum>
+  void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
+    string(names[static_cast<std::size_t>(value)]);
+  }
+  void ids(std::string_view /*field*/, const std::vector<std::uint32_t>& values, std::string_view /*limit*/) {
+    append_little_endian<std::uint64_t>(bytes, values.size());
+    for (const std::uint32_t id : values) {
+      append_little_endian(bytes, id);
+    }
+  }
+  void digest(std::string_view /*field*/, const Digest& value) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+  }
+
+  std::vector<std::uint8_t> bytes;
+
+ private:
+  void string(std::string_view value) {
+    append_little_endian(bytes, static_cast<std::uint32_t>(value.size()));
+    bytes.insert(bytes.end(), value.begin(), value.end());
+  }
+};
+
+/// Takes little-endian fields; names and lengths are the expected ones or bounded before anything is allocated.
+class KeyDecoder {
+ public:
+  explicit KeyDecoder(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  template <class T>
+  void number(std::string_view field, T& value) {
+    value = read_little_endian<T>(take(field, sizeof(T)).data());
+  }
+  void word(std::string_view field, std::string_view expected) {
+    const std::string found = string(field);
+    if (found != expected) {
+      refuse_key(field, std::string(expected), quoted_name(found));
+    }
+  }
+  void architecture(Architecture& value) {
+    const std::string found = string("architecture");
+    if (found != architecture_name(Architecture::gpt2) && found != architecture_name(Architecture::llama)) {
+      refuse_key("architecture", "gpt2 or llama", quoted_name(found));
+    }
+    value = found == architecture_name(Architecture::gpt2) ? Architecture::gpt2 : Architecture::llama;
+  }
+  void count(std::string_view section, std::uint32_t entries) { expect(section, "entries", entries); }
+  template <class T>
+  void named(std::string_view name, T& value) {
+    word(name, name);
+    number(name, value);
+  }
+  void flag(std::string_view name, bool& value) {
+    std::uint8_t found = 0;
+    named(name, found);
+    if (found > 1) {
+      refuse_key(name, "0 or 1", std::to_string(found));
+    }
+    value = found == 1;
+  }
+  template <class T>
+  void table(std::string_view name, std::vector<T>& values, std::uint32_t log_rows) {
+    word(name, name);
+    expect(name, "as log2 of its rows", log_rows);
+    expect(name, "bytes an entry", sizeof(T));
+    const std::span<const std::uint8_t> bytes = take(name, sizeof(T) << log_rows);
+    values.resize(std::size_t{1} << log_rows);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
+    }
+  }
+  template <class T>
+  void list(std::string_view name, std::vector<T>& values, std::size_t expected) {
+    word(name, name);
+    if (const std::size_t found = length(name, sizeof(T)); found != expected) {
+      refuse_key(name, std::to_string(expected) + " entries", std::to_string(found));
+    }
+    values.resize(expected);
+    for (T& value : values) {
+      number(name, value);
+    }
+  }
+  void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
+    if (const std::size_t found = length(field, sizeof(std::uint32_t)); found != expected) {
+      refuse_key(field, std::to_string(expected) + " entries", std::to_string(found));
+    }
+    values.resize(expected);
+    std::size_t total = 0;
+    for (std::string& value : values) {
+      value = string(field);
+      total += value.size();
+    }
+    limit("vocabulary bytes", total, field);
+  }
+  void merges(std::string_view field, std::vector<Merge>& values) {
+    const std::size_t found = length(field, sizeof(Merge));
+    limit("merges", found, field);
+    values.resize(found);
+    for (Merge& merge : values) {
+      number(field, merge.left);
+      number(field, merge.right);
+    }
+  }
+  template <class Enum>
+  void choice(std::string_view field, Enum& value, std::span<const std::string_view> names) {
+    const std::string found = string(field);
+    const auto place = std::ranges::find(names, found);
+    if (place == names.end()) {
+      std::string expected;
+      for (std::size_t i = names.size(); i-- > 0;) {
+        expected += std::string(names[i]) + (i > 1 ? ", " : i == 1 ? " or " : "");
+      }
+      refuse_key(field, expected, quoted_name(found));
+    }
+    value = static_cast<Enum>(place - names.begin());
+  }
+  void ids(std::string_view field, std::vector<std::uint32_t>& values, std::string_view limit_name) {
+    const std::size_t found = length(field, sizeof(std::uint32_t));
+    limit(limit_name, found, field);
+    values.resize(found);
+    for (std::uint32_t& id : values) {
+      number(field, id);
+    }
+  }
+  void digest(std::string_view field, Digest& value) { std::ranges::copy(take(field, value.size()), value.begin()); }
+  void finish() const {
+    if (!rest_.empty()) {
+      refuse_key("end", "no further bytes", std::to_string(rest_.size()));
+    }
+  }
+
+ private:
+  std::span<const std::uint8_t> take(std::string_view field, std::size_t size) {
+    if (rest_.size() < size) {
+      refuse_key(field, std::to_string(size) + " bytes", std::to_string(rest_.size()));
+    }
+    const std::span<const std::uint8_t> bytes = rest_.first(size);
+    rest_ = rest_.subspan(size);
+    return bytes;
+  }
+  void expect(std::string_view field, const std::string& what, std::uint32_t expected) {
+    std::uint32_t found = 0;
+    number(field, found);
+    if (found != expected) {
+      refuse_key(field, std::to_string(expected) + " " + what, std::to_string(found));
+    }
+  }
+  std::string string(std::string_view field) {
+    std::uint32_t size = 0;
+    number(field, size);
+    limit("token bytes", size, field);
+    const std::span<const std::uint8_t> bytes = take(field, size);
+    return {bytes.begin(), bytes.end()};
+  }
+  /// The length of a list whose entries take `least` bytes or more.
+  std::size_t length(std::string_view field, std::size_t least) {
+    std::uint64_t found = 0;
+    number(field, found);
+    if (rest_.size() / least < found) {
+      refuse_key(field, "at most " + std::to_string(rest_.size() / least) + " entries", std::to_string(found));
+    }
+    return found;
+  }
+  static void limit(std::string_view name, std::uint64_t value, std::string_view field) {
+    if (const Limit& allowed = limit_of(name); !allowed.allows(value)) {
+      refuse_limit(allowed, std::to_string(value), "verifying key: " + std::string(field) + ": " + std::string(name));
+    }
+  }
+  std::span<const std::uint8_t> rest_;
+};
+
+}  // namespace tessera
