@@ -62,6 +62,8 @@ void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
   a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);
 }
 
+std::string_view activation_name(const ModelShape& shape) { return shape.gpt2() ? "gelu_table" : "activation_table"; }
+
 /// Powers of a place: an empty list where a key that is written lacks it, a new one in a key that is read.
 const std::vector<std::int16_t>& powers_of(const VerifyingKey& key, std::string_view place) {
   static const std::vector<std::int16_t> none;
@@ -77,7 +79,7 @@ void tail_fields(Archive& a, Key& key) {
   const bool llama = !key.shape.gpt2();
   a.count("tables", llama ? 3 : 2);
   a.table("exp_table", key.exp_table, exp_table_log_size - 1);
-  a.table(llama ? "activation_table" : "gelu_table", key.gelu_table, gelu_table_log_size);
+  a.table(activation_name(key.shape), key.gelu_table, gelu_table_log_size);
   if (llama) {
     a.list("rotary_table", key.rotary_table, rotary_entries(key.shape));
     const std::vector<EqualisedPlace> places = equalised_places(key.shape);
@@ -133,6 +135,15 @@ void check_exp_table(const VerifyingKey& key) {
   }
 }
 
+/// Padding of inner features of the MLP is 0 before and after the activation: else no honest proof would pass.
+void check_activation_table(const VerifyingKey& key) {
+  const std::size_t zero = key.gelu_table.size() / 2;
+  if (key.gelu_table[zero] != 0) {
+    refuse_key(activation_name(key.shape), "0 at " + std::to_string(zero) + ", the value of 0",
+               std::to_string(key.gelu_table[zero]));
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> VerifyingKey::encode() const {
@@ -178,6 +189,7 @@ void check_key(const VerifyingKey& key) {
                std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
   }
   check_exp_table(key);
+  check_activation_table(key);
   for (const Merge& merge : key.tokenizer.merges) {
     check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
   }

@@ -171,6 +171,8 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
       {"exp_table: expected 0 at the end",
        [](VerifyingKey& k) { std::ranges::for_each(k.exp_table, [](auto& e) { e = std::max(e, 32); }); }},
       {"gelu_table", [](VerifyingKey& k) { k.gelu_table.resize(1U << 15); }},
+      {"gelu_table: expected 0 at 32768, the value of 0, found -3",
+       [](VerifyingKey& k) { k.gelu_table[1U << 15] = -3; }},
       {"merges", [](VerifyingKey& k) { k.tokenizer.merges[1].right = 30; }},
       {"merges", [](VerifyingKey& k) { k.tokenizer.merges[0].left = 30; }},
       {"end_of_text", [](VerifyingKey& k) { k.tokenizer.end_of_text = 30; }},
