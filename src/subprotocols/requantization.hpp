@@ -20,4 +20,15 @@ S verify_requantization(VerifierContext<S>& context, RangeId remainder, const Te
                         std::type_identity_t<S> value);
 void prove_requantization(ProverContext& context, RangeId remainder, const TensorPoint& at);
 
+/// All claims on y, its look-up's and `consumers`, become one on A.
+///   | # | from | message                                                        |
+///   | 1 | P/V  | reduction of the claims on y to y(r) (claim_reduction.hpp)      |
+///   | 2 | P    | requantization at r gives A(r)                                  |
+template <class S>
+PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y, RangeId remainder,
+                                          std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
+/// Returns r.
+TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y, RangeId remainder,
+                                     std::vector<WeightedClaim> consumers);
+
 }  // namespace tessera

@@ -1,5 +1,8 @@
 #include "subprotocols/requantization.hpp"
+
 #include "plan/prover_context.hpp"
+#include "plan/witness.hpp"
+#include "subprotocols/claim_reduction.hpp"
 
 namespace tessera {
 
@@ -8,6 +11,17 @@ void prove_requantization(ProverContext& context, RangeId id, const TensorPoint&
   for (const TensorId piece : remainder.committed) {
     context.committed(remainder.name, piece, weight_at(at));
   }
+}
+
+TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y, RangeId remainder,
+                                     std::vector<WeightedClaim> consumers) {
+  const Shape& shape = context.plan.ranges[y.range].shape;
+  consumers.insert(consumers.begin(), {weight_at(context.lookup.point(shape)), E::zero()});
+  const ReductionInput claims{std::move(consumers)};
+  const IntegerTensor tensor = context.witness.view(y);
+  const ReducedClaims reduced = prove_claim_reduction(context, shape, std::span(&tensor, 1), std::span(&claims, 1));
+  prove_requantization(context, remainder, reduced.point);
+  return reduced.point;
 }
 
 }  // namespace tessera

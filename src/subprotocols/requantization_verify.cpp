@@ -1,5 +1,7 @@
 #include "subprotocols/requantization.hpp"
 
+#include "subprotocols/claim_reduction.hpp"
+
 namespace tessera {
 
 template <class S>
@@ -13,7 +15,20 @@ S verify_requantization(VerifierContext<S>& context, RangeId id, const TensorPoi
   return requantized<S>(remainder.shape, at, value, sum, remainder.width);
 }
 
+template <class S>
+PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y, RangeId remainder,
+                                          std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers) {
+  const Shape& shape = context.plan.ranges[y.range].shape;
+  consumers.insert(consumers.begin(), {weight_at(context.lookup.point(shape)), context.lookup.value(y)});
+  const ReductionInputOf<S> claims{std::move(consumers)};
+  const ReducedClaimsOf<S> reduced = verify_claim_reduction(context.transcript, shape, std::span(&claims, 1));
+  return {reduced.point, verify_requantization(context, remainder, reduced.point, reduced.values.front())};
+}
+
 template E verify_requantization(VerifierContext<E>&, RangeId, const TensorPoint&, E);
 template Nothing verify_requantization(VerifierContext<Nothing>&, RangeId, const TensorPoint&, Nothing);
+template PointClaim verify_requantized_claims(VerifierContext<E>&, RangeId, RangeId, std::vector<WeightedClaim>);
+template PointClaimOf<Nothing> verify_requantized_claims(VerifierContext<Nothing>&, RangeId, RangeId,
+                                                         std::vector<WeightedClaimOf<Nothing>>);
 
 }  // namespace tessera

@@ -1,5 +1,4 @@
 #include "layers/attention/padded_heads.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/requantization.hpp"
 #include "sumcheck/product_relations.hpp"
@@ -143,14 +142,10 @@ std::array<PointClaim, 2> prove_scores(ProverContext& context, const AttentionPl
 AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std::vector<WeightedClaim> y_consumers) {
   ProverTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("attention");
-  const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
   // all claims on y become one on O*R at the same point
-  y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), E::zero()});
-  const ReductionInput inputs{std::move(y_consumers)};
-  const IntegerTensor y_tensor = context.witness.view(attention.y);
-  const ReducedClaims y = prove_claim_reduction(context, heads, std::span(&y_tensor, 1), std::span(&inputs, 1));
-  prove_requantization(context, attention.y_remainder, y.point);
+  const TensorPoint y_point =
+      prove_requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers));
   // O*R from O and R; R does not depend on the place in the head
   const std::vector<E> inverse = contract(context.witness.tensors[attention.row_inverse.tensor], attention.rows,
                                           std::vector<Axis>(4), context.comm);
@@ -159,7 +154,7 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
       BroadcastFactor(attention.queries, inverse, {true, true, true, false, true})};
   const ProvenSumcheck normalization =
       prove_chunked_sumcheck(transcript, round_kernel(ProductRelation{}), attention.queries, Ownership{1}, factors,
-                             to_flat_point(heads, y.point), context.comm);
+                             to_flat_point(attention.head_feature, y_point), context.comm);
   // chunks and order of y are those of its head points
   const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
   transcript.send("value_sum", normalization.factors[0]);

@@ -1,5 +1,4 @@
 #include "layers/attention/attention.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 #include "sumcheck/product_relations.hpp"
 
@@ -121,13 +120,11 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const Shape& heads = attention.head_feature;
   const Shape& scores = attention.scores;
   // all claims on y become one on O*R at the same point
-  y_consumers.insert(y_consumers.begin(), {weight_at(context.lookup.point(heads)), context.lookup.value(attention.y)});
-  const ReductionInputOf<S> inputs{std::move(y_consumers)};
-  const ReducedClaimsOf<S> y = verify_claim_reduction(transcript, heads, std::span(&inputs, 1));
-  const S normalized = verify_requantization(context, attention.y_remainder, y.point, y.values[0]);
+  const PointClaimOf<S> normalized =
+      verify_requantized_claims<S>(context, attention.y, attention.y_remainder, std::move(y_consumers));
   // O*R from O and R
-  const auto normalization =
-      verify_eq_sumcheck(transcript, normalized, to_flat_point(heads, y.point), ProductRelation{}.degree());
+  const auto normalization = verify_eq_sumcheck(transcript, normalized.value, to_flat_point(heads, normalized.point),
+                                                ProductRelation{}.degree());
   // chunks and order of y are those of its head points
   const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
   const S value_sum = transcript.receive("value_sum");

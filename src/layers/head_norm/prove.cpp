@@ -2,7 +2,6 @@
 #include "layers/rms_norm/rms_norm.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 
 namespace tessera {
@@ -40,11 +39,8 @@ PointClaim run(ProverContext& context, const HeadNormPlan& norm, const PointClai
   context.committed("inverse", norm.inverse.tensor, weight_at(without_places(end)), sumcheck.factors[2]);
   context.parameter("gamma", norm.gamma, weight_at({end.front(), end.end()[-3], end.end()[-2]}), sumcheck.factors[3]);
   // all claims on h become one on A
-  const ReductionInput claims{
-      {{weight_at(context.lookup.point(shape)), E::zero()}, {weight_at(end), sumcheck.factors[1]}}};
-  const ReducedClaims reduced = prove_claim_reduction(context, shape, std::span(&h, 1), std::span(&claims, 1));
-  prove_requantization(context, norm.h_remainder, reduced.point);
-  return {reduced.point, E::zero()};
+  return {prove_requantized_claims(context, norm.h, norm.h_remainder, {{weight_at(end), sumcheck.factors[1]}}),
+          E::zero()};
 }
 
 }  // namespace tessera

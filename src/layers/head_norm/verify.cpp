@@ -1,6 +1,5 @@
 #include "layers/head_norm/head_norm.hpp"
 #include "layers/rms_norm/rms_norm.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 
 namespace tessera {
@@ -15,10 +14,9 @@ template <class S>
 PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
                     std::type_identity_t<const PointClaimOf<S>&> product) {
   VerifierView<S>& transcript = context.transcript;
-  const LookupValuesOf<S>& lookup = context.lookup;
   const auto scope = transcript.scope("norm");
   // V and I of each head and token
-  const TensorPoint token = lookup.point(norm.token);
+  const TensorPoint token = context.lookup.point(norm.token);
   const S square_sum = transcript.receive("square_sum");
   verify_inverse_root<S>(context, norm, norm.token,
                          square_sum + presence_at(norm.token, token) * F::from_signed(norm.epsilon),
@@ -38,9 +36,7 @@ PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
                          "normalized heads do not match the sum-check");
   // all claims on h become one on A
-  const ReductionInputOf<S> claims{{{weight_at(lookup.point(norm.head)), lookup.value(norm.h)}, {weight_at(end), h}}};
-  const ReducedClaimsOf<S> reduced = verify_claim_reduction(transcript, norm.head, std::span(&claims, 1));
-  return {reduced.point, verify_requantization(context, norm.h_remainder, reduced.point, reduced.values.front())};
+  return verify_requantized_claims<S>(context, norm.h, norm.h_remainder, {{weight_at(end), h}});
 }
 
 template PointClaim run(VerifierContext<E>&, const HeadNormPlan&, const PointClaim&);

@@ -1,4 +1,3 @@
-#include "subprotocols/claim_reduction.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
 #include "subprotocols/requantization.hpp"
 #include "plan/witness.hpp"
@@ -23,14 +22,9 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("layer_norm");
   // all claims on u become one on A at the same point
-  consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
-  const ReductionInput claims{std::move(consumers)};
-  const IntegerTensor u = witness.view(norm.u);
-  const ReducedClaims reduced =
-      prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
-  prove_requantization(context, norm.u_remainder, reduced.point);
+  const TensorPoint u_point = prove_requantized_claims(context, norm.u, norm.u_remainder, std::move(consumers));
   // B and the statistics of each token
-  const TensorPoint bias_point(reduced.point.begin(), reduced.point.end() - 1);
+  const TensorPoint bias_point(u_point.begin(), u_point.end() - 1);
   context.parameter("bias", norm.beta, weight_at(bias_point));
   const TensorPoint token = context.lookup.point(norm.token);
   const Point at = to_flat_point(norm.token, token);
@@ -61,7 +55,7 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   const std::vector<bool> by_token = all_but_features(shape);
   const std::vector<E> gamma =
       dense_table(witness.parameter(norm.gamma), context.plan.parameter_shape(norm.gamma), comm);
-  const std::vector<ChunkedFactor> factors{WeightFactor(shape, {{weight_at(reduced.point), E::one()}}),
+  const std::vector<ChunkedFactor> factors{WeightFactor(shape, {{weight_at(u_point), E::one()}}),
                                            TensorFactor{x},
                                            BroadcastFactor(shape, mu, by_token),
                                            BroadcastFactor(shape, inverse, by_token),

@@ -1,4 +1,3 @@
-#include "subprotocols/claim_reduction.hpp"
 #include "layers/layer_norm/layer_norm.hpp"
 #include "subprotocols/requantization.hpp"
 
@@ -53,21 +52,18 @@ template <class S>
 void run(VerifierContext<S>& context, const LayerNormPlan& norm,
          std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers) {
   VerifierView<S>& transcript = context.transcript;
-  const LookupValuesOf<S>& lookup = context.lookup;
   const auto scope = transcript.scope("layer_norm");
   // all claims on u become one on A at the same point
-  consumers.insert(consumers.begin(), {weight_at(lookup.point(norm.activation)), lookup.value(norm.u)});
-  const ReductionInputOf<S> claims{std::move(consumers)};
-  const ReducedClaimsOf<S> u = verify_claim_reduction(transcript, norm.activation, std::span(&claims, 1));
-  const S scaled = verify_requantization(context, norm.u_remainder, u.point, u.values[0]);
+  const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
   // B and the statistics of each token
-  const TensorPoint bias_point(u.point.begin(), u.point.end() - 1);
+  const TensorPoint bias_point(scaled.point.begin(), scaled.point.end() - 1);
   const S bias = context.parameter("bias", norm.beta, weight_at(bias_point));
-  const TensorPoint token = lookup.point(norm.token);
+  const TensorPoint token = context.lookup.point(norm.token);
   const S square_sum = verify_statistics(context, norm, token);
   // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
-  const S target = scaled - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
+  const S target =
+      scaled.value - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
   const auto sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
   const TensorPoint end = to_tensor_point(norm.activation, sumcheck.point);
   const TensorPoint token_end = without_feature(end);
@@ -76,7 +72,7 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
   const S mu_end = context.committed("mu", norm.mu.tensor, weight_at(token_end));
   const S inverse_end = context.committed("inverse", norm.inverse.tensor, weight_at(token_end));
   const S gamma = context.parameter("gamma", norm.gamma, weight_at(feature_end));
-  const E at_u = eq(to_flat_point(norm.activation, u.point), sumcheck.point);
+  const E at_u = eq(to_flat_point(norm.activation, scaled.point), sumcheck.point);
   const E at_token = eq(to_flat_point(norm.token, token), to_flat_point(norm.token, token_end));
   const std::array<S, 6> factors{at_u, x, mu_end, inverse_end, gamma, at_token};
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,

@@ -1,5 +1,4 @@
 #include "layers/rms_norm/rms_norm.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 #include "plan/witness.hpp"
 #include "plan/prover_context.hpp"
@@ -12,12 +11,7 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("rms_norm");
   // all claims on u become one on A at the same point
-  consumers.insert(consumers.begin(), {weight_at(context.lookup.point(norm.activation)), E::zero()});
-  const ReductionInput claims{std::move(consumers)};
-  const IntegerTensor u = witness.view(norm.u);
-  const ReducedClaims reduced =
-      prove_claim_reduction(context, norm.activation, std::span(&u, 1), std::span(&claims, 1));
-  prove_requantization(context, norm.u_remainder, reduced.point);
+  const TensorPoint u_point = prove_requantized_claims(context, norm.u, norm.u_remainder, std::move(consumers));
   // V and I of each token
   const TensorPoint token = context.lookup.point(norm.token);
   const std::vector<E> inverse = dense_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
@@ -32,8 +26,8 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
   const std::vector<E> gamma =
       dense_table(witness.parameter(norm.gamma), context.plan.parameter_shape(norm.gamma), comm);
   const std::vector<ChunkedFactor> factors{
-      WeightFactor(shape, {{weight_at(reduced.point), E::one()}}), TensorFactor{x},
-      BroadcastFactor(shape, inverse, by_token), BroadcastFactor(shape, gamma, all_but_tokens(shape)),
+      WeightFactor(shape, {{weight_at(u_point), E::one()}}), TensorFactor{x}, BroadcastFactor(shape, inverse, by_token),
+      BroadcastFactor(shape, gamma, all_but_tokens(shape)),
       BroadcastFactor(shape, eq_table(to_flat_point(norm.token, token)), by_token)};
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, x);
   const ProvenSumcheck sumcheck =

@@ -1,5 +1,4 @@
 #include "layers/rms_norm/rms_norm.hpp"
-#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 
 namespace tessera {
@@ -8,22 +7,18 @@ template <class S>
 void run(VerifierContext<S>& context, const RmsNormPlan& norm,
          std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers) {
   VerifierView<S>& transcript = context.transcript;
-  const LookupValuesOf<S>& lookup = context.lookup;
   const auto scope = transcript.scope("rms_norm");
   // all claims on u become one on A at the same point
-  consumers.insert(consumers.begin(), {weight_at(lookup.point(norm.activation)), lookup.value(norm.u)});
-  const ReductionInputOf<S> claims{std::move(consumers)};
-  const ReducedClaimsOf<S> u = verify_claim_reduction(transcript, norm.activation, std::span(&claims, 1));
-  const S scaled = verify_requantization(context, norm.u_remainder, u.point, u.values[0]);
+  const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
   // V and I of each token
-  const TensorPoint token = lookup.point(norm.token);
+  const TensorPoint token = context.lookup.point(norm.token);
   const S square_sum = transcript.receive("square_sum");
   verify_inverse_root<S>(context, norm, norm.token,
                          square_sum + presence_at(norm.token, token) * F::from_signed(norm.epsilon),
                          norm.norm_numerator);
   // A(r) and S2(t) from x, I and Gamma
   const RmsNormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
-  const S target = scaled + relation.lambda * square_sum;
+  const S target = scaled.value + relation.lambda * square_sum;
   const auto sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
   const TensorPoint end = to_tensor_point(norm.activation, sumcheck.point);
   const TensorPoint token_end = without_feature(end);
@@ -31,7 +26,7 @@ void run(VerifierContext<S>& context, const RmsNormPlan& norm,
   const S x = context.committed("x", norm.x.tensor, weight_at(end));
   const S inverse = context.committed("inverse", norm.inverse.tensor, weight_at(token_end));
   const S gamma = context.parameter("gamma", norm.gamma, weight_at(feature_end));
-  const E at_u = eq(to_flat_point(norm.activation, u.point), sumcheck.point);
+  const E at_u = eq(to_flat_point(norm.activation, scaled.point), sumcheck.point);
   const E at_token = eq(to_flat_point(norm.token, token), to_flat_point(norm.token, token_end));
   const std::array<S, 5> factors{at_u, x, inverse, gamma, at_token};
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
