@@ -14,6 +14,9 @@ S requantized(const Shape& shape, const TensorPoint& at, S value, S remainder, u
   return value * two_to_the(shift) + remainder - presence_at(shape, at) * two_to_the(shift - 1);
 }
 
+/// A at the look-up point of y, from y there.
+template <class S>
+S requantized_at_lookup(VerifierContext<S>& context, RangeId remainder, std::type_identity_t<S> value);
 /// Receives rem's pieces at `at` and returns A(at).
 template <class S>
 S verify_requantization(VerifierContext<S>& context, RangeId remainder, const TensorPoint& at,

@@ -5,6 +5,14 @@
 namespace tessera {
 
 template <class S>
+S requantized_at_lookup(VerifierContext<S>& context, RangeId id, std::type_identity_t<S> value) {
+  const RangeCheck& remainder = context.plan.ranges[id.range];
+  context.transcript.identity(remainder.shape.bits(), "identity at the look-up point");
+  return requantized<S>(remainder.shape, context.lookup.point(remainder.shape), value, context.lookup.value(remainder),
+                        remainder.width);
+}
+
+template <class S>
 S verify_requantization(VerifierContext<S>& context, RangeId id, const TensorPoint& at, std::type_identity_t<S> value) {
   const RangeCheck& remainder = context.plan.ranges[id.range];
   S sum{};
@@ -25,6 +33,8 @@ PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y
   return {reduced.point, verify_requantization(context, remainder, reduced.point, reduced.values.front())};
 }
 
+template E requantized_at_lookup(VerifierContext<E>&, RangeId, E);
+template Nothing requantized_at_lookup(VerifierContext<Nothing>&, RangeId, Nothing);
 template E verify_requantization(VerifierContext<E>&, RangeId, const TensorPoint&, E);
 template Nothing verify_requantization(VerifierContext<Nothing>&, RangeId, const TensorPoint&, Nothing);
 template PointClaim verify_requantized_claims(VerifierContext<E>&, RangeId, RangeId, std::vector<WeightedClaim>);

@@ -6,13 +6,6 @@
 namespace tessera {
 namespace {
 
-/// t at the look-up point: A there.
-template <class S>
-S product_at_lookup(VerifierContext<S>& context, const GatedMlpPlan& mlp, const TensorPoint& at) {
-  return requantized<S>(mlp.inner, at, context.lookup.value(mlp.product), context.lookup.value(mlp.product_remainder),
-                        static_cast<unsigned>(mlp.shift_product));
-}
-
 /// Steps 3 to 6: from t at the look-up point and at m to U at one point.
 template <class S>
 PointClaimOf<S> verify_gating(VerifierContext<S>& context, const GatedMlpPlan& mlp, const PointClaimOf<S>& t) {
@@ -20,8 +13,7 @@ PointClaimOf<S> verify_gating(VerifierContext<S>& context, const GatedMlpPlan& m
   const auto scope = transcript.scope("gating");
   const TensorPoint at = context.lookup.point(mlp.inner);
   const S here = verify_requantization(context, mlp.product_remainder, t.point, t.value);
-  const S looked_up = product_at_lookup(context, mlp, at);
-  transcript.identity(mlp.inner.bits(), "identity at the look-up point");
+  const S looked_up = requantized_at_lookup(context, mlp.product_remainder, context.lookup.value(mlp.product));
   const E gamma = transcript.challenge("gamma", 1, "combination of claims");
   const auto sumcheck =
       verify_sumcheck(transcript, looked_up + gamma * here, mlp.inner.bits(), TripleProductRelation{}.degree());
@@ -46,10 +38,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
   const unsigned block_bits = outer[0].bits();
   // the update of the residual stream is W_down*t
   const TensorPoint at = context.lookup.point(mlp.feature);
-  const S update = verify_block_update(context, mlp);
-  const S out = requantized(mlp.feature, at, update, context.lookup.value(mlp.out_remainder),
-                            static_cast<unsigned>(mlp.shift_down));
-  context.transcript.identity(mlp.feature.bits(), "identity at the look-up point");
+  const S out = requantized_at_lookup(context, mlp.out_remainder, verify_block_update(context, mlp));
   const auto t = verify_matrix_product(context, {{mlp.down}, block_bits, inner[1].bits()}, at, std::span(&out, 1));
   // t is a*U, U is W_up*u
   const PointClaimOf<S> sum = verify_gating(context, mlp, t);
@@ -59,9 +48,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
   const TensorPoint z_point = context.lookup.point(mlp.inner);
   const S z =
       context.lookup.input(mlp.activation) - presence_at(mlp.inner, z_point) * two_to_the(gelu_table_log_size - 1);
-  const S in = requantized(mlp.inner, z_point, z, context.lookup.value(mlp.gate_remainder),
-                           static_cast<unsigned>(mlp.shift_gate));
-  context.transcript.identity(mlp.inner.bits(), "identity at the look-up point");
+  const S in = requantized_at_lookup(context, mlp.gate_remainder, z);
   const auto gate =
       verify_matrix_product(context, {{mlp.gate}, block_bits, outer[1].bits()}, z_point, std::span(&in, 1));
   return {{weight_at(up.point), up.value}, {weight_at(gate.point), gate.value}};

@@ -13,23 +13,18 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& 
   const unsigned block_bits = outer[0].bits();
   // the update of the residual stream, from this block's and the next one's
   const TensorPoint at = context.lookup.point(mlp.feature);
-  const S update = verify_block_update(context, mlp);
-  const S scaled =
-      requantized(mlp.feature, at, update, context.lookup.value(mlp.out_remainder), static_cast<unsigned>(mlp.shift_2));
-  context.transcript.identity(mlp.feature.bits(), "identity at the look-up point");
+  const S update = requantized_at_lookup(context, mlp.out_remainder, verify_block_update(context, mlp));
   // it is W2*g + b2
   const S bias2 = context.parameter("bias_2", mlp.b2, weight_at({at[0], at[1]}));
-  const S out = scaled - bias2 * two_to_the(static_cast<unsigned>(mlp.bias_shift_2));
+  const S out = update - bias2 * two_to_the(static_cast<unsigned>(mlp.bias_shift_2));
   const auto gelu = verify_matrix_product(context, {{mlp.w2}, block_bits, inner[1].bits()}, at, std::span(&out, 1));
   context.ledger.add(witness_oracle, mlp.gelu.output, weight_at(gelu.point), gelu.value);
   // GELU's input is W1*u + b1
   const TensorPoint z_point = context.lookup.point(mlp.inner);
   const S z = context.lookup.input(mlp.gelu) - presence_at(mlp.inner, z_point) * two_to_the(gelu_table_log_size - 1);
-  const S z_scaled =
-      requantized(mlp.inner, z_point, z, context.lookup.value(mlp.remainder), static_cast<unsigned>(mlp.shift_1));
-  context.transcript.identity(mlp.inner.bits(), "identity at the look-up point");
+  const S scaled = requantized_at_lookup(context, mlp.remainder, z);
   const S bias1 = context.parameter("bias_1", mlp.b1, weight_at({z_point[0], z_point[1]}));
-  const S in = z_scaled - bias1 * two_to_the(static_cast<unsigned>(mlp.bias_shift_1));
+  const S in = scaled - bias1 * two_to_the(static_cast<unsigned>(mlp.bias_shift_1));
   const auto u = verify_matrix_product(context, {{mlp.w1}, block_bits, outer[1].bits()}, z_point, std::span(&in, 1));
   return {{weight_at(u.point), u.value}};
 }

@@ -11,10 +11,7 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
   const Shape& shape = projection.feature;
   const TensorPoint at = context.lookup.point(shape);
   const S update = context.lookup.value(projection.x_mid.checked) - context.lookup.value(projection.x_in.checked);
-  const S scaled = requantized(shape, at, update, context.lookup.value(projection.remainder),
-                               static_cast<unsigned>(projection.shift));
-  context.transcript.identity(shape.bits(), "identity at the look-up point");
-  S out = scaled;
+  S out = requantized_at_lookup(context, projection.remainder, update);
   if (projection.bias) {
     out -= context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *
            two_to_the(static_cast<unsigned>(projection.bias_shift));
