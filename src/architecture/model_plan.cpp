@@ -103,6 +103,10 @@ NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place) {
   return norm;
 }
 
+ResidualEnd residual_end(const ModelPlan& plan) {
+  return {plan.shapes.block_feature, plan.constants.residual_bits, plan.x_in, plan.x_mid, plan.x_end};
+}
+
 ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass) { return {key, pass}; }
 
 StateShapes ModelPlan::state_shapes(const ModelShape& model) { return ModelShapes::of(model, 0, 1, 1, 1).state; }

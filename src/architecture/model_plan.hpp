@@ -101,6 +101,8 @@ struct NormPlace {
 
 /// What norms of all architectures say.
 NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place);
+/// What MLPs of all architectures say of the residual stream.
+ResidualEnd residual_end(const ModelPlan& plan);
 
 /// u of a norm.
 inline const NormOutput& output_of(const NormLayer& norm) {

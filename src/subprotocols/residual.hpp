@@ -9,7 +9,8 @@ namespace tessera {
 ///   | # | from | message                                                            |
 ///   | 1 | P    | x_in shifted by one block at p, x_end(p_f, p_t): claims            |
 struct ResidualEnd {
-  Shape feature;  // (B,F,T)
+  Shape feature;               // (B,F,T)
+  unsigned residual_bits = 0;  // w_x
   CommittedValue<std::int32_t> x_in, x_mid, x_end;
 };
 

@@ -30,7 +30,7 @@ QkvPlan declare_qkv(Builder& builder, const ModelPlan& plan) {
 MlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, std::size_t table) {
   const Exponents& e = plan.exponents;
   MlpSpec spec;
-  spec.feature = plan.shapes.block_feature;
+  static_cast<ResidualEnd&>(spec) = residual_end(plan);
   spec.inner = plan.shapes.block_inner;
   spec.w1 = w1;
   spec.b1 = b1;
@@ -41,10 +41,6 @@ MlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, std::size_t table) 
   spec.bias_shift_1 = e.bias_1();
   spec.bias_shift_2 = e.bias_2();
   spec.table = table;
-  spec.residual_bits = plan.constants.residual_bits;
-  spec.x_in = plan.x_in;
-  spec.x_mid = plan.x_mid;
-  spec.x_end = plan.x_end;
   spec.u = output_of(plan.norm_2).u;
   return MlpPlan::declare(builder, std::move(spec));
 }

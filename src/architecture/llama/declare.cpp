@@ -54,7 +54,7 @@ GroupedQkvPlan declare_qkv(Builder& builder, const ModelPlan& plan, const Verify
 GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, const VerifyingKey& key, std::size_t table) {
   const Exponents& e = plan.exponents;
   GatedMlpSpec spec;
-  spec.feature = plan.shapes.block_feature;
+  static_cast<ResidualEnd&>(spec) = residual_end(plan);
   spec.inner = plan.shapes.block_inner;
   spec.gate = w_gate;
   spec.up = w_up;
@@ -64,10 +64,6 @@ GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, const Verifyin
   spec.shift_down = e.shift_down();
   spec.product_bits = key.product_bits;
   spec.table = table;
-  spec.residual_bits = plan.constants.residual_bits;
-  spec.x_in = plan.x_in;
-  spec.x_mid = plan.x_mid;
-  spec.x_end = plan.x_end;
   spec.u = output_of(plan.norm_2).u;
   return GatedMlpPlan::declare(builder, std::move(spec));
 }

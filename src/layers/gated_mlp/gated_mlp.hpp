@@ -35,8 +35,7 @@ struct GatedMlpSpec : ResidualEnd {
   int shift_gate = 0, shift_product = 0, shift_down = 0;
   unsigned product_bits = 16;  // w_t
   std::size_t table = 0;       // of the activation
-  unsigned residual_bits = 0;
-  Recorded<std::int16_t> u;  // the norm's output
+  Recorded<std::int16_t> u;    // the norm's output
 };
 
 struct GatedMlpPlan : GatedMlpSpec {

@@ -26,8 +26,7 @@ struct MlpSpec : ResidualEnd {
   Shape inner;  // (B,N,T)
   ParameterId w1{}, b1{}, w2{}, b2{};
   int shift_1 = 0, shift_2 = 0, bias_shift_1 = 0, bias_shift_2 = 0;
-  std::size_t table = 0;  // of GELU
-  unsigned residual_bits = 0;
+  std::size_t table = 0;     // of GELU
   Recorded<std::int16_t> u;  // the layer norm's output
 };
 
