@@ -26,9 +26,10 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
       record_(record),
       comm_(comm),
       progress_(std::move(progress)),
+      // room for what is written and for what the last query sees; they differ only where a layer's plan is a lie of
+      // tests
       cache_(plan.query_rows(comm.rank(), comm.size()), plan.key_rows(comm.rank(), comm.size()), plan.model.n_layer,
-             plan.past,
-             std::max(plan.keys(), plan.attention.past + plan.padded_tokens)),  // the last query sees them all
+             plan.past, std::max(plan.keys(), plan.attention.past + plan.padded_tokens)),
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
   if (record == Record::trace) {
