@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
@@ -131,17 +132,19 @@ double read_positive(const ReadFile& file, const std::string& name) {
 /// Positions of the float model, which the integer model has as its table.
 Rope read_rope(const ReadFile& file) {
   Rope rope;
-  rope.scaling = file.read_text("float/rope/scaling", 16);
-  if (rope.scaling != "none" && rope.scaling != "linear" && rope.scaling != "llama3") {
-    file.fail("float/rope/scaling", "none, linear or llama3", quoted_name(rope.scaling));
+  const std::string scaling = file.read_text("float/rope/scaling", 16);
+  const auto known = std::ranges::find(rope_scalings, scaling);
+  if (known == rope_scalings.end()) {
+    file.fail("float/rope/scaling", "none, linear or llama3", quoted_name(scaling));
   }
+  rope.scaling = static_cast<RopeScaling>(known - rope_scalings.begin());
   for_each_number(
       rope, [&](const char* name, double& value) { value = read_positive(file, std::string("float/rope/") + name); });
   return rope;
 }
 
 void write_rope(WriteFile& file, const Rope& rope) {
-  file.write_text("float/rope/scaling", rope.scaling);
+  file.write_text("float/rope/scaling", rope_scalings.at(static_cast<std::size_t>(rope.scaling)));
   for_each_number(rope,
                   [&](const char* name, double value) { file.write_scalar(std::string("float/rope/") + name, value); });
 }

@@ -81,11 +81,11 @@ Unsigned root(Unsigned value, std::size_t degree) {
 
 /// (1 - smooth) * f/factor + smooth * f, smooth = (original*f/(2 pi) - low)/(high - low) between 0 and 1: how the
 /// configuration "llama3" divides frequencies. f/(2 pi) is one over the wave's length.
-Unsigned interpolate(Unsigned frequency, const RotaryScaling& scaling) {
+Unsigned interpolate(Unsigned frequency, const Rope& rope) {
   const Unsigned waves = multiply(frequency, inverse_turn);
-  const Unsigned low = quotient(exact(scaling.low_freq_factor), exact(scaling.original_positions));
-  const Unsigned high = quotient(exact(scaling.high_freq_factor), exact(scaling.original_positions));
-  const Unsigned divided = multiply(frequency, quotient(exact_one, exact(scaling.factor)));
+  const Unsigned low = quotient(exact(rope.low_frequency), exact(rope.original_positions));
+  const Unsigned high = quotient(exact(rope.high_frequency), exact(rope.original_positions));
+  const Unsigned divided = multiply(frequency, quotient(exact_one, exact(rope.factor)));
   if (waves <= low) {
     return divided;
   }
@@ -97,20 +97,20 @@ Unsigned interpolate(Unsigned frequency, const RotaryScaling& scaling) {
 }
 
 /// Angles of position 1: at most 2^-85 away from the real ones, since the root of 1/theta >= 2^-32 is at most 2^-87.
-std::vector<Unsigned> frequencies(double theta, const RotaryScaling& scaling, std::size_t half) {
-  const Unsigned ratio = root(quotient(exact_one, exact(theta)), half);
+std::vector<Unsigned> frequencies(const Rope& rope, std::size_t half) {
+  const Unsigned ratio = root(quotient(exact_one, exact(rope.theta)), half);
   std::vector<Unsigned> result;
   Unsigned frequency = one;
   for (std::size_t i = 0; i < half; ++i, frequency = multiply(frequency, ratio)) {
-    switch (scaling.kind) {
-      case RotaryScaling::Kind::none:
+    switch (rope.scaling) {
+      case RopeScaling::none:
         result.push_back(frequency);
         break;
-      case RotaryScaling::Kind::linear:
-        result.push_back(multiply(frequency, quotient(exact_one, exact(scaling.factor))));
+      case RopeScaling::linear:
+        result.push_back(multiply(frequency, quotient(exact_one, exact(rope.factor))));
         break;
-      case RotaryScaling::Kind::llama3:
-        result.push_back(interpolate(frequency, scaling));
+      case RopeScaling::llama3:
+        result.push_back(interpolate(frequency, rope));
         break;
     }
   }
@@ -178,24 +178,23 @@ void check(bool ok, const char* name, double value) {
 
 }  // namespace
 
-std::vector<std::int16_t> rotary_table(double theta, const RotaryScaling& scaling, std::size_t half,
-                                       std::size_t positions) {
+std::vector<std::int16_t> rotary_table(const Rope& rope, std::size_t half, std::size_t positions) {
   const auto within = [](double value, double low) { return value >= low && value <= 0x1p32; };
-  check(within(theta, 1.0), "theta", theta);
+  check(within(rope.theta, 1.0), "theta", rope.theta);
   check(half >= 1 && half <= 256, "half of a head", static_cast<double>(half));
   check(positions >= 1 && positions <= 1U << 13, "number of positions", static_cast<double>(positions));
-  if (scaling.kind != RotaryScaling::Kind::none) {
-    check(within(scaling.factor, 1.0), "factor", scaling.factor);
+  if (rope.scaling != RopeScaling::none) {
+    check(within(rope.factor, 1.0), "factor", rope.factor);
   }
-  if (scaling.kind == RotaryScaling::Kind::llama3) {
-    check(within(scaling.low_freq_factor, 0x1p-10), "low_freq_factor", scaling.low_freq_factor);
-    check(within(scaling.high_freq_factor, 0x1p-10) && scaling.high_freq_factor > scaling.low_freq_factor,
-          "high_freq_factor", scaling.high_freq_factor);
-    check(within(scaling.original_positions, scaling.high_freq_factor), "original_max_position_embeddings",
-          scaling.original_positions);
+  if (rope.scaling == RopeScaling::llama3) {
+    check(within(rope.low_frequency, 0x1p-10), "low_freq_factor", rope.low_frequency);
+    check(within(rope.high_frequency, 0x1p-10) && rope.high_frequency > rope.low_frequency, "high_freq_factor",
+          rope.high_frequency);
+    check(within(rope.original_positions, rope.high_frequency), "original_max_position_embeddings",
+          rope.original_positions);
   }
   std::vector<Direction> step;
-  for (const Unsigned frequency : frequencies(theta, scaling, half)) {
+  for (const Unsigned frequency : frequencies(rope, half)) {
     step.push_back(Direction::of(frequency));
   }
   std::vector<std::int16_t> table(2 * positions * half);

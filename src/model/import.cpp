@@ -1,6 +1,5 @@
 #include "model/import.hpp"
 
-#include "arithmetic/rotary_table.hpp"
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
 #include "model/checkpoint.hpp"
@@ -13,17 +12,8 @@ namespace tessera {
 namespace {
 
 std::vector<std::int16_t> rotary_table_of(const FloatModel& model) {
-  const Rope& rope = model.rope;
-  RotaryScaling scaling;
-  scaling.kind = rope.scaling == "llama3"   ? RotaryScaling::Kind::llama3
-                 : rope.scaling == "linear" ? RotaryScaling::Kind::linear
-                                            : RotaryScaling::Kind::none;
-  scaling.factor = rope.factor;
-  scaling.low_freq_factor = rope.low_frequency;
-  scaling.high_freq_factor = rope.high_frequency;
-  scaling.original_positions = rope.original_positions;
   try {
-    return rotary_table(rope.theta, scaling, model.shape.head_size() / 2, model.shape.n_positions);
+    return rotary_table(model.rope, model.shape.head_size() / 2, model.shape.n_positions);
   } catch (const std::invalid_argument& error) {
     throw InputError(error.what());
   }

@@ -78,11 +78,11 @@ Rope read_scaling(ConfigFields scaling, double theta) {
   const auto type = scaling.one_of(name, {"default", "linear", "llama3"}).get<std::string>();
   scaling.one_of("type", {type});
   scaling.one_of("partial_rotary_factor", {1.0});
-  rope.scaling = type == "default" ? "none" : type;
-  if (type != "default") {
+  rope.scaling = type == "llama3" ? RopeScaling::llama3 : type == "linear" ? RopeScaling::linear : RopeScaling::none;
+  if (rope.scaling != RopeScaling::none) {
     rope.factor = scaling.positive("factor", 1e6);
   }
-  if (type == "llama3") {
+  if (rope.scaling == RopeScaling::llama3) {
     rope.low_frequency = scaling.positive("low_freq_factor", 1e6);
     rope.high_frequency = scaling.positive("high_freq_factor", 1e6);
     rope.original_positions = static_cast<double>(scaling.count("original_max_position_embeddings"));
@@ -98,7 +98,7 @@ Rope read_rope(ConfigFields& fields) {
   Rope rope;
   rope.theta = fields.positive("rope_theta", 1e15, rope.theta);
   for (const char* name : {"rope_scaling", "rope_parameters"}) {  // the newer one holds theta as well
-    const bool other = rope.scaling != "none";
+    const bool other = rope.scaling != RopeScaling::none;
     if (fields.has_value(name) && !fields.at(name).empty()) {
       if (other) {
         fields.refuse(name, "none beside rope_scaling", fields.at(name));

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include "arithmetic/rotary_table.hpp"
 #include "plan/parameters.hpp"
 #include "tokenizer/tokenizer.hpp"
 #include <vector>
@@ -15,13 +16,6 @@ struct Calibration {
   std::map<std::string, double> maxima;
   double margin = 2.0;
   std::map<std::string, std::vector<double>> channels;
-};
-
-/// Rotary positions: frequencies theta^(-2i/m), scaled. Defaults are those of Llama 3's scaling.
-struct Rope {
-  double theta = 10000;
-  std::string scaling = "none";  // none, linear, llama3
-  double factor = 1, low_frequency = 1, high_frequency = 4, original_positions = 8192;
 };
 
 /// A checkpoint as it was trained.

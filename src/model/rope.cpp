@@ -25,10 +25,10 @@ std::vector<double> rotary_frequencies(const Rope& rope, std::size_t head_size) 
   std::vector<double> frequencies(head_size / 2);
   for (std::size_t i = 0; i < frequencies.size(); ++i) {
     const double plain = std::pow(rope.theta, -static_cast<double>(2 * i) / static_cast<double>(head_size));
-    if (rope.scaling == "llama3") {
+    if (rope.scaling == RopeScaling::llama3) {
       frequencies[i] = llama3_frequency(rope, plain);
     } else {
-      frequencies[i] = rope.scaling == "linear" ? plain / rope.factor : plain;
+      frequencies[i] = rope.scaling == RopeScaling::linear ? plain / rope.factor : plain;
     }
   }
   return frequencies;

@@ -66,7 +66,7 @@ struct GroupedPlan : Plan {
     }
     spec.shift = {31, 30, 15};
     spec.bias_shift = {10, 9, 8};
-    spec.rotary = {std::make_shared<std::vector<std::int16_t>>(rotary_table(1e3, {}, size.half, size.positions)),
+    spec.rotary = {std::make_shared<std::vector<std::int16_t>>(rotary_table({.theta = 1e3}, size.half, size.positions)),
                    size.positions, size.half, past};
     spec.u = u;
     qkv = GroupedQkvPlan::declare(builder, std::move(spec));
@@ -370,7 +370,7 @@ TEST(GroupedQkv, another_rotation_is_rejected) {
       {"positions of a beginning or another one", [](Rotary& rotary) { rotary.past = rotary.past == 0 ? 3 : 0; }},
       {"another angle",
        [&](Rotary& rotary) {
-         with_table(rotary, [&](auto& table) { table = rotary_table(2e3, {}, rotary.half, rotary.positions); });
+         with_table(rotary, [&](auto& table) { table = rotary_table({.theta = 2e3}, rotary.half, rotary.positions); });
        }},
       {"turned the other way",
        [&](Rotary& rotary) {

@@ -14,7 +14,8 @@ using testing::naive_eq;
 using testing::RandomElements;
 
 Rotary make_rotary(std::size_t half, std::size_t positions, std::size_t past) {
-  return {std::make_shared<std::vector<std::int16_t>>(rotary_table(1e3, {}, half, positions)), positions, half, past};
+  return {std::make_shared<std::vector<std::int16_t>>(rotary_table({.theta = 1e3}, half, positions)), positions, half,
+          past};
 }
 
 /// Dimensions beside those of the rotation are not looked at.

@@ -45,7 +45,7 @@ TEST_F(Qwen2Checkpoint, has_what_its_files_say) {
   EXPECT_EQ(model.shape, (ModelShape{2, 40, 6, 100, 300, 64, Architecture::llama, 3, 12, true, true, false}));
   EXPECT_EQ(model.layer_norm_epsilon, 1e-6);
   EXPECT_EQ(model.rope.theta, 1e6);
-  EXPECT_EQ(model.rope.scaling, "none");
+  EXPECT_EQ(model.rope.scaling, RopeScaling::none);
   EXPECT_EQ(model.activation, "silu");
   const SafetensorsFile file(model_folder("odd-qwen2-50k") / "model_f16.safetensors");
   const std::map<ParameterId, std::string> names = {{wq, "self_attn.q_proj.weight"},
@@ -136,7 +136,7 @@ TEST_F(LlamaConfig, scalings_of_rotary_positions) {
                        {"original_max_position_embeddings", 8192}};
   config_["rope_scaling"] = llama3;
   const Rope rope = read().rope;
-  EXPECT_EQ(rope.scaling, "llama3");
+  EXPECT_EQ(rope.scaling, RopeScaling::llama3);
   EXPECT_EQ(rope.theta, 500000);
   EXPECT_EQ(rope.factor, 32);
   EXPECT_EQ(rope.low_frequency, 1);
@@ -148,10 +148,10 @@ TEST_F(LlamaConfig, scalings_of_rotary_positions) {
     expect_refused(field == "rope_type" ? "factor" : "rope_scaling: " + field);
   }
   config_["rope_scaling"] = {{"type", "linear"}, {"factor", 4}};
-  EXPECT_EQ(read().rope.scaling, "linear");
+  EXPECT_EQ(read().rope.scaling, RopeScaling::linear);
   EXPECT_EQ(read().rope.factor, 4);
   config_["rope_scaling"] = {{"rope_type", "default"}, {"type", "default"}};
-  EXPECT_EQ(read().rope.scaling, "none");
+  EXPECT_EQ(read().rope.scaling, RopeScaling::none);
   for (const char* type : {"dynamic", "yarn", "longrope"}) {
     config_["rope_scaling"] = {{"type", type}, {"factor", 4}};
     expect_refused("rope_scaling: type");

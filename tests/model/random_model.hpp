@@ -124,7 +124,7 @@ class RandomModel {
     model.shape = shape;
     model.activation = "silu";
     model.product_bits = product_bits;
-    model.rotary_table = rotary_table(10000, {}, shape.head_size() / 2, shape.n_positions);
+    model.rotary_table = rotary_table({.theta = 10000}, shape.head_size() / 2, shape.n_positions);
     model.equalisation = no_equalisation(shape);
     model.exponents = llama_exponents(shape, product_bits);
     const double root = std::sqrt(static_cast<double>(shape.head_size()));

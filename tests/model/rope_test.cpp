@@ -10,7 +10,8 @@ namespace {
 
 TEST(Rope, plain_and_linear_frequencies) {
   const std::vector<double> plain = rotary_frequencies({.theta = 10000}, 8);
-  const std::vector<double> linear = rotary_frequencies({.theta = 10000, .scaling = "linear", .factor = 4}, 8);
+  const std::vector<double> linear =
+      rotary_frequencies({.theta = 10000, .scaling = RopeScaling::linear, .factor = 4}, 8);
   ASSERT_EQ(plain.size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_DOUBLE_EQ(plain[i], std::pow(10.0, -static_cast<double>(i)));
@@ -20,7 +21,8 @@ TEST(Rope, plain_and_linear_frequencies) {
 
 // theta, head size and scaling of Llama 3.2 with a billion parameters; numbers by the definition
 TEST(Rope, llama3_frequencies) {
-  const std::vector<double> found = rotary_frequencies({.theta = 500000, .scaling = "llama3", .factor = 32}, 64);
+  const std::vector<double> found =
+      rotary_frequencies({.theta = 500000, .scaling = RopeScaling::llama3, .factor = 32}, 64);
   const std::map<std::size_t, double> expected = {{0, 1.0},
                                                   {14, 0.0032114459947525913},
                                                   {15, 0.001290547928209264},
