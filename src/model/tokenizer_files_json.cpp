@@ -6,11 +6,12 @@
 #include "base/text.hpp"
 #include "model/byte_symbols.hpp"
 #include "model/json_file.hpp"
+#include "model/json_sections.hpp"
 #include "model/tokenizer_files.hpp"
+#include "model/tokenizer_pipeline.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 #include "tokenizer/normalize.hpp"
-#include "tokenizer/words.hpp"
 
 namespace tessera {
 namespace {
@@ -19,67 +20,6 @@ using nlohmann::json;
 
 constexpr std::uint64_t file_limit = 256U << 20U;
 constexpr std::uint64_t config_limit = 16U << 20U;
-constexpr std::string_view space_mark = "\u2581";
-
-std::string shown(const json& value) {
-  return one_line(value.dump(-1, ' ', false, json::error_handler_t::replace), 120);
-}
-
-[[noreturn]] void refuse(const std::string& what, const std::string& expected, const json& found) {
-  throw InputError(what + ": expected " + expected + ", found " + shown(found));
-}
-
-/// A field of an object and the values that it may have, any if there are none here; a field that the object lacks has
-/// the first, and must be there if there are none.
-struct Field {
-  const char* name;
-  std::vector<json> values;
-};
-using Fields = std::vector<Field>;
-
-/// The object has no other fields than these and `type`, with such values. Ignored ones have the name of a field only.
-void check_fields(const json& object, const std::string& what, const Fields& fields,
-                  const std::vector<std::string_view>& ignored = {}) {
-  for (const auto& [name, value] : object.items()) {
-    const bool known = name == "type" || std::ranges::find(ignored, name) != ignored.end() ||
-                       std::ranges::find(fields, name, &Field::name) != fields.end();
-    if (!known) {
-      throw InputError(what + ": field " + quoted_name(name) + " is not supported, found " + shown(value));
-    }
-  }
-  for (const auto& [name, values] : fields) {
-    if (!object.contains(name)) {
-      if (values.empty()) {
-        throw InputError(what + "." + name + ": expected a value, found none");
-      }
-    } else if (!values.empty() && std::ranges::find(values, object[name]) == values.end()) {
-      refuse(what + "." + name,
-             (values.size() > 1 ? "one of " : "") + shown(values.size() > 1 ? json(values) : values[0]), object[name]);
-    }
-  }
-}
-
-std::string type_of(const json& part, const std::string& what) {
-  if (!part.is_object() || !part.contains("type") || !part["type"].is_string()) {
-    refuse(what, "an object with a type", part);
-  }
-  return part["type"].get<std::string>();
-}
-
-/// The parts of a Sequence, whose field is called `list`; of null none, else the part itself.
-std::vector<json> sequence_of(const json& part, const char* list, const std::string& what) {
-  if (part.is_null()) {
-    return {};
-  }
-  if (type_of(part, what) != "Sequence") {
-    return {part};
-  }
-  check_fields(part, what, {{list, {}}});
-  if (!part[list].is_array()) {
-    refuse(what + "." + list, "a list", part[list]);
-  }
-  return part[list].get<std::vector<json>>();
-}
 
 /// One tokenizer.json: takes its sections in turn.
 class TokenizerFile {
@@ -94,14 +34,14 @@ class TokenizerFile {
   }
 
   TokenizerData read() {
-    read_pre_tokenizer();
-    read_normalizer();
-    read_decoder();
+    read_pre_tokenizer(section("pre_tokenizer"), at("pre_tokenizer"), data_);
+    read_normalizer(section("normalizer"), at("normalizer"), data_);
+    check_decoder(section("decoder"), at("decoder"), data_);
     read_model();
     read_added();
     read_vocabulary();
     read_merges();
-    read_post_processor();
+    read_post_processor(section("post_processor"), at("post_processor"), data_);
     return std::move(data_);
   }
 
@@ -120,105 +60,6 @@ class TokenizerFile {
  private:
   [[nodiscard]] json section(const char* name) const { return root_.contains(name) ? root_[name] : json(); }
   [[nodiscard]] std::string at(const std::string& place) const { return name_ + ": " + place; }
-
-  void read_pre_tokenizer() {
-    const std::string what = at("pre_tokenizer");
-    const std::vector<json> parts = sequence_of(section("pre_tokenizer"), "pretokenizers", what);
-    data_.model = parts.empty() ? TokenizerModel::byte_fallback : TokenizerModel::byte_level;
-    data_.split = parts.empty() ? Split::whole : Split::gpt2;
-    bool done = parts.empty();
-    bool regex = true;  // of ByteLevel: GPT-2's pattern
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::string place = what + "[" + std::to_string(i) + "]";
-      const std::string type = type_of(parts[i], place);
-      if (done) {
-        refuse(place, "no further part", type);
-      } else if (type == "ByteLevel") {
-        check_fields(parts[i], place, {{"add_prefix_space", {false}}, {"use_regex", {regex}}}, {"trim_offsets"});
-        if (!parts[i].contains("add_prefix_space") || (!regex && !parts[i].contains("use_regex"))) {
-          refuse(place, "add_prefix_space and use_regex", parts[i]);
-        }
-        done = true;
-      } else if (type == "Split" && i == 0) {
-        check_fields(parts[i], place,
-                     {{"pattern", {json{{"Regex", llama3_pattern}}, json{{"Regex", qwen2_pattern}}}},
-                      {"behavior", {"Isolated"}},
-                      {"invert", {false}}});
-        if (!parts[i].contains("pattern")) {
-          refuse(place, "a pattern", parts[i]);
-        }
-        data_.split = parts[i]["pattern"]["Regex"] == llama3_pattern ? Split::llama3 : Split::qwen2;
-        regex = false;
-      } else if (type == "Digits" && i == 0) {
-        check_fields(parts[i], place, {{"individual_digits", {true}}});
-        data_.split = Split::digits;
-      } else if (type == "Metaspace" && i == 0) {
-        check_fields(parts[i], place,
-                     {{"replacement", {space_mark}}, {"prepend_scheme", {"first", "always"}}, {"split", {false}}},
-                     {"add_prefix_space"});
-        if (!parts[i].contains("prepend_scheme") || !parts[i].contains("split")) {
-          refuse(place, "prepend_scheme and split", parts[i]);
-        }
-        data_.model = TokenizerModel::byte_fallback;
-        data_.split = parts[i]["prepend_scheme"] == "first" ? Split::metaspace_first : Split::metaspace_always;
-        done = true;
-      } else {
-        refuse(place + ".type", "ByteLevel, alone or behind Split or Digits, or Metaspace", type);
-      }
-    }
-    if (!done) {
-      refuse(what, "a ByteLevel part at the end", section("pre_tokenizer"));
-    }
-  }
-
-  void read_normalizer() {
-    const std::string what = at("normalizer");
-    const std::vector<json> parts = sequence_of(section("normalizer"), "normalizers", what);
-    std::vector<std::string> types;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::string place = what + "[" + std::to_string(i) + "]";
-      types.push_back(type_of(parts[i], place));
-      if (types.back() == "NFC") {
-        check_fields(parts[i], place, {});
-      } else if (types.back() == "Prepend") {
-        check_fields(parts[i], place, {{"prepend", {space_mark}}});
-      } else if (types.back() == "Replace") {
-        check_fields(parts[i], place, {{"pattern", {json{{"String", " "}}}}, {"content", {space_mark}}});
-      } else {
-        refuse(place + ".type", "NFC, or Prepend and Replace", types.back());
-      }
-    }
-    using Types = std::vector<std::string>;
-    const bool bytes = data_.model == TokenizerModel::byte_level;
-    if (bytes && types == Types{"NFC"}) {
-      data_.normalizer = Normalizer::nfc;
-    } else if (data_.split == Split::whole && types == Types{"Prepend", "Replace"}) {
-      data_.normalizer = Normalizer::prepend_space;
-    } else if (!types.empty() || data_.split == Split::whole) {
-      refuse(what,
-             bytes                         ? "none or NFC for byte-level BPE"
-             : data_.split == Split::whole ? "Prepend and Replace where there is no pre_tokenizer"
-                                           : "none with Metaspace",
-             section("normalizer"));
-    }
-  }
-
-  /// Decoding is the inverse of encoding: nothing of the file decides how it is done.
-  void read_decoder() const {
-    const std::string what = at("decoder");
-    const std::vector<json> parts = sequence_of(section("decoder"), "decoders", what);
-    std::vector<json> expected = {{{"type", "Replace"}, {"pattern", {{"String", space_mark}}}, {"content", " "}},
-                                  {{"type", "ByteFallback"}},
-                                  {{"type", "Fuse"}},
-                                  {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}};
-    if (data_.model == TokenizerModel::byte_level) {
-      if (parts.size() != 1 || type_of(parts[0], what) != "ByteLevel") {
-        refuse(what, "ByteLevel", section("decoder"));
-      }
-    } else if (parts != expected) {
-      refuse(what, "Replace, ByteFallback, Fuse and Strip of the space before a text", section("decoder"));
-    }
-  }
 
   void read_model() {
     const std::string what = at("model");
@@ -245,14 +86,6 @@ class TokenizerFile {
     if (!model["vocab"].is_object() || !model["merges"].is_array()) {
       throw InputError(what + ": expected an object vocab and a list merges");
     }
-  }
-
-  /// The id of a token, below the vocabulary's size.
-  std::uint32_t id_of(const json& value, const std::string& what) const {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= data_.vocabulary.size()) {
-      refuse(what, "an id below " + std::to_string(data_.vocabulary.size()), value);
-    }
-    return value.get<std::uint32_t>();
   }
 
   void set(std::uint32_t id, std::string bytes, const std::string& what) {
@@ -284,7 +117,7 @@ class TokenizerFile {
       if (!list[i]["content"].is_string() || list[i]["content"].get_ref<const std::string&>().empty()) {
         refuse(place + ".content", "a text", list[i]["content"]);
       }
-      const std::uint32_t id = id_of(list[i]["id"], place + ".id");
+      const std::uint32_t id = id_of(list[i]["id"], data_.vocabulary.size(), place + ".id");
       const auto content = list[i]["content"].get<std::string>();
       const json& vocabulary = root_["model"]["vocab"];
       if (const auto known = vocabulary.find(content); known != vocabulary.end() && *known != id) {
@@ -320,7 +153,7 @@ class TokenizerFile {
     std::vector<std::optional<std::uint32_t>> bytes(256);
     for (const auto& [token, value] : root_["model"]["vocab"].items()) {
       const std::string what = at("model.vocab: token ") + quoted_name(token);
-      const std::uint32_t id = id_of(value, what);
+      const std::uint32_t id = id_of(value, data_.vocabulary.size(), what);
       if (is_added(id) && data_.vocabulary[id] == token) {
         continue;
       }
@@ -369,52 +202,6 @@ class TokenizerFile {
         refuse(what, "two tokens of the vocabulary", merge);
       }
       data_.merges.push_back({left_id->get<std::uint32_t>(), right_id->get<std::uint32_t>()});
-    }
-  }
-
-  void read_post_processor() {
-    const std::string what = at("post_processor");
-    const std::vector<json> parts = sequence_of(section("post_processor"), "processors", what);
-    bool template_seen = false;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::string place = what + "[" + std::to_string(i) + "]";
-      const std::string type = type_of(parts[i], place);
-      if (type == "TemplateProcessing" && !template_seen) {
-        template_seen = true;
-        read_template(parts[i], place);
-      } else if (type != "ByteLevel") {  // which changes offsets alone
-        refuse(place + ".type", "ByteLevel or one TemplateProcessing", type);
-      }
-    }
-  }
-
-  void read_template(const json& part, const std::string& what) {
-    check_fields(part, what, {{"single", {}}, {"special_tokens", {}}}, {"pair"});
-    if (!part["single"].is_array() || !part["special_tokens"].is_object()) {
-      throw InputError(what + ": expected a list single and an object special_tokens");
-    }
-    bool text = false;
-    for (const json& piece : part["single"]) {
-      if (text || !piece.is_object() || piece.size() != 1 || !piece.begin()->is_object() ||
-          !piece.begin()->contains("id") || !(*piece.begin())["id"].is_string()) {
-        refuse(what + ".single", "special tokens, then the text, and nothing behind it", part["single"]);
-      }
-      const auto name = (*piece.begin())["id"].get<std::string>();
-      if (piece.begin().key() == "Sequence" && name == "A") {
-        text = true;
-        continue;
-      }
-      const json& tokens = part["special_tokens"];
-      if (piece.begin().key() != "SpecialToken" || !tokens.contains(name) || !tokens[name].is_object() ||
-          !tokens[name].contains("ids") || !tokens[name]["ids"].is_array()) {
-        refuse(what + ".single", "special tokens with their ids, then the text", piece);
-      }
-      for (const json& id : tokens[name]["ids"]) {
-        data_.prefix.push_back(id_of(id, what + ".special_tokens"));
-      }
-    }
-    if (!text) {
-      refuse(what + ".single", "the text behind the special tokens", part["single"]);
     }
   }
 

@@ -1,0 +1,158 @@
+#include "model/tokenizer_pipeline.hpp"
+
+#include "base/errors.hpp"
+#include "model/json_sections.hpp"
+#include "tokenizer/normalize.hpp"
+#include "tokenizer/words.hpp"
+
+namespace tessera {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view space_mark = "\u2581";
+
+void read_template(const json& part, const std::string& what, TokenizerData& data) {
+  check_fields(part, what, {{"single", {}}, {"special_tokens", {}}}, {"pair"});
+  if (!part["single"].is_array() || !part["special_tokens"].is_object()) {
+    throw InputError(what + ": expected a list single and an object special_tokens");
+  }
+  bool text = false;
+  for (const json& piece : part["single"]) {
+    if (text || !piece.is_object() || piece.size() != 1 || !piece.begin()->is_object() ||
+        !piece.begin()->contains("id") || !(*piece.begin())["id"].is_string()) {
+      refuse(what + ".single", "special tokens, then the text, and nothing behind it", part["single"]);
+    }
+    const auto name = (*piece.begin())["id"].get<std::string>();
+    if (piece.begin().key() == "Sequence" && name == "A") {
+      text = true;
+      continue;
+    }
+    const json& tokens = part["special_tokens"];
+    if (piece.begin().key() != "SpecialToken" || !tokens.contains(name) || !tokens[name].is_object() ||
+        !tokens[name].contains("ids") || !tokens[name]["ids"].is_array()) {
+      refuse(what + ".single", "special tokens with their ids, then the text", piece);
+    }
+    for (const json& id : tokens[name]["ids"]) {
+      data.prefix.push_back(id_of(id, data.vocabulary.size(), what + ".special_tokens"));
+    }
+  }
+  if (!text) {
+    refuse(what + ".single", "the text behind the special tokens", part["single"]);
+  }
+}
+
+}  // namespace
+
+void read_pre_tokenizer(const json& section, const std::string& what, TokenizerData& data) {
+  const std::vector<json> parts = sequence_of(section, "pretokenizers", what);
+  data.model = parts.empty() ? TokenizerModel::byte_fallback : TokenizerModel::byte_level;
+  data.split = parts.empty() ? Split::whole : Split::gpt2;
+  bool done = parts.empty();
+  bool regex = true;  // of ByteLevel: GPT-2's pattern
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string place = what + "[" + std::to_string(i) + "]";
+    const std::string type = type_of(parts[i], place);
+    if (done) {
+      refuse(place, "no further part", type);
+    } else if (type == "ByteLevel") {
+      check_fields(parts[i], place, {{"add_prefix_space", {false}}, {"use_regex", {regex}}}, {"trim_offsets"});
+      if (!parts[i].contains("add_prefix_space") || (!regex && !parts[i].contains("use_regex"))) {
+        refuse(place, "add_prefix_space and use_regex", parts[i]);
+      }
+      done = true;
+    } else if (type == "Split" && i == 0) {
+      check_fields(parts[i], place,
+                   {{"pattern", {json{{"Regex", llama3_pattern}}, json{{"Regex", qwen2_pattern}}}},
+                    {"behavior", {"Isolated"}},
+                    {"invert", {false}}});
+      if (!parts[i].contains("pattern")) {
+        refuse(place, "a pattern", parts[i]);
+      }
+      data.split = parts[i]["pattern"]["Regex"] == llama3_pattern ? Split::llama3 : Split::qwen2;
+      regex = false;
+    } else if (type == "Digits" && i == 0) {
+      check_fields(parts[i], place, {{"individual_digits", {true}}});
+      data.split = Split::digits;
+    } else if (type == "Metaspace" && i == 0) {
+      check_fields(parts[i], place,
+                   {{"replacement", {space_mark}}, {"prepend_scheme", {"first", "always"}}, {"split", {false}}},
+                   {"add_prefix_space"});
+      if (!parts[i].contains("prepend_scheme") || !parts[i].contains("split")) {
+        refuse(place, "prepend_scheme and split", parts[i]);
+      }
+      data.model = TokenizerModel::byte_fallback;
+      data.split = parts[i]["prepend_scheme"] == "first" ? Split::metaspace_first : Split::metaspace_always;
+      done = true;
+    } else {
+      refuse(place + ".type", "ByteLevel, alone or behind Split or Digits, or Metaspace", type);
+    }
+  }
+  if (!done) {
+    refuse(what, "a ByteLevel part at the end", section);
+  }
+}
+
+void read_normalizer(const json& section, const std::string& what, TokenizerData& data) {
+  const std::vector<json> parts = sequence_of(section, "normalizers", what);
+  std::vector<std::string> types;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string place = what + "[" + std::to_string(i) + "]";
+    types.push_back(type_of(parts[i], place));
+    if (types.back() == "NFC") {
+      check_fields(parts[i], place, {});
+    } else if (types.back() == "Prepend") {
+      check_fields(parts[i], place, {{"prepend", {space_mark}}});
+    } else if (types.back() == "Replace") {
+      check_fields(parts[i], place, {{"pattern", {json{{"String", " "}}}}, {"content", {space_mark}}});
+    } else {
+      refuse(place + ".type", "NFC, or Prepend and Replace", types.back());
+    }
+  }
+  using Types = std::vector<std::string>;
+  const bool bytes = data.model == TokenizerModel::byte_level;
+  if (bytes && types == Types{"NFC"}) {
+    data.normalizer = Normalizer::nfc;
+  } else if (data.split == Split::whole && types == Types{"Prepend", "Replace"}) {
+    data.normalizer = Normalizer::prepend_space;
+  } else if (!types.empty() || data.split == Split::whole) {
+    refuse(what,
+           bytes                        ? "none or NFC for byte-level BPE"
+           : data.split == Split::whole ? "Prepend and Replace where there is no pre_tokenizer"
+                                        : "none with Metaspace",
+           section);
+  }
+}
+
+void check_decoder(const json& section, const std::string& what, const TokenizerData& data) {
+  const std::vector<json> parts = sequence_of(section, "decoders", what);
+  std::vector<json> expected = {{{"type", "Replace"}, {"pattern", {{"String", space_mark}}}, {"content", " "}},
+                                {{"type", "ByteFallback"}},
+                                {{"type", "Fuse"}},
+                                {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}};
+  if (data.model == TokenizerModel::byte_level) {
+    if (parts.size() != 1 || type_of(parts[0], what) != "ByteLevel") {
+      refuse(what, "ByteLevel", section);
+    }
+  } else if (parts != expected) {
+    refuse(what, "Replace, ByteFallback, Fuse and Strip of the space before a text", section);
+  }
+}
+
+void read_post_processor(const json& section, const std::string& what, TokenizerData& data) {
+  const std::vector<json> parts = sequence_of(section, "processors", what);
+  bool template_seen = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string place = what + "[" + std::to_string(i) + "]";
+    const std::string type = type_of(parts[i], place);
+    if (type == "TemplateProcessing" && !template_seen) {
+      template_seen = true;
+      read_template(parts[i], place, data);
+    } else if (type != "ByteLevel") {  // which changes offsets alone
+      refuse(place + ".type", "ByteLevel or one TemplateProcessing", type);
+    }
+  }
+}
+
+}  // namespace tessera
