@@ -32,8 +32,9 @@ template <class S>
 S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::type_identity_t<S> known,
               std::int64_t numerator, const E& lambda);
 
-/// The whole of it where V(t) is known.
+/// The whole of it where V = S2 + epsilon and S2, a sum of squares, is not committed; returns S2(t).
 ///   | # | from | message                                                                                     |
+///   | 0 | P    | S2(t); V(t) = S2(t) + epsilon*Pres                                                           |
 ///   | - | V    | checks 2*sigma-(V-sigma^2), sigma-1-rho_I against their complements at t                    |
 ///   | 1 | V    | lambda                                                                                      |
 ///   | 2 | P/V  | eq sum-check at t, degree 2:                                                                 |
@@ -41,11 +42,11 @@ S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape&
 ///   | 3 | P    | sigma, I at its end: claims                                                                 |
 /// Error: (1 + 3*variables)/|E|.
 template <class S>
-void verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape,
-                         std::type_identity_t<S> variance, std::int64_t numerator);
-/// `sigma`, `inverse`: dense tables in flat order.
-void prove_inverse_root(ProverContext& context, const InverseRoot& root, const Shape& shape, std::vector<E> sigma,
-                        std::vector<E> inverse);
+S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::int64_t epsilon,
+                      std::int64_t numerator);
+/// Returns I as a dense table in flat order.
+std::vector<E> prove_inverse_root(ProverContext& context, const InverseRoot& root, const Shape& shape,
+                                  Derived square_sum);
 
 /// Factors sigma, I: sigma*(lambda*I - sigma).
 struct RootRelation {

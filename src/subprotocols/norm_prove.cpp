@@ -1,5 +1,6 @@
 #include "subprotocols/norm.hpp"
 #include "plan/prover_context.hpp"
+#include "plan/witness.hpp"
 
 namespace tessera {
 
@@ -19,16 +20,21 @@ std::vector<bool> all_but_tokens(const Shape& activation) {
   return kept;
 }
 
-void prove_inverse_root(ProverContext& context, const InverseRoot& root, const Shape& shape, std::vector<E> sigma,
-                        std::vector<E> inverse) {
+std::vector<E> prove_inverse_root(ProverContext& context, const InverseRoot& root, const Shape& shape,
+                                  Derived square_sum) {
+  const Witness& witness = context.witness;
+  const TensorPoint token = context.lookup.point(shape);
+  const auto table = [&](TensorId tensor) { return dense_table(witness.tensors[tensor], shape, context.comm); };
+  context.transcript.send("square_sum", weighted_sum(&witness[square_sum], shape, weight_at(token), context.comm));
   const RootRelation relation{context.transcript.challenge("lambda")};
   const auto scope = context.transcript.scope("token");
-  const Point at = to_flat_point(shape, context.lookup.point(shape));
-  const ProvenSumcheck sumcheck =
-      prove_dense_sumcheck(context.transcript, round_kernel(relation), {std::move(sigma), std::move(inverse)}, at);
+  std::vector<E> inverse = table(root.inverse.tensor);
+  const ProvenSumcheck sumcheck = prove_dense_sumcheck(
+      context.transcript, round_kernel(relation), {table(root.sigma.tensor), inverse}, to_flat_point(shape, token));
   const TensorPoint end = to_tensor_point(shape, sumcheck.point);
   context.committed("sigma", root.sigma.tensor, weight_at(end), sumcheck.factors[0]);
   context.committed("inverse", root.inverse.tensor, weight_at(end), sumcheck.factors[1]);
+  return inverse;
 }
 
 }  // namespace tessera

@@ -29,9 +29,11 @@ S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape&
 }
 
 template <class S>
-void verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape,
-                         std::type_identity_t<S> variance, std::int64_t numerator) {
+S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::int64_t epsilon,
+                      std::int64_t numerator) {
   VerifierView<S>& transcript = context.transcript;
+  const S square_sum = transcript.receive("square_sum");
+  const S variance = square_sum + presence_at(shape, context.lookup.point(shape)) * F::from_signed(epsilon);
   check_complements(context, root, shape);
   const RootRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
   const S target = root_target(context, root, shape, variance, numerator, relation.lambda);
@@ -44,6 +46,7 @@ void verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, c
   const std::array<S, 2> factors{sigma, inverse};
   transcript.check_equal(transcript.value(relation, factors), sumcheck.value,
                          "statistics of a token do not match the sum-check");
+  return square_sum;
 }
 
 template void check_complements(VerifierContext<E>&, const InverseRoot&, const Shape&);
@@ -51,7 +54,8 @@ template void check_complements(VerifierContext<Nothing>&, const InverseRoot&, c
 template E root_target(VerifierContext<E>&, const InverseRoot&, const Shape&, E, std::int64_t, const E&);
 template Nothing root_target(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, Nothing, std::int64_t,
                              const E&);
-template void verify_inverse_root(VerifierContext<E>&, const InverseRoot&, const Shape&, E, std::int64_t);
-template void verify_inverse_root(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, Nothing, std::int64_t);
+template E verify_inverse_root(VerifierContext<E>&, const InverseRoot&, const Shape&, std::int64_t, std::int64_t);
+template Nothing verify_inverse_root(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, std::int64_t,
+                                     std::int64_t);
 
 }  // namespace tessera

@@ -13,10 +13,7 @@ PointClaim run(ProverContext& context, const HeadNormPlan& norm, const PointClai
   const auto scope = transcript.scope("norm");
   // V and I of each head and token
   const TensorPoint token = context.lookup.point(norm.token);
-  const std::vector<E> inverse = dense_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
-  transcript.send("square_sum", weighted_sum(&witness[norm.square_sum], norm.token, weight_at(token), comm));
-  prove_inverse_root(context, norm, norm.token, dense_table(witness.tensors[norm.sigma.tensor], norm.token, comm),
-                     inverse);
+  const std::vector<E> inverse = prove_inverse_root(context, norm, norm.token, norm.square_sum);
   // P(p) and S2(t) from h, I and Gamma
   const RmsNormRelation relation{transcript.challenge("lambda")};
   const Shape& shape = norm.head;

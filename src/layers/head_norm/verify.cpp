@@ -17,10 +17,7 @@ PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
   const auto scope = transcript.scope("norm");
   // V and I of each head and token
   const TensorPoint token = context.lookup.point(norm.token);
-  const S square_sum = transcript.receive("square_sum");
-  verify_inverse_root<S>(context, norm, norm.token,
-                         square_sum + presence_at(norm.token, token) * F::from_signed(norm.epsilon),
-                         norm.norm_numerator);
+  const S square_sum = verify_inverse_root(context, norm, norm.token, norm.epsilon, norm.norm_numerator);
   // P(p) and S2(t) from h, I and Gamma
   const RmsNormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
   const S target = product.value + relation.lambda * square_sum;

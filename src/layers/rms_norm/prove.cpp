@@ -14,10 +14,7 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
   const TensorPoint u_point = prove_requantized_claims(context, norm.u, norm.u_remainder, std::move(consumers));
   // V and I of each token
   const TensorPoint token = context.lookup.point(norm.token);
-  const std::vector<E> inverse = dense_table(witness.tensors[norm.inverse.tensor], norm.token, comm);
-  transcript.send("square_sum", weighted_sum(&witness[norm.square_sum], norm.token, weight_at(token), comm));
-  prove_inverse_root(context, norm, norm.token, dense_table(witness.tensors[norm.sigma.tensor], norm.token, comm),
-                     inverse);
+  const std::vector<E> inverse = prove_inverse_root(context, norm, norm.token, norm.square_sum);
   // A(r) and S2(t) from x, I and Gamma
   const RmsNormRelation relation{transcript.challenge("lambda")};
   const Shape& shape = norm.activation;

@@ -12,10 +12,7 @@ void run(VerifierContext<S>& context, const RmsNormPlan& norm,
   const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
   // V and I of each token
   const TensorPoint token = context.lookup.point(norm.token);
-  const S square_sum = transcript.receive("square_sum");
-  verify_inverse_root<S>(context, norm, norm.token,
-                         square_sum + presence_at(norm.token, token) * F::from_signed(norm.epsilon),
-                         norm.norm_numerator);
+  const S square_sum = verify_inverse_root(context, norm, norm.token, norm.epsilon, norm.norm_numerator);
   // A(r) and S2(t) from x, I and Gamma
   const RmsNormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
   const S target = scaled.value + relation.lambda * square_sum;
