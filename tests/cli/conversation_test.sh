@@ -4,11 +4,8 @@ source "$(dirname "$0")/common.sh"
 make_files
 key=commitment/verifying.key
 
-prove() { # RANKS OPTIONS...
-  local ranks=$1
-  shift
-  timeout 100 "$mpirun" -n "$ranks" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment "$@"
-}
+# prove RANKS OPTIONS...
+prove() { ranks "$1" tessera prove --quiet --model model.h5 --commitment commitment "${@:2}"; }
 check() { verify --key $key "$@"; }
 
 expect 0 'proof of' prove 1 --tokens 17,42,5,99 --generate 4 --keep state1 --out part1.h5

@@ -3,9 +3,8 @@
 # on heads and an untied head (odd-qwen-60k), with biases (odd-qwen2-50k).
 source "$(dirname "$0")/common.sh"
 
-prove() { # RANKS MODEL COMMITMENT OPTIONS...
-  timeout 100 "$mpirun" -n "$1" "$programs/tessera" prove --quiet --model "$2.h5" --commitment "$3" "${@:4}"
-}
+# prove RANKS MODEL COMMITMENT OPTIONS...
+prove() { ranks "$1" tessera prove --quiet --model "$2.h5" --commitment "$3" "${@:4}"; }
 
 for model in odd-qwen-60k odd-qwen2-50k; do
   checkpoint="$source/configs/$model" key=$model.whole/verifying.key

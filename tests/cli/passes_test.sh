@@ -4,11 +4,8 @@ source "$(dirname "$0")/common.sh"
 make_files
 key=commitment/verifying.key
 
-prove() { # RANKS OPTIONS...
-  local ranks=$1
-  shift
-  timeout 100 "$mpirun" -n "$ranks" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment "$@"
-}
+# prove RANKS OPTIONS...
+prove() { ranks "$1" tessera prove --quiet --model model.h5 --commitment commitment "${@:2}"; }
 check() { verify --key $key "$@"; }
 ids() { check "$@" | sed -n 's/^\(prompt\|generated\) ([0-9]* tokens)://p' | tr -d '\n'; }
 
