@@ -34,7 +34,8 @@ struct CodewordGeometry {
 /// log_columns (shard roots up to the root), the geometry and `parameters_digest` (32) uint8 of the model file whose
 /// parameters are encoded; written last, so that its presence says that all shards are there.
 ///
-/// A compact one has no shards: codeword.h5 has the nodes of one level of the tree, `compact_level`, and no others.
+/// A compact one has no `rows`, and says so in codeword.h5 with `compact` = 1: its columns are computed again. Of the
+/// tree it has the leaves and, at half their size and less, no level below `upper_levels`.
 enum class CodewordKind : std::uint8_t { whole, compact };
 
 class CodewordWriter {
@@ -55,7 +56,6 @@ class CodewordWriter {
 
  private:
   struct Shards;
-  Digest finish_compact(const Digest& parameters, RawVector<Digest> nodes);
 
   std::filesystem::path directory_;
   CodewordGeometry geometry_;

@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <functional>
 #include <map>
-#include <optional>
 #include <stdexcept>
 
 #include "archive/codeword_file.hpp"
@@ -11,6 +10,7 @@
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
 #include "commitment/compact_codeword.hpp"
+#include "hash/merkle_tree.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -40,6 +40,7 @@ class CodewordFiles final : public StoredCodeword {
           top_ = std::make_unique<ReadFile>(directory_ / "codeword.h5", codeword_format);
           Header& header = headers.emplace_back();
           header_.geometry = header.geometry = read_geometry(*top_);
+          header.kind = read_kind(*top_);
           header.root = node(*top_, header.geometry.log_columns, header.geometry.log_columns, 0);
           std::ranges::copy(top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)}), header.parameters.begin());
           for (std::size_t number = 0; number < std::min(header.geometry.shards(), max_open_shards); ++number) {
@@ -50,10 +51,64 @@ class CodewordFiles final : public StoredCodeword {
 
   [[nodiscard]] Digest root() const override { return header_.root; }
   [[nodiscard]] Digest parameters() const override { return header_.parameters; }
-  void bind(const OracleLayout& /*layout*/, const OracleParameters& /*parameters*/,
-            std::vector<IntegerTensor> /*tensors*/) override {}
+  void bind(const OracleLayout& layout, const OracleParameters& parameters,
+            std::vector<IntegerTensor> tensors) override {
+    const CodewordGeometry expected{parameters.log_rows,
+                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate};
+    if (header_.geometry != expected) {
+      throw InputError("codeword.h5: log_rows, log_columns: expected " + std::to_string(expected.log_rows) + ", " +
+                       std::to_string(expected.log_columns) + ", found " + std::to_string(header_.geometry.log_rows) +
+                       ", " + std::to_string(header_.geometry.log_columns));
+    }
+    compute_ = [layout, parameters, tensors = std::move(tensors), this](std::span<const std::size_t> positions) {
+      return columns_at(layout, parameters, tensors, positions, comm_);
+    };
+  }
 
   std::vector<F> columns(std::span<const std::size_t> positions) override {
+    if (header_.kind == CodewordKind::whole) {
+      return stored_columns(positions);
+    }
+    if (!compute_) {
+      throw std::logic_error("compact codeword: no tensors");
+    }
+    std::vector<F> columns = compute_(positions);
+    check_columns(columns, positions, nodes(0, positions));
+    return columns;
+  }
+
+  std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
+    return read_at_root<Digest>([&](std::vector<Digest>& found) {
+      const CodewordGeometry& geometry = header_.geometry;
+      for (const std::size_t index : indices) {
+        if (level >= geometry.log_shard_columns()) {
+          found.push_back(node(*top_, level, geometry.log_columns, index));
+        } else {
+          const unsigned below = geometry.log_shard_columns() - level;
+          found.push_back(shard_node(shard(index >> below), level, index & ((std::size_t{1} << below) - 1)));
+        }
+      }
+    });
+  }
+
+ private:
+  struct Header {
+    CodewordGeometry geometry;
+    CodewordKind kind = CodewordKind::whole;
+    Digest root{}, parameters{};
+  };
+
+  static CodewordKind read_kind(const ReadFile& file) {
+    if (!file.contains("compact")) {
+      return CodewordKind::whole;
+    }
+    if (const auto flag = file.read_scalar<std::uint8_t>("compact"); flag != 1) {
+      file.fail("compact", "1, or no such dataset", std::to_string(flag));
+    }
+    return CodewordKind::compact;
+  }
+
+  std::vector<F> stored_columns(std::span<const std::size_t> positions) {
     return read_at_root<F>([&](std::vector<F>& values) {
       const CodewordGeometry& geometry = header_.geometry;
       constexpr std::size_t group_rows = CodewordGeometry::group_rows;
@@ -76,33 +131,23 @@ class CodewordFiles final : public StoredCodeword {
     });
   }
 
-  std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
-    return read_at_root<Digest>([&](std::vector<Digest>& found) {
-      const CodewordGeometry& geometry = header_.geometry;
-      for (const std::size_t index : indices) {
-        if (level >= geometry.log_shard_columns()) {
-          found.push_back(node(*top_, level, geometry.log_columns, index));
-        } else {
-          const unsigned below = geometry.log_shard_columns() - level;
-          found.push_back(node(shard(index >> below), level, geometry.log_shard_columns(),
-                               index & ((std::size_t{1} << below) - 1)));
-        }
-      }
-    });
-  }
-
- private:
-  struct Header {
-    CodewordGeometry geometry;
-    Digest root{}, parameters{};
-  };
-
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
   static Digest node(const ReadFile& file, unsigned level, unsigned top, std::size_t index) {
     Digest digest;
     file.read_part(level_name(level), {std::size_t{1} << (top - level), sizeof(Digest)}, index * sizeof(Digest),
                    std::span<std::uint8_t>(digest));
     return digest;
+  }
+
+  Digest shard_node(const ReadFile& file, unsigned level, std::size_t index) const {
+    const unsigned top = header_.geometry.log_shard_columns();
+    if (has_level(header_.kind, level)) {
+      return node(file, level, top, index);
+    }
+    TreeLevel leaves(std::size_t{1} << level);
+    file.read_part(level_name(0), {std::size_t{1} << top, sizeof(Digest)}, index * leaves.size() * sizeof(Digest),
+                   std::span(leaves.front().data(), leaves.size() * sizeof(Digest)));
+    return merkle_levels(std::move(leaves)).back().front();
   }
 
   /// What `read` appends on rank 0, for all; its error becomes everyone's error, so that no rank waits.
@@ -134,97 +179,14 @@ class CodewordFiles final : public StoredCodeword {
   fs::path directory_;
   Communicator& comm_;
   Header header_;
+  std::function<std::vector<F>(std::span<const std::size_t> positions)> compute_;  // of a compact one
   std::unique_ptr<ReadFile> top_;
   std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
 };
 
-/// The nodes of one level, and the tensors once they are there.
-class CompactFile final : public StoredCodeword {
- public:
-  CompactFile(const fs::path& directory, Communicator& comm) : comm_(comm) {
-    std::vector<Digest> nodes;
-    std::array<std::uint64_t, 3> sizes{};
-    fail_together(comm, [&] {
-      if (comm.rank() != 0) {
-        return;
-      }
-      const ReadFile file(directory / "codeword.h5", codeword_format);
-      const CodewordGeometry geometry = read_geometry(file);
-      const auto level = file.read_scalar<std::uint32_t>("compact_level");
-      if (level > std::min(geometry.log_columns, upper_levels)) {
-        file.fail("compact_level", "at most " + std::to_string(std::min(geometry.log_columns, upper_levels)),
-                  std::to_string(level));
-      }
-      sizes = {geometry.log_rows, geometry.log_columns, level};
-      nodes.resize(std::size_t{1} << (geometry.log_columns - level));
-      std::vector<std::uint8_t> bytes(nodes.size() * sizeof(Digest));
-      file.read_into<std::uint8_t>(level_name(level), {nodes.size(), sizeof(Digest)}, bytes);
-      std::memcpy(nodes.data(), bytes.data(), bytes.size());
-      std::ranges::copy(file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)}), parameters_.begin());
-    });
-    const auto shared =
-        comm.all_gather(comm.rank() == 0 ? std::span<const std::uint64_t>(sizes) : std::span<const std::uint64_t>());
-    geometry_ = {static_cast<unsigned>(shared[0]), static_cast<unsigned>(shared[1])};
-    level_ = static_cast<unsigned>(shared[2]);
-    const auto digests = comm.all_gather(std::span<const Digest>(nodes));
-    nodes_.assign(digests.begin(), digests.end());
-    parameters_ =
-        comm.all_gather(comm.rank() == 0 ? std::span<const Digest>(&parameters_, 1) : std::span<const Digest>())
-            .front();
-    root_ = merkle_levels(nodes_).back().front();
-  }
-
-  [[nodiscard]] Digest root() const override { return root_; }
-  [[nodiscard]] Digest parameters() const override { return parameters_; }
-  void bind(const OracleLayout& layout, const OracleParameters& parameters,
-            std::vector<IntegerTensor> tensors) override {
-    const CodewordGeometry expected{parameters.log_rows,
-                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate};
-    if (geometry_ != expected || compact_level(layout, parameters, level_) != level_) {
-      throw InputError("codeword.h5: log_rows, log_columns: expected " + std::to_string(expected.log_rows) + ", " +
-                       std::to_string(expected.log_columns) + ", found " + std::to_string(geometry_.log_rows) + ", " +
-                       std::to_string(geometry_.log_columns));
-    }
-    store_.emplace(layout, parameters, std::move(tensors), nodes_, comm_, level_);
-  }
-  std::vector<F> columns(std::span<const std::size_t> positions) override { return store().columns(positions); }
-  std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
-    return store().nodes(level, indices);
-  }
-
- private:
-  CompactCodewordStore& store() {
-    if (!store_) {
-      throw std::logic_error("compact codeword: no tensors");
-    }
-    return *store_;
-  }
-
-  Communicator& comm_;
-  CodewordGeometry geometry_;
-  unsigned level_ = 0;
-  TreeLevel nodes_;
-  Digest parameters_{}, root_{};
-  std::optional<CompactCodewordStore> store_;
-};
-
-/// Whether a commitment is compact. Collective.
-bool is_compact(const fs::path& directory, Communicator& comm) {
-  bool compact = false;
-  fail_together(comm, [&] {
-    compact = comm.rank() == 0 && ReadFile(directory / "codeword.h5", codeword_format).contains("compact_level");
-  });
-  std::array<std::int64_t, 1> flag{compact ? 1 : 0};
-  comm.all_reduce_max(std::span(flag));
-  return flag[0] == 1;
-}
-
 }  // namespace
 
 std::unique_ptr<StoredCodeword> open_codeword(const fs::path& directory, Communicator& comm) {
-  if (is_compact(directory, comm)) {
-    return std::make_unique<CompactFile>(directory, comm);
-  }
   return std::make_unique<CodewordFiles>(directory, comm);
 }
 

@@ -70,17 +70,16 @@ CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geome
   if (geometry.groups() == 0) {
     throw std::invalid_argument("CodewordWriter: fewer than 8 rows");
   }
-  if (kind == CodewordKind::compact) {
-    return;
-  }
   allow_open_files(shards_->count);
   fail_together(comm_, [&] {
     for (std::size_t i = 0; i < shards_->count; ++i) {
       WriteFile& file = shards_->files.emplace_back(shard_path(directory_, shards_->first + i), shard_format);
       write_geometry(file, geometry_);
       file.write_scalar<std::uint64_t>("index", shards_->first + i);
-      file.begin_rows<std::uint64_t>("rows",
-                                     {geometry_.groups(), geometry_.shard_columns(), CodewordGeometry::group_rows});
+      if (kind == CodewordKind::whole) {
+        file.begin_rows<std::uint64_t>("rows",
+                                       {geometry_.groups(), geometry_.shard_columns(), CodewordGeometry::group_rows});
+      }
     }
   });
 }
@@ -127,17 +126,16 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
 
 Digest CodewordWriter::finish(const Digest& parameters) {
   TreeLevel nodes = std::move(shards_->leaves).digests();
-  if (kind_ == CodewordKind::compact) {
-    return finish_compact(parameters, std::move(nodes));
-  }
   fail_together(comm_, [&] {
-    const TreeLevel contents = std::move(shards_->contents).digests();
-    for (std::size_t i = 0; i < shards_->count; ++i) {
-      shards_->files[i].end_rows(contents[i]);
+    if (kind_ == CodewordKind::whole) {
+      const TreeLevel contents = std::move(shards_->contents).digests();
+      for (std::size_t i = 0; i < shards_->count; ++i) {
+        shards_->files[i].end_rows(contents[i]);
+      }
     }
     for (unsigned level = 0; level < geometry_.log_shard_columns(); ++level) {
       const std::size_t count = geometry_.shard_columns() >> level;
-      for (std::size_t i = 0; i < shards_->count; ++i) {
+      for (std::size_t i = 0; has_level(kind_, level) && i < shards_->count; ++i) {
         write_level(shards_->files[i], level, std::span(nodes).subspan(i * count, count));
       }
       nodes = merkle_parents(nodes);
@@ -160,6 +158,9 @@ Digest CodewordWriter::finish(const Digest& parameters) {
     if (comm_.rank() == 0) {
       WriteFile file(directory_ / "codeword.h5", codeword_format);
       write_geometry(file, geometry_);
+      if (kind_ == CodewordKind::compact) {
+        file.write_scalar<std::uint8_t>("compact", 1);
+      }
       file.write("parameters_digest", std::span<const std::uint8_t>(parameters), {parameters.size()});
       for (unsigned level = geometry_.log_shard_columns(); level <= geometry_.log_columns; ++level) {
         write_level(file, level, levels[level - geometry_.log_shard_columns()]);
@@ -168,25 +169,6 @@ Digest CodewordWriter::finish(const Digest& parameters) {
     }
   });
   return levels.back().front();
-}
-
-Digest CodewordWriter::finish_compact(const Digest& parameters, TreeLevel nodes) {
-  const unsigned kept = std::min(compact_parameter_level, geometry_.log_shard_columns());
-  for (unsigned level = 0; level < kept; ++level) {
-    nodes = merkle_parents(nodes);
-  }
-  const std::vector<Digest> all = comm_.all_gather<Digest>(nodes);
-  fail_together(comm_, [&] {
-    if (comm_.rank() == 0) {
-      WriteFile file(directory_ / "codeword.h5", codeword_format);
-      write_geometry(file, geometry_);
-      file.write_scalar<std::uint32_t>("compact_level", kept);
-      file.write("parameters_digest", std::span<const std::uint8_t>(parameters), {parameters.size()});
-      write_level(file, kept, all);
-      file.commit();
-    }
-  });
-  return merkle_levels({all.begin(), all.end()}).back().front();
 }
 
 }  // namespace tessera

@@ -19,13 +19,13 @@ inline constexpr std::string_view state_rows_prefix = "keys_values";
 struct Past {
   std::optional<ConversationState> state;
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // keys, values
-  std::vector<Digest> nodes;                         // of its tree at compact_level(), on every rank
+  std::vector<Digest> nodes;                         // of its tree, compact_nodes() of them, on every rank
 };
 
 /// Writes a state into a directory: keys_values-<n>.h5 for chunk n of the features (a head, where its size is
 /// a power of two or its places are a dimension) with `keys` and `values` (blocks, features of the chunk, length)
-/// int16, written by the rank that owns it; state.h5 with key_digest, root, length, last_token, the nodes of the tree
-/// at compact_level() and the digests of those files. The files are the same for any number of ranks. Collective; a
+/// int16, written by the rank that owns it; state.h5 with key_digest, root, length, last_token, compact_nodes() of
+/// the tree and the digests of those files. The files are the same for any number of ranks. Collective; a
 /// rank's error is every rank's.
 void save_state(const std::filesystem::path& directory, const Digest& key, const Past& past, Communicator& comm);
 

@@ -1,10 +1,10 @@
 #include "archive/state_file.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "archive/hdf5.hpp"
 #include "cluster/agreement.hpp"
+#include "commitment/compact_codeword.hpp"
 #include "hash/merkle_tree.hpp"
 #include "plan/limits.hpp"
 
@@ -90,7 +90,7 @@ std::vector<Digest> read_digests(const ReadFile& file, const std::string& name, 
   return digests;
 }
 
-Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& key) {
+Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& key, std::size_t expected_nodes) {
   const ReadFile file(path, state_format);
   Manifest stored;
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {stored.key.size()}), stored.key.begin());
@@ -105,8 +105,10 @@ Manifest read_manifest(const std::filesystem::path& path, const VerifyingKey& ke
   if (stored.state.length == 0 || stored.state.length >= key.shape.n_positions) {
     file.fail("length", "1 to " + std::to_string(key.shape.n_positions - 1), std::to_string(stored.state.length));
   }
-  if (stored.nodes.empty() || !std::has_single_bit(stored.nodes.size()) ||
-      merkle_levels(TreeLevel(stored.nodes.begin(), stored.nodes.end())).back().front() != stored.state.root) {
+  if (stored.nodes.size() != expected_nodes) {
+    file.fail("nodes", std::to_string(expected_nodes), std::to_string(stored.nodes.size()));
+  }
+  if (merkle_levels(TreeLevel(stored.nodes.begin(), stored.nodes.end())).back().front() != stored.state.root) {
     file.fail("nodes", "those of a tree with the state's root", "others");
   }
   if (stored.state.last_token >= key.shape.n_vocab) {
@@ -151,7 +153,10 @@ Past load_state(const std::filesystem::path& directory, const VerifyingKey& key,
   }
   const std::filesystem::path path = directory / state_manifest;
   Manifest stored;
-  fail_together(comm, [&] { stored = read_manifest(path, key); });
+  const OracleLayout layout({shapes.begin(), shapes.end()});
+  fail_together(comm, [&] {
+    stored = read_manifest(path, key, compact_nodes(layout, witness_oracle_parameters(layout.log_size())));
+  });
   require_agreement(comm, path.string(), ReadFile(path, state_format).digest());
   Past past{stored.state, {}, std::move(stored.nodes)};
   for (const Shape& shape : shapes) {

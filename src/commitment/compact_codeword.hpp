@@ -6,17 +6,20 @@
 
 namespace tessera {
 
-/// Level of the tree whose nodes a compact codeword keeps: the one asked for, or the root's in a small tree.
-unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters, unsigned level = upper_levels);
+/// Throws InputError unless `leaves` are the digests of the columns at `positions`: then these were computed from other
+/// values than the committed ones.
+void check_columns(std::span<const F> columns, std::span<const std::size_t> positions, std::span<const Digest> leaves);
 
-/// A codeword of which nothing is known but the tree's nodes at one level, a small part of it: opened columns are
-/// computed again from the tensors, with those beside them that their authentication paths need.
+/// How many nodes a compact codeword keeps: those above pairs of leaves.
+std::size_t compact_nodes(const OracleLayout& layout, const OracleParameters& parameters);
+
+/// A codeword of which nothing is known but the tree's nodes above pairs of leaves: opened columns are computed again
+/// from the tensors, with those beside them that their authentication paths need.
 class CompactCodewordStore final : public CodewordStore {
  public:
-  /// `nodes`: those of compact_level(layout, parameters, level), all of them on every rank. References to the tensors
-  /// and the communicator are kept.
+  /// `nodes`: compact_nodes() of them, all on every rank. References to the tensors and the communicator are kept.
   CompactCodewordStore(OracleLayout layout, OracleParameters parameters, std::vector<IntegerTensor> tensors,
-                       TreeLevel nodes, Communicator& comm, unsigned level = upper_levels);
+                       TreeLevel nodes, Communicator& comm);
   [[nodiscard]] Digest root() const override { return upper_.back().front(); }
   /// Throws InputError, on all ranks, if the tensors are not those that the nodes were made from.
   std::vector<F> columns(std::span<const std::size_t> positions) override;
@@ -27,9 +30,8 @@ class CompactCodewordStore final : public CodewordStore {
   OracleLayout layout_;
   OracleParameters parameters_;
   std::vector<IntegerTensor> tensors_;
-  unsigned level_;
-  std::vector<TreeLevel> upper_;                         // from level_ on
-  std::map<std::size_t, std::vector<TreeLevel>> lower_;  // by node of level_: the levels below it, and it
+  std::vector<TreeLevel> upper_;             // from level 1 on
+  std::map<std::size_t, TreeLevel> leaves_;  // by node of level 1: its two
   Communicator& comm_;
 };
 

@@ -7,42 +7,55 @@
 
 namespace tessera {
 
-unsigned compact_level(const OracleLayout& layout, const OracleParameters& parameters, unsigned level) {
-  return std::min(level, layout.log_size() - parameters.log_rows + parameters.log_inverse_rate);
+void check_columns(std::span<const F> columns, std::span<const std::size_t> positions, std::span<const Digest> leaves) {
+  if (positions.empty()) {
+    return;
+  }
+  const TreeLevel computed = hash_columns(columns, columns.size() / positions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (computed[i] != leaves[i]) {
+      throw InputError("commitment: column " + std::to_string(positions[i]) +
+                       ": expected that of the committed values, found another one");
+    }
+  }
+}
+
+std::size_t compact_nodes(const OracleLayout& layout, const OracleParameters& parameters) {
+  return std::size_t{1} << (layout.log_size() - parameters.log_rows + parameters.log_inverse_rate - 1);
 }
 
 CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters parameters,
-                                           std::vector<IntegerTensor> tensors, TreeLevel nodes, Communicator& comm,
-                                           unsigned level)
+                                           std::vector<IntegerTensor> tensors, TreeLevel nodes, Communicator& comm)
     : layout_(std::move(layout)),
       parameters_(parameters),
       tensors_(std::move(tensors)),
-      level_(compact_level(layout_, parameters, level)),
       upper_(merkle_levels(std::move(nodes))),
-      comm_(comm) {}
+      comm_(comm) {
+  if (upper_.front().size() != compact_nodes(layout_, parameters_)) {
+    throw InputError("commitment: nodes: expected " + std::to_string(compact_nodes(layout_, parameters_)) + ", found " +
+                     std::to_string(upper_.front().size()));
+  }
+}
 
 std::vector<F> CompactCodewordStore::columns(std::span<const std::size_t> positions) {
-  lower_.clear();
+  leaves_.clear();
   for (const std::size_t position : positions) {
-    lower_[position >> level_];
+    leaves_[position / 2];
   }
-  const std::size_t side = std::size_t{1} << level_;
   std::vector<std::size_t> all;
-  for (const auto& [node, levels] : lower_) {
-    for (std::size_t i = 0; i < side; ++i) {
-      all.push_back((node << level_) + i);
-    }
+  for (const auto& [node, leaves] : leaves_) {
+    all.insert(all.end(), {2 * node, 2 * node + 1});
   }
   const std::vector<F> values = columns_at(layout_, parameters_, tensors_, all, comm_);
   const std::size_t width = std::size_t{1} << parameters_.log_rows;
   std::size_t first = 0;
-  for (auto& [node, levels] : lower_) {
-    levels = merkle_levels(hash_columns(std::span(values).subspan(first, side * width), width));
-    if (levels.back().front() != upper_.front()[node]) {
-      throw InputError("commitment: node " + std::to_string(node) + " of level " + std::to_string(level_) +
-                       ": expected that of the committed values, found another one");
+  for (auto& [node, leaves] : leaves_) {
+    leaves = hash_columns(std::span(values).subspan(first, 2 * width), width);
+    if (merkle_parents(leaves).front() != upper_.front()[node]) {
+      throw InputError("commitment: columns " + std::to_string(2 * node) + " and " + std::to_string(2 * node + 1) +
+                       ": expected those of the committed values, found others");
     }
-    first += side * width;
+    first += 2 * width;
   }
   std::vector<F> result;
   result.reserve(positions.size() * width);
@@ -58,12 +71,7 @@ std::vector<Digest> CompactCodewordStore::nodes(unsigned level, std::span<const 
   std::vector<Digest> result;
   result.reserve(indices.size());
   for (const std::size_t index : indices) {
-    if (level >= level_) {
-      result.push_back(upper_[level - level_][index]);
-    } else {
-      const std::size_t node = index >> (level_ - level);
-      result.push_back(lower_.at(node)[level][index - (node << (level_ - level))]);
-    }
+    result.push_back(level == 0 ? leaves_.at(index / 2)[index % 2] : upper_[level - 1][index]);
   }
   return result;
 }

@@ -77,14 +77,14 @@ struct Proof {
   std::vector<Message> messages;                   // where each message lies in the payload
   std::optional<ConversationState> kept;           // where the next part begins
   std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's part
-  std::vector<Digest> state_nodes;                 // of its tree, at compact_level()
+  std::vector<Digest> state_nodes;                 // of its tree: what a CompactCodewordStore keeps
 };
 
 /// What a proving job may use and tell.
 struct ProverOptions {
   Transcript::Listener listener = {};  // told every scope
   std::size_t codeword_budget = default_codeword_budget;
-  std::vector<Digest> past_nodes = {};  // of the past state's tree, at compact_level(): it is not encoded again
+  std::vector<Digest> past_nodes = {};  // likewise of the past state's tree: it is not encoded again
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

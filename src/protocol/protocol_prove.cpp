@@ -14,13 +14,10 @@ std::vector<IntegerTensor> views(const std::vector<ChunkedTensor<std::int16_t>>&
 }
 
 /// What a state keeps of its tree.
-std::vector<Digest> all_nodes(CodewordStore& codeword, const Plan& plan) {
-  const unsigned level = compact_level(plan.state_layout, plan.state_oracle);
-  const unsigned log_columns =
-      plan.state_layout.log_size() - plan.state_oracle.log_rows + plan.state_oracle.log_inverse_rate;
-  std::vector<std::size_t> indices(std::size_t{1} << (log_columns - level));
+std::vector<Digest> compact_tree(CodewordStore& codeword, const Plan& plan) {
+  std::vector<std::size_t> indices(compact_nodes(plan.state_layout, plan.state_oracle));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
-  return codeword.nodes(level, indices);
+  return codeword.nodes(1, indices);
 }
 
 }  // namespace
@@ -101,7 +98,7 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
   Proof proof{transcript.payload(), transcript.timings(), transcript.messages(), {}, {}, {}};
   if (kept_codeword) {
     proof.kept = kept_state(plan, statement, claims.kept_root);
-    proof.state_nodes = all_nodes(*kept_codeword, plan);
+    proof.state_nodes = compact_tree(*kept_codeword, plan);
   }
   return proof;
 }

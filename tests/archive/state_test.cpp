@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "archive/state_file.hpp"
+#include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
+#include "commitment/compact_codeword.hpp"
+#include "hash/merkle_tree.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"
@@ -22,13 +25,16 @@ TEST(StateFile, keeps_keys_and_values_of_heads_with_dimensions_of_their_own) {
   const StateShapes shapes{Shape({block, head, Dimension{2, 1}, Dimension::whole(5), position}),
                            Shape({block, head, Dimension::whole(10), position})};
   constexpr std::size_t rows = 30;
-  const ConversationState state{{5}, 6, 1};
+  const OracleLayout layout({shapes.begin(), shapes.end()});
+  const std::size_t count = compact_nodes(layout, witness_oracle_parameters(layout.log_size()));
+  const std::vector<Digest> nodes(count, Digest{5});
+  const ConversationState state{merkle_levels(TreeLevel(nodes.begin(), nodes.end())).back().front(), 6, 1};
   const TemporaryDirectory directory;
   for (const int ranks : {1, 2, 3}) {
     const std::filesystem::path kept = directory / std::to_string(ranks);
     std::filesystem::create_directory(kept);
     run_ranks(ranks, [&](Communicator& comm) {
-      Past past{state, {}, {state.root}};
+      Past past{state, {}, nodes};
       for (std::size_t tensor = 0; tensor < shapes.size(); ++tensor) {
         auto& values = past.tensors.emplace_back(shapes[tensor], Ownership{1}, comm.rank(), comm.size());
         const Range own = owned_rows(shapes[tensor], comm.rank(), comm.size());
@@ -62,6 +68,14 @@ TEST(StateFile, keeps_keys_and_values_of_heads_with_dimensions_of_their_own) {
       });
     }
   }
+  run_ranks(2, [&](Communicator& comm) {
+    Past past{state, {}, {nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count / 2)}};
+    for (const Shape& shape : shapes) {
+      past.tensors.emplace_back(shape, Ownership{1}, comm.rank(), comm.size());
+    }
+    save_state(directory / "1", key.digest(), past, comm);
+    EXPECT_THROW(load_state(directory / "1", key, shapes, comm), InputError);
+  });
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ for model in odd-qwen-60k odd-qwen2-50k; do
   root=$(sed -n 's/^parameter root *//p' output)
   expect 0 "^parameter root  $root\$" tessera commit --quiet --compact --model $model.h5 --out $model.compact
   cmp $key $model.compact/verifying.key || fail "$model: a compact commitment has another key"
-  expect_same "$(ls $model.compact)" "codeword.h5
-verifying.key"
+  expect_same "$(ls $model.compact)" "$(ls $model.whole)"
+  [ $(($(size_of $model.compact/codeword-00000.h5) * 2)) -lt "$(size_of $model.whole/codeword-00000.h5)" ] || fail "$model: not compact"
   expect 0 "^parameter root  $root\$" ranks 3 tessera commit --quiet --compact --model $model.h5 --out $model.ranks
   diff -r $model.compact $model.ranks || fail "$model: a compact commitment of 3 ranks differs"
 
@@ -82,9 +82,18 @@ damaged() {
 }
 cannot() { expect_error 2 "$1" prove 2 odd-qwen-60k damaged --prompt "The old man" --generate 3 --out bad.h5; }
 damaged
-flip damaged/codeword.h5 $(($(size_of damaged/codeword.h5) / 2)) # among the tree's nodes, which are most of it
-cannot 'damaged/codeword.h5: tree/level-03: expected digest [0-9a-f]{64}, found [0-9a-f]{64} \(the file is damaged\)$'
-expect_error 2 'damaged/codeword.h5: tree/level-03: ' tessera inspect --check damaged/codeword.h5
+flip damaged/codeword-00000.h5 $(($(size_of damaged/codeword-00000.h5) / 2)) # among the leaves, which are most of it
+expect_error 2 'damaged/codeword-00000.h5: tree/level-00: expected digest [0-9a-f]{64}, found [0-9a-f]{64} \(the file is damaged\)$' \
+  tessera inspect --check damaged/codeword-00000.h5
+damaged
+truncate -s 2000 damaged/codeword-00000.h5
+cannot 'damaged/codeword-00000.h5: '
+damaged
+rm damaged/codeword-00000.h5
+cannot 'damaged/codeword-00000.h5: expected a file'
+damaged
+cp odd-qwen2-50k.compact/codeword-00000.h5 damaged/
+cannot 'damaged/codeword-00000.h5: |commitment: column'
 damaged
 truncate -s 2000 damaged/codeword.h5
 cannot 'damaged/codeword.h5: '
@@ -101,6 +110,9 @@ craft parameter odd-qwen-60k.h5 other.h5 # a model of the same shape
 tessera commit --quiet --compact --model other.h5 --out other >/dev/null || fail "commit"
 another='other/codeword.h5: parameters_digest: expected [0-9a-f]{64} of odd-qwen-60k.h5, found [0-9a-f]{64} of another model$'
 expect_error 2 "$another" prove 2 odd-qwen-60k other --prompt "The old man" --generate 3 --out bad.h5
+damaged
+cp other/codeword-00000.h5 damaged/
+cannot 'commitment: column [0-9]*: expected that of the committed values, found another one$'
 expect 0 'tessera codeword, format version' tessera inspect --check odd-qwen-60k.compact/codeword.h5
 expect_absent bad.h5
 
