@@ -16,6 +16,20 @@ void append_little_endian(std::vector<std::uint8_t>& bytes, T value) {
   }
 }
 
+/// The same of many integers at once.
+template <class T>
+void append_little_endian(std::vector<std::uint8_t>& bytes, const std::vector<T>& values) {
+  const std::size_t before = bytes.size();
+  bytes.resize(before + values.size() * sizeof(T));
+  std::uint8_t* to = bytes.data() + before;
+  for (const T value : values) {
+    const auto bits = static_cast<std::make_unsigned_t<T>>(value);
+    for (unsigned i = 0; i < sizeof(T); ++i) {
+      *to++ = static_cast<std::uint8_t>(bits >> (8 * i));
+    }
+  }
+}
+
 /// The integer in the sizeof(T) bytes at `bytes`.
 template <class T>
 T read_little_endian(const std::uint8_t* bytes) {

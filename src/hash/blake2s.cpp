@@ -2,25 +2,39 @@
 
 #include <openssl/evp.h>
 
+#include <memory>
 #include <stdexcept>
 
 namespace tessera {
+namespace {
+
+[[noreturn]] void fail() { throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL"); }
+
+/// Looked up once: to look an algorithm up takes several times as long as to hash a block by it.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const found = EVP_MD_fetch(nullptr, "BLAKE2S-256", nullptr);
+  return found != nullptr ? found : (fail(), nullptr);
+}
+
+using Context = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
+
+}  // namespace
 
 Digest blake2s(std::span<const std::uint8_t> message) {
   Digest digest;
-  unsigned length = 0;
-  static const EVP_MD* const algorithm = EVP_blake2s256();
-  if (EVP_Digest(message.data(), message.size(), digest.data(), &length, algorithm, nullptr) != 1 ||
-      length != digest.size()) {
-    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
+  thread_local const Context context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  if (context == nullptr || EVP_DigestInit_ex(context.get(), algorithm(), nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), message.data(), message.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) != 1) {
+    fail();
   }
   return digest;
 }
 
 Blake2s::Blake2s() : context_(EVP_MD_CTX_new()) {
-  if (context_ == nullptr || EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), EVP_blake2s256(), nullptr) != 1) {
+  if (context_ == nullptr || EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(context_), algorithm(), nullptr) != 1) {
     EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
-    throw std::runtime_error("BLAKE2s-256 is not available in OpenSSL");
+    fail();
   }
 }
 

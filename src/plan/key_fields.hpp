@@ -42,17 +42,13 @@ class KeyEncoder {
     string(name);
     append_little_endian(bytes, ceil_log2(values.size()));
     append_little_endian(bytes, static_cast<std::uint32_t>(sizeof(T)));
-    for (const T value : values) {
-      append_little_endian(bytes, value);
-    }
+    append_little_endian(bytes, values);
   }
   template <class T>
   void list(std::string_view name, const std::vector<T>& values, std::size_t /*expected*/) {
     string(name);
     append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const T value : values) {
-      append_little_endian(bytes, value);
-    }
+    append_little_endian(bytes, values);
   }
   void strings(std::string_view /*field*/, const std::vector<std::string>& values, std::size_t /*expected*/) {
     append_little_endian<std::uint64_t>(bytes, values.size());
@@ -73,9 +69,7 @@ class KeyEncoder {
   }
   void ids(std::string_view /*field*/, const std::vector<std::uint32_t>& values, std::string_view /*limit*/) {
     append_little_endian<std::uint64_t>(bytes, values.size());
-    for (const std::uint32_t id : values) {
-      append_little_endian(bytes, id);
-    }
+    append_little_endian(bytes, values);
   }
   void digest(std::string_view /*field*/, const Digest& value) {
     bytes.insert(bytes.end(), value.begin(), value.end());
