@@ -46,13 +46,17 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
     KeyValueCache cache(shape, sequence.size());
     static_cast<void>(model.extend({&cache, 1}, sequence, &calibration.maxima, &calibration.channels));
   };
+  std::size_t seen = 0;
   for (std::size_t end = window; end <= tokens.size(); end += stride) {
     run(tokens.subspan(end - window, window));
+    seen = end;
     if (progress) {
       progress(end, tokens.size());
     }
   }
-  run(tokens.last(window));
+  if (seen < tokens.size()) {
+    run(tokens.last(window));
+  }
   std::size_t begin = 0;
   for (const std::size_t length : text_lengths(shape.n_positions, padded)) {
     const std::size_t taken = std::min({length, tokens.size(), shape.n_positions});

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
+#include "arithmetic/clones.hpp"
+#include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
 #include "model/equalised_sides.hpp"
 
@@ -14,45 +17,64 @@ constexpr int largest_power = 40;  // either way; float32 goes to 2^127
 // Products before norms: the former change the columns that the norms' powers depend on.
 constexpr std::string_view order[] = {"product", "value", "rotated", "norm_1", "norm_2", "norm_f"};
 
-/// Calls visit(channel, values) for runs of values of one block: of a row's channel the whole row, of columns' channels
-/// single values.
-template <class Visitor>
-void for_each_run(FloatModel& model, const EqualisedSide& side, std::size_t block, Visitor&& visit) {
+/// The matrix or vector of one block, and the channels of its rows or columns.
+template <class Values>
+struct SideOfBlock {
+  std::span<Values> values;
+  std::size_t rows = 0, columns = 0;
+  std::vector<std::size_t> channels;
+};
+
+template <class Values, class Model>
+SideOfBlock<Values> side_of_block(Model& model, const EqualisedSide& side, std::size_t block) {
   const ParameterExtents extents = parameter_row(model.shape, side.id).extents(model.shape);
-  std::vector<std::size_t> channels(side.columns ? extents.columns : extents.rows);
-  for (std::size_t index = 0; index < channels.size(); ++index) {
-    channels[index] = side.channel(index);
+  const std::size_t size = extents.rows * extents.columns;
+  SideOfBlock<Values> found{model.parameters[side.id].values().subspan(block * size, size), extents.rows,
+                            extents.columns, std::vector<std::size_t>(side.columns ? extents.columns : extents.rows)};
+  for (std::size_t index = 0; index < found.channels.size(); ++index) {
+    found.channels[index] = side.channel(index);
   }
-  const std::span<float> values = model.parameters[side.id].values().subspan(block * extents.rows * extents.columns,
-                                                                             extents.rows * extents.columns);
-  for (std::size_t row = 0; row < extents.rows; ++row) {
-    const std::span<float> entries = values.subspan(row * extents.columns, extents.columns);
-    if (!side.columns) {
-      visit(channels[row], entries);
-      continue;
-    }
-    for (std::size_t column = 0; column < extents.columns; ++column) {
-      visit(channels[column], entries.subspan(column, 1));
-    }
+  return found;
+}
+
+/// Each column by its factor, or all by the first.
+TESSERA_CLONES bool scale_row(float* values, const float* factors, bool own, std::size_t size) {
+  bool finite = true;
+  const float first = factors[0];
+#pragma omp simd reduction(&& : finite)
+  for (std::size_t i = 0; i < size; ++i) {
+    values[i] *= own ? factors[i] : first;
+    finite = finite && std::abs(values[i]) <= std::numeric_limits<float>::max();
   }
+  return finite;
 }
 
 void scale(FloatModel& model, const EqualisedSide& side, std::size_t block, std::span<const std::int16_t> powers) {
-  std::vector<float> factors(powers.size());
-  std::ranges::transform(powers, factors.begin(),
-                         [&](int power) { return std::ldexp(1.0F, side.divided ? -power : power); });
-  for_each_run(model, side, block, [&](std::size_t channel, std::span<float> values) {
-    for (float& value : values) {
-      value *= factors[channel];
-      if (!std::isfinite(value)) {
-        const ParameterRow row = parameter_row(model.shape, side.id);
-        throw InputError("equalisation: " + std::string(row.name) + "[" +
-                         std::to_string(&value - model.parameters[side.id].values().data()) +
-                         "]: expected a value that float32 holds, found 2^" + std::to_string(powers[channel]) +
-                         " times too much");
-      }
-    }
+  const SideOfBlock<float> matrix = side_of_block<float>(model, side, block);
+  std::vector<float> factors(matrix.channels.size());
+  std::ranges::transform(matrix.channels, factors.begin(), [&](std::size_t channel) {
+    return std::ldexp(1.0F, side.divided ? -powers[channel] : powers[channel]);
   });
+  if (std::ranges::all_of(factors, [](float factor) { return factor == 1; })) {
+    return;
+  }
+  bool finite = true;
+#pragma omp parallel for schedule(static) reduction(&& : finite) if (matrix.values.size() > parallel_work)
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    finite = scale_row(matrix.values.data() + row * matrix.columns, factors.data() + (side.columns ? 0 : row),
+                       side.columns, matrix.columns) &&
+             finite;
+  }
+  if (finite) {
+    return;
+  }
+  const auto found = std::ranges::find_if_not(matrix.values, [](float value) { return std::isfinite(value); });
+  const auto index = static_cast<std::size_t>(found - matrix.values.begin());
+  const std::size_t channel = matrix.channels[side.columns ? index % matrix.columns : index / matrix.columns];
+  throw InputError("equalisation: " + std::string(parameter_row(model.shape, side.id).name) + "[" +
+                   std::to_string(block * matrix.values.size() + index) +
+                   "]: expected a value that float32 holds, found 2^" + std::to_string(powers[channel]) +
+                   " times too much");
 }
 
 const EqualisedPlace* find_place(const std::vector<EqualisedPlace>& places, std::string_view name) {
@@ -75,20 +97,26 @@ const std::vector<double>& activations_of(const Calibration& calibration, std::s
 
 /// What activations are balanced against: the channels' largest weights where they are read; of rotated pairs, the
 /// keys that they meet.
-std::vector<double> opposite_maxima(FloatModel& model, const Calibration& calibration, const EqualisedPlace& place) {
+std::vector<double> opposite_maxima(const FloatModel& model, const Calibration& calibration,
+                                    const EqualisedPlace& place) {
   if (place.name == "rotated") {
     return calibration.channels.at("rotated_k");
   }
   std::vector<double> maxima(place.count);
   const std::size_t channels = equalised_channels(place, model.shape);
   for (const EqualisedSide& side : equalised_sides(place.name, model.shape)) {
-    for (std::size_t block = 0; !side.divided && block * channels < maxima.size(); ++block) {
-      for_each_run(model, side, block, [&](std::size_t channel, std::span<const float> values) {
-        double& maximum = maxima[block * channels + channel];
-        for (const float value : values) {
-          maximum = std::max(maximum, static_cast<double>(std::abs(value)));
+    if (side.divided) {
+      continue;
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t block = 0; block < maxima.size() / channels; ++block) {
+      const SideOfBlock<const float> matrix = side_of_block<const float>(model, side, block);
+      for (std::size_t row = 0; row < matrix.rows; ++row) {
+        for (std::size_t column = 0; column < matrix.columns; ++column) {
+          double& maximum = maxima[block * channels + matrix.channels[side.columns ? column : row]];
+          maximum = std::max(maximum, static_cast<double>(std::abs(matrix.values[row * matrix.columns + column])));
         }
-      });
+      }
     }
   }
   return maxima;

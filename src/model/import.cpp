@@ -61,8 +61,12 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const Imp
     }
     model.exponents = choose_exponents(float_model, model.calibration, model.product_bits);
   }
-  model.parameters = quantize(float_model, model.exponents);
-  apply_powers(float_model, inverse(model.equalisation));
+  if (options.keep_float_model) {
+    model.parameters = quantize(float_model, model.exponents);
+    apply_powers(float_model, inverse(model.equalisation));
+  } else {
+    model.parameters = quantize(std::move(float_model), model.exponents);
+  }
   check_bounds(model, parameter_maxima(model.parameters));
 }
 

@@ -23,6 +23,7 @@ struct ImportOptions {
   std::optional<std::size_t> context = {};           // Llama family; default: that of `choices`, else the checkpoint's
   std::optional<std::uint32_t> product_bits = {};    // Llama family: the width of t, where it is not to be chosen
   Progress progress = {};                            // of calibration
+  bool keep_float_model = true;                      // else its parameters are given back while quantizing
 };
 
 /// A quantized model beside the checkpoint that it came from.
@@ -31,9 +32,9 @@ struct ImportedModel {
   FloatModel float_model;
 };
 
-/// Fills in imported.model from imported.float_model, which is as before in the end: powers of two, width and exponents
-/// (of `options`, or chosen from `calibration`), int16 parameters, tables. Throws InputError for values outside int16
-/// and for bounds that do not hold.
+/// Fills in imported.model from imported.float_model, which is as before in the end where it is kept: powers of two,
+/// width and exponents (of `options`, or chosen from `calibration`), int16 parameters, tables. Throws InputError for
+/// values outside int16 and for bounds that do not hold.
 void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const ImportOptions& options,
                      const std::function<Calibration()>& calibration);
 

@@ -11,6 +11,8 @@ namespace tessera {
 /// rounded operations only, so the same on any machine. Throws InputError naming tensor, index and bound if one is not
 /// int16.
 Parameters quantize(const FloatModel& model, const Exponents& exponents);
+/// The same. Each parameter's float values are given back when it is quantized: both never exist at once.
+Parameters quantize(FloatModel&& model, const Exponents& exponents);
 
 /// Largest absolute value of each parameter as it is quantized (after folding).
 ByParameter<double> parameter_maxima(const FloatModel& model);
