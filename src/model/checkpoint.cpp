@@ -36,6 +36,7 @@ class TensorSource {
         throw InputError(tensors_.place_of(stored) + ": tensor " + quoted_name(name) +
                          " is there with and without the prefix " + prefix);
       }
+      unused_.insert(name);
     }
   }
 
@@ -55,29 +56,40 @@ class TensorSource {
   const std::vector<float>& take(const std::string& name) {
     if (name != taken_) {
       values_ = tensors_.read(stored_.at(name));
-      stored_.erase(name);
+      unused_.erase(name);
       taken_ = name;
     }
     return values_;
   }
 
-  void ignore(const std::string& name) { stored_.erase(name); }
+  /// Rows of a checked tensor, with no other memory for them.
+  void read_rows(const std::string& name, Range rows, std::span<float> values) {
+    tensors_.read_rows(stored_.at(name), rows, values);
+    unused_.erase(name);
+  }
+
+  void ignore(const std::string& name) { unused_.erase(name); }
 
   void check_head(std::span<const float> tied, std::string_view embedding, const std::vector<std::size_t>& extents) {
     if (!stored_.contains("lm_head.weight")) {
       return;
     }
     check("lm_head.weight", extents);
-    const std::string place = tensors_.place_of(stored_.at("lm_head.weight"));
-    if (!std::ranges::equal(take("lm_head.weight"), tied)) {
-      throw InputError(place + ": tensor lm_head.weight: expected the values of " + std::string(embedding) +
-                       " (tied), found others");
+    std::vector<float> row(extents.back());
+    for (std::size_t first = 0; first < extents.front(); ++first) {
+      read_rows("lm_head.weight", {first, first + 1}, row);
+      if (!std::ranges::equal(row, tied.subspan(first * row.size(), row.size()))) {
+        throw InputError(tensors_.place_of(stored_.at("lm_head.weight")) +
+                         ": tensor lm_head.weight: expected the values of " + std::string(embedding) +
+                         " (tied), found others");
+      }
     }
   }
 
   void refuse_rest() const {
-    if (!stored_.empty()) {
-      throw InputError(tensors_.place_of(stored_.begin()->second) + ": tensor " + quoted_name(stored_.begin()->second) +
+    if (!unused_.empty()) {
+      const std::string& stored = stored_.at(*unused_.begin());
+      throw InputError(tensors_.place_of(stored) + ": tensor " + quoted_name(stored) +
                        " does not belong to this model");
     }
   }
@@ -85,6 +97,7 @@ class TensorSource {
  private:
   CheckpointTensors tensors_;
   std::map<std::string, std::string> stored_;  // name without prefix -> as stored
+  std::set<std::string> unused_;               // names without prefix
   std::string taken_;
   std::vector<float> values_;
 };
@@ -131,13 +144,14 @@ std::vector<std::size_t> stored_extents(const ParameterRow& row, const ModelShap
 }
 
 /// Copies a parameter's part of a stored tensor.
-void copy_part(const CheckpointPlace& place, const std::vector<float>& stored, const RowBlock<float>& target) {
+void copy_part(const CheckpointPlace& place, const std::string& name, TensorSource& source,
+               const RowBlock<float>& target) {
   const std::size_t first = place.part * target.held.size();
   const std::span<float> values = target.rows(target.held);
   if (place.transposed) {
-    copy_transposed(values, stored, target.columns, place.parts * target.held.size(), first);
+    copy_transposed(values, source.take(name), target.columns, place.parts * target.held.size(), first);
   } else {
-    std::ranges::copy(std::span(stored).subspan(first * target.columns, values.size()), values.begin());
+    source.read_rows(name, {first, first + target.held.size()}, values);
   }
 }
 
@@ -157,7 +171,7 @@ FloatModel load_checkpoint(const fs::path& folder, std::optional<std::size_t> co
   });
   FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
   for_each_place(shape, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
-    copy_part(row.checkpoint, source.take(name), model.parameters[row.id].block(block));
+    copy_part(row.checkpoint, name, source, model.parameters[row.id].block(block));
   });
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
     for (const std::string& name : naming.ignored) {
