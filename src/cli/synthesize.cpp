@@ -13,10 +13,10 @@ void run(const SynthesizeCommand& options, Context& context) {
   (void)WriteFile(options.out, model_format);  // an unwritable target is better found now
   const CheckpointConfig config = read_checkpoint_config(options.shape, options.context);
   context.progress.begin("synthesizing and calibrating");
-  const ImportedModel synthetic = synthesize_model(config, options.seed, context.progress.updates());
+  const Model synthetic = synthesize_model(config, options.seed);
   context.progress.begin("writing " + options.out);
   // no float weights: they can be synthesized again
-  const Digest digest = save_model(options.out, synthetic.model);
+  const Digest digest = save_model(options.out, synthetic);
   context.progress.finish();
   std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';
 }

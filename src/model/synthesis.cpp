@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include "base/errors.hpp"
-#include "model/calibration.hpp"
+#include "arithmetic/clones.hpp"
 #include "model/equalisation.hpp"
 #include "model/synthesis.hpp"
 #include "plan/limits.hpp"
@@ -10,69 +9,82 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t max_calibration_tokens = 512;
-constexpr std::size_t llama_calibration_context = 256;  // their parameters do not depend on it: large shapes are slow
+constexpr std::size_t calibration_tokens = 128;
 constexpr std::size_t channels_an_outlier = 256;
+constexpr std::size_t piece = std::size_t{1} << 16U;  // values that a thread makes at a time
+
+/// Number `index` of a stream of random bits: SplitMix64, which needs no earlier ones.
+std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
+  std::uint64_t z = stream + (index + 1) * 0x9E3779B97F4A7C15U;
+  z = (z ^ z >> 30U) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ z >> 27U) * 0x94D049BB133111EBU;
+  return z ^ z >> 31U;
+}
 
 /// Sum of twelve 16-bit integers, centred: variance 12*(2^32 - 1)/12, close to normal, the same on every machine.
-double normal(std::mt19937_64& generator) {
+double normal(std::uint64_t stream, std::uint64_t index) {
   std::int64_t sum = 0;
-  for (int i = 0; i < 3; ++i) {
-    std::uint64_t bits = generator();
-    for (int j = 0; j < 4; ++j) {
-      sum += static_cast<std::int64_t>(bits & 0xFFFF);
-      bits >>= 16U;
-    }
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const std::uint64_t bits = random_bits(stream, 3 * index + i);
+    // 16 bits a number, added in pairs
+    const std::uint64_t pairs = (bits & 0x0000FFFF0000FFFFU) + (bits >> 16U & 0x0000FFFF0000FFFFU);
+    sum += static_cast<std::int64_t>((pairs & 0xFFFFFFFFU) + (pairs >> 32U));
   }
-  return (static_cast<double>(sum) - 6.0 * 65535.0) * 0x1p-16;
+  return static_cast<double>(sum - 6 * 65535) * 0x1p-16;
+}
+
+TESSERA_CLONES void synthesize_piece(float* values, std::size_t size, std::uint64_t stream, std::uint64_t first,
+                                     double mean, double deviation) {
+  for (std::size_t i = 0; i < size; ++i) {
+    values[i] = static_cast<float>(mean + deviation * normal(stream, first + i));
+  }
 }
 
 FloatModel synthesize_parameters(const CheckpointConfig& config, std::uint64_t seed) {
   const ModelShape& shape = config.shape;
   FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
-  std::mt19937_64 generator(seed);
   const double depth = std::sqrt(2.0 * static_cast<double>(shape.n_layer));
-  for (const int turn : {0, 1}) {
-    for (const ParameterRow& row : parameter_table(shape)) {
-      const SyntheticValues& synthetic = row.synthetic;
-      if (synthetic.turn != turn) {
-        continue;
-      }
-      const double inputs = std::sqrt(static_cast<double>(axis_length(row.columns, shape)));
-      const double deviation =
-          synthetic.deviation / ((synthetic.by_inputs ? inputs : 1) * (synthetic.by_depth ? depth : 1));
-      for (float& value : model.parameters[row.id].values()) {
-        value = static_cast<float>(synthetic.mean + deviation * normal(generator));
-      }
+  for (const ParameterRow& row : parameter_table(shape)) {
+    const double inputs = std::sqrt(static_cast<double>(axis_length(row.columns, shape)));
+    const double deviation =
+        row.synthetic.deviation / ((row.synthetic.by_inputs ? inputs : 1) * (row.synthetic.by_depth ? depth : 1));
+    const std::uint64_t stream = random_bits(random_bits(0, seed), row.id);
+    const std::span<float> values = model.parameters[row.id].values();
+#pragma omp parallel for schedule(static)
+    for (std::size_t first = 0; first < values.size(); first += piece) {
+      synthesize_piece(values.data() + first, std::min(piece, values.size() - first), stream, first, row.synthetic.mean,
+                       deviation);
     }
   }
   return model;
 }
 
-/// 2^4 to 2^8.
-int outlier_power(std::mt19937_64& generator) { return 4 + static_cast<int>(generator() % 5); }
+/// 2^5 to 2^10.
+int outlier_power(std::mt19937_64& generator) { return 5 + static_cast<int>(generator() % 6); }
 
-/// Outliers as trained models have them: single channels of norms, values and products that are 2^4 to 2^8 times the
-/// others where they are made and as much smaller where they are read; channels of the residual stream into which the
-/// embedding and one block's W_down write as much more.
-void add_outliers(FloatModel& model, std::uint64_t seed) {
-  std::mt19937_64 generator(seed);
-  const ModelShape& shape = model.shape;
-  Equalisation powers = no_equalisation(shape);
-  for (const std::string_view place : {"norm_1", "norm_2", "product", "value"}) {
-    std::vector<std::int16_t>& channels = powers.find(place)->second;
-    for (std::size_t i = 0; i < channels.size() / channels_an_outlier; ++i) {
+/// Channels of norms' outputs, values, products and rotated pairs are made larger where they are made and as much
+/// smaller where they are read: a power is what the making weights are divided by.
+void add_channel_outliers(FloatModel& model, std::mt19937_64& generator) {
+  Equalisation powers = no_equalisation(model.shape);
+  for (auto& [place, channels] : powers) {
+    const std::size_t outliers = std::max<std::size_t>(1, channels.size() / channels_an_outlier);
+    for (std::size_t i = 0; i < outliers; ++i) {
       channels[generator() % channels.size()] = static_cast<std::int16_t>(-outlier_power(generator));
     }
   }
   apply_powers(model, powers);
+}
+
+/// Channels of the residual stream into which the embedding and one block write far more than into others.
+void add_residual_outliers(FloatModel& model, std::mt19937_64& generator) {
+  const ModelShape& shape = model.shape;
   const std::size_t d = shape.n_embd;
+  const std::span<float> vectors = model.parameters[embedding].values();
   for (std::size_t i = 0; i < std::max<std::size_t>(1, d / channels_an_outlier); ++i) {
     const std::size_t channel = generator() % d;
     const float factor = std::ldexp(1.0F, outlier_power(generator));
-    const std::span<float> values = model.parameters[embedding].values();
     for (std::size_t token = 0; token < shape.n_vocab; ++token) {
-      float& value = values[token * d + channel];
+      float& value = vectors[token * d + channel];
       value = std::clamp(value * factor, -7.5F, 7.5F);  // int16 at the residual stream's exponent
     }
     const std::size_t block = generator() % shape.n_layer;
@@ -81,6 +93,15 @@ void add_outliers(FloatModel& model, std::uint64_t seed) {
       value *= factor;
     }
   }
+}
+
+/// Fillers, random tokens, fillers again.
+std::vector<std::uint32_t> synthesize_text(const ModelShape& shape, std::uint64_t seed, std::uint32_t filler) {
+  std::vector<std::uint32_t> tokens(std::min(shape.n_positions, calibration_tokens), filler);
+  for (std::size_t i = tokens.size() / 8; i < tokens.size() * 3 / 4; ++i) {
+    tokens[i] = static_cast<std::uint32_t>(random_bits(seed, i) % shape.n_vocab);
+  }
+  return tokens;
 }
 
 TokenizerData synthesize_tokenizer(const ModelShape& shape) {
@@ -94,31 +115,28 @@ TokenizerData synthesize_tokenizer(const ModelShape& shape) {
 
 }  // namespace
 
-ImportedModel synthesize_model(const CheckpointConfig& config, std::uint64_t seed, const Progress& progress) {
+Model synthesize_model(const CheckpointConfig& config, std::uint64_t seed) {
   const ModelShape& shape = config.shape;
   check_shape(shape);
   ImportedModel result;
   result.float_model = synthesize_parameters(config, seed);
   if (!shape.gpt2()) {
-    add_outliers(result.float_model, seed + 2);
-  }
-  std::mt19937_64 generator(seed + 1);
-  std::vector<std::uint32_t> tokens(std::min(shape.n_positions, max_calibration_tokens));
-  for (std::uint32_t& token : tokens) {
-    token = static_cast<std::uint32_t>(generator() % shape.n_vocab);
+    std::mt19937_64 generator(seed);
+    add_channel_outliers(result.float_model, generator);
+    add_residual_outliers(result.float_model, generator);
   }
   TokenizerData tokenizer = synthesize_tokenizer(shape);
-  const std::uint32_t filler = tokenizer.end_of_text;
-  quantize_import(result, std::move(tokenizer), {}, [&] {
-    std::size_t& positions = result.float_model.shape.n_positions;
-    if (!shape.gpt2()) {
-      positions = std::min(positions, llama_calibration_context);
-    }
-    Calibration calibration = calibrate(FloatTransformer(result.float_model), tokens, filler, progress);
-    positions = shape.n_positions;
+  const std::vector<std::uint32_t> tokens = synthesize_text(shape, seed, tokenizer.end_of_text);
+  ImportOptions options;
+  options.keep_float_model = false;
+  quantize_import(result, std::move(tokenizer), options, [&] {
+    Calibration calibration;
+    KeyValueCache cache(shape, tokens.size());
+    static_cast<void>(
+        FloatTransformer(result.float_model).extend({&cache, 1}, tokens, &calibration.maxima, &calibration.channels));
     return calibration;
   });
-  return result;
+  return std::move(result.model);
 }
 
 }  // namespace tessera
