@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The job scripts: they parse (bench_test.sh runs bench.sh's Python), and prove.sbatch does its work with the variables that SLURM would set.
 source "$(dirname "$0")/common.sh"
+unset OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_ess_singleton_isolated # as on a cluster
 for script in "$source"/jobs/*.sh "$source"/jobs/*.sbatch; do
   bash -n "$script" || fail "$script"
 done
