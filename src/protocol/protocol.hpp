@@ -42,8 +42,13 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
 Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
 
-/// The same of a part of a conversation, which must start where the part before it ended: `before` is that one's
-/// Verdict::kept, nothing for a beginning.
+/// The last part of these: of a statement that was checked and of its plan and seed, for many payloads of one
+/// statement.
+Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
+                       std::span<const std::uint8_t> payload);
+
+/// The same as verify_inference() of a part of a conversation, which must start where the part before it ended:
+/// `before` is that one's Verdict::kept, nothing for a beginning.
 Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
                     const std::optional<ConversationState>& before);
 

@@ -68,13 +68,16 @@ Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const S
   } catch (const InputError& error) {
     return {false, "/statement", error.what(), {}, {}};
   }
-  Verdict verdict;
   if (soundness_report(plan, key).round_by_round_bits() < required_soundness_bits) {
-    verdict.scope = "/soundness";
-    verdict.reason = "this shape has less than the required soundness";
-    return verdict;
+    return {false, "/soundness", "this shape has less than the required soundness", {}, {}};
   }
-  VerifierTranscript transcript(statement_seed(key, statement), payload);
+  return verify_payload(plan, key, statement, statement_seed(key, statement), payload);
+}
+
+Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
+                       std::span<const std::uint8_t> payload) {
+  Verdict verdict;
+  VerifierTranscript transcript(seed, payload);
   try {
     const ProofClaims claims = verify_all(plan, key, statement, transcript);
     transcript.finish();

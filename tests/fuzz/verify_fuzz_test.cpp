@@ -66,6 +66,8 @@ Bytes mutate(std::mt19937_64& random, Bytes bytes) {
 TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
   TestModel& test = odd_model();
   const Bytes honest = prove_lie(test, odd_statement(), {}).payload;
+  const PayloadVerifier verify(test, odd_statement());
+  ASSERT_TRUE(verify(honest).accepted);
   std::mt19937_64 random(20240601);
   for (std::size_t i = 0; i < rounds(); ++i) {
     Bytes payload = mutate(random, honest);
@@ -73,17 +75,17 @@ TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
       payload = mutate(random, std::move(payload));
     }
     if (payload != honest) {
-      ASSERT_FALSE(verify_inference(odd_plan(), test.key, odd_statement(), payload).accepted) << "round " << i;
+      ASSERT_FALSE(verify(payload).accepted) << "round " << i;
     }
   }
 }
 
 TEST(VerifyFuzz, RandomBytesAreRejectedWithoutCrashing) {
-  TestModel& test = odd_model();
+  const PayloadVerifier verify(odd_model(), odd_statement());
   std::mt19937_64 random(7);
   for (std::size_t i = 0; i < rounds(); ++i) {
     const Bytes payload = random_bytes(random, random() % 4096);
-    ASSERT_FALSE(verify_inference(odd_plan(), test.key, odd_statement(), payload).accepted);
+    ASSERT_FALSE(verify(payload).accepted);
   }
 }
 

@@ -72,8 +72,12 @@ std::size_t place_of_small_remainder(const Norm& norm, Trace& trace) {
 }
 
 TEST(Division, StatisticsOffByOneLeaveOneRange) {
+  std::size_t number = 0;
   for (const Norm& norm : norms()) {
     for (const OffByOne& lie : statistics) {
+      if (number++ % each_or_every(5) != 0) {  // of another norm each time
+        continue;
+      }
       SCOPED_TRACE(norm.scope + " " + lie.name);
       const Liar liar = lie_at(norm.stage(lie.stage), norm.block, [&](Trace& trace) {
         const std::size_t place = lie.name == "mu - 1" ? place_of_small_remainder(norm, trace) : norm.place();

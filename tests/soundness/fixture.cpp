@@ -164,6 +164,16 @@ void widen(Plan& plan, RangeId id, unsigned bits, bool negative) {
   }
 }
 
+PayloadVerifier::PayloadVerifier(const TestModel& test, Statement statement)
+    : key_(test.key),
+      statement_(std::move(statement)),
+      plan_(ModelPlan::of(key_, statement_)),
+      seed_(statement_seed(key_, statement_)) {}
+
+Verdict PayloadVerifier::operator()(std::span<const std::uint8_t> payload) const {
+  return verify_payload(plan_, key_, statement_, seed_, payload);
+}
+
 void expect_rejected(const Verdict& verdict, const std::string& scope) {
   EXPECT_FALSE(verdict.accepted);
   EXPECT_EQ(verdict.scope, scope) << verdict.reason;

@@ -88,6 +88,29 @@ Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, c
 /// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
 void widen(Plan& plan, RangeId range, unsigned bits = 1, bool negative = false);
 
+/// Sanitizers see how each kind of lie is handled: of many that are alike they get every n-th, the release build all.
+constexpr std::size_t each_or_every([[maybe_unused]] std::size_t n) {
+#ifdef __SANITIZE_ADDRESS__
+  return n;
+#else
+  return 1;
+#endif
+}
+
+/// Verifies many payloads of one statement: plan, seed and soundness are made once. The statement must be one that
+/// verify_inference() takes.
+class PayloadVerifier {
+ public:
+  PayloadVerifier(const TestModel& test, Statement statement);
+  [[nodiscard]] Verdict operator()(std::span<const std::uint8_t> payload) const;
+
+ private:
+  const VerifyingKey& key_;
+  Statement statement_;
+  ModelPlan plan_;
+  Digest seed_;
+};
+
 /// Expects a proof to be rejected in a scope that ends or begins with `scope`.
 void expect_rejected(const Verdict& verdict, const std::string& scope);
 void expect_accepted(const Verdict& verdict);

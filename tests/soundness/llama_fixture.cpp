@@ -8,14 +8,14 @@
 namespace tessera::testing {
 namespace {
 
-TestModel make(LlamaKind kind) {
+Model random_model(LlamaKind kind) {
   const ModelShape shape = llama_shapes()[kind];
   Model model = RandomModel(100 + kind).make(shape, 16 + 4 * static_cast<std::uint32_t>(kind));
   for (std::size_t id = 0; id < shape.n_vocab; ++id) {
     model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
   }
   model.tokenizer.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
-  return TestModel(std::move(model));
+  return model;
 }
 
 /// One pass over all rows; the tokens that it chooses.
@@ -69,8 +69,11 @@ T round_to(std::int64_t sum, int shift, T* values, R* remainders) {
 }  // namespace
 
 TestModel& llama_model(LlamaKind kind) {
-  static std::array<TestModel, llama_kinds> models{make(plain), make(biased), make(normed)};
-  return models[kind];
+  static std::array<std::optional<TestModel>, llama_kinds> models;
+  if (!models[kind]) {
+    models[kind].emplace(random_model(kind));
+  }
+  return *models[kind];
 }
 
 LlamaLiar llama_lie(LlamaStage stage, std::size_t block, std::function<void(LlamaRun&)> lie) {

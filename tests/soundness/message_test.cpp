@@ -19,7 +19,8 @@ const Proof& honest() {
 }
 
 Verdict verdict_of(const Bytes& payload) {
-  return verify_inference(odd_plan(), odd_model().key, odd_statement(), payload);
+  static const PayloadVerifier verify(odd_model(), odd_statement());
+  return verify(payload);
 }
 
 Bytes part(const Message& message) {
@@ -55,6 +56,7 @@ TEST(Messages, CoverThePayload) {
   }
   EXPECT_EQ(end, honest().payload.size());
   expect_accepted(verdict_of(honest().payload));
+  expect_accepted(verify_inference(odd_plan(), odd_model().key, odd_statement(), honest().payload));
 }
 
 TEST(Messages, EveryAlteredMessageIsRejected) {
@@ -89,7 +91,7 @@ TEST(Messages, EveryWordOfARepresentativeMatters) {
 TEST(Messages, DroppedDuplicatedSwappedAndTruncatedAreRejected) {
   const std::vector<Message>& messages = honest().messages;
   const Bytes& payload = honest().payload;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
+  for (std::size_t i = 0; i < messages.size(); i += each_or_every(5)) {
     const Message& message = messages[i];
     const auto begin = static_cast<std::ptrdiff_t>(message.offset);
     const auto end = static_cast<std::ptrdiff_t>(message.offset + message.length);
