@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "arithmetic/integer_product.hpp"
+
 namespace tessera {
 namespace {
 
@@ -21,19 +23,6 @@ double gelu(double z) {
 double silu(double z) { return z / (1.0 + std::exp(-z)); }
 
 }  // namespace
-
-std::vector<double> linear(std::span<const double> x, std::span<const double> weight, std::size_t in,
-                           std::span<const double> bias) {
-  const std::size_t out = weight.size() / in;
-  const std::size_t rows = x.size() / in;
-  std::vector<double> y(rows * out);
-  for (std::size_t row = 0; row < (bias.empty() ? 0 : rows); ++row) {
-    std::copy(bias.begin(), bias.end(), y.begin() + static_cast<std::ptrdiff_t>(row * out));
-  }
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(out), blas_int(in), 1.0, x.data(),
-              blas_int(in), weight.data(), blas_int(in), 1.0, y.data(), blas_int(out));
-  return y;
-}
 
 std::vector<double> layer_norm(std::span<const double> x, std::span<const double> gamma, std::span<const double> beta,
                                double epsilon) {
@@ -73,7 +62,11 @@ std::vector<double> activation(std::string_view name, const std::vector<double>&
     throw std::logic_error("activation " + std::string(name) + ": not known");
   }
   std::vector<double> a(z.size());
-  std::ranges::transform(z, a.begin(), name == "gelu" ? gelu : silu);
+  double (*const function)(double) = name == "gelu" ? gelu : silu;
+#pragma omp parallel for schedule(static) if (z.size() > parallel_work)
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    a[i] = function(z[i]);
+  }
   return a;
 }
 

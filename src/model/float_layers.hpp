@@ -9,8 +9,18 @@
 
 namespace tessera {
 
-/// Y (rows, out) = X (rows, in) * W^T + bias, W (out, in); no bias if that is empty.
-std::vector<double> linear(std::span<const double> x, std::span<const double> weight, std::size_t in,
+/// Products of numbers below which a step is not worth waking other threads.
+inline constexpr std::size_t parallel_products = std::size_t{1} << 22U;
+
+/// A matrix W (out, in) as a checkpoint has it; products are of values*factor in float64.
+struct FloatMatrix {
+  std::span<const float> values;
+  double factor = 1;
+};
+
+/// Y (rows, out) = X (rows, in) * W^T + bias in float64; no bias if that is empty. On OpenMP's threads, each of which
+/// widens the rows of W that it multiplies with: of few rows X in registers, of many a slice of W at a time.
+std::vector<double> linear(std::span<const double> x, const FloatMatrix& weight, std::size_t in,
                            std::span<const double> bias = {});
 
 /// (x - mean)/std*gamma + beta of every row.

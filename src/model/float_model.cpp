@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
 #include "model/float_layers.hpp"
 #include "model/rope.hpp"
@@ -87,30 +88,48 @@ KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
       values(shape.n_layer, std::vector<double>(positions * shape.key_features())) {}
 
 FloatTransformer::FloatTransformer(const FloatModel& model)
-    : shape_(model.shape), epsilon_(model.layer_norm_epsilon), activation_(model.activation) {
-  for (const ParameterRow& row : parameter_table(model.shape)) {
-    const std::span<const float> values = model.parameters[row.id].values();
+    : FloatTransformer(std::shared_ptr<const FloatModel>(std::shared_ptr<void>(), &model)) {}
+
+FloatTransformer::FloatTransformer(FloatModel&& model)
+    : FloatTransformer(std::make_shared<const FloatModel>(std::move(model))) {}
+
+FloatTransformer::FloatTransformer(std::shared_ptr<const FloatModel> model)
+    : shape_(model->shape),
+      epsilon_(model->layer_norm_epsilon),
+      activation_(model->activation),
+      model_(std::move(model)) {
+  for (const ParameterRow& row : parameter_table(shape_)) {
     const double factor = 1.0 / row.divisor(shape_);
-    parameters_[row.id].resize(values.size());
-    std::ranges::transform(values, parameters_[row.id].begin(), [factor](float value) { return value * factor; });
+    factors_[row.id] = factor;
+    if (row.columns == ParameterAxis::none) {
+      const std::span<const float> values = model_->parameters[row.id].values();
+      vectors_[row.id].resize(values.size());
+      std::ranges::transform(values, vectors_[row.id].begin(), [factor](float value) { return value * factor; });
+    }
   }
   if (!shape_.gpt2()) {
-    rotary_ = rotary_values(model.rope, shape_);
+    rotary_ = rotary_values(model_->rope, shape_);
   }
 }
 
-std::span<const double> FloatTransformer::parameter(ParameterId id, std::size_t block) const {
-  if (parameters_[id].empty()) {
+std::span<const double> FloatTransformer::vector(ParameterId id, std::size_t block) const {
+  if (vectors_[id].empty()) {
     return {};
   }
-  const std::size_t size = parameters_[id].size() / parameter_row(shape_, id).extents(shape_).blocks;
-  return std::span(parameters_[id]).subspan(block * size, size);
+  const std::size_t size = vectors_[id].size() / parameter_row(shape_, id).extents(shape_).blocks;
+  return std::span(vectors_[id]).subspan(block * size, size);
+}
+
+FloatMatrix FloatTransformer::matrix(ParameterId id, std::size_t block) const {
+  const std::span<const float> values = model_->parameters[id].values();
+  const std::size_t size = values.size() / model_->parameters[id].extents().blocks;
+  return {values.subspan(block * size, size), factors_[id]};
 }
 
 FloatTransformer::Values FloatTransformer::norm(const Values& x, ParameterId gamma, ParameterId beta,
                                                 std::size_t block) const {
-  return shape_.gpt2() ? layer_norm(x, parameter(gamma, block), parameter(beta, block), epsilon_)
-                       : rms_norm(x, parameter(gamma, block), epsilon_);
+  return shape_.gpt2() ? layer_norm(x, vector(gamma, block), vector(beta, block), epsilon_)
+                       : rms_norm(x, vector(gamma, block), epsilon_);
 }
 
 FloatTransformer::Values FloatTransformer::embed(std::span<const KeyValueCache> sequences,
@@ -119,11 +138,11 @@ FloatTransformer::Values FloatTransformer::embed(std::span<const KeyValueCache> 
   Values x(tokens.size() * d);
   for (std::size_t row = 0; row < sequences.size() * count; ++row) {
     check_token(tokens[row], shape_.n_vocab);
-    const double* vector = parameters_[embedding].data() + tokens[row] * d;
-    std::copy_n(vector, d, x.begin() + static_cast<std::ptrdiff_t>(row * d));
+    const float* const values = model_->parameters[embedding].values().data() + tokens[row] * d;
+    std::copy_n(values, d, x.begin() + static_cast<std::ptrdiff_t>(row * d));
     const std::size_t place = sequences[row / count].length + row % count;
     for (std::size_t f = 0; f < (shape_.gpt2() && place < shape_.n_positions ? d : 0); ++f) {
-      x[row * d + f] += parameters_[position][place * d + f];
+      x[row * d + f] += model_->parameters[position].values()[place * d + f];
     }
   }
   return x;
@@ -147,16 +166,15 @@ void FloatTransformer::rotate_rows(std::span<const KeyValueCache> sequences, std
 FloatTransformer::Projections FloatTransformer::project(std::span<const KeyValueCache> sequences, std::size_t block,
                                                         std::size_t count, const Values& u,
                                                         const Recorder& record) const {
-  const auto p = [&](ParameterId id) { return parameter(id, block); };
   const std::size_t d = shape_.n_embd;
-  Values q = linear(u, p(wq), d, p(bq));
-  Values k = linear(u, p(wk), d, p(bk));
-  Values v = linear(u, p(wv), d, p(bv));
+  Values q = linear(u, matrix(wq, block), d, vector(bq, block));
+  Values k = linear(u, matrix(wk, block), d, vector(bk, block));
+  Values v = linear(u, matrix(wv, block), d, vector(bv, block));
   if (shape_.head_norm) {
     record.range("hq", q);
     record.range("hk", k);
-    q = rms_norm(q, p(gamma_q), epsilon_);
-    k = rms_norm(k, p(gamma_k), epsilon_);
+    q = rms_norm(q, vector(gamma_q, block), epsilon_);
+    k = rms_norm(k, vector(gamma_k, block), epsilon_);
   }
   if (!shape_.gpt2()) {
     rotate_rows(sequences, count, q);
@@ -178,13 +196,20 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
   const std::size_t narrow = shape_.key_features();
   const std::size_t m = shape_.head_size();
   Values y(q.size());
-  Values scores;
-  for (std::size_t s = 0; s < sequences.size(); ++s) {
-    const KeyValueCache& cache = sequences[s];
-    const std::size_t past = cache.length;
-    const std::size_t keys = past + count;
-    scores.resize(count * keys);
-    for (std::size_t head = 0; head < shape_.n_head; ++head) {
+  Values largest(sequences.size() * shape_.n_head);  // absolute score
+  const std::size_t longest = sequences.empty() ? 0 : sequences.front().length + count;
+  use_single_threaded_blas();
+#pragma omp parallel if (q.size() * longest > parallel_products)
+  {
+    Values scores;
+#pragma omp for schedule(dynamic)
+    for (std::size_t number = 0; number < largest.size(); ++number) {
+      const std::size_t s = number / shape_.n_head;
+      const std::size_t head = number % shape_.n_head;
+      const KeyValueCache& cache = sequences[s];
+      const std::size_t past = cache.length;
+      const std::size_t keys = past + count;
+      scores.resize(count * keys);
       const std::size_t rows = s * count * wide + head * m;
       const std::size_t shared = head / shape_.group() * m;  // columns of keys and values
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(count), blas_int(keys), blas_int(m), 1.0,
@@ -193,7 +218,9 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
       for (std::size_t i = 0; i < count; ++i) {
         const std::span<double> row(scores.data() + i * keys, keys);
         const std::span<double> seen = row.first(past + i + 1);
-        record.range("score", seen);
+        for (const double score : seen) {
+          largest[number] = std::max(largest[number], std::abs(score));
+        }
         soft_max(seen);
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), 0.0);
       }
@@ -202,28 +229,29 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
                   y.data() + rows, blas_int(wide));
     }
   }
+  record.range("score", largest);
   record.range("y", y);
   return y;
 }
 
 FloatTransformer::Values FloatTransformer::mlp(const Values& u, std::size_t block, const Recorder& record) const {
-  const Values z = linear(u, parameter(w1, block), shape_.n_embd, parameter(b1, block));
+  const Values z = linear(u, matrix(w1, block), shape_.n_embd, vector(b1, block));
   const Values g = activation(activation_, z);
   record.range("mlp", z);
   record.range("gelu", g);
-  return linear(g, parameter(w2, block), shape_.n_inner, parameter(b2, block));
+  return linear(g, matrix(w2, block), shape_.n_inner, vector(b2, block));
 }
 
 FloatTransformer::Values FloatTransformer::gated_mlp(const Values& u, std::size_t block, const Recorder& record) const {
-  const Values z = linear(u, parameter(w_gate, block), shape_.n_embd);
+  const Values z = linear(u, matrix(w_gate, block), shape_.n_embd);
   Values t = activation(activation_, z);
   record.range("mlp", z);
   record.range("gelu", t);
-  const Values up = linear(u, parameter(w_up, block), shape_.n_embd);
+  const Values up = linear(u, matrix(w_up, block), shape_.n_embd);
   std::ranges::transform(t, up, t.begin(), std::multiplies<>());
   record.range("product", t);
   record.channels("product", block, t, shape_.n_inner);
-  return linear(t, parameter(w_down, block), shape_.n_inner);
+  return linear(t, matrix(w_down, block), shape_.n_inner);
 }
 
 void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, Values& x,
@@ -246,7 +274,7 @@ void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t
     std::copy_n(of.v.begin() + begin, length, sequences[s].values[block].begin() + place);
   }
   const Values y = attend(sequences, block, count, of.q, record);
-  update(linear(y, parameter(wo, block), shape_.query_features(), parameter(bo, block)));
+  update(linear(y, matrix(wo, block), shape_.query_features(), vector(bo, block)));
 
   const Values u2 = norm(x, gamma2, beta2, block);
   record.range("u2", u2);
@@ -281,7 +309,7 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
 }
 
 std::vector<double> FloatTransformer::logits(std::span<const double> hidden) const {
-  return linear(hidden, parameters_[shape_.tied ? embedding : head], shape_.n_embd);
+  return linear(hidden, matrix(shape_.tied ? embedding : head, 0), shape_.n_embd);
 }
 
 }  // namespace tessera

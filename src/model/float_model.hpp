@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include "model/float_layers.hpp"
 #include "model/model.hpp"
 #include "model/perplexity.hpp"
 #include <vector>
@@ -30,12 +32,15 @@ struct KeyValueCache {
   std::vector<std::vector<double>> keys, values;  // one (capacity, key_features) matrix a block
 };
 
-/// The transformer in float64 (weights widened from float32), matrix products through BLAS. Immutable; the number of
-/// BLAS threads is the caller's affair. Positions from n_positions on have a zero position row, or zero queries and
-/// keys where they are rotated, as in the integer transformer, where filler tokens may lie there.
+/// The transformer in float64, on OpenMP's threads. Matrices stay float32 and are widened where they are multiplied
+/// (see linear()). Immutable. Positions from n_positions on have a zero position row, or zero queries and keys where
+/// they are rotated, as in the integer transformer, where filler tokens may lie there.
 class FloatTransformer {
  public:
+  /// Uses the parameters where they are: the model must outlive this and what is copied from it.
   explicit FloatTransformer(const FloatModel& model);
+  /// Keeps the model.
+  explicit FloatTransformer(FloatModel&& model);
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
 
   /// Appends the same number of tokens to every sequence; `tokens` is (sequence, token), each sequence at its own
@@ -54,8 +59,11 @@ class FloatTransformer {
     Values q, k, v;  // (row, query feature), (row, key feature) twice
   };
 
-  /// Values of one block; of parameters without blocks, block 0 is all; empty where the model has none.
-  [[nodiscard]] std::span<const double> parameter(ParameterId id, std::size_t block) const;
+  explicit FloatTransformer(std::shared_ptr<const FloatModel> model);
+  /// A vector of one block; of parameters without blocks, block 0 is all; empty where the model has none.
+  [[nodiscard]] std::span<const double> vector(ParameterId id, std::size_t block) const;
+  /// The same of a matrix, which there is.
+  [[nodiscard]] FloatMatrix matrix(ParameterId id, std::size_t block) const;
   [[nodiscard]] Values norm(const Values& x, ParameterId gamma, ParameterId beta, std::size_t block) const;
   [[nodiscard]] Values embed(std::span<const KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
                              std::size_t count) const;
@@ -73,8 +81,10 @@ class FloatTransformer {
   ModelShape shape_;
   double epsilon_;
   std::string activation_;
-  Values rotary_;                   // all cosines, then all sines, of (position, i < m/2); Llama family
-  ByParameter<Values> parameters_;  // (block, out, in); 1/sqrt(m) folded in
+  Values rotary_;  // all cosines, then all sines, of (position, i < m/2); Llama family
+  std::shared_ptr<const FloatModel> model_;
+  ByParameter<double> factors_{};  // 1/sqrt(m) where it is folded in
+  ByParameter<Values> vectors_;    // (block, feature), times factor
 };
 
 /// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,
