@@ -9,7 +9,8 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t calibration_tokens = 128;
+constexpr std::size_t calibration_tokens = 256;
+constexpr double calibration_margin = 4;
 constexpr std::size_t channels_an_outlier = 256;
 constexpr std::size_t piece = std::size_t{1} << 16U;  // values that a thread makes at a time
 
@@ -75,7 +76,8 @@ void add_channel_outliers(FloatModel& model, std::mt19937_64& generator) {
   apply_powers(model, powers);
 }
 
-/// Channels of the residual stream into which the embedding and one block write far more than into others.
+/// Channels of the residual stream into which the embedding and one block write far more than into others. All norms
+/// have as small a gain for them: else such a channel would be all that the model sees.
 void add_residual_outliers(FloatModel& model, std::mt19937_64& generator) {
   const ModelShape& shape = model.shape;
   const std::size_t d = shape.n_embd;
@@ -91,6 +93,12 @@ void add_residual_outliers(FloatModel& model, std::mt19937_64& generator) {
     for (float& value :
          model.parameters[w_down].values().subspan((block * d + channel) * shape.n_inner, shape.n_inner)) {
       value *= factor;
+    }
+    for (const ParameterId id : {gamma1, gamma2, gammaf}) {
+      const std::span<float> gains = model.parameters[id].values();
+      for (std::size_t place = channel; place < gains.size(); place += d) {
+        gains[place] /= factor;
+      }
     }
   }
 }
@@ -131,6 +139,7 @@ Model synthesize_model(const CheckpointConfig& config, std::uint64_t seed) {
   options.keep_float_model = false;
   quantize_import(result, std::move(tokenizer), options, [&] {
     Calibration calibration;
+    calibration.margin = calibration_margin;
     KeyValueCache cache(shape, tokens.size());
     static_cast<void>(
         FloatTransformer(result.float_model).extend({&cache, 1}, tokens, &calibration.maxima, &calibration.channels));
