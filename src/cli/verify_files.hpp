@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tessera::cli {
+
+/// A file to verify, or what cannot be one.
+struct ProofFile {
+  std::string path;
+  std::string problem;  // empty: none known yet
+};
+
+/// What the arguments name: files as they are, and of a directory every *.h5 in it and in the directories below, sorted
+/// by name; links to directories are not followed there. A directory that cannot be read or has no such file is a
+/// problem with a place of its own. A file that is named again is left out.
+std::vector<ProofFile> find_proof_files(const std::vector<std::string>& arguments);
+
+}  // namespace tessera::cli

@@ -1,0 +1,161 @@
+#include "cli/verify_judge.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <new>
+
+#include "archive/isolated.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// "1,2,3" as ids; nothing if it is any other text.
+std::optional<std::vector<std::uint32_t>> parse_ids(const std::string& text) {
+  std::vector<std::uint32_t> ids;
+  std::uint64_t id = 0;
+  bool digits = false;
+  for (const char c : text + ",") {
+    if (c >= '0' && c <= '9') {
+      id = std::min<std::uint64_t>(10 * id + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
+      digits = true;
+    } else if (c == ',' && digits) {
+      ids.push_back(static_cast<std::uint32_t>(id));
+      id = 0;
+      digits = false;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return ids;
+}
+
+/// Ids, or a text whose canonical ids under the key's tokenizer are expected: those of any other tokens that make up
+/// the same text would give another continuation. Tokens that the key puts in front of prompts stand where a
+/// conversation begins.
+void check_prompt(const Judge& judge, const std::string& text, const Statement& statement) {
+  std::optional<std::vector<std::uint32_t>> expected = parse_ids(text);
+  if (!expected) {
+    try {
+      const Tokenizer tokenizer(judge.key.tokenizer);
+      expected = statement.start ? tokenizer.encode(text) : tokenizer.encode_prompt(text);
+    } catch (const InputError& error) {
+      throw InputError(judge.key_file + ": tokenizer: " + error.what());
+    }
+  }
+  if (*expected != statement.prompt) {
+    throw Rejected("/statement", "the prompt is not the expected one: its ids differ");
+  }
+}
+
+/// Fills in what becomes known until it throws.
+void read_and_verify(const Judge& judge, const Expectation& expected, Judgement& judgement) {
+  StoredProof proof = load_proof_isolated(judgement.file);
+  const Statement& statement = judgement.statement.emplace(std::move(proof.statement));
+  judgement.bytes = proof.payload.size();
+  if (expected.prompt) {
+    check_prompt(judge, *expected.prompt, statement);
+  }
+  if (proof.key_digest != judge.digest) {
+    throw Rejected("/statement", "the proof was made for another verifying key");
+  }
+  if (expected.part > 0 && !expected.before) {
+    throw Rejected("/statement", "the part before it keeps no state to continue");
+  }
+  Verdict verdict = verify_part(judge.key, statement, proof.payload, expected.before);
+  if (!verdict.accepted) {
+    throw Rejected(verdict.scope, verdict.reason);
+  }
+  judgement.kept = verdict.kept;
+}
+
+Json ids_json(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
+  return {{"ids", ids}, {"text", text_of(key, ids)}};
+}
+
+/// -log2 of the error of the worst round, and of all together, as the verifier computes them from key and shape.
+Json soundness_json(const Judge& judge, const Statement& statement) {
+  const SoundnessReport report = soundness_report(ModelPlan::of(judge.key, statement), judge.key);
+  const auto rounded = [](double bits) { return std::round(bits * 10) / 10; };
+  return {{"least", rounded(report.round_by_round_bits())}, {"sum", rounded(report.union_bits())}};
+}
+
+}  // namespace
+
+Judgement judge(const Judge& judge, const std::string& file, const Expectation& expected) {
+  Judgement judgement;
+  judgement.file = file;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    read_and_verify(judge, expected, judgement);
+    judgement.code = done;
+  } catch (const Rejected& error) {
+    judgement.code = rejected;
+    judgement.scope = error.scope();
+    judgement.reason = one_line(error.what());
+  } catch (...) {
+    const Failure failure = describe(std::current_exception());
+    judgement.code = failure.code;
+    judgement.reason = failure.message;
+  }
+  judgement.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return judgement;
+}
+
+std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    text += id < key.tokenizer.vocabulary.size() ? key.tokenizer.vocabulary[id] : "<unknown token>";
+  }
+  return text;
+}
+
+const char* name_of(ExitCode code) {
+  switch (code) {
+    case done:
+      return "accepted";
+    case rejected:
+      return "rejected";
+    case unusable:
+      return "unusable";
+    case failed:
+      break;
+  }
+  return "failed";
+}
+
+std::string line_of(const Judgement& judgement) {
+  std::string line = name_of(judgement.code);
+  std::ranges::transform(line, line.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+  const std::string file = one_line(judgement.file);
+  line.resize(sizeof "ACCEPTED", ' ');
+  if (judgement.statement || !judgement.reason.starts_with(file + ": ")) {  // what is wrong with a file names it
+    line += file;
+    if (const auto& statement = judgement.statement) {
+      line += ", " + std::to_string(statement->prompt.size()) + " + " + std::to_string(statement->generated.size()) +
+              " tokens";
+    }
+    line += judgement.code == done ? "" : judgement.scope.empty() ? ": " : ", at " + judgement.scope + ": ";
+  }
+  return line + judgement.reason;
+}
+
+Json json_of(const Judge& judge, const Judgement& judgement) {
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  Json result{{"file", judgement.file},
+              {"verdict", name_of(judgement.code)},
+              {"scope", text_or_null(judgement.scope)},
+              {"reason", text_or_null(judgement.reason)}};
+  const auto& statement = judgement.statement;
+  result["prompt"] = statement ? ids_json(judge.key, statement->prompt) : Json();
+  result["generated"] = statement ? ids_json(judge.key, statement->generated) : Json();
+  result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
+  result["bytes"] = statement ? Json(judgement.bytes) : Json();
+  result["seconds"] = judgement.seconds;
+  return result;
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/exit_code.hpp"
+#include "cli/json_output.hpp"
+#include "protocol/protocol.hpp"
+
+namespace tessera::cli {
+
+/// The key that proofs are verified with, read once.
+struct Judge {
+  std::string key_file;
+  VerifyingKey key;
+  Digest digest;
+};
+
+/// What one proof file comes to.
+struct Judgement {
+  std::string file;
+  ExitCode code = failed;              // done: accepted
+  std::string scope;                   // where it is rejected
+  std::string reason;                  // why it is not accepted: one line
+  std::optional<Statement> statement;  // of a file that could be read
+  std::size_t bytes = 0;               // of its payload
+  double seconds = 0;                  // to read and to verify it
+  std::optional<ConversationState> kept;
+};
+
+/// What has to be true of a proof beyond the proof itself.
+struct Expectation {
+  std::size_t part = 0;                              // of a conversation
+  std::optional<ConversationState> before = {};      // where the part before it has ended
+  std::optional<std::string> prompt = std::nullopt;  // text or ids
+};
+
+/// Reads a stranger's file in a confined child process and verifies it. Throws for nothing that is in the file.
+Judgement judge(const Judge& judge, const std::string& file, const Expectation& expected);
+
+/// The bytes of the ids, from the key's vocabulary, never from the proof file.
+std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& ids);
+
+/// accepted, rejected, unusable, failed.
+const char* name_of(ExitCode code);
+
+/// "ACCEPTED <file>, 22 + 32 tokens", and why where it is not.
+std::string line_of(const Judgement& judgement);
+
+/// The same and more, for programs. What nothing is known about is null.
+Json json_of(const Judge& judge, const Judgement& judgement);
+
+}  // namespace tessera::cli
