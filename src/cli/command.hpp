@@ -63,6 +63,7 @@ void run(const ProveCommand& options, Context& context);
 struct InspectCommand {
   std::string file;
   bool check = false;
+  bool json = false;
 };
 void run(const InspectCommand& options, Context& context);
 

@@ -11,8 +11,11 @@
 #include "archive/state_file.hpp"
 #include "archive/trace_file.hpp"
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/inspect_json.hpp"
+#include "cli/json_output.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -193,13 +196,18 @@ std::string describe_file(const std::string& path, bool check) {
 }  // namespace
 
 void run(const InspectCommand& options, Context& /*context*/) {
-  const std::vector<std::uint8_t> text = read_isolated(
+  const std::vector<std::uint8_t> bytes = read_isolated(
       options.file,
       [&options] {
-        const std::string description = describe_file(options.file, options.check);
+        const std::string description =
+            (options.json ? describe_file_as_json : describe_file)(options.file, options.check);
         return std::vector<std::uint8_t>(description.begin(), description.end());
       },
       IsolationLimits::for_whole(options.file));
+  const std::string text(bytes.begin(), bytes.end());
+  if (options.json && !is_safe_json(text)) {  // the child read a stranger's file
+    throw InputError(options.file + ": expected a readable file, found one that breaks the HDF5 library");
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

@@ -89,6 +89,7 @@ void declare(CLI::App& app, ProveCommand& options) {
 void declare(CLI::App& app, InspectCommand& options) {
   app.add_option("file", options.file, "model, key, commitment, trace, state or proof file")->required();
   app.add_flag("--check", options.check, "read everything and check all digests");
+  app.add_flag("--json", options.json, "one JSON object");
 }
 
 void declare(CLI::App& app, DescribeCommand& options) {
