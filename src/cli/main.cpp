@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/configuration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/version.hpp"
 #include "cluster/mpi_communicator.hpp"
 #include "plan/limits.hpp"
 
@@ -167,6 +168,7 @@ int run(int argc, char** argv, MpiSession& session) {
   Communicator& comm = session.world();
   CommonOptions common;
   CLI::App program("Prove that a committed GPT-2 or Llama-family model generated a text.", "tessera");
+  program.set_version_flag("--version", version_of("tessera"), "print release, format version and compiler");
   program.set_config("--config", "", "TOML file with options, one table a subcommand");
   program.config_formatter(toml_config());
   program.allow_config_extras(CLI::config_extras_mode::error);

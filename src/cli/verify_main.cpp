@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
+#include "cli/version.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -177,6 +178,7 @@ Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or
 int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App program("Check a proof, or many, that a committed model generated a text.", "tessera-verify");
+  program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and compiler");
   declare(program, options);
   try {
     program.parse(argc, argv);

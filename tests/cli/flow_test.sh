@@ -156,7 +156,10 @@ expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
 expect 0 'tessera trace, format version 3' tessera inspect traces/trace-0.h5
 expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
 
-# help
+# help and version
+for program in tessera verify; do
+  expect 0 '^tessera(-verify)? [0-9]+\.[0-9]+\.[0-9]+, format version [0-9]+, ' $program --version
+done
 expect 0 'import.*Quantize' tessera --help
 for command in import evaluate commit prove inspect; do
   expect 0 '--threads' tessera $command --help
