@@ -56,9 +56,9 @@ class CodewordFiles final : public StoredCodeword {
     const CodewordGeometry expected{parameters.log_rows,
                                     layout.log_size() - parameters.log_rows + parameters.log_inverse_rate};
     if (header_.geometry != expected) {
-      throw InputError("codeword.h5: log_rows, log_columns: expected " + std::to_string(expected.log_rows) + ", " +
-                       std::to_string(expected.log_columns) + ", found " + std::to_string(header_.geometry.log_rows) +
-                       ", " + std::to_string(header_.geometry.log_columns));
+      throw InputError((directory_ / "codeword.h5").string() + ": log_rows, log_columns: expected " +
+                       std::to_string(expected.log_rows) + ", " + std::to_string(expected.log_columns) + ", found " +
+                       std::to_string(header_.geometry.log_rows) + ", " + std::to_string(header_.geometry.log_columns));
     }
     compute_ = [layout, parameters, tensors = std::move(tensors), this](std::span<const std::size_t> positions) {
       return columns_at(layout, parameters, tensors, positions, comm_);
