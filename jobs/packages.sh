@@ -7,6 +7,9 @@ packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
 
+# what jobs/test.sh --cluster needs beside them
+cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
+
 # install_packages PACKAGE...
 install_packages() {
   local missing=() package

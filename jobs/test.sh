@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick]     --tidy: clang-tidy of everything; --quick: no sanitizer build, no clang-tidy
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster]
+#   --tidy      clang-tidy of everything
+#   --quick     no sanitizer build, no clang-tidy
+#   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-tidy=0 quick=0
+tidy=0 quick=0 cluster=0
 for argument in "$@"; do
   case $argument in
     --tidy) tidy=1 ;;
     --quick) quick=1 ;;
-    *) echo "usage: jobs/test.sh [--tidy] [--quick]" >&2; exit 2 ;;
+    --cluster) cluster=1 ;;
+    *) echo "usage: jobs/test.sh [--tidy] [--quick] [--cluster]" >&2; exit 2 ;;
   esac
 done
 step() { printf '\n== %s\n' "$*"; }
 
 install_packages "${packages[@]}" "${bench_packages[@]}" clang-format clang-tidy python3-h5py
+[ $cluster -eq 0 ] || install_packages "${cluster_packages[@]}"
 jobs=$(nproc)
 
 step "clang-format"
@@ -48,3 +53,8 @@ fi
 
 step "all tests, release build"
 ctest --test-dir build-test --output-on-failure -j "$jobs"
+
+if [ $cluster -eq 1 ]; then
+  step "jobs under SLURM, four nodes"
+  bash tests/cluster_jobs/jobs_test.sh build-test "$(command -v mpirun)" .
+fi

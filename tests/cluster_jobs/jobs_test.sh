@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# The job scripts under a real SLURM with four nodes on this machine (slurm.sh says how). jobs/test.sh --cluster calls it:
+#   bash tests/cluster_jobs/jobs_test.sh PROGRAMS MPIRUN SOURCE
+# Needs root, for namespaces and daemons: without, it says so and passes.
+if [ "${TESSERA_JOBS_TEST:-}" != inside ]; then
+  [ "$(id -u)" -eq 0 ] || { echo "SKIPPED: the jobs under SLURM: its daemons need root"; exit 0; }
+  for program in munged slurmctld slurmd sbatch ip; do
+    command -v $program >/dev/null || { echo "FAILED: $program: expected it to be installed" >&2; exit 1; }
+  done
+  # network, mounts and processes of the cluster are its own and end with it, however it ends
+  folder=$(mktemp -d)
+  TESSERA_JOBS_TEST=inside TMPDIR=$folder unshare --net --mount --uts --pid --fork --kill-child --mount-proc \
+    --propagation private timeout --kill-after=10 900 bash "$0" "$@" &
+  cluster=$!
+  trap 'kill -9 $cluster 2>/dev/null; wait $cluster; rm -rf --one-file-system "$folder"' EXIT
+  trap 'exit 130' INT TERM
+  wait $cluster
+  exit
+fi
+source "$(dirname "$0")/../cli/common.sh"
+lab=$TMPDIR/lab
+trap - EXIT # who started this removes all files
+unset TMPDIR
+source "$source/tests/cluster_jobs/slurm.sh"
+unset OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_ess_singleton_isolated OMP_NUM_THREADS # as on a cluster
+export OMPI_MCA_btl_tcp_if_include=10.77.0.0/24 OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
+export OMPI_MCA_rmaps_base_oversubscribe=0 # SLURM's slots are enough
+PATH=$(dirname "$mpirun"):$PATH
+export BUILD=$programs
+show_logs() { tail -n 15 "$lab"/log/* "$lab"/munge/log; }
+# ended CODE PATTERN FILE: the last job has this exit code and its log a line that matches
+ended() {
+  expect_same "$(job_field ExitCode)" "$1:0" "exit code of $(job_field JobName)"
+  grep -Eq -e "$2" "$3" || { fail "expected a line like '$2' in $3"; tail -n 20 "$3"; }
+}
+
+start_cluster "$lab" "$scratch" "$programs" "$source" || { fail "no cluster"; show_logs; finish; }
+step() { echo "$SECONDS s: $*"; }
+step "four nodes"
+
+# the same without a cluster
+tessera import --quiet --checkpoint "$source/configs/gutenberg-2m" --out model.h5 >/dev/null || fail "import"
+tessera commit --quiet --model model.h5 --out local >/dev/null || fail "commit"
+text='It was a bright, "cold" morning, and'
+tessera prove --quiet --model model.h5 --commitment local --prompt "$text" --generate 12 --out local.h5 >/dev/null || fail "prove"
+digest=$(payload_digest local.h5)
+export MODEL=model.h5 COMMITMENT=commitment GENERATE=12 PROMPT=$text OUT=proof.h5
+
+# programs that tell where they run, and are killed for some prompts
+mkdir faulty
+ln -s "$programs/tessera-verify" faulty/
+cat >faulty/tessera <<END
+#!/usr/bin/env bash
+hostname >>"$scratch/hosts"
+case "\$*" in
+  *"Lost once"*) ! mkdir "$scratch/lost" 2>/dev/null || kill -9 \$\$ ;;
+  *Doomed*) kill -9 \$\$ ;;
+esac
+exec "$programs/tessera" "\$@"
+END
+chmod +x faulty/tessera
+
+step "commit.sbatch"
+submit 120 --nodes=2 "$source/jobs/commit.sbatch"
+ended 0 '^key digest' "commit-$job.log"
+cmp local/verifying.key commitment/verifying.key || fail "another key"
+MODEL=none.h5 COMMITMENT=bad submit 60 --nodes=2 "$source/jobs/commit.sbatch"
+ended 2 '^tessera: none.h5' "commit-$job.log"
+expect_absent bad
+COMPACT=1 COMMITMENT=compact submit 120 --nodes=4 "$source/jobs/commit.sbatch"
+ended 0 '^key digest' "commit-$job.log"
+cmp local/verifying.key compact/verifying.key || fail "another key"
+
+step "prove.sbatch"
+BUILD=faulty submit 120 --nodes=4 "$source/jobs/prove.sbatch"
+ended 0 '^ACCEPTED$' "prove-$job.log"
+expect_same "$(echo $(sort hosts))" "node1 node2 node3 node4"
+expect 0 '^computed by +4 ranks of 2 threads' tessera inspect proof.h5
+expect_same "$(payload_digest proof.h5)" "$digest"
+expect 0 '^ACCEPTED$' verify --key local/verifying.key proof.h5 --expect-prompt "$text"
+OUT=shared.h5 COMMITMENT=compact submit 120 --nodes=2 --ntasks-per-node=2 "$source/jobs/prove.sbatch"
+ended 0 '^ACCEPTED$' "prove-$job.log"
+expect 0 '^computed by +4 ranks of 1 threads' tessera inspect shared.h5
+expect_same "$(payload_digest shared.h5)" "$digest"
+long=$(head -c 3000 "$source/configs/gutenberg-2m/sample.txt" | tr '\n' ' ')
+OUT=bad.h5 PROMPT=$long submit 60 --nodes=4 "$source/jobs/prove.sbatch"
+ended 2 'expected at most 256 tokens together' "prove-$job.log"
+grep -q ACCEPTED "prove-$job.log" && fail "a failed job goes on to verify"
+expect_absent bad.h5
+PROMPT='' submit 60 --nodes=1 "$source/jobs/prove.sbatch"
+ended 2 'PROMPT' "prove-$job.log"
+
+step "prove_array.sbatch"
+unset PROMPT
+printf '%s\n' "$text" "$long" '--what, said the king' '805,309,258' 'Ærø — und “süß”' >prompts.txt
+printf 'The last line has no end' >>prompts.txt
+export PROMPTS=prompts.txt OUT=proofs
+# task TASK CODE PATTERN...: of the last array
+task() {
+  local number=$1 log=prove-$job-$1.log pattern
+  expect_same "$(job_field ExitCode "$number")" "$2:0" "exit code of task $number"
+  for pattern in "${@:3}"; do
+    grep -Eq -e "$pattern" "$log" || { fail "expected a line like '$pattern' in $log"; tail -n 20 "$log"; }
+  done
+}
+PROMPTS_PER_TASK=2 submit 240 --nodes=1 --array=1-4 "$source/jobs/prove_array.sbatch"
+task 1 2 '^ACCEPTED proofs/000001.h5$' 'expected at most 256 tokens' '^NOT PROVEN line 2 of prompts.txt: exit code 2, tried 1 of 3 times$'
+task 2 0 '^ACCEPTED proofs/000003.h5$' '^ACCEPTED proofs/000004.h5$'
+task 3 0 '^ACCEPTED proofs/000005.h5$' '^ACCEPTED proofs/000006.h5$'
+task 4 2 'begins at line 7: expected at most 6'
+expect_same "$(cd proofs && echo *)" "000001.h5 000003.h5 000004.h5 000005.h5 000006.h5"
+expect_same "$(payload_digest proofs/000001.h5)" "$digest"
+expect 0 '^prompt \(3 tokens\): 805 309 258$' verify --key local/verifying.key proofs/000004.h5
+
+step "kept archives" # the others are proven again, here by two nodes each
+cp -a proofs before
+flip proofs/000003.h5 $(($(size_of proofs/000003.h5) / 2))
+cp proofs/000001.h5 proofs/000005.h5
+rm proofs/000006.h5
+sed -i '2s/.*/A short one/' prompts.txt
+submit 240 --nodes=2 --array=1-6 "$source/jobs/prove_array.sbatch"
+for line in 1 4; do
+  task $line 0 "^KEPT proofs/00000$line.h5$"
+  expect_same "$(stat -c '%i %Y' proofs/00000$line.h5 | cut -d' ' -f2)" "$(stat -c %Y before/00000$line.h5)" "time of line $line"
+done
+for line in 2 3 5 6; do
+  task $line 0 "^ACCEPTED proofs/00000$line.h5$"
+  [ $line -eq 2 ] || expect_same "$(payload_digest proofs/00000$line.h5)" "$(payload_digest before/00000$line.h5)"
+done
+expect_absent proofs/*.unverified
+expect 0 '^computed by +2 ranks' tessera inspect proofs/000006.h5
+
+step "lost ranks"
+printf '%s\n' 'Lost once' 'Doomed' 'Never lost' >faulty.txt
+BUILD=faulty PROMPTS=faulty.txt OUT=repeated TRIES=2 PROMPTS_PER_TASK=3 submit 240 --nodes=2 --array=1 "$source/jobs/prove_array.sbatch"
+task 1 3 '^line 1: exit code 137, tried again$' '^ACCEPTED repeated/000001.h5$' \
+  '^NOT PROVEN line 2 of faulty.txt: exit code 137, tried 2 of 2 times$' '^ACCEPTED repeated/000003.h5$'
+expect_same "$(cd repeated && echo *)" "000001.h5 000003.h5"
+
+step "a task that is put back while it works goes on where it was"
+printf 'Line %s of many\n' {1..6} >many.txt
+PROMPTS=many.txt OUT=many PROMPTS_PER_TASK=6 start --nodes=1 --array=1 "$source/jobs/prove_array.sbatch"
+until [ -e many/000002.h5 ] || [ -z "$(squeue -h -j "$job")" ]; do sleep 0.1; done
+scontrol requeue "$job" || fail "requeue"
+await 240
+task 1 0 '^ACCEPTED many/000001.h5$' '^KEPT many/000001.h5$' '^KEPT many/000002.h5$' '^ACCEPTED many/000006.h5$'
+expect_same "$(cd many && echo *)" "$(cd many && echo 00000{1..6}.h5)"
+
+step "a lost node: its task is put back by itself, and ends on others"
+PROMPTS=many.txt OUT=moved PROMPTS_PER_TASK=6 start --nodes=2 --array=1 "$source/jobs/prove_array.sbatch"
+until [ -e moved/000002.h5 ] || [ -z "$(squeue -h -j "$job")" ]; do sleep 0.1; done
+lost=$(job_field BatchHost 1)
+end_host "$lost"
+await 300
+task 1 0 '^KEPT moved/000001.h5$' '^KEPT moved/000002.h5$' '^ACCEPTED moved/000006.h5$'
+[ "$(job_field BatchHost 1)" != "$lost" ] || fail "the task ended on the lost $lost"
+expect_same "$(cd moved && echo *)" "$(cd moved && echo 00000{1..6}.h5)"
+for line in {1..6}; do
+  expect_same "$(payload_digest moved/00000$line.h5)" "$(payload_digest many/00000$line.h5)"
+done
+
+step "verify.sh"
+export KEY=local/verifying.key PROOFS=proofs
+expect 0 '^6 files: 6 accepted' "$source/jobs/verify.sh"
+submit 60 --nodes=1 --output=verify.log "$source/jobs/verify.sh"
+ended 0 '^6 files: 6 accepted' verify.log
+PROMPTS=faulty.txt PROOFS=repeated expect 2 '^MISSING repeated/000002.h5' "$source/jobs/verify.sh"
+finish
