@@ -151,7 +151,7 @@ PROMPTS=many.txt OUT=moved PROMPTS_PER_TASK=6 start --nodes=2 --array=1 "$source
 until [ -e moved/000002.h5 ] || [ -z "$(squeue -h -j "$job")" ]; do sleep 0.1; done
 lost=$(job_field BatchHost 1)
 end_host "$lost"
-await 300
+await 400 # the controller must first notice, then wait for what is left of the job
 task 1 0 '^KEPT moved/000001.h5$' '^KEPT moved/000002.h5$' '^ACCEPTED moved/000006.h5$'
 [ "$(job_field BatchHost 1)" != "$lost" ] || fail "the task ended on the lost $lost"
 expect_same "$(cd moved && echo *)" "$(cd moved && echo 00000{1..6}.h5)"
