@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_open_shards = 128;  // file descriptors
+/// Two descriptors each. More than the positions of an opening, so that no shard is opened for every level of the tree.
+constexpr std::size_t max_open_shards = 256;
 
 CodewordGeometry read_geometry(const ReadFile& file) {
   CodewordGeometry geometry;
