@@ -16,13 +16,13 @@ constexpr bool block = true, model = false;    // how often there is one
 constexpr bool mine = true, all = false;       // rows that a rank keeps
 constexpr bool fold = true, plain = false;     // at import
 constexpr bool in_out = true, out_in = false;  // weights of a checkpoint
-constexpr SyntheticValues weight{1, 0, 1, true, false}, update{1, 0, 1, true, true}, bias{1, 0, 0.05};
-constexpr SyntheticValues gain{0, 1, 0.1}, offset{0, 0, 0.05};
+constexpr SyntheticValues weight{0, 1, true, false}, update{0, 1, true, true}, bias{0, 0.05};
+constexpr SyntheticValues gain{1, 0.1}, offset{0, 0.05};
 
 // clang-format off
 constexpr ParameterRow gpt2[] = {
-    {embedding, "embedding", model, vocabulary, feature, mine, &X::residual, {"wte.weight"}, plain, {0, 0, 0.14}},
-    {position, "position", model, place, feature, mine, &X::residual, {"wpe.weight"}, plain, {0, 0, 0.04}},
+    {embedding, "embedding", model, vocabulary, feature, mine, &X::residual, {"wte.weight"}, plain, {0, 0.14}},
+    {position, "position", model, place, feature, mine, &X::residual, {"wpe.weight"}, plain, {0, 0.04}},
     {wq, "wq", block, head_feature, feature, mine, &X::wq, {"attn.c_attn.weight", in_out, 0, 3}, fold, weight},
     {wk, "wk", block, head_feature, feature, mine, &X::wk, {"attn.c_attn.weight", in_out, 1, 3}, plain, weight},
     {wv, "wv", block, head_feature, feature, mine, &X::wv, {"attn.c_attn.weight", in_out, 2, 3}, plain, weight},
@@ -45,7 +45,7 @@ constexpr ParameterRow gpt2[] = {
 
 constexpr ParameterRow llama[] = {
     {embedding, "embedding", model, vocabulary, feature, mine, &X::embedding, {"model.embed_tokens.weight"}, plain,
-     {0, 0, 0.14}},
+     {0, 0.14}},
     {wq, "wq", block, query, feature, mine, &X::wq, {"self_attn.q_proj.weight"}, fold, weight},
     {wk, "wk", block, key, feature, mine, &X::wk, {"self_attn.k_proj.weight"}, plain, weight},
     {wv, "wv", block, value, feature, mine, &X::wv, {"self_attn.v_proj.weight"}, plain, weight},

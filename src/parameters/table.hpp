@@ -88,7 +88,6 @@ struct CheckpointPlace {
 /// Distribution of a synthetic model's values. The deviation is divided by sqrt(columns) if `by_inputs` and by
 /// sqrt(2*n_layer) if `by_depth`.
 struct SyntheticValues {
-  int turn = 0;  // parameters of turn 0 take their random numbers first
   double mean = 0, deviation = 0;
   bool by_inputs = false, by_depth = false;
 };

@@ -47,4 +47,16 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
 
 Verdict verify(TestModel& test, const Part& part) { return verify_inference(test.key, part.statement, part.payload); }
 
+void expect_altered_messages_rejected(TestModel& test, Part part) {
+  const PayloadVerifier verdict_of(test, part.statement);
+  for (const Message& message : part.messages) {
+    std::uint8_t& byte = part.payload.at(message.offset + message.length / 2);
+    byte ^= 1;
+    EXPECT_FALSE(verdict_of(part.payload).accepted) << message.path << ":" << message.label;
+    byte ^= 1;
+  }
+  expect_accepted(verdict_of(part.payload));
+  expect_accepted(verify(test, part));
+}
+
 }  // namespace tessera::testing

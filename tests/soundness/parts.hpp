@@ -34,4 +34,7 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
 
 Verdict verify(TestModel& test, const Part& part);
 
+/// One bit of each message turned, then none.
+void expect_altered_messages_rejected(TestModel& test, Part part);
+
 }  // namespace tessera::testing
