@@ -2,26 +2,28 @@
 
 #include <functional>
 #include "hash/merkle_tree.hpp"
+#include "commitment/cosets.hpp"
 #include "commitment/opening.hpp"
 #include "memory/storage.hpp"
 
 namespace tessera {
 
-/// A committed word and its Merkle tree as plain data, so that it can be stored. A rank has the codeword columns from
-/// first_column on and the tree's levels above them; from level `local_levels` on, every rank has them whole.
+/// A committed word and its Merkle tree as plain data. A rank has the columns of its cosets, and the tree's levels
+/// above the leaves from first_leaf on; from level `local_levels` on, every rank has them whole.
 struct Codeword {
   std::size_t leaf_values = 0;    ///< elements of F in a column
   unsigned log_columns = 0;       ///< the codeword has 2^log_columns columns (leaves)
-  std::size_t first_column = 0;   ///< of this rank
-  RawVector<F> columns;           ///< leaf after leaf; empty: not kept
+  Cosets cosets;                  ///< of this rank
+  RawVector<F> columns;           ///< in the order of Cosets::place(); empty: not kept
+  std::size_t first_leaf = 0;     ///< of this rank
   std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
-  unsigned local_levels = 0;      ///< lower levels begin above first_column
+  unsigned local_levels = 0;      ///< lower levels begin above first_leaf
 };
 
 /// Ranks hold whole groups of 2^upper_levels columns.
 inline constexpr unsigned upper_levels = 5;
 
-/// The columns that a rank holds: contiguous ranges in rank order.
+/// The leaves that a rank holds: contiguous ranges in rank order.
 Range columns_of_rank(unsigned log_columns, int rank, int ranks);
 int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 
@@ -48,11 +50,10 @@ class MemoryCodewordStore final : public CodewordStore {
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override;
 
  private:
-  /// `count` of a rank's `values` for each of `indices`, everywhere; values[0] belongs to column first_column, and an
-  /// index stands for 2^level columns.
-  template <class T>
-  std::vector<T> from_owners(std::span<const std::size_t> indices, unsigned level, std::span<const T> values,
-                             std::size_t count);
+  /// `count` of the owner's `values` for each of `indices`, everywhere: those from place(index) * count on.
+  template <class T, class Owner, class Place>
+  std::vector<T> from_owners(std::span<const std::size_t> indices, const Owner& owner, const Place& place,
+                             std::span<const T> values, std::size_t count);
 
   Codeword codeword_;
   Communicator& comm_;

@@ -46,20 +46,24 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
   const std::size_t width = std::size_t{1} << parameters.log_rows;
   const unsigned log_columns = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
   const Range mine = columns_of_rank(log_columns, comm.rank(), comm.size());
-  Codeword codeword{width, log_columns, mine.first, {}, {}, std::min(log_columns, upper_levels)};
-  codeword.columns.resize(keep_columns ? mine.size() * width : 0);
-  ColumnHasher hasher(mine.size(), width * sizeof(F));
-  encode_rows(layout, parameters, tensors, mine, comm, [&](Range rows, std::span<const F> values) {
+  const Cosets cosets(log_columns, comm.rank(), comm.size());
+  Codeword codeword{width, log_columns, cosets, {}, mine.first, {}, std::min(log_columns, upper_levels)};
+  codeword.columns.resize(keep_columns ? cosets.size() * width : 0);
+  ColumnHasher hasher(cosets.size(), width * sizeof(F));
+  encode_cosets(layout, parameters, tensors, comm, [&](Range rows, std::span<const F> values) {
     hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
     if (keep_columns) {
 #pragma omp parallel for schedule(static)
-      for (std::size_t column = 0; column < mine.size(); ++column) {
-        std::memcpy(static_cast<void*>(codeword.columns.data() + column * width + rows.first),
-                    values.data() + column * rows.size(), rows.size() * sizeof(F));
+      for (std::size_t place = 0; place < cosets.size(); ++place) {
+        std::memcpy(static_cast<void*>(codeword.columns.data() + place * width + rows.first),
+                    values.data() + place * rows.size(), rows.size() * sizeof(F));
       }
     }
   });
   TreeLevel nodes = std::move(hasher).digests();
+  if (comm.size() > 1) {
+    nodes = to_columns(cosets, nodes, mine, comm);
+  }
   for (unsigned level = 0; level < codeword.local_levels;
        ++level) {  // a rank has whole groups of 2^upper_levels columns
     TreeLevel parents = merkle_parents(nodes);

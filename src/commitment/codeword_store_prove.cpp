@@ -18,18 +18,14 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
           std::span<const std::size_t> positions) { return columns_at(layout, parameters, tensors, positions, comm); });
 }
 
-template <class T>
-std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> indices, unsigned level,
-                                                std::span<const T> values, std::size_t count) {
+template <class T, class Owner, class Place>
+std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> indices, const Owner& owner,
+                                                const Place& place, std::span<const T> values, std::size_t count) {
   const int ranks = comm_.size();
-  const auto owner = [&](std::size_t index) {
-    return static_cast<std::size_t>(rank_of_column(index << level, codeword_.log_columns, ranks));
-  };
-  const auto rank = static_cast<std::size_t>(comm_.rank());
   std::vector<T> mine;
   for (const std::size_t index : indices) {
-    if (owner(index) == rank) {
-      const std::span<const T> part = values.subspan((index - (codeword_.first_column >> level)) * count, count);
+    if (owner(index) == comm_.rank()) {
+      const std::span<const T> part = values.subspan(place(index) * count, count);
       mine.insert(mine.end(), part.begin(), part.end());
     }
   }
@@ -39,26 +35,35 @@ std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> ind
   const std::vector<T> gathered = comm_.all_gather<T>(mine);  // by rank, in the order of `indices` within a rank
   std::vector<std::size_t> start(static_cast<std::size_t>(ranks) + 1, 0);
   for (const std::size_t index : indices) {
-    ++start[owner(index) + 1];
+    ++start[static_cast<std::size_t>(owner(index)) + 1];
   }
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<T> result;
   result.reserve(gathered.size());
   for (const std::size_t index : indices) {
-    const auto first = gathered.begin() + static_cast<std::ptrdiff_t>(start[owner(index)]++ * count);
+    const auto first =
+        gathered.begin() + static_cast<std::ptrdiff_t>(start[static_cast<std::size_t>(owner(index))]++ * count);
     result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(count));
   }
   return result;
 }
 
 std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positions) {
-  return compute_ ? compute_(positions)
-                  : from_owners<F>(positions, 0, std::span<const F>(codeword_.columns), codeword_.leaf_values);
+  if (compute_) {
+    return compute_(positions);
+  }
+  return from_owners(
+      positions, [&](std::size_t position) { return codeword_.cosets.owner(position); },
+      [&](std::size_t position) { return codeword_.cosets.place(position); }, std::span<const F>(codeword_.columns),
+      codeword_.leaf_values);
 }
 
 std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {
   if (level < codeword_.local_levels) {
-    return from_owners<Digest>(indices, level, codeword_.levels[level], 1);
+    return from_owners(
+        indices, [&](std::size_t index) { return rank_of_column(index << level, codeword_.log_columns, comm_.size()); },
+        [&](std::size_t index) { return index - (codeword_.first_leaf >> level); },
+        std::span<const Digest>(codeword_.levels[level]), 1);
   }
   std::vector<Digest> result;
   result.reserve(indices.size());

@@ -20,6 +20,13 @@ struct ColumnPiece {
   std::size_t count;
 };
 
+/// Values of some rows of all columns, as the tensors have them.
+struct GatheredRows {
+  Range rows;
+  std::vector<std::byte> bytes;          // rank after rank, of each its chunks, tensor by tensor
+  std::vector<std::size_t> chunk_start;  // in bytes, of all chunks
+};
+
 /// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
 ///   selection.visit(chunk_size, offset, log_rows, visit)
 /// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are
@@ -33,6 +40,11 @@ class OracleMatrix {
   [[nodiscard]] bool filled(std::size_t column) const { return filled_[column] != 0; }
   [[nodiscard]] std::size_t columns() const { return filled_.size(); }
   [[nodiscard]] unsigned log_rows() const { return log_rows_; }
+
+  /// Rows of all columns, from all ranks. Collective.
+  [[nodiscard]] GatheredRows gather(Range rows) const;
+  /// A column's values of these rows as elements of F. Returns how many it has from chunks; the others are zero.
+  std::size_t values(const GatheredRows& gathered, std::size_t column, F* to) const;
 
   /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
   /// is alone. selection(rank) is the Selection of a rank. Collective.
@@ -72,6 +84,12 @@ class OracleMatrix {
           },
           tensors_[entry.first]);
     }
+  }
+
+  /// Rows of a chunk that are among `rows`, in each of its columns.
+  [[nodiscard]] Range chunk_rows(Range rows, std::size_t chunk_size) const {
+    const std::size_t last = std::min(std::min(chunk_size, std::size_t{1} << log_rows_), rows.last);
+    return {std::min(rows.first, last), last};
   }
 
   template <class T>
@@ -127,6 +145,7 @@ class OracleMatrix {
   Communicator& comm_;
   std::vector<std::uint8_t> filled_;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
+  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
 };
 
 /// Integers as elements of F.

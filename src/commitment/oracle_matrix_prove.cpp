@@ -1,8 +1,15 @@
 #include "commitment/oracle_matrix.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace tessera {
+namespace {
+
+constexpr std::uint32_t no_chunk = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
 
 OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::span<const IntegerTensor> tensors,
                            Communicator& comm)
@@ -10,7 +17,8 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       log_rows_(log_rows),
       tensors_(tensors),
       comm_(comm),
-      filled_(std::size_t{1} << (layout.log_size() - log_rows)) {
+      filled_(std::size_t{1} << (layout.log_size() - log_rows)),
+      chunk_of_column_(filled_.size(), no_chunk) {
   if (tensors.size() != layout.tensors().size() || log_rows > OracleLayout::min_log_chunk) {
     throw std::invalid_argument("commit_oracle: the oracle has " + std::to_string(layout.tensors().size()) +
                                 " tensors, " + std::to_string(tensors.size()) + " given, for 2^" +
@@ -20,13 +28,71 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      const std::size_t column = layout.offset(t, chunk) >> log_rows_;
+      std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column),
+                  std::max(std::size_t{1}, shape.chunk_size() >> log_rows_),
+                  static_cast<std::uint32_t>(chunks_.size()));
       chunks_.emplace_back(t, chunk);
       if (shape.chunk_size() >= width) {
-        const auto first = filled_.begin() + static_cast<std::ptrdiff_t>(layout.offset(t, chunk) >> log_rows_);
-        std::fill_n(first, shape.chunk_size() >> log_rows_, std::uint8_t{1});
+        std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,
+                    std::uint8_t{1});
       }
     }
   }
+}
+
+GatheredRows OracleMatrix::gather(Range rows) const {
+  GatheredRows gathered{rows, {}, {}};
+  std::vector<std::byte> mine;
+  std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
+  gathered.chunk_start.reserve(chunks_.size());
+  for_tensors([&](const auto& tensor, std::size_t) {
+    const std::size_t size = tensor.shape().chunk_size();
+    const Range part = chunk_rows(rows, size);
+    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
+      const int owner = owner_of(tensor, chunk);
+      const std::size_t columns = std::max(std::size_t{1}, size >> log_rows_);
+      std::size_t& end = next[static_cast<std::size_t>(owner) + 1];
+      gathered.chunk_start.push_back(end);
+      end += columns * part.size() * sizeof(tensor.chunk(0)[0]);
+      for (std::size_t column = 0; owner == comm_.rank() && part.size() > 0 && column < columns; ++column) {
+        const auto values = std::as_bytes(tensor.chunk(chunk).subspan((column << log_rows_) + part.first, part.size()));
+        mine.insert(mine.end(), values.begin(), values.end());
+      }
+    }
+  });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::size_t i = 0;
+  for_tensors([&](const auto& tensor, std::size_t) {
+    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++i) {
+      gathered.chunk_start[i] += next[static_cast<std::size_t>(owner_of(tensor, chunk))];
+    }
+  });
+  gathered.bytes = comm_.all_gather_bytes(mine);
+  if (gathered.bytes.size() != next.back()) {
+    throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
+  }
+  return gathered;
+}
+
+std::size_t OracleMatrix::values(const GatheredRows& gathered, std::size_t column, F* to) const {
+  const std::uint32_t i = chunk_of_column_[column];
+  if (i == no_chunk) {
+    return 0;
+  }
+  const auto [t, chunk] = chunks_[i];
+  const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
+  return std::visit(
+      [&](const auto* tensor) {
+        using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
+        const std::size_t count = chunk_rows(gathered.rows, tensor->shape().chunk_size()).size();
+        std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
+        std::memcpy(integers.data(), gathered.bytes.data() + gathered.chunk_start[i] + place * count * sizeof(T),
+                    count * sizeof(T));
+        to_field(std::span<const T>(integers).first(count), to);
+        return count;
+      },
+      tensors_[t]);
 }
 
 }  // namespace tessera

@@ -1,21 +1,33 @@
 #pragma once
 
 #include <functional>
-#include "cluster/communicator.hpp"
+#include "commitment/cosets.hpp"
 #include "commitment/oracle.hpp"
+#include "hash/merkle_tree.hpp"
 
 /// \file
-/// An oracle is encoded a group of rows at a time, every rank its own group, so that nobody holds a codeword that is
-/// not wanted: a group of 2^r rows takes 2^r/2^log_rows of the codeword's memory.
+/// An oracle is encoded a group of rows at a time, every rank at its own positions, so that nobody holds a codeword
+/// that is not wanted: a group of 2^r rows takes 2^r/2^log_rows of a rank's part of the codeword.
 
 namespace tessera {
 
-/// Encodes all rows. visit(rows, values): the next rows, ascending, a multiple of 8 of them, of this rank's `columns`:
-/// values[column * rows.size() + row]. `tensors`: views of what this rank holds, in layout order. Collective; the
-/// ranks' columns cover the codeword in rank order.
+/// Encodes all rows at this rank's positions, those of Cosets(log_domain, rank, ranks). visit(rows, values): the next
+/// rows, ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row]. `tensors`:
+/// views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value of the codeword.
+/// Collective.
+void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
+                   std::span<const IntegerTensor> tensors, Communicator& comm,
+                   const std::function<void(Range rows, std::span<const F> values)>& visit);
+
+/// The same, of neighbouring columns: values[column * rows.size() + row] of this rank's `columns`. The ranks' columns
+/// cover the codeword in rank order. Collective; every value moves once.
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit);
+
+/// Digests of this rank's positions to the ranks that hold neighbouring columns: those of `columns`, this rank's, which
+/// cover the codeword in rank order. Collective.
+TreeLevel to_columns(const Cosets& cosets, const TreeLevel& digests, Range columns, Communicator& comm);
 
 /// The codeword's columns at few positions, concatenated, the same on every rank: a fraction of the work of encoding.
 /// Collective.

@@ -59,7 +59,7 @@ std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned
   const VectorMatrix matrix{vector, log_rows, log_inverse_rate};
   const std::size_t leaf_values = 2 * matrix.rows();
   const std::size_t domain = std::size_t{1} << matrix.log_domain();
-  Codeword codeword{leaf_values, matrix.log_domain(), 0, {}, {}, 0};
+  Codeword codeword{leaf_values, matrix.log_domain(), Cosets(matrix.log_domain(), 0, 1), {}, 0, {}, 0};
   if (leaf_values * domain * sizeof(F) <= kept_bytes || matrix.rows() % group != 0) {
     codeword.columns.resize(leaf_values * domain);
     encode(matrix, 0, matrix.rows(), codeword.columns);

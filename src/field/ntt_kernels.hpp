@@ -3,7 +3,7 @@
 #include "field/ntt.hpp"
 
 /// \file
-/// Pieces of transforms, vectorised. Inside the field library only.
+/// Pieces of transforms, vectorised.
 
 namespace tessera {
 

@@ -87,7 +87,7 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
       const OracleLayout& layout = full.oracles[j].layout;
       const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
       const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
-      for (const int ranks : {1, 2, 3}) {
+      for (const int ranks : {1, 2, 3, 4, 5}) {
         run_ranks(ranks, [&](Communicator& comm) {
           const OpeningCase mine(comm);
           for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
@@ -112,7 +112,7 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
   const OracleParameters parameters{7, 1};
   const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
   std::vector<Column> expected;
-  for (const int ranks : {1, 3}) {
+  for (const int ranks : {1, 3, 4}) {
     run_ranks(ranks, [&](Communicator& comm) {
       const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
       const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
