@@ -2,19 +2,19 @@
 
 #include <functional>
 #include "hash/merkle_tree.hpp"
-#include "commitment/cosets.hpp"
+#include "commitment/residue_shares.hpp"
 #include "commitment/opening.hpp"
 #include "memory/storage.hpp"
 
 namespace tessera {
 
-/// A committed word and its Merkle tree as plain data. A rank has the columns of its cosets, and the tree's levels
+/// A committed word and its Merkle tree as plain data. A rank has the columns at its positions, and the tree's levels
 /// above the leaves from first_leaf on; from level `local_levels` on, every rank has them whole.
 struct Codeword {
   std::size_t leaf_values = 0;    ///< elements of F in a column
   unsigned log_columns = 0;       ///< the codeword has 2^log_columns columns (leaves)
-  Cosets cosets;                  ///< of this rank
-  RawVector<F> columns;           ///< in the order of Cosets::place(); empty: not kept
+  ResidueShares positions;        ///< of this rank
+  RawVector<F> columns;           ///< in the order of ResidueShares::place(); empty: not kept
   std::size_t first_leaf = 0;     ///< of this rank
   std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
   unsigned local_levels = 0;      ///< lower levels begin above first_leaf
@@ -34,8 +34,22 @@ TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 /// on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm);
-/// Encodes a vector of E as 2^log_rows rows (low bits of the index). Columns of a long word are not kept but computed
-/// again from `vector`, which then must outlive the store. Not collective.
+/// The tree above the columns at this rank's positions, which are not kept. Collective.
+Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, ColumnHasher&& hasher,
+                         Communicator& comm);
+
+/// A vector of E as a matrix of 2^log_rows rows, the low bits of the index. Ranks share its columns; a rank has those
+/// of its classes, in ResidueShares::place() order.
+struct SharedVector {
+  std::span<const E> values;
+  unsigned log_rows = 0;
+  ResidueShares columns;
+};
+
+/// Encodes a vector. Columns of a long word are not kept but computed again from the vector, which then must outlive
+/// the store. Collective.
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm);
+/// The same of a vector that every rank has whole. Not collective.
 std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
 
 /// A codeword in memory. Keeps references to the communicator.

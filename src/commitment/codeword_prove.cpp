@@ -41,31 +41,17 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
   return contiguous_owner(column >> log_group, std::size_t{1} << (log_columns - log_group), ranks);
 }
 
-Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm) {
-  const std::size_t width = std::size_t{1} << parameters.log_rows;
-  const unsigned log_columns = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
-  const Range mine = columns_of_rank(log_columns, comm.rank(), comm.size());
-  const Cosets cosets(log_columns, comm.rank(), comm.size());
-  Codeword codeword{width, log_columns, cosets, {}, mine.first, {}, std::min(log_columns, upper_levels)};
-  codeword.columns.resize(keep_columns ? cosets.size() * width : 0);
-  ColumnHasher hasher(cosets.size(), width * sizeof(F));
-  encode_cosets(layout, parameters, tensors, comm, [&](Range rows, std::span<const F> values) {
-    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
-    if (keep_columns) {
-#pragma omp parallel for schedule(static)
-      for (std::size_t place = 0; place < cosets.size(); ++place) {
-        std::memcpy(static_cast<void*>(codeword.columns.data() + place * width + rows.first),
-                    values.data() + place * rows.size(), rows.size() * sizeof(F));
-      }
-    }
-  });
+Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, ColumnHasher&& hasher,
+                         Communicator& comm) {
+  const unsigned log_columns = positions.log_indices();
+  const Range leaves = columns_of_rank(log_columns, comm.rank(), comm.size());
+  Codeword codeword{leaf_values, log_columns, positions, {}, leaves.first, {}, std::min(log_columns, upper_levels)};
   TreeLevel nodes = std::move(hasher).digests();
   if (comm.size() > 1) {
-    nodes = to_columns(cosets, nodes, mine, comm);
+    nodes = to_columns(positions, nodes, leaves, comm);
   }
   for (unsigned level = 0; level < codeword.local_levels;
-       ++level) {  // a rank has whole groups of 2^upper_levels columns
+       ++level) {  // a rank has whole groups of 2^upper_levels leaves
     TreeLevel parents = merkle_parents(nodes);
     codeword.levels.push_back(std::exchange(nodes, std::move(parents)));
   }
@@ -73,6 +59,28 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
   for (TreeLevel& level : merkle_levels({gathered.begin(), gathered.end()})) {
     codeword.levels.push_back(std::move(level));
   }
+  return codeword;
+}
+
+Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm) {
+  const std::size_t width = std::size_t{1} << parameters.log_rows;
+  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
+                                comm.size());
+  RawVector<F> columns(keep_columns ? positions.size() * width : 0);
+  ColumnHasher hasher(positions.size(), width * sizeof(F));
+  encode_cosets(layout, parameters, tensors, comm, [&](Range rows, std::span<const F> values) {
+    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
+    if (keep_columns) {
+#pragma omp parallel for schedule(static)
+      for (std::size_t place = 0; place < positions.size(); ++place) {
+        std::memcpy(static_cast<void*>(columns.data() + place * width + rows.first),
+                    values.data() + place * rows.size(), rows.size() * sizeof(F));
+      }
+    }
+  });
+  Codeword codeword = hashed_codeword(width, positions, std::move(hasher), comm);
+  codeword.columns = std::move(columns);
   return codeword;
 }
 

@@ -53,8 +53,8 @@ std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positio
     return compute_(positions);
   }
   return from_owners(
-      positions, [&](std::size_t position) { return codeword_.cosets.owner(position); },
-      [&](std::size_t position) { return codeword_.cosets.place(position); }, std::span<const F>(codeword_.columns),
+      positions, [&](std::size_t position) { return codeword_.positions.owner(position); },
+      [&](std::size_t position) { return codeword_.positions.place(position); }, std::span<const F>(codeword_.columns),
       codeword_.leaf_values);
 }
 

@@ -63,7 +63,7 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
       }
     }
     matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
-    evaluation.add(mine.first, std::span(buffer).first((mine.last - mine.first) * part_size));
+    evaluation.add({mine.first}, std::span(buffer).first((mine.last - mine.first) * part_size));
   }
   std::vector<E> sums(evaluation.values().begin(), evaluation.values().end());  // ranks add elements of E
   comm.all_reduce_sum(sums);

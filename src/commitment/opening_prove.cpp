@@ -1,6 +1,7 @@
 #include <algorithm>
 #include "commitment/bound_claims.hpp"
 #include "commitment/codeword.hpp"
+#include "commitment/first_vector.hpp"
 #include "commitment/opening.hpp"
 #include "commitment/row_claims.hpp"
 #include "commitment/vector_weights.hpp"
@@ -123,19 +124,6 @@ BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule
   return {rounds.claim(), bound};
 }
 
-/// v_0, the same on every rank: the oracles with their rows bound.
-DenseTable first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                        std::span<const OracleWitness> witnesses, const BoundVariables& bound, Communicator& comm) {
-  DenseTable vector = DenseTable::of(ZeroedVector<E>(std::size_t{1} << schedule.log_vector));
-  for (std::size_t j = 0; j < oracles.size(); ++j) {
-    const CommittedWord& word = schedule.oracles[j];
-    bind_rows(oracles[j].layout, witnesses[j], eq_table(bound.row_point(word.log_rows)), comm,
-              vector.span().subspan(word.offset, std::size_t{1} << word.log_columns));
-  }
-  comm.all_reduce_sum(vector.span());
-  return vector;
-}
-
 }  // namespace
 
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
@@ -145,24 +133,29 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   const OpeningSchedule schedule = opening_schedule(oracles);
   const E gamma = transcript.challenge("batch claims");
   auto [claim, bound] = bind_row_variables(transcript, schedule, oracles, witnesses, claims, gamma, comm);
-  DenseSummand vector(round_kernel(ProductRelation{}),
-                      {first_vector(schedule, oracles, witnesses, bound, comm),
-                       DenseTable::of(claim_weights(schedule, oracles, claims, gamma, bound))});
+  const ResidueShares shares = shares_of_first_vector(schedule, comm);
+  VectorSummand vector(first_vector(schedule, oracles, witnesses, bound, shares, comm),
+                       claim_weights(schedule, oracles, claims, gamma, bound, shares), shares, comm);
   std::vector<CodewordStore*> stores;  // of the words that are opened next
   for (const OracleWitness& witness : witnesses) {
     stores.push_back(witness.codeword);
   }
 
-  // From here on every rank computes the same, from the vector alone.
   SumcheckProver rounds(transcript, vector, claim);
   DenseTable committed;  // the vector that `current` is a codeword of
   std::unique_ptr<CodewordStore> current;
   for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
     rounds.settle();
-    const DenseTable next_committed = vector.table(0);
+    if (round > 0) {
+      vector.gather();
+    }
+    const DenseTable next_committed = vector.values();
     const CommittedWord& next_word = schedule.vectors[round];
+    const ResidueShares columns = vector.columns();
     std::unique_ptr<CodewordStore> next =
-        commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate);
+        columns.log_count() > 0
+            ? commit_vector({next_committed.span(), next_word.log_rows, columns}, next_word.log_inverse_rate, comm)
+            : commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate);
     transcript.send("root", next->root());
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
     const std::vector<OpenedColumns> opened = send_openings(transcript, words, stores, schedule.grinding_bits);
@@ -172,14 +165,15 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
     std::vector<PowerClaims> added = power_claims(words, opened, bound, round);
     rounds.add_to_claim(assign_coefficients(added, transcript.challenge("batch columns")));
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), vector.table(1).span());
+      add_power_weights(added[j], opened[j].positions, words[j].log_domain(), columns, vector.weights());
     }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
       bound.push(rounds.round());
     }
   }
   rounds.settle();
-  transcript.send("clear", std::span<const E>(vector.table(0).span()));
+  vector.gather();
+  transcript.send("clear", std::span<const E>(vector.values().span()));
   send_openings(transcript, schedule.opened_in_round(schedule.vectors.size()), stores, schedule.grinding_bits);
   for (unsigned i = 0; i < schedule.log_clear; ++i) {
     bound.push(rounds.round());

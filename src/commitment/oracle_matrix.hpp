@@ -145,7 +145,7 @@ class OracleMatrix {
   Communicator& comm_;
   std::vector<std::uint8_t> filled_;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
-  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
+  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_; of several ranks
 };
 
 /// Integers as elements of F.

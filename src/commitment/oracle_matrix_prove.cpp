@@ -18,7 +18,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       tensors_(tensors),
       comm_(comm),
       filled_(std::size_t{1} << (layout.log_size() - log_rows)),
-      chunk_of_column_(filled_.size(), no_chunk) {
+      chunk_of_column_(comm.size() == 1 ? 0 : filled_.size(), no_chunk) {
   if (tensors.size() != layout.tensors().size() || log_rows > OracleLayout::min_log_chunk) {
     throw std::invalid_argument("commit_oracle: the oracle has " + std::to_string(layout.tensors().size()) +
                                 " tensors, " + std::to_string(tensors.size()) + " given, for 2^" +
@@ -29,9 +29,11 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
     const Shape& shape = layout.tensors()[t];
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
-      std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column),
-                  std::max(std::size_t{1}, shape.chunk_size() >> log_rows_),
-                  static_cast<std::uint32_t>(chunks_.size()));
+      if (!chunk_of_column_.empty()) {
+        std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column),
+                    std::max(std::size_t{1}, shape.chunk_size() >> log_rows_),
+                    static_cast<std::uint32_t>(chunks_.size()));
+      }
       chunks_.emplace_back(t, chunk);
       if (shape.chunk_size() >= width) {
         std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include "commitment/opening.hpp"
 
 namespace tessera {
@@ -30,8 +31,12 @@ ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>>
 std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
                                          std::span<const unsigned> log_rows, Communicator& comm);
 
-/// Adds v_j(hi) = sum_lo weights[lo] * f_j(hi, lo) of the chunks that this rank owns to `vector` (v_j's segment).
-void bind_rows(const OracleLayout& layout, const OracleWitness& witness, std::span<const E> weights,
-               const Communicator& comm, std::span<E> vector);
+/// How many columns of the oracle's matrix a chunk takes.
+std::size_t chunk_columns(const Shape& shape, unsigned log_rows);
+
+/// Adds v_j(hi) = sum_lo weights[lo] * f_j(hi, lo) of the chunks that this rank owns to what is in place(t, c): of
+/// chunk c of tensor t, one value a column.
+void bind_rows(const OracleWitness& witness, std::span<const E> weights, const Communicator& comm,
+               const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place);
 
 }  // namespace tessera

@@ -178,8 +178,12 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
   return combined;
 }
 
-void bind_rows(const OracleLayout& layout, const OracleWitness& witness, std::span<const E> weights,
-               const Communicator& comm, std::span<E> vector) {
+std::size_t chunk_columns(const Shape& shape, unsigned log_rows) {
+  return columns_of(shape.chunk_size(), log_rows).count;
+}
+
+void bind_rows(const OracleWitness& witness, std::span<const E> weights, const Communicator& comm,
+               const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
   const unsigned log_rows = ceil_log2(weights.size());
   for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
     std::visit(
@@ -188,8 +192,7 @@ void bind_rows(const OracleLayout& layout, const OracleWitness& witness, std::sp
 #pragma omp parallel for schedule(dynamic, 4)
           for (const std::size_t chunk : tensor->held()) {
             if (counts(*tensor, chunk, comm)) {
-              dot_integer_rows(weights.first(columns.rows), tensor->chunk(chunk),
-                               vector.subspan(layout.offset(t, chunk) >> log_rows, columns.count));
+              dot_integer_rows(weights.first(columns.rows), tensor->chunk(chunk), place(t, chunk));
             }
           }
         },

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <functional>
-#include "commitment/cosets.hpp"
+#include "commitment/residue_shares.hpp"
 #include "commitment/oracle.hpp"
 #include "hash/merkle_tree.hpp"
 
@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// Encodes all rows at this rank's positions, those of Cosets(log_domain, rank, ranks). visit(rows, values): the next
-/// rows, ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row]. `tensors`:
-/// views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value of the codeword.
-/// Collective.
+/// Encodes all rows at this rank's positions, those of ResidueShares(log_domain, rank, ranks). visit(rows, values): the
+/// next rows, ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row].
+/// `tensors`: views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value of the
+/// codeword. Collective.
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, Communicator& comm,
                    const std::function<void(Range rows, std::span<const F> values)>& visit);
@@ -27,7 +27,7 @@ void encode_rows(const OracleLayout& layout, const OracleParameters& parameters,
 
 /// Digests of this rank's positions to the ranks that hold neighbouring columns: those of `columns`, this rank's, which
 /// cover the codeword in rank order. Collective.
-TreeLevel to_columns(const Cosets& cosets, const TreeLevel& digests, Range columns, Communicator& comm);
+TreeLevel to_columns(const ResidueShares& positions, const TreeLevel& digests, Range columns, Communicator& comm);
 
 /// The codeword's columns at few positions, concatenated, the same on every rank: a fraction of the work of encoding.
 /// Collective.

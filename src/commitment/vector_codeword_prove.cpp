@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include "commitment/codeword.hpp"
+#include "commitment/coset_transform.hpp"
 #include "field/point_evaluation.hpp"
 
 namespace tessera {
@@ -9,74 +10,133 @@ namespace {
 /// Shorter codewords are kept: less than what computing columns again takes.
 constexpr std::size_t kept_bytes = std::size_t{8} << 20;
 /// Elements of E of a column that are encoded at once: a block of the hash, a vector of the transform.
-constexpr std::size_t group = 64 / sizeof(E);
+constexpr std::size_t group = CosetTransform::lanes / 2;
 
-/// A vector as a matrix of 2^log_rows rows.
-struct VectorMatrix {
-  std::span<const E> vector;
-  unsigned log_rows;
-  unsigned log_inverse_rate;
-  [[nodiscard]] std::size_t rows() const { return std::size_t{1} << log_rows; }
-  [[nodiscard]] std::size_t columns() const { return vector.size() >> log_rows; }
-  [[nodiscard]] unsigned log_domain() const { return ceil_log2(columns()) + log_inverse_rate; }
-};
+class VectorEncoder {
+ public:
+  VectorEncoder(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm)
+      : vector_(vector),
+        log_inverse_rate_(log_inverse_rate),
+        comm_(comm),
+        positions_(vector.columns.log_indices() + log_inverse_rate, comm.rank(), comm.size()) {}
 
-/// Rows [first, first + count) of the codeword.
-void encode(const VectorMatrix& matrix, std::size_t first, std::size_t count, std::span<F> values) {
-  const unsigned log_domain = matrix.log_domain();
-#pragma omp parallel for schedule(static)
-  for (std::size_t column = 0; column < matrix.columns(); ++column) {
-    std::memcpy(static_cast<void*>(values.data() + bit_reverse(column, log_domain) * 2 * count),
-                matrix.vector.data() + column * matrix.rows() + first, count * sizeof(E));
+  [[nodiscard]] std::size_t rows() const { return std::size_t{1} << vector_.log_rows; }
+  [[nodiscard]] const ResidueShares& positions() const { return positions_; }
+
+  /// Every row, of a rank that is alone.
+  [[nodiscard]] RawVector<F> encode() const {
+    RawVector<F> values(2 * rows() << positions_.log_indices());
+    encode(0, rows(), values);
+    return values;
   }
-  ntt(values, log_domain, 2 * count, matrix.log_inverse_rate);
-}
 
-std::vector<F> columns_of(const VectorMatrix& matrix, std::span<const std::size_t> positions) {
-  const std::size_t lanes = 2 * matrix.rows();
-  PointEvaluation evaluation(matrix.log_domain(), lanes, matrix.log_inverse_rate, positions);
-  const std::size_t parts = evaluation.parts();
-  const std::size_t wave = std::clamp(kept_bytes / (evaluation.part_size() * sizeof(F)), std::size_t{1}, parts);
-  RawVector<F> buffer(wave * evaluation.part_size());
-  for (std::size_t first = 0; first < parts; first += wave) {
-    const std::size_t count = std::min(wave, parts - first);
+  /// A group of rows after the other, hashed. Collective.
+  [[nodiscard]] ColumnHasher hash() const {
+    ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F));
+    CosetTransform transform(vector_.columns.log_indices(), positions_);
+    RawVector<F> values(comm_.size() == 1 ? 2 * group << positions_.log_indices() : 0);
+    for (std::size_t first = 0; first < rows(); first += group) {
+      std::span<const F> encoded;
+      if (comm_.size() == 1) {
+        encode(first, group, values);
+        encoded = values;
+      } else {
+        encoded = encode_shared(first, transform);
+      }
+      hasher.absorb({reinterpret_cast<const std::uint8_t*>(encoded.data()), encoded.size_bytes()}, group * sizeof(E));
+    }
+    return hasher;
+  }
+
+  /// The columns at `positions`, the same on every rank. Collective.
+  [[nodiscard]] std::vector<F> columns_at(std::span<const std::size_t> positions) const {
+    const std::size_t lanes = 2 * rows();
+    PointEvaluation evaluation(positions_.log_indices(), lanes, log_inverse_rate_, positions);
+    const ResidueShares& shares = vector_.columns;
+    const std::size_t stride = std::size_t{1} << shares.log_count();
+    const std::size_t parts = evaluation.parts() / stride;  // of a class
+    const std::size_t wave = std::clamp(kept_bytes / (evaluation.part_size() * sizeof(F)), std::size_t{1}, parts);
+    RawVector<F> buffer(wave * evaluation.part_size());
+    for (std::size_t residue = shares.mine().first; residue < shares.mine().last; ++residue) {
+      for (std::size_t first = 0; first < parts; first += wave) {
+        const std::size_t count = std::min(wave, parts - first);
 #pragma omp parallel for schedule(static)
-    for (std::size_t part = 0; part < count; ++part) {
-      for (std::size_t column = first + part; column < matrix.columns(); column += parts) {
-        std::memcpy(static_cast<void*>(buffer.data() + part * evaluation.part_size() + evaluation.place(column)),
-                    matrix.vector.data() + column * matrix.rows(), lanes * sizeof(F));
+        for (std::size_t i = 0; i < count; ++i) {
+          for (std::size_t column = residue + (first + i) * stride; column >> shares.log_indices() == 0;
+               column += evaluation.parts()) {
+            std::memcpy(static_cast<void*>(buffer.data() + i * evaluation.part_size() + evaluation.place(column)),
+                        vector_.values.data() + shares.place(column) * rows(), lanes * sizeof(F));
+          }
+        }
+        evaluation.add({residue + first * stride, stride}, std::span(buffer).first(count * evaluation.part_size()));
       }
     }
-    evaluation.add(first, std::span(buffer).first(count * evaluation.part_size()));
+    if (comm_.size() == 1) {
+      return {evaluation.values().begin(), evaluation.values().end()};
+    }
+    std::vector<E> sums(evaluation.values().begin(), evaluation.values().end());  // ranks add elements of E
+    comm_.all_reduce_sum(sums);
+    std::vector<F> columns(sums.size());
+    std::ranges::transform(sums, columns.begin(), &E::c0);
+    return columns;
   }
-  return {evaluation.values().begin(), evaluation.values().end()};
-}
+
+ private:
+  /// Rows [first, first + count) of the codeword, of a rank that is alone.
+  void encode(std::size_t first, std::size_t count, std::span<F> values) const {
+    const unsigned log_domain = positions_.log_indices();
+#pragma omp parallel for schedule(static)
+    for (std::size_t column = 0; column < vector_.columns.size(); ++column) {
+      std::memcpy(static_cast<void*>(values.data() + bit_reverse(column, log_domain) * 2 * count),
+                  vector_.values.data() + column * rows() + first, count * sizeof(E));
+    }
+    ntt(values, log_domain, 2 * count, log_inverse_rate_);
+  }
+
+  /// A group of rows at this rank's positions.
+  [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform) const {
+    std::vector<E> mine;
+    mine.reserve(vector_.columns.size() * group);
+    for (std::size_t place = 0; place < vector_.columns.size(); ++place) {
+      const std::span<const E> part = vector_.values.subspan(place * rows() + first, group);
+      mine.insert(mine.end(), part.begin(), part.end());
+    }
+    const std::vector<E> all = comm_.all_gather<E>(mine);
+    return transform([&](std::size_t column, F* to) {
+      std::memcpy(static_cast<void*>(to), all.data() + vector_.columns.gathered_place(column) * group,
+                  group * sizeof(E));
+      return CosetTransform::lanes;
+    });
+  }
+
+  SharedVector vector_;
+  unsigned log_inverse_rate_;
+  Communicator& comm_;
+  ResidueShares positions_;
+};
 
 }  // namespace
 
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate,
+                                             Communicator& comm) {
+  const VectorEncoder encoder(vector, log_inverse_rate, comm);
+  const std::size_t leaf_values = 2 * encoder.rows();
+  const std::size_t bytes = (leaf_values * sizeof(F)) << encoder.positions().log_indices();
+  if (comm.size() == 1 && (bytes <= kept_bytes || encoder.rows() % group != 0)) {
+    Codeword codeword{leaf_values, encoder.positions().log_indices(), encoder.positions(), encoder.encode(), 0, {}, 0};
+    codeword.levels = merkle_levels(hash_columns(codeword.columns, leaf_values));
+    return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
+  }
+  Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), encoder.hash(), comm);
+  return std::make_unique<MemoryCodewordStore>(
+      std::move(codeword), comm,
+      [encoder](std::span<const std::size_t> positions) { return encoder.columns_at(positions); });
+}
+
 std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate) {
   static SelfCommunicator self;
-  const VectorMatrix matrix{vector, log_rows, log_inverse_rate};
-  const std::size_t leaf_values = 2 * matrix.rows();
-  const std::size_t domain = std::size_t{1} << matrix.log_domain();
-  Codeword codeword{leaf_values, matrix.log_domain(), Cosets(matrix.log_domain(), 0, 1), {}, 0, {}, 0};
-  if (leaf_values * domain * sizeof(F) <= kept_bytes || matrix.rows() % group != 0) {
-    codeword.columns.resize(leaf_values * domain);
-    encode(matrix, 0, matrix.rows(), codeword.columns);
-    codeword.levels = merkle_levels(hash_columns(codeword.columns, leaf_values));
-    return std::make_unique<MemoryCodewordStore>(std::move(codeword), self);
-  }
-  ColumnHasher hasher(domain, leaf_values * sizeof(F));
-  RawVector<F> values(2 * group * domain);
-  for (std::size_t first = 0; first < matrix.rows(); first += group) {
-    encode(matrix, first, group, values);
-    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(F)}, group * sizeof(E));
-  }
-  values = RawVector<F>();
-  codeword.levels = merkle_levels(std::move(hasher).digests());
-  return std::make_unique<MemoryCodewordStore>(
-      std::move(codeword), self,
-      [matrix](std::span<const std::size_t> positions) { return columns_of(matrix, positions); });
+  return commit_vector({vector, log_rows, ResidueShares(ceil_log2(vector.size()) - log_rows, 0, 1)}, log_inverse_rate,
+                       self);
 }
 
 }  // namespace tessera

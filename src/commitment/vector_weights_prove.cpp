@@ -1,14 +1,41 @@
 #include <algorithm>
+#include "commitment/first_vector.hpp"
 #include "commitment/row_claims.hpp"
 #include "commitment/vector_weights.hpp"
 #include "commitment/weights.hpp"
 #include "field/ntt.hpp"
 
 namespace tessera {
+namespace {
+
+constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
+
+/// add(place, index) for the indices [first, last) of v_0 that are in this rank's columns.
+template <class Add>
+void visit_share(const ResidueShares& columns, std::size_t first, std::size_t last, const Add& add) {
+  if (columns.log_count() == 0) {
+    for (std::size_t index = first; index < last; ++index) {
+      add(index, index);
+    }
+    return;
+  }
+  for (std::size_t column = first / rows; column * rows < last; ++column) {
+    if (!columns.mine().contains(columns.class_of(column))) {
+      continue;
+    }
+    const std::size_t place = columns.own_place(column) * rows;
+    for (std::size_t index = std::max(first, column * rows); index < std::min(last, (column + 1) * rows); ++index) {
+      add(place + index % rows, index);
+    }
+  }
+}
+
+}  // namespace
 
 ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                              std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound) {
-  ZeroedVector<E> weights(std::size_t{1} << schedule.log_vector);
+                              std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound,
+                              const ResidueShares& columns) {
+  ZeroedVector<E> weights(share_size(schedule, columns));
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
@@ -26,11 +53,11 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
       }
 #pragma omp parallel for schedule(static) if (shape.chunk_count() > 1)
       for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        const std::size_t column = oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows;
-        const ColumnWeights columns = column_weights(shape, high, chunk);
-        for (std::size_t i = 0; i < columns.weights.size(); ++i) {
-          weights[word.offset + column + i] += columns.scale * columns.weights[i];
-        }
+        const std::size_t first = word.offset + (oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows);
+        const ColumnWeights chunk_weights = column_weights(shape, high, chunk);
+        visit_share(columns, first, first + chunk_weights.weights.size(), [&](std::size_t place, std::size_t index) {
+          weights[place] += chunk_weights.scale * chunk_weights.weights[index - first];
+        });
       }
       power *= gamma;
     }
@@ -39,17 +66,19 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
 }
 
 void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,
-                       std::span<E> weights) {
-  // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0, side by side as
-  // lanes, one transform over the position mod P
-  const unsigned lane_bits = std::min(5U, claims.log_length);
-  const std::size_t lanes = std::size_t{1} << lane_bits;
-  const unsigned log_length = log_domain - lane_bits;
+                       const ResidueShares& columns, std::span<E> weights) {
+  // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
+  // side as lanes, one transform over the position mod P
+  const unsigned low_bits = std::min(claims.log_length, std::max(5U, OpeningSchedule::folding + columns.log_count()));
+  const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * rows,
+                  columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * rows};
+  const std::size_t lanes = low.size();
+  const unsigned log_length = log_domain - low_bits;
   ZeroedVector<F> data((2 * lanes) << log_length);
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
     F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;
-    E power = claims.coefficients[i];
+    E power = claims.coefficients[i] * claims.points[i].power(low.first);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       row[2 * lane] += power.c0;
       row[2 * lane + 1] += power.c1;
@@ -57,10 +86,15 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
     }
   }
   ntt(data, log_length, 2 * lanes);
-  const std::size_t length = std::size_t{1} << claims.log_length;
+  const std::size_t length = std::size_t{1} << (claims.log_length - low_bits);
 #pragma omp parallel for schedule(static)
-  for (std::size_t hi = 0; hi < length; ++hi) {
-    weights[claims.offset + hi] += E{data[2 * hi], data[2 * hi + 1]};
+  for (std::size_t high = 0; high < length; ++high) {
+    const F* value = data.data() + 2 * lanes * high;
+    const std::size_t first = claims.offset + (high << low_bits) + low.first;
+    visit_share(columns, first, first + lanes, [&](std::size_t place, std::size_t) {
+      weights[place] += E{value[0], value[1]};
+      value += 2;
+    });
   }
 }
 

@@ -19,8 +19,13 @@ class PointEvaluation {
   [[nodiscard]] std::size_t part_size() const { return lanes_ << log_rows_; }
   /// Where the lanes of coefficient i begin in its part. Places of no coefficient are not read.
   [[nodiscard]] std::size_t place(std::size_t i) const { return bit_reverse(i >> log_parts_, log_rows_) * lanes_; }
-  /// Adds the parts from `first` on, one after the other; they are scratch memory afterwards. In parallel.
-  void add(std::size_t first, std::span<F> parts);
+  /// The parts first, first + stride, ...
+  struct Parts {
+    std::size_t first = 0;
+    std::size_t stride = 1;
+  };
+  /// Adds parts, one after the other; they are scratch memory afterwards. In parallel.
+  void add(Parts which, std::span<F> parts);
   /// values()[i * lanes + lane] at positions[i], of the parts added so far.
   [[nodiscard]] std::span<const F> values() const { return values_; }
 

@@ -37,23 +37,27 @@ PointEvaluation::PointEvaluation(unsigned log_length, std::size_t lanes, unsigne
   }
 }
 
-void PointEvaluation::add(std::size_t first, std::span<F> parts) {
+void PointEvaluation::add(Parts which, std::span<F> parts) {
   assert(parts.size() % part_size() == 0);
+  std::vector<F> strides;  // omega^(position * stride)
+  for (const F step : steps_) {
+    strides.push_back(step.power(which.stride));
+  }
 #pragma omp parallel
   {
     std::vector<F> sums(values_.size());
     std::vector<F> powers(rows_.size());  // omega^(position * part)
-    std::size_t known = 0;                // the part that they belong to, plus 1
+    std::size_t known = 0;                // the part that the next ones would belong to
 #pragma omp for schedule(static)
     for (std::size_t i = 0; i < parts.size() / part_size(); ++i) {
-      const std::size_t part = first + i;
+      const std::size_t part = which.first + i * which.stride;
       F* const rows = parts.data() + i * part_size();
       transform_padded(rows, log_padding_, log_rows_, lanes_, twiddles_.data());
       for (std::size_t j = 0; j < rows_.size(); ++j) {
-        powers[j] = part == known && part > 0 ? powers[j] * steps_[j] : steps_[j].power(part);
+        powers[j] = part == known && part > 0 ? powers[j] * strides[j] : steps_[j].power(part);
         add_scaled(powers[j], rows + rows_[j] * lanes_, lanes_, sums.data() + j * lanes_);
       }
-      known = part + 1;
+      known = part + which.stride;
     }
 #pragma omp critical
     add_scaled(F::one(), sums.data(), sums.size(), values_.data());

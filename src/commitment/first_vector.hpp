@@ -1,0 +1,51 @@
+#pragma once
+
+#include "commitment/bound_claims.hpp"
+#include "commitment/residue_shares.hpp"
+#include "memory/storage.hpp"
+#include "sumcheck/dense.hpp"
+
+namespace tessera {
+
+/// How ranks share v_0, a matrix of 2^folding rows: by classes of columns. Not at all if it is too small for that, or a
+/// segment of it.
+ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Communicator& comm);
+
+/// How many of v_0's entries this rank has.
+std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns);
+
+/// v_0, the oracles with their rows bound. Of `columns`, this rank's: place after place. Collective.
+ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                             std::span<const OracleWitness> witnesses, const BoundVariables& bound,
+                             const ResidueShares& columns, Communicator& comm);
+
+/// A vector and the weights of the claims on it. While the rows of v_0 are bound, ranks may share the columns, one
+/// all-reduce a round; from v_1 on every rank has all, because rounds are too short to be worth a message.
+class VectorSummand final : public Summand {
+ public:
+  VectorSummand(ZeroedVector<E> values, ZeroedVector<E> weights, ResidueShares columns, Communicator& comm);
+  [[nodiscard]] std::size_t degree() const override { return products_.degree(); }
+  [[nodiscard]] bool homogeneous() const override { return products_.homogeneous(); }
+  RoundSums first(bool with_one) override { return reduced(products_.first(with_one)); }
+  RoundSums bind(E challenge, bool with_one) override { return reduced(products_.bind(challenge, with_one)); }
+  void end(E challenge) override { products_.end(challenge); }
+
+  [[nodiscard]] const DenseTable& values() const { return products_.table(0); }
+  [[nodiscard]] std::span<E> weights() const { return products_.table(1).span(); }
+  /// Of the values' columns as they are now.
+  [[nodiscard]] ResidueShares columns() const;
+  /// Once v_0's rows are bound, every rank gets all. Collective.
+  void gather();
+
+ private:
+  [[nodiscard]] bool shared() const { return columns_.log_count() > 0; }
+  RoundSums reduced(RoundSums sums);
+  /// One value a column, of all ranks.
+  [[nodiscard]] DenseTable gathered(const DenseTable& mine) const;
+
+  ResidueShares columns_;
+  Communicator& comm_;
+  DenseSummand products_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,159 @@
+#include <cstring>
+#include <stdexcept>
+#include "commitment/first_vector.hpp"
+#include "commitment/row_claims.hpp"
+#include "sumcheck/product_relations.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
+/// log2 of the columns of a class that are worth a message, and that opened columns are computed from.
+constexpr unsigned min_log_columns = 7;
+
+/// Where a chunk's values begin in v_0.
+std::size_t first_index(const CommittedOracle& oracle, const CommittedWord& word, std::size_t tensor,
+                        std::size_t chunk) {
+  return word.offset + (oracle.layout.offset(tensor, chunk) >> word.log_rows);
+}
+
+/// visit(oracle, tensor, chunk, owner, columns) in an order that all ranks have.
+template <class Visit>
+void for_chunks(const OpeningSchedule& schedule, std::span<const OracleWitness> witnesses, const Communicator& comm,
+                const Visit& visit) {
+  for (std::size_t j = 0; j < witnesses.size(); ++j) {
+    for (std::size_t t = 0; t < witnesses[j].tensors.size(); ++t) {
+      std::visit(
+          [&](const auto* tensor) {
+            const std::size_t columns = chunk_columns(tensor->shape(), schedule.oracles[j].log_rows);
+            for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
+              visit(j, t, chunk, tensor->ownership().owner(tensor->shape(), chunk, comm.size()), columns);
+            }
+          },
+          witnesses[j].tensors[t]);
+    }
+  }
+}
+
+/// The values of the chunks that this rank owns, one chunk after the other in for_chunks() order.
+ZeroedVector<E> owned_values(const OpeningSchedule& schedule, std::span<const OracleWitness> witnesses,
+                             const BoundVariables& bound, const Communicator& comm) {
+  std::vector<std::vector<std::vector<std::size_t>>> start(witnesses.size());  // of a chunk, by oracle and tensor
+  std::size_t size = 0;
+  for_chunks(schedule, witnesses, comm, [&](std::size_t j, std::size_t t, std::size_t, int owner, std::size_t columns) {
+    start[j].resize(witnesses[j].tensors.size());
+    start[j][t].push_back(size);
+    size += owner == comm.rank() ? columns : 0;
+  });
+  ZeroedVector<E> values(size);
+  for (std::size_t j = 0; j < witnesses.size(); ++j) {
+    const unsigned log_rows = schedule.oracles[j].log_rows;
+    bind_rows(witnesses[j], eq_table(bound.row_point(log_rows)), comm, [&](std::size_t t, std::size_t chunk) {
+      const std::size_t columns = std::visit(
+          [&](const auto* tensor) { return chunk_columns(tensor->shape(), log_rows); }, witnesses[j].tensors[t]);
+      return std::span(values).subspan(start[j][t][chunk], columns);
+    });
+  }
+  return values;
+}
+
+}  // namespace
+
+ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Communicator& comm) {
+  const unsigned log_columns = schedule.log_vector - std::min(schedule.log_vector, OpeningSchedule::folding);
+  const ResidueShares shares(log_columns, comm.rank(), comm.size());
+  bool large = !schedule.vectors.empty() && shares.log_size() >= min_log_columns;
+  for (const CommittedWord& word : schedule.oracles) {
+    large = large && word.log_columns >= OpeningSchedule::folding + shares.log_count();
+  }
+  return large ? shares : ResidueShares(log_columns, 0, 1);
+}
+
+std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
+  return columns.log_count() == 0 ? std::size_t{1} << schedule.log_vector : columns.size() * rows;
+}
+
+ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                             std::span<const OracleWitness> witnesses, const BoundVariables& bound,
+                             const ResidueShares& columns, Communicator& comm) {
+  ZeroedVector<E> vector(share_size(schedule, columns));
+  if (columns.log_count() == 0) {
+    for (std::size_t j = 0; j < oracles.size(); ++j) {
+      const CommittedWord& word = schedule.oracles[j];
+      bind_rows(witnesses[j], eq_table(bound.row_point(word.log_rows)), comm, [&](std::size_t t, std::size_t chunk) {
+        return std::span(vector).subspan(first_index(oracles[j], word, t, chunk),
+                                         chunk_columns(oracles[j].layout.tensors()[t], word.log_rows));
+      });
+    }
+    comm.all_reduce_sum(vector);
+    return vector;
+  }
+  std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm.size()));
+  {
+    const ZeroedVector<E> owned = owned_values(schedule, witnesses, bound, comm);
+    auto value = owned.begin();
+    for_chunks(schedule, witnesses, comm,
+               [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
+                 const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
+                 for (std::size_t i = first; owner == comm.rank() && i < first + count; ++i, ++value) {
+                   const auto bytes = std::as_bytes(std::span(&*value, 1));
+                   std::vector<std::byte>& to = send[static_cast<std::size_t>(columns.owner(i / rows))];
+                   to.insert(to.end(), bytes.begin(), bytes.end());
+                 }
+               });
+  }
+  const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
+  std::vector<std::size_t> read(received.size(), 0);
+  for_chunks(schedule, witnesses, comm,
+             [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
+               const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
+               const auto source = static_cast<std::size_t>(owner);
+               for (std::size_t i = first; i < first + count; ++i) {
+                 if (columns.mine().contains(columns.class_of(i / rows))) {
+                   if (read[source] + sizeof(E) > received[source].size()) {
+                     throw std::runtime_error("opening: ranks disagree on who owns which chunk");
+                   }
+                   std::memcpy(static_cast<void*>(&vector[columns.own_place(i / rows) * rows + i % rows]),
+                               received[source].data() + read[source], sizeof(E));
+                   read[source] += sizeof(E);
+                 }
+               }
+             });
+  return vector;
+}
+
+VectorSummand::VectorSummand(ZeroedVector<E> values, ZeroedVector<E> weights, ResidueShares columns, Communicator& comm)
+    : columns_(columns),
+      comm_(comm),
+      products_(round_kernel(ProductRelation{}),
+                {DenseTable::of(std::move(values)), DenseTable::of(std::move(weights))}) {}
+
+ResidueShares VectorSummand::columns() const {
+  return shared() ? columns_ : ResidueShares(ceil_log2(values().size) - OpeningSchedule::folding, 0, 1);
+}
+
+RoundSums VectorSummand::reduced(RoundSums sums) {
+  if (shared()) {
+    comm_.all_reduce_sum(std::span(sums).first(degree() + 1));
+  }
+  return sums;
+}
+
+DenseTable VectorSummand::gathered(const DenseTable& mine) const {
+  const std::vector<E> all = comm_.all_gather<E>(std::span<const E>(mine.span()));
+  RawVector<E> values(std::size_t{1} << columns_.log_indices());
+  for (std::size_t column = 0; column < values.size(); ++column) {
+    values[column] = all[columns_.gathered_place(column)];
+  }
+  return DenseTable::of(std::move(values));
+}
+
+void VectorSummand::gather() {
+  if (shared()) {
+    std::vector<DenseTable> tables{gathered(products_.table(0)), gathered(products_.table(1))};
+    products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
+    columns_ = ResidueShares(columns_.log_indices(), 0, 1);
+  }
+}
+
+}  // namespace tessera
