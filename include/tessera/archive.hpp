@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include <tessera/statement.hpp>
@@ -21,5 +22,9 @@ struct StoredProof {
 std::vector<std::uint8_t> read_key(const std::filesystem::path& file);
 /// A proof archive, read in the same way.
 StoredProof read_proof(const std::filesystem::path& file);
+
+/// The same of the bytes of such files; errors call them "key" and "proof".
+std::vector<std::uint8_t> read_key(std::span<const std::uint8_t> file);
+StoredProof read_proof(std::span<const std::uint8_t> file);
 
 }  // namespace tessera

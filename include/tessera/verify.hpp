@@ -28,6 +28,15 @@ struct Verdict {
 Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload,
                const std::optional<ConversationState>& before = {});
 
+/// What the bounds of the protocol give for proofs of a statement: -log2 of the error of the worst round, and of the
+/// sum of all rounds' errors.
+struct SoundnessBits {
+  double least = 0;
+  double sum = 0;
+};
+/// Throws InputError if the key is unusable or its model cannot have the statement.
+SoundnessBits soundness(std::span<const std::uint8_t> key, const Statement& statement);
+
 /// The text of token ids, from the key's vocabulary; throws InputError if the key is unusable or an id is not in it.
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids);
 

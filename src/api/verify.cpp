@@ -1,6 +1,7 @@
 #include <tessera/archive.hpp>
 #include <tessera/verify.hpp>
 
+#include "api/names.hpp"
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "protocol/protocol.hpp"
@@ -17,8 +18,20 @@ std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint3
   return decode(VerifyingKey::decode(key).tokenizer, ids);
 }
 
+SoundnessBits soundness(std::span<const std::uint8_t> key, const Statement& statement) {
+  const VerifyingKey decoded = VerifyingKey::decode(key);
+  const SoundnessReport report = soundness_report(ModelPlan::of(decoded, statement), decoded);
+  return {report.round_by_round_bits(), report.union_bits()};
+}
+
 std::vector<std::uint8_t> read_key(const std::filesystem::path& file) { return load_key_isolated(file).encode(); }
 
 StoredProof read_proof(const std::filesystem::path& file) { return load_proof_isolated(file); }
+
+std::vector<std::uint8_t> read_key(std::span<const std::uint8_t> file) {
+  return load_key_isolated(key_name, file).encode();
+}
+
+StoredProof read_proof(std::span<const std::uint8_t> file) { return load_proof_isolated(proof_name, file); }
 
 }  // namespace tessera

@@ -17,12 +17,14 @@ namespace fs = std::filesystem;
 /// What keep_image() has mapped.
 struct Image {
   fs::path path;
-  std::span<std::byte> bytes;
+  std::span<const std::byte> bytes;
 };
 Image kept;
 
 // The library wants copies of the image; it reads only, so every copy is the image itself.
-void* allocate(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return kept.bytes.data(); }
+void* allocate(std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
+  return const_cast<std::byte*>(kept.bytes.data());
+}
 void* copy(void* to, const void* /*from*/, std::size_t /*size*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) {
   return to;
 }
@@ -30,6 +32,12 @@ void* reallocate(void* /*bytes*/, std::size_t /*size*/, H5FD_file_image_op_t /*o
   return nullptr;
 }
 herr_t release(void* /*bytes*/, H5FD_file_image_op_t /*operation*/, void* /*data*/) { return 0; }
+
+void refuse_empty(const fs::path& path, std::uint64_t size) {
+  if (size == 0) {
+    throw InputError(path.string() + ": expected an HDF5 file of ours, found an empty file");
+  }
+}
 
 }  // namespace
 
@@ -46,23 +54,26 @@ std::uint64_t regular_file_size(const fs::path& path) {
 
 void keep_image(const fs::path& path) {
   const std::uint64_t size = regular_file_size(path);
-  if (size == 0) {
-    throw InputError(path.string() + ": expected an HDF5 file of ours, found an empty file");
-  }
+  refuse_empty(path, size);
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   void* const bytes = file < 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   if (bytes == MAP_FAILED) {
     throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
   }
   ::close(file);
-  kept = {path, {static_cast<std::byte*>(bytes), size}};
+  kept = {path, {static_cast<const std::byte*>(bytes), size}};
+}
+
+void keep_image(const fs::path& name, std::span<const std::uint8_t> bytes) {
+  refuse_empty(name, bytes.size());
+  kept = {name, std::as_bytes(bytes)};
 }
 
 std::span<const std::byte> hdf5::use_image(std::int64_t access, const fs::path& path) {
   H5FD_file_image_callbacks_t callbacks{allocate, copy, reallocate, release, nullptr, nullptr, nullptr};
   if (kept.bytes.empty() || kept.path != path || H5Pset_fapl_core(access, 1, false) < 0 ||
       H5Pset_file_image_callbacks(access, &callbacks) < 0 ||
-      H5Pset_file_image(access, kept.bytes.data(), kept.bytes.size()) < 0) {
+      H5Pset_file_image(access, const_cast<std::byte*>(kept.bytes.data()), kept.bytes.size()) < 0) {
     return {};
   }
   return kept.bytes;

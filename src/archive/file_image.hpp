@@ -13,6 +13,8 @@ std::uint64_t regular_file_size(const std::filesystem::path& path);
 /// (confine()) still reads it. One file a process, never given back. Throws InputError if it cannot be read or is
 /// empty.
 void keep_image(const std::filesystem::path& path);
+/// The same of a file's bytes, which this process has and keeps: a ReadFile of `name` finds them.
+void keep_image(const std::filesystem::path& name, std::span<const std::uint8_t> bytes);
 
 namespace hdf5 {
 /// Makes an access list (hid_t) read the image kept of `path` and returns it; nothing if there is none.

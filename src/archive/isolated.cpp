@@ -84,9 +84,9 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   write_all(to, Bytes(text.begin(), text.end()));
 }
 
-/// Never returns: the child's whole life.
-[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const std::function<Bytes()>& read,
-                                const IsolationLimits& limits) {
+/// Never returns: the child's whole life. `keep` keeps the image.
+[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const std::function<void()>& keep,
+                                const std::function<Bytes()>& read, const IsolationLimits& limits) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
     std::signal(signal, SIG_DFL);
   }
@@ -95,7 +95,7 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   alarm(limits.seconds);
   try {
     H5open();  // reads the environment and more
-    keep_image(path);
+    keep();
     limit_memory(limits.memory);
     try {
       confine(to);
@@ -149,44 +149,8 @@ std::string describe_end(int status, bool late, const IsolationLimits& limits) {
                             : "one that breaks the HDF5 library";
 }
 
-}  // namespace
-
-IsolationLimits IsolationLimits::for_whole(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::uint64_t size = std::filesystem::file_size(path, error);
-  IsolationLimits limits;
-  if (!error) {
-    limits.seconds += static_cast<unsigned>(std::min<std::uint64_t>(size >> 24U, 1U << 20U));  // 16 MiB/s: slow disks
-    limits.memory += 3 * size;  // a dataset twice beside what was read before
-  }
-  return limits;
-}
-
-Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read,
-                    const IsolationLimits& limits) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw JobError(path.string() + ": pipe: " + std::strerror(errno));
-  }
-  Descriptor from(ends[0]);
-  Descriptor to(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    throw JobError(path.string() + ": fork: " + std::strerror(errno));
-  }
-  if (child == 0) {
-    from.close_now();
-    read_in_child(path, to.number(), read, limits);
-  }
-  to.close_now();
-  Answer answer = listen(from.number(), limits);
-  if (!answer.ended) {
-    ::kill(child, SIGKILL);
-  }
-  from.close_now();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+/// What the child said; its error, or its end, is thrown.
+Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, const IsolationLimits& limits) {
   const bool ended = answer.ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   Bytes& bytes = answer.bytes;
   if (!ended || bytes.empty() || bytes.size() > max_content) {
@@ -202,6 +166,59 @@ Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes
   }
   bytes.erase(bytes.begin());
   return std::move(bytes);
+}
+
+Bytes run_isolated(const std::filesystem::path& path, const std::function<void()>& keep,
+                   const std::function<Bytes()>& read, const IsolationLimits& limits) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw JobError(path.string() + ": pipe: " + std::strerror(errno));
+  }
+  Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    throw JobError(path.string() + ": fork: " + std::strerror(errno));
+  }
+  if (child == 0) {
+    from.close_now();
+    read_in_child(path, to.number(), keep, read, limits);
+  }
+  to.close_now();
+  Answer answer = listen(from.number(), limits);
+  if (!answer.ended) {
+    ::kill(child, SIGKILL);
+  }
+  from.close_now();
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return content_of(path, answer, status, limits);
+}
+
+}  // namespace
+
+IsolationLimits IsolationLimits::for_whole(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  IsolationLimits limits;
+  if (!error) {
+    limits.seconds += static_cast<unsigned>(std::min<std::uint64_t>(size >> 24U, 1U << 20U));  // 16 MiB/s: slow disks
+    limits.memory += 3 * size;  // a dataset twice beside what was read before
+  }
+  return limits;
+}
+
+Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read,
+                    const IsolationLimits& limits) {
+  const auto keep = [&path] { keep_image(path); };
+  return run_isolated(path, keep, read, limits);
+}
+
+Bytes read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
+                    const std::function<Bytes()>& read, const IsolationLimits& limits) {
+  const auto keep = [&] { keep_image(name, image); };
+  return run_isolated(name, keep, read, limits);
 }
 
 namespace {
@@ -284,16 +301,31 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
   return proof;
 }
 
+namespace {
+
+Bytes reread_key(const std::filesystem::path& path) { return load_key(path).encode(); }
+
+Bytes reread_proof(const std::filesystem::path& path) {
+  const ProofArchive proof = load_proof(path);
+  return encode_proof({proof.statement, proof.payload, proof.key_digest});
+}
+
+}  // namespace
+
 VerifyingKey load_key_isolated(const std::filesystem::path& path) {
-  return VerifyingKey::decode(read_isolated(path, [&] { return load_key(path).encode(); }));
+  return VerifyingKey::decode(read_isolated(path, [&] { return reread_key(path); }));
+}
+
+VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {
+  return VerifyingKey::decode(read_isolated(name, image, [&] { return reread_key(name); }));
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {
-  const auto read = [&path] {
-    const ProofArchive proof = load_proof(path);
-    return encode_proof({proof.statement, proof.payload, proof.key_digest});
-  };
-  return naming(path, [&] { return decode_proof(read_isolated(path, read)); });
+  return naming(path, [&] { return decode_proof(read_isolated(path, [&] { return reread_proof(path); })); });
+}
+
+StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {
+  return naming(name, [&] { return decode_proof(read_isolated(name, image, [&] { return reread_proof(name); })); });
 }
 
 }  // namespace tessera

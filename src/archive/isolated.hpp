@@ -27,6 +27,10 @@ struct IsolationLimits {
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
                                         const std::function<std::vector<std::uint8_t>()>& read,
                                         const IsolationLimits& limits = {});
+/// The same of a file's bytes in memory: `read` opens `name`, which errors call it.
+std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
+                                        const std::function<std::vector<std::uint8_t>()>& read,
+                                        const IsolationLimits& limits = {});
 
 /// What comes back of a proof file, as bytes; InputError for any that encode_proof() does not give.
 std::vector<std::uint8_t> encode_proof(const StoredProof& proof);
@@ -34,5 +38,8 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
 VerifyingKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
+/// The same of the bytes of such files; errors call them `name`.
+VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
+StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 
 }  // namespace tessera

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "plan/key.hpp"
+#include <tessera/verify.h>
 
 namespace tessera::cli {
 
@@ -13,7 +13,8 @@ inline std::string version_of(const std::string& program) {
 #else
   const std::string compiler = "g++ " __VERSION__;
 #endif
-  return program + " " TESSERA_VERSION ", format version " + std::to_string(format_version) + ", " + compiler;
+  return program + " " + tessera_version() + ", format version " + std::to_string(tessera_format_version()) + ", " +
+         compiler;
 }
 
 }  // namespace tessera::cli

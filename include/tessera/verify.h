@@ -1,0 +1,122 @@
+#ifndef TESSERA_VERIFY_H
+#define TESSERA_VERIFY_H
+
+/*
+ * The verifier for programs in C, and in whatever calls C.
+ *
+ *   tessera_result* result = NULL;
+ *   if (tessera_verify_files(key, key_size, proof, proof_size, NULL, &result) == TESSERA_ACCEPTED) {
+ *     puts(tessera_result_generated_text(result, NULL));
+ *   }
+ *   tessera_result_free(result);
+ *
+ * An accepted proof speaks of the model that the key commits to: compare tessera_result_key_digest() with the digest of
+ * the key that you trust, unless the key's bytes come from where you trust them.
+ *
+ * No function ends the process, or throws, for any bytes that it is given; a NULL or a size of zero where there must be
+ * something is answered with TESSERA_UNUSABLE. Nothing that is passed in is changed or kept.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TESSERA_API __attribute__((visibility("default")))
+#else
+#define TESSERA_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The verdict; the same numbers as the exit codes of tessera-verify. */
+typedef enum tessera_verdict {
+  TESSERA_ACCEPTED = 0, /**< The key's model generates these tokens. */
+  TESSERA_REJECTED = 1, /**< The proof is false, malformed, another key's or not the next part. */
+  TESSERA_UNUSABLE = 2, /**< Bytes that are no key or no proof file, or an argument that is missing. */
+  TESSERA_FAILED = 3    /**< Nothing is known of the proof: no memory, no process to read in. */
+} tessera_verdict;
+
+/** What a part of a conversation leaves for the next one. */
+typedef struct tessera_state {
+  uint8_t root[32];    /**< Of the commitment to keys and values. */
+  uint64_t length;     /**< Positions in it. */
+  uint32_t last_token; /**< The token generated last, whose keys and values are not in it. */
+} tessera_state;
+
+/** A statement whose parts the caller has: the model continues `prompt` by `generated`. */
+typedef struct tessera_statement {
+  const uint32_t* prompt;     /**< Token ids, at most 4096; none only in a continuation. */
+  size_t prompt_count;        /**< */
+  const uint32_t* generated;  /**< Token ids, 1 to 4096. */
+  size_t generated_count;     /**< */
+  const tessera_state* start; /**< Where the proof says that it starts; NULL: a beginning. */
+  int keeps;                  /**< Not zero: the payload names a state to continue from. */
+  uint32_t pass_length;       /**< Rows of a pass, as the proof file has it; 0 where it has none. */
+} tessera_statement;
+
+/** What the verifier found out. */
+typedef struct tessera_result tessera_result;
+
+/**
+ * Verifies a proof from the bytes of two files, as `tessera commit` and `tessera prove` write them.
+ *
+ * The files are HDF5, which strangers may have made: each is read in a child process that is bounded in time and memory
+ * and confined by seccomp. So this function forks, twice, and waits for its children; in a program with several threads
+ * no other thread may be inside the HDF5 or OpenSSL libraries meanwhile. Where a process cannot be confined, nothing is
+ * read: TESSERA_FAILED. tessera_verify_parts() does none of this.
+ *
+ * @param before  NULL, or of a conversation's second and later parts what tessera_result_kept() has given of the part
+ *                before. A part that does not start exactly there is rejected.
+ * @param result  NULL, or where the result goes, to be freed; NULL is stored if there was no memory for it.
+ */
+TESSERA_API tessera_verdict tessera_verify_files(const void* key, size_t key_size, const void* proof, size_t proof_size,
+                                                 const tessera_state* before, tessera_result** result);
+
+/**
+ * The same from parts that are no longer HDF5: `key` is the key's canonical byte string (dataset `key` of a key file),
+ * the statement and the payload are those of a proof file. Does not fork. From several threads at a time, too.
+ */
+TESSERA_API tessera_verdict tessera_verify_parts(const void* key, size_t key_size, const tessera_statement* statement,
+                                                 const void* payload, size_t payload_size, const tessera_state* before,
+                                                 tessera_result** result);
+
+/* What is pointed to lives until the result is freed. Of a NULL result there is nothing: "", 0, NULL; the verdict is
+ * TESSERA_FAILED. Counts and sizes may be NULL. */
+
+/** What the call has returned. */
+TESSERA_API tessera_verdict tessera_result_verdict(const tessera_result* result);
+/** Where the proof is rejected, such as "/statement"; "" if it is not. */
+TESSERA_API const char* tessera_result_scope(const tessera_result* result);
+/** Why it is not accepted: one line; "" if it is. */
+TESSERA_API const char* tessera_result_reason(const tessera_result* result);
+/** Token ids of the statement, also of a rejected one; NULL and 0 where none could be read. */
+TESSERA_API const uint32_t* tessera_result_prompt(const tessera_result* result, size_t* count);
+TESSERA_API const uint32_t* tessera_result_generated(const tessera_result* result, size_t* count);
+/** What these ids decode to by the key's vocabulary: any bytes, followed by a NUL that `size` does not count. NULL and
+ * 0 where an id is none of the key's. A prompt's text says nothing of how it was split into ids. */
+TESSERA_API const char* tessera_result_prompt_text(const tessera_result* result, size_t* size);
+TESSERA_API const char* tessera_result_generated_text(const tessera_result* result, size_t* size);
+/** BLAKE2s-256 of the key's canonical bytes, 32 of them; NULL if the key was not usable. */
+TESSERA_API const uint8_t* tessera_result_key_digest(const tessera_result* result);
+/** -log2 of the error of the worst round of this proof's protocol; 0 unless accepted. */
+TESSERA_API double tessera_result_soundness_least(const tessera_result* result);
+/** -log2 of the sum of all rounds' errors; 0 unless accepted. */
+TESSERA_API double tessera_result_soundness_sum(const tessera_result* result);
+/** Where the next part of the conversation starts; NULL unless the proof is accepted and keeps a state. Nothing can
+ * continue a part without one: to pass that NULL on as `before` would ask for another beginning. */
+TESSERA_API const tessera_state* tessera_result_kept(const tessera_result* result);
+/** NULL is allowed. */
+TESSERA_API void tessera_result_free(tessera_result* result);
+
+/** The release of the library, such as "0.1.0". */
+TESSERA_API const char* tessera_version(void);
+/** The version of the files and proofs that it reads; it reads no other. */
+TESSERA_API uint32_t tessera_format_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace tessera {
+
+/// What errors call files that are given as bytes.
+inline constexpr const char* key_name = "key";
+inline constexpr const char* proof_name = "proof";
+
+}  // namespace tessera
