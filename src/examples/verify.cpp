@@ -1,0 +1,66 @@
+// Verifies the parts of a conversation, or a single proof: verify_in_cpp KEY PROOF...
+#include <tessera/archive.hpp>
+#include <tessera/errors.hpp>
+#include <tessera/verify.hpp>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace {
+
+std::vector<std::uint8_t> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw tessera::InputError(std::string(path) + ": cannot be read");
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Texts are made of tokens that strangers chose: what is not printable is shown as a question mark.
+std::string shown(std::string text) {
+  for (char& c : text) {
+    c = c >= ' ' && c <= '~' ? c : '?';
+  }
+  return text;
+}
+
+int verify_all(std::span<char*> files) {
+  const std::vector<std::uint8_t> key = tessera::read_key(read_file(files.front()));
+  std::optional<tessera::ConversationState> state;
+  for (const char* const file : files.subspan(1)) {
+    if (file != files[1] && !state) {
+      std::cout << file << ": the part before it keeps no state to continue\n";
+      return 1;
+    }
+    const tessera::StoredProof proof = tessera::read_proof(read_file(file));
+    const tessera::Verdict verdict = tessera::verify(key, proof.statement, proof.payload, state);
+    if (!verdict.accepted) {
+      std::cout << "not accepted " << verdict.scope << ": " << shown(verdict.reason) << '\n';
+      return 1;
+    }
+    std::cout << shown(tessera::decode(key, proof.statement.prompt) + tessera::decode(key, proof.statement.generated))
+              << '\n'
+              << tessera::soundness(key, proof.statement).sum << " bits\n";
+    state = verdict.kept;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: " << argv[0] << " KEY PROOF...\n";
+    return 2;
+  }
+  try {
+    return verify_all({argv + 1, argv + argc});
+  } catch (const tessera::InputError& error) {
+    std::cerr << shown(error.what()) << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 3;
+  }
+}
