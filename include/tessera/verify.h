@@ -17,6 +17,7 @@
  * something is answered with TESSERA_UNUSABLE. Nothing that is passed in is changed or kept.
  */
 
+/* NOLINTBEGIN(modernize-deprecated-headers,modernize-use-using): this is C */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -118,5 +119,6 @@ TESSERA_API uint32_t tessera_format_version(void);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-deprecated-headers,modernize-use-using) */
 
 #endif

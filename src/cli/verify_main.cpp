@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 #include "archive/hdf5.hpp"
@@ -9,29 +8,12 @@
 #include "cli/exit_code.hpp"
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
-#include "cli/version.hpp"
+#include "cli/verify_options.hpp"
 
 namespace tessera::cli {
 namespace {
 
-struct Options {
-  std::string key;
-  std::vector<std::string> proofs;  // parts of one conversation, in order; with `each` files and directories
-  bool each = false;
-  std::size_t jobs = 0;  // 0: the cores
-  bool json = false;
-  std::string expect_key;
-  std::vector<std::string> expect_prompt;  // of the first parts, one each
-};
-
-/// Empty if the text is a digest as this program prints it, else what is wrong.
-std::string check_digest(const std::string& text) {
-  const bool good =
-      text.size() == 2 * sizeof(Digest) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return good ? "" : "expected 64 lower-case hexadecimal digits, found " + quoted_name(text);
-}
-
-Judge open_key(const Options& options) {
+Judge open_key(const VerifyOptions& options) {
   Judge judge{options.key, load_key_isolated(options.key), {}};
   judge.digest = judge.key.digest();
   if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
@@ -54,7 +36,7 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
 }
 
 /// The parts of a conversation, up to the first that is not accepted; show() is given each.
-ExitCode judge_conversation(const Options& options, const Judge& judge,
+ExitCode judge_conversation(const VerifyOptions& options, const Judge& judge,
                             const std::function<void(std::size_t, const Judgement&)>& show) {
   Expectation expected;
   for (std::size_t part = 0; part < options.proofs.size(); ++part) {
@@ -72,9 +54,9 @@ ExitCode judge_conversation(const Options& options, const Judge& judge,
   return done;
 }
 
-EachOptions each_of(const Options& options) { return {options.proofs, options.jobs, options.json}; }
+EachOptions each_of(const VerifyOptions& options) { return {options.proofs, options.jobs, options.json}; }
 
-ExitCode run_as_text(const Options& options) {
+ExitCode run_as_text(const VerifyOptions& options) {
   const Judge judge = open_key(options);
   std::cout << "key digest " << to_hex(judge.digest) << '\n' << std::flush;  // before there are other processes
   if (options.each) {
@@ -104,7 +86,7 @@ ExitCode run_as_text(const Options& options) {
 }
 
 /// One document, also where the key is unusable.
-ExitCode run_as_json(const Options& options) {
+ExitCode run_as_json(const VerifyOptions& options) {
   JsonDocument document;
   Tally tally;
   std::vector<std::string> proofs;
@@ -136,49 +118,9 @@ ExitCode run_as_json(const Options& options) {
   return write(tally.code());
 }
 
-void declare(CLI::App& program, Options& options) {
-  program.add_option("--key", options.key, "verifying key of the model")->required();
-  program
-      .add_option("proof", options.proofs,
-                  "proof file, or those of a conversation's parts in order; with --each any files and directories")
-      ->required();
-  CLI::Option* const each = program.add_flag(
-      "--each", options.each,
-      "every file is a proof of its own: one line for each and a count; of directories every *.h5 in and below them, "
-      "sorted by name");
-  program.add_option("--jobs", options.jobs, "processes that verify at a time (default: the cores)")
-      ->needs(each)
-      ->check(CLI::Range(1U, 4096U));
-  program.add_flag("--json", options.json, "one JSON document instead of text");
-  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
-  program
-      .add_option("--expect-prompt", options.expect_prompt,
-                  "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
-                  "(digits and commas only); given once for each part")
-      ->allow_extra_args(false)
-      ->excludes(each);
-  program.footer(R"(Several files are parts of one conversation, which is accepted or rejected as a whole:
-  tessera-verify --key verifying.key part1.h5 part2.h5
-
-With --each they have nothing to do with each other:
-  tessera-verify --key verifying.key --each proofs/ another.h5
-  ACCEPTED proofs/a.h5, 22 + 32 tokens
-  REJECTED proofs/b.h5, 22 + 32 tokens, at /statement: the proof was made for another verifying key
-  UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
-  ACCEPTED another.h5, 5 + 5 tokens
-  4 files: 2 accepted, 1 rejected, 1 unusable
-Lines come in the order of the files; tokens are those of prompt and continuation. FAILED is a file that could not be
-judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
-verified once. A part that continues a conversation is rejected: it says nothing without those before it.
-
-Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or unusable file and none rejected,
-3 failure and none rejected.)");
-}
-
 int parse_and_run(int argc, char** argv) {
-  Options options;
-  CLI::App program("Check a proof, or many, that a committed model generated a text.", "tessera-verify");
-  program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and compiler");
+  VerifyOptions options;
+  CLI::App program;
   declare(program, options);
   try {
     program.parse(argc, argv);

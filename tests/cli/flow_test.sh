@@ -158,7 +158,7 @@ expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
 
 # help and version
 for program in tessera verify; do
-  expect 0 '^tessera(-verify)? [0-9]+\.[0-9]+\.[0-9]+, format version [0-9]+, ' $program --version
+  expect 0 '^tessera(-verify)? [0-9]+\.[0-9]+\.[0-9]+, format version [0-9]+, [a-z]+\+\+ .*, [A-Z][a-z]+(, revision [0-9a-f]{12}( modified)?)?$' $program --version
 done
 expect 0 'import.*Quantize' tessera --help
 for command in import evaluate commit prove inspect; do

@@ -1,0 +1,36 @@
+# Writes OUT, which says what revision SOURCE is: of an archive that git has made, the commit that it names; of a clone,
+# the commit, and whether what is built differs from it; else nothing. Only if that has changed: what depends on OUT is
+# not built again for nothing. No times, no names of machines: the same source gives the same bytes.
+# cmake -DSOURCE=... -DOUT=... -P revision.cmake
+set(revision "")
+file(READ ${CMAKE_CURRENT_LIST_DIR}/archived_revision.txt archived)
+string(REGEX MATCH "^[0-9a-f]+" archived "${archived}")
+file(REAL_PATH ${SOURCE} source)
+find_program(GIT git)
+if(archived)
+  string(SUBSTRING ${archived} 0 12 revision)
+elseif(GIT)
+  execute_process(COMMAND ${GIT} -C ${source} rev-parse --show-toplevel --short=12 HEAD OUTPUT_VARIABLE lines ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+  string(REPLACE "\n" ";" lines "${lines}")
+  list(LENGTH lines count)
+  if(NOT failed AND count EQUAL 2)
+    list(GET lines 0 clone)
+    file(REAL_PATH ${clone} clone)
+    if(clone STREQUAL source) # and not a clone around it
+      list(GET lines 1 revision)
+      execute_process(COMMAND ${GIT} -C ${source} diff --quiet HEAD -- src include CMakeLists.txt RESULT_VARIABLE differs ERROR_QUIET)
+      if(differs)
+        string(APPEND revision " modified")
+      endif()
+    endif()
+  endif()
+endif()
+set(text "#include \"cli/version.hpp\"\n\nconst char* const tessera::cli::build_type = TESSERA_BUILD_TYPE;\nconst char* const tessera::cli::revision = \"${revision}\";\n")
+set(written "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} written)
+endif()
+if(NOT written STREQUAL text)
+  file(WRITE ${OUT} "${text}")
+endif()

@@ -1,0 +1,134 @@
+#include "cli/options.hpp"
+
+#include "cli/version.hpp"
+#include "plan/limits.hpp"
+
+namespace tessera::cli {
+namespace {
+
+void declare(CLI::App& app, ImportCommand& options) {
+  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, tokenizer")
+      ->type_name(directory_argument)
+      ->required();
+  app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
+  CLI::Option* const calibrate =
+      app.add_option("--calibrate", options.calibrate, "text to calibrate on (default: sampled from the model)")
+          ->type_name(file_argument);
+  CLI::Option* const exponents =
+      app.add_option("--exponents", options.exponents,
+                     "take exponents, widths and powers of two of this verifying key or model file")
+          ->type_name(file_argument)
+          ->excludes(calibrate);
+  app.add_option("--width", options.width, "Llama family: bits of the gated product t (default: chosen)")
+      ->check(CLI::IsMember({"t=16", "t=20", "t=24"}))
+      ->excludes(exponents);
+  app.add_option("--context", options.context,
+                 "Llama family: positions (default: up to 2048, or as --exponents has it)")
+      ->check(CLI::Range(2U, 4096U));
+}
+
+void declare(CLI::App& app, EvaluateCommand& options) {
+  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
+  app.add_option("--text", options.text, "text file to score")->type_name(file_argument)->required();
+}
+
+void declare(CLI::App& app, CommitCommand& options) {
+  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
+  app.add_option("--out", options.out, "directory for the commitment and verifying.key")
+      ->type_name(directory_argument)
+      ->required();
+  app.add_flag("--compact", options.compact,
+               "keep the Merkle tree's upper part alone: little disk, opened columns are computed while proving");
+}
+
+void declare_pass_length(CLI::App& app, auto& length) {
+  app.add_option("--pass-length", length,
+                 "rows of a pass, a power of two: all passes are proven together (default: 128)")
+      ->check([](const std::string& text) {
+        const bool good = text.size() <= 3 && is_pass_length(std::strtoull(text.c_str(), nullptr, 10));
+        return good ? std::string() : "expected " + std::string(pass_length_text) + ", found " + text;
+      });
+}
+
+void declare(CLI::App& app, ProveCommand& options) {
+  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
+  app.add_option("--commitment", options.commitment, "directory written by commit")
+      ->type_name(directory_argument)
+      ->required();
+  CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
+  prompt->add_option("--prompt", options.prompt, "text to continue");
+  prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
+  prompt->require_option(0, 1);
+  app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on")
+      ->type_name(directory_argument);
+  app.add_option("--keep", options.keep, "directory for the state that a later part continues")
+      ->type_name(directory_argument);
+  app.add_option("--generate", options.generate, "number of tokens to generate")
+      ->required()
+      ->check(CLI::Range(1U, 4096U));
+  declare_pass_length(app, options.pass_length);
+  app.add_option("--out", options.out, "proof file to write")->type_name(file_argument)->required();
+  app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)")
+      ->type_name(directory_argument);
+  app.add_option("--memory", options.memory,
+                 "GiB a rank for the codeword of the witness; of a larger one, what is opened is computed again")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1024.0));
+}
+
+void declare(CLI::App& app, InspectCommand& options) {
+  app.add_option("file", options.file, "model, key, commitment, trace, state or proof file")
+      ->type_name(file_argument)
+      ->required();
+  app.add_flag("--check", options.check, "read everything and check all digests");
+  app.add_flag("--json", options.json, "one JSON object");
+}
+
+void declare(CLI::App& app, DescribeCommand& options) {
+  app.add_option("--key", options.key, "verifying key")->type_name(file_argument)->required();
+  app.add_option("--prompt-length", options.prompt_length, "tokens of the prompt")->required();
+  app.add_option("--generate", options.generate, "generated tokens")->required();
+  app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
+  app.add_flag("--keep", options.keeps, "a state is kept");
+  declare_pass_length(app, options.pass_length);
+  app.add_flag("--json", options.json, "one JSON object");
+  app.add_option("--page", options.page, "one table, as src/README.md has it")
+      ->check(CLI::IsMember(
+          {"limits", "declarations", "messages", "soundness", "words", "columns", "tables", "parameters", "witness"}));
+}
+
+void declare(CLI::App& app, SynthesizeCommand& options) {
+  app.add_option("--shape", options.shape, "config.json of the shape")->type_name(file_argument)->required();
+  app.add_option("--seed", options.seed, "seed of the parameters")->required();
+  app.add_option("--context", options.context, "Llama family: positions (default: up to 2048)")
+      ->check(CLI::Range(2U, 4096U));
+  app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
+}
+
+void declare(CLI::App& app, CommonOptions& common) {
+  app.add_option("--threads", common.threads,
+                 "threads of each rank (default: the machine's cores, shared by its ranks)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--log", common.log, "file for progress lines (default: standard error)")->type_name(file_argument);
+  app.add_flag("--quiet", common.quiet, "no progress lines");
+  app.footer("Options may also stand in a table [" + app.get_name() + "] of a file given by --config FILE.toml.");
+  app.fallthrough();  // --config belongs to the program
+}
+
+}  // namespace
+
+void declare(CLI::App& program, Options& options) {
+  program.name("tessera");
+  program.description("Prove that a committed GPT-2 or Llama-family model generated a text.");
+  program.set_version_flag("--version", version_of("tessera"), "print release, format version and build");
+  program.set_config("--config", "", "TOML file with options, one table a subcommand")->type_name(file_argument);
+  program.require_subcommand(1);
+  program.footer("Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
+  for_each_command(options, [&](const char* name, const char* description, Ranks /*ranks*/, auto& command) {
+    CLI::App* const app = program.add_subcommand(name, description);
+    declare(*app, command);
+    declare(*app, options.common);
+  });
+}
+
+}  // namespace tessera::cli

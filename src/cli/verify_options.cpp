@@ -1,0 +1,63 @@
+#include "cli/verify_options.hpp"
+
+#include "base/text.hpp"
+#include "cli/argument_kind.hpp"
+#include "cli/version.hpp"
+#include "hash/blake2s.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// Empty if the text is a digest as this program prints it, else what is wrong.
+std::string check_digest(const std::string& text) {
+  const bool good =
+      text.size() == 2 * sizeof(Digest) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return good ? "" : "expected 64 lower-case hexadecimal digits, found " + quoted_name(text);
+}
+
+}  // namespace
+
+void declare(CLI::App& program, VerifyOptions& options) {
+  program.name("tessera-verify");
+  program.description("Check a proof, or many, that a committed model generated a text.");
+  program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and build");
+  program.add_option("--key", options.key, "verifying key of the model")->required()->type_name(file_argument);
+  program
+      .add_option("proof", options.proofs,
+                  "proof file, or those of a conversation's parts in order; with --each any files and directories")
+      ->required()
+      ->type_name(path_argument);
+  CLI::Option* const each = program.add_flag(
+      "--each", options.each,
+      "every file is a proof of its own: one line for each and a count; of directories every *.h5 in and below them, "
+      "sorted by name");
+  program.add_option("--jobs", options.jobs, "processes that verify at a time (default: the cores)")
+      ->needs(each)
+      ->check(CLI::Range(1U, 4096U));
+  program.add_flag("--json", options.json, "one JSON document instead of text");
+  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
+  program
+      .add_option("--expect-prompt", options.expect_prompt,
+                  "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
+                  "(digits and commas only); given once for each part")
+      ->allow_extra_args(false)
+      ->excludes(each);
+  program.footer(R"(Several files are parts of one conversation, which is accepted or rejected as a whole:
+  tessera-verify --key verifying.key part1.h5 part2.h5
+
+With --each they have nothing to do with each other:
+  tessera-verify --key verifying.key --each proofs/ another.h5
+  ACCEPTED proofs/a.h5, 22 + 32 tokens
+  REJECTED proofs/b.h5, 22 + 32 tokens, at /statement: the proof was made for another verifying key
+  UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
+  ACCEPTED another.h5, 5 + 5 tokens
+  4 files: 2 accepted, 1 rejected, 1 unusable
+Lines come in the order of the files; tokens are those of prompt and continuation. FAILED is a file that could not be
+judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
+verified once. A part that continues a conversation is rejected: it says nothing without those before it.
+
+Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or unusable file and none rejected,
+3 failure and none rejected.)");
+}
+
+}  // namespace tessera::cli
