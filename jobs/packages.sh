@@ -10,6 +10,13 @@ bench_packages=(libbenchmark-dev python3)
 # what jobs/test.sh --cluster needs beside them
 cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
 
+# what looks at manual pages and completions in the tests
+manual_packages=(man-db groff bsdextrautils mandoc)
+
+# what jobs/package.sh needs beside them, and its test
+package_packages=(dpkg-dev file)
+package_test_packages=(mmdebstrap lintian)
+
 # install_packages PACKAGE...
 install_packages() {
   local missing=() package

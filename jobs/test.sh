@@ -1,30 +1,32 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
+#   --packages  also the Debian packages, installed in a bare Debian 12 (needs root)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-tidy=0 quick=0 cluster=0
+tidy=0 quick=0 cluster=0 debian=0
 for argument in "$@"; do
   case $argument in
     --tidy) tidy=1 ;;
     --quick) quick=1 ;;
     --cluster) cluster=1 ;;
-    *) echo "usage: jobs/test.sh [--tidy] [--quick] [--cluster]" >&2; exit 2 ;;
+    --packages) debian=1 ;;
+    *) echo "usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages]" >&2; exit 2 ;;
   esac
 done
 step() { printf '\n== %s\n' "$*"; }
 
-install_packages "${packages[@]}" "${bench_packages[@]}" clang-format clang-tidy python3-h5py
+install_packages "${packages[@]}" "${bench_packages[@]}" clang-format clang-tidy python3-h5py "${manual_packages[@]}"
 [ $cluster -eq 0 ] || install_packages "${cluster_packages[@]}"
 jobs=$(nproc)
 
 step "clang-format"
-git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs -r clang-format --dry-run --Werror
+git ls-files -co --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h' | xargs -r clang-format --dry-run --Werror
 echo "formatted"
 
 step "release build"
@@ -57,4 +59,10 @@ ctest --test-dir build-test --output-on-failure -j "$jobs"
 if [ $cluster -eq 1 ]; then
   step "jobs under SLURM, four nodes"
   bash tests/cluster_jobs/jobs_test.sh build-test "$(command -v mpirun)" .
+fi
+
+if [ $debian -eq 1 ]; then
+  step "Debian packages"
+  jobs/package.sh
+  bash tests/package/package_test.sh build-package .
 fi

@@ -8,7 +8,8 @@ foreach(library tessera_verifier:tesseraVerifier tessera_verifier_c:tesseraVerif
   list(GET library 0 target)
   list(GET library 1 export)
   target_include_directories(${target} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  install(TARGETS ${target} EXPORT ${export} COMPONENT development)
+  install(TARGETS ${target} EXPORT ${export} ARCHIVE COMPONENT development
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
   install(EXPORT ${export} NAMESPACE tessera:: DESTINATION ${package_directory} COMPONENT development)
 endforeach()
 install(FILES include/tessera/verify.h include/tessera/verify.hpp include/tessera/archive.hpp include/tessera/statement.hpp

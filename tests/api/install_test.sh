@@ -15,7 +15,9 @@ expect() { # CODE TEXT COMMAND...
   [ $found -eq "$code" ] && grep -q "$text" output || { cat output; fail "$*: exit code $found instead of $code, or no '$text'"; }
 }
 
-cmake --install "$build" --prefix "$prefix" --component development >install.log || { cat install.log; fail "install"; }
+for component in development runtime; do
+  cmake --install "$build" --prefix "$prefix" --component $component >install.log || { cat install.log; fail "install"; }
+done
 grep -rlE "/rooms/|tessera_options|Werror|BUILD_INTERFACE|$source|$build" "$prefix"/lib*/cmake "$prefix"/lib*/pkgconfig "$prefix/include" \
   $(find "$prefix" -path '*/cmake/*.cmake') && fail "these files name what is not installed"
 
