@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-struct Witness;
+class Witness;
 
 /// The prover's side while it walks through the layers; every rank runs the same walk.
 struct ProverContext {

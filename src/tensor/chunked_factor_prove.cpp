@@ -257,7 +257,7 @@ Outer outer(const TileProduct& product, std::span<const E> inner_point, Communic
 
 WeightFactor::WeightFactor(Shape over, const std::vector<ScaledWeight>& weights) : shape(std::move(over)) {
   for (const ScaledWeight& weight : weights) {
-    Term& term = terms.emplace_back(weight.scale);
+    Term& term = terms.emplace_back(Term{weight.scale, {}});
     for (const Factor& factor : weight.weight) {
       term.tables.push_back(factor.table());
     }
