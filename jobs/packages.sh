@@ -10,12 +10,16 @@ bench_packages=(libbenchmark-dev python3)
 # what jobs/test.sh --cluster needs beside them
 cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
 
-# what looks at manual pages and completions in the tests
-manual_packages=(man-db groff bsdextrautils mandoc)
+# what jobs/test.sh needs beside these: formatting, and what reads the files that programs write
+test_packages=(clang-format clang-tidy python3-h5py man-db groff bsdextrautils mandoc)
 
 # what jobs/package.sh needs beside them, and its test
 package_packages=(dpkg-dev file)
 package_test_packages=(mmdebstrap lintian)
+
+# what jobs/test.sh --gguf needs beside them
+gguf_packages=(python3-venv)
+gguf_requirement=gguf==0.19.0
 
 # install_packages PACKAGE...
 install_packages() {

@@ -1,28 +1,31 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--all]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
 #   --packages  also the Debian packages, installed in a bare Debian 12 (needs root)
+#   --gguf      also GGUF files that the package gguf (PyPI) writes, against the folders that they are made from
+#   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-tidy=0 quick=0 cluster=0 debian=0
+parts=(cluster packages gguf)
+tidy=0 quick=0
+declare -A wanted
 for argument in "$@"; do
   case $argument in
     --tidy) tidy=1 ;;
     --quick) quick=1 ;;
-    --cluster) cluster=1 ;;
-    --packages) debian=1 ;;
-    *) echo "usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages]" >&2; exit 2 ;;
+    --all) tidy=1; for part in "${parts[@]}"; do wanted[$part]=1; done ;;
+    *) [[ " ${parts[*]/#/--} " == *" $argument "* ]] || { grep '^# Usage' "$0" | cut -c 3- >&2; exit 2; }
+       wanted[${argument#--}]=1 ;;
   esac
 done
 step() { printf '\n== %s\n' "$*"; }
 
-install_packages "${packages[@]}" "${bench_packages[@]}" clang-format clang-tidy python3-h5py "${manual_packages[@]}"
-[ $cluster -eq 0 ] || install_packages "${cluster_packages[@]}"
+install_packages "${packages[@]}" "${bench_packages[@]}" "${test_packages[@]}"
 jobs=$(nproc)
 
 step "clang-format"
@@ -53,16 +56,30 @@ if [ $quick -eq 0 ]; then
   ctest --test-dir build-sanitize --output-on-failure -j "$jobs" -LE slow
 fi
 
-step "all tests, release build"
-ctest --test-dir build-test --output-on-failure -j "$jobs"
-
-if [ $cluster -eq 1 ]; then
+test_cluster() {
   step "jobs under SLURM, four nodes"
+  install_packages "${cluster_packages[@]}"
   bash tests/cluster_jobs/jobs_test.sh build-test "$(command -v mpirun)" .
-fi
+}
 
-if [ $debian -eq 1 ]; then
+test_packages() {
   step "Debian packages"
+  install_packages "${package_test_packages[@]}"
   jobs/package.sh
   bash tests/package/package_test.sh build-package .
-fi
+}
+
+test_gguf() {
+  step "GGUF files of the package gguf"
+  install_packages "${gguf_packages[@]}"
+  python3 -m venv build-test/gguf
+  build-test/gguf/bin/pip install -q "$gguf_requirement"
+  tests/gguf/compare.sh build-test . build-test/gguf/bin/python
+}
+
+for part in "${parts[@]}"; do
+  [ -z "${wanted[$part]:-}" ] || "test_$part"
+done
+
+step "all tests, release build"
+ctest --test-dir build-test --output-on-failure -j "$jobs"

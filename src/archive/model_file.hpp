@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include "archive/hdf5.hpp"
 #include "model/model.hpp"
 #include "transcript/transcript.hpp"
 
@@ -15,8 +16,22 @@ inline constexpr std::string_view model_format = "tessera model";
 ///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
 ///   (row, feature) as in parameter_table(),
 ///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32, and what
-///   write_tokenizer_fields() adds.
-/// Returns the file's digest.
+///   write_tokenizer_fields() adds, and what write_origin() does.
+/// The original may be written first: whoever has given its memory back by the time of commit() needs it once only.
+class ModelWriter {
+ public:
+  /// Throws InputError if the target cannot be written there.
+  explicit ModelWriter(const std::filesystem::path& path);
+  /// At most once.
+  void write_original(const FloatModel& original);
+  /// The rest. Returns the file's digest.
+  Digest commit(const Model& model);
+
+ private:
+  WriteFile file_;
+};
+
+/// The same in one step.
 Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original = nullptr);
 
 /// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps. Throws

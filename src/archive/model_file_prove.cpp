@@ -8,6 +8,7 @@
 
 #include "archive/hdf5_handle.hpp"
 #include "archive/naming.hpp"
+#include "archive/origin_fields.hpp"
 #include "archive/tokenizer_fields.hpp"
 #include "base/text.hpp"
 
@@ -173,8 +174,17 @@ void write_llama(WriteFile& file, const Model& model) {
 
 }  // namespace
 
-Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original) {
-  WriteFile file(path, model_format);
+ModelWriter::ModelWriter(const std::filesystem::path& path) : file_(path, model_format) {}
+
+void ModelWriter::write_original(const FloatModel& original) {
+  if (!original.shape.gpt2()) {
+    write_rope(file_, original.rope);
+  }
+  write_parameters(file_, "float/", original.shape, original.parameters);
+}
+
+Digest ModelWriter::commit(const Model& model) {
+  WriteFile& file = file_;
   if (!model.shape.gpt2()) {
     file.write_text("architecture", std::string(architecture_name(model.shape.architecture)));
     for_each_flag(model.shape, [&](std::string_view name, bool flag) {
@@ -198,13 +208,16 @@ Digest save_model(const std::filesystem::path& path, const Model& model, const F
   write_merges(file, "tokenizer/merges", model.tokenizer.merges);
   file.write_scalar("tokenizer/end_of_text", model.tokenizer.end_of_text);
   write_tokenizer_fields(file, "tokenizer/", model.tokenizer);
-  if (original != nullptr) {
-    if (!model.shape.gpt2()) {
-      write_rope(file, original->rope);
-    }
-    write_parameters(file, "float/", model.shape, original->parameters);
-  }
+  write_origin(file, model.origin);
   return file.commit();
+}
+
+Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original) {
+  ModelWriter writer(path);
+  if (original != nullptr) {
+    writer.write_original(*original);
+  }
+  return writer.commit(model);
 }
 
 Model load_model(const std::filesystem::path& path, int rank, int ranks) {
@@ -243,6 +256,7 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
                 std::to_string(model.tokenizer.end_of_text));
     }
     read_tokenizer_fields(file, "tokenizer/", model.tokenizer);
+    model.origin = read_origin(file);
     return model;
   });
 }

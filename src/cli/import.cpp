@@ -94,9 +94,9 @@ ImportChoices load_choices(const std::string& path) {
 }  // namespace
 
 void run(const ImportCommand& options, Context& context) {
-  (void)WriteFile(options.out, model_format);  // an unwritable target is better found now
   ImportOptions choices;
   choices.progress = context.progress.updates();
+  choices.note = [&](const std::string& note) { context.progress.note(one_line(note)); };
   choices.context = options.context;
   if (!options.width.empty()) {
     choices.product_bits = static_cast<std::uint32_t>(std::stoul(options.width.substr(2)));  // t=...
@@ -107,10 +107,13 @@ void run(const ImportCommand& options, Context& context) {
   if (!options.exponents.empty()) {
     choices.choices = load_choices(options.exponents);
   }
+  ModelWriter writer(options.out);  // an unwritable target is better found now
+  choices.keep_float_model = false;
+  choices.original = [&](const FloatModel& original) { writer.write_original(original); };
   context.progress.begin(choices.choices ? "reading checkpoint" : "calibrating");
   const ImportedModel imported = import_model(options.checkpoint, choices);
   context.progress.begin("writing " + options.out);
-  const Digest digest = save_model(options.out, imported.model, &imported.float_model);
+  const Digest digest = writer.commit(imported.model);
   context.progress.finish();
   std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';
 }

@@ -134,6 +134,22 @@ void add_proof(Text& text, const ProofArchive& proof) {
   }
 }
 
+void add_origin(Text& text, const Origin& origin) {
+  if (origin.format.empty()) {
+    return;
+  }
+  text.add("origin        %s", printable(origin.format).c_str());
+  for (const auto& [type, count] : origin.tensor_types) {
+    text.add("%s %s %" PRIu64, type == origin.tensor_types.begin()->first ? ", tensors:" : ",", printable(type).c_str(),
+             count);
+  }
+  text.add("\n");
+  for (const Origin::File& file : origin.files) {
+    text.add("              %s, %" PRIu64 " bytes, SHA-256 %s\n", quoted_name(file.name).c_str(), file.bytes,
+             to_hex(file.sha256).c_str());
+  }
+}
+
 void add_model(Text& text, const Model& model, bool original) {
   add_shape(text, model.shape);
   add_exponents(text, model.shape, model.exponents);
@@ -143,6 +159,7 @@ void add_model(Text& text, const Model& model, bool original) {
   }
   text.add("\ntokenizer     %zu tokens, %zu merges\nfloat weights %s\n", model.tokenizer.vocabulary.size(),
            model.tokenizer.merges.size(), original ? "yes" : "no");
+  add_origin(text, model.origin);
 }
 
 void add_datasets(Text& text, const ReadFile& file) {

@@ -51,6 +51,14 @@ void add_key(JsonDocument& document, const VerifyingKey& key) {
                                         {"log_inverse_rate", key.parameter_oracle.log_inverse_rate}});
 }
 
+Json origin_json(const Origin& origin) {
+  Json files = Json::array();
+  for (const Origin::File& file : origin.files) {
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", to_hex(file.sha256)}});
+  }
+  return {{"format", origin.format}, {"files", files}, {"tensor_types", origin.tensor_types}};
+}
+
 void add_model(JsonDocument& document, const Model& model, bool original, const Digest& parameters) {
   document.add("shape", shape_json(model.shape));
   document.add("exponents", exponents_json(model.shape, model.exponents));
@@ -58,6 +66,7 @@ void add_model(JsonDocument& document, const Model& model, bool original, const 
   document.add("calibration", Json{{"margin", model.calibration.margin}, {"maxima", model.calibration.maxima}});
   document.add("tokenizer", tokenizer_json(model.tokenizer));
   document.add("float_weights", original);
+  document.add("origin", model.origin.format.empty() ? Json() : origin_json(model.origin));
   document.add("parameters_digest", to_hex(parameters));
 }
 

@@ -7,8 +7,8 @@ namespace tessera::cli {
 namespace {
 
 void declare(CLI::App& app, ImportCommand& options) {
-  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, tokenizer")
-      ->type_name(directory_argument)
+  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, tokenizer; or a GGUF file")
+      ->type_name(path_argument)
       ->required();
   app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
   CLI::Option* const calibrate =

@@ -5,7 +5,9 @@
 #include "model/checkpoint.hpp"
 #include "model/checkpoint_tensors.hpp"
 
+#include "model/gguf/config.hpp"
 #include "model/json_file.hpp"
+#include "model/tensor_naming.hpp"
 
 namespace tessera {
 namespace {
@@ -14,22 +16,10 @@ namespace fs = std::filesystem;
 
 std::string list(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
 
-/// How the tensors of an architecture's checkpoints are named.
-struct Naming {
-  std::string prefix;                // which may be left out
-  std::string block;                 // comes before the number of a block
-  std::vector<std::string> ignored;  // buffers of a block that older versions of the format store
-};
-
-Naming naming_of(const ModelShape& shape) {
-  return shape.gpt2() ? Naming{"transformer.", "h.", {"attn.bias", "attn.masked_bias"}}
-                      : Naming{"", "model.layers.", {"self_attn.rotary_emb.inv_freq"}};
-}
-
 /// Hands out the tensors of a checkpoint under names without prefix and remembers which were asked for.
 class TensorSource {
  public:
-  TensorSource(const fs::path& folder, const std::string& prefix) : tensors_(folder) {
+  TensorSource(const StoredTensors& tensors, const std::string& prefix) : tensors_(tensors) {
     for (const std::string& stored : tensors_.names()) {
       const std::string name = stored.starts_with(prefix) ? stored.substr(prefix.size()) : stored;
       if (!stored_.emplace(name, stored).second) {
@@ -70,18 +60,19 @@ class TensorSource {
 
   void ignore(const std::string& name) { unused_.erase(name); }
 
-  void check_head(std::span<const float> tied, std::string_view embedding, const std::vector<std::size_t>& extents) {
-    if (!stored_.contains("lm_head.weight")) {
+  /// The head of a tied model, if it is stored.
+  void check_head(const std::string& name, std::span<const float> tied, const std::string& embedding,
+                  const std::vector<std::size_t>& extents) {
+    if (!stored_.contains(name)) {
       return;
     }
-    check("lm_head.weight", extents);
+    check(name, extents);
     std::vector<float> row(extents.back());
     for (std::size_t first = 0; first < extents.front(); ++first) {
-      read_rows("lm_head.weight", {first, first + 1}, row);
+      read_rows(name, {first, first + 1}, row);
       if (!std::ranges::equal(row, tied.subspan(first * row.size(), row.size()))) {
-        throw InputError(tensors_.place_of(stored_.at("lm_head.weight")) +
-                         ": tensor lm_head.weight: expected the values of " + std::string(embedding) +
-                         " (tied), found others");
+        throw InputError(tensors_.place_of(stored_.at(name)) + ": tensor " + name + ": expected the values of " +
+                         embedding + " (tied), found others");
       }
     }
   }
@@ -95,7 +86,7 @@ class TensorSource {
   }
 
  private:
-  CheckpointTensors tensors_;
+  const StoredTensors& tensors_;
   std::map<std::string, std::string> stored_;  // name without prefix -> as stored
   std::set<std::string> unused_;               // names without prefix
   std::string taken_;
@@ -118,72 +109,100 @@ void copy_transposed(std::span<float> target, const std::vector<float>& matrix, 
 
 /// Calls visit(row, block, name of the tensor) for all parameters and blocks, those of a block one after the other.
 template <class Visitor>
-void for_each_place(const ModelShape& shape, Visitor&& visit) {
-  const std::string prefix = naming_of(shape).block;
+void for_each_place(const ModelShape& shape, const TensorNaming& naming, Visitor&& visit) {
   for (const ParameterRow& row : parameter_table(shape)) {
     if (!row.per_block) {
-      visit(row, std::size_t{0}, std::string(row.checkpoint.tensor));
+      visit(row, std::size_t{0}, naming.of(row.checkpoint.tensor));
     }
   }
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
     for (const ParameterRow& row : parameter_table(shape)) {
       if (row.per_block) {
-        visit(row, block, prefix + std::to_string(block) + "." + std::string(row.checkpoint.tensor));
+        visit(row, block, naming.of(block, row.checkpoint.tensor));
       }
     }
   }
 }
 
-std::vector<std::size_t> stored_extents(const ParameterRow& row, const ModelShape& shape) {
+std::vector<std::size_t> stored_extents(const ParameterRow& row, const ModelShape& shape, const TensorNaming& naming) {
   const ParameterExtents extents = row.extents(shape);
   std::vector<std::size_t> stored{row.checkpoint.parts * extents.rows};
   if (row.columns != ParameterAxis::none) {
-    stored.insert(row.checkpoint.transposed ? stored.begin() : stored.end(), extents.columns);
+    stored.insert(row.checkpoint.transposed && naming.transposed ? stored.begin() : stored.end(), extents.columns);
   }
   return stored;
 }
 
+/// Rows of heads from the order (place, half) to (half, place).
+void separate_halves(std::span<float> rows, std::size_t head_size, std::size_t columns) {
+  std::vector<float> head(head_size * columns);
+  for (std::size_t begin = 0; begin < rows.size(); begin += head.size()) {
+    const std::span<float> target = rows.subspan(begin, head.size());
+    std::ranges::copy(target, head.begin());
+    for (std::size_t row = 0; row < head_size; ++row) {
+      const std::size_t from = row % (head_size / 2) * 2 + row / (head_size / 2);
+      std::copy_n(head.begin() + static_cast<std::ptrdiff_t>(from * columns), columns,
+                  target.begin() + static_cast<std::ptrdiff_t>(row * columns));
+    }
+  }
+}
+
 /// Copies a parameter's part of a stored tensor.
-void copy_part(const CheckpointPlace& place, const std::string& name, TensorSource& source,
-               const RowBlock<float>& target) {
+void copy_part(const ParameterRow& row, const TensorNaming& naming, const std::string& name, std::size_t head_size,
+               TensorSource& source, const RowBlock<float>& target) {
+  const CheckpointPlace& place = row.checkpoint;
   const std::size_t first = place.part * target.held.size();
   const std::span<float> values = target.rows(target.held);
-  if (place.transposed) {
+  if (place.transposed && naming.transposed) {
     copy_transposed(values, source.take(name), target.columns, place.parts * target.held.size(), first);
   } else {
     source.read_rows(name, {first, first + target.held.size()}, values);
   }
+  if (naming.interleaved && (row.id == wq || row.id == wk)) {
+    separate_halves(values, head_size, target.columns);
+  }
 }
 
-}  // namespace
-
-FloatModel load_checkpoint(const fs::path& folder, std::optional<std::size_t> context) {
-  if (!fs::is_directory(folder)) {
-    throw InputError(folder.string() + ": expected a folder with config.json and *.safetensors, found none");
-  }
-  const CheckpointConfig config = read_checkpoint_config(folder / "config.json", context);
+FloatModel load(const CheckpointConfig& config, const StoredTensors& tensors, const TensorNaming& naming) {
   const ModelShape& shape = config.shape;
-  const Naming naming = naming_of(shape);
-  TensorSource source(folder, naming.prefix);
-  // before memory is taken for what config.json says
-  for_each_place(shape, [&](const ParameterRow& row, std::size_t /*block*/, const std::string& name) {
-    source.check(name, stored_extents(row, shape));
+  TensorSource source(tensors, naming.prefix);
+  // before memory is taken for what the configuration says
+  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t /*block*/, const std::string& name) {
+    source.check(name, stored_extents(row, shape, naming));
   });
   FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
-  for_each_place(shape, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
-    copy_part(row.checkpoint, name, source, model.parameters[row.id].block(block));
+  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
+    copy_part(row, naming, name, shape.head_size(), source, model.parameters[row.id].block(block));
   });
+  for (const std::string& name : naming.ignored) {
+    source.ignore(name);
+  }
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
-    for (const std::string& name : naming.ignored) {
+    for (const std::string& name : naming.block_ignored) {
       source.ignore(naming.block + std::to_string(block) + "." + name);
     }
   }
   if (shape.tied) {
-    source.check_head(model.parameters[embedding].values(), parameter_row(shape, embedding).checkpoint.tensor,
-                      {shape.n_vocab, shape.n_embd});
+    source.check_head(naming.of("lm_head.weight"), model.parameters[embedding].values(),
+                      naming.of(parameter_row(shape, embedding).checkpoint.tensor), {shape.n_vocab, shape.n_embd});
   }
   source.refuse_rest();
   return model;
+}
+
+}  // namespace
+
+FloatModel load_checkpoint(const CheckpointFiles& files, std::optional<std::size_t> context) {
+  if (files.format == CheckpointFormat::gguf) {
+    const GgufFile file(files.weights);
+    return load(read_gguf_config(file, context), file, gguf_naming(file));
+  }
+  const CheckpointConfig config = read_checkpoint_config(files.folder / "config.json", context);
+  return load(config, CheckpointTensors(files.weights), folder_naming(config.shape));
+}
+
+FloatModel load_checkpoint(const fs::path& path, std::optional<std::size_t> context) {
+  return load_checkpoint(find_checkpoint(path), context);
 }
 
 }  // namespace tessera

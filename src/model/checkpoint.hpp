@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include "model/checkpoint_files.hpp"
 #include "model/model.hpp"
 
 namespace tessera {
@@ -21,10 +22,13 @@ struct CheckpointConfig {
 /// and any field not known to leave inference alone, is refused by name. Throws InputError.
 CheckpointConfig read_checkpoint_config(const std::filesystem::path& file, std::optional<std::size_t> context = {});
 
-/// Loads a Hugging Face folder: config.json and CheckpointTensors. GPT-2: names with or without the prefix
-/// `transformer.`; Conv1D weights (in, out) become (out, in), c_attn is cut into q, k, v. Mask buffers, rotary
-/// frequencies and, in tied models, an lm_head.weight equal to the embedding are ignored. Throws InputError for
-/// missing, extra and mis-shaped tensors, NaN and infinity, naming file, tensor and index.
-FloatModel load_checkpoint(const std::filesystem::path& folder, std::optional<std::size_t> context = {});
+/// Loads a folder's config.json and safetensors, or a GGUF file, whose quantized tensors are dequantized as the format
+/// defines it. GPT-2: names with or without the prefix `transformer.`; Conv1D weights (in, out) become (out, in),
+/// c_attn is cut into q, k, v. Mask buffers, rotary frequencies and, in tied models, a head equal to the embedding are
+/// ignored. Throws InputError for missing, extra and mis-shaped tensors, NaN and infinity, naming file, tensor and
+/// index.
+FloatModel load_checkpoint(const CheckpointFiles& files, std::optional<std::size_t> context = {});
+/// The same of find_checkpoint(path).
+FloatModel load_checkpoint(const std::filesystem::path& path, std::optional<std::size_t> context = {});
 
 }  // namespace tessera

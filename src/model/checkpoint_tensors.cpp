@@ -11,36 +11,51 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* index_name = "model.safetensors.index.json";
 constexpr std::uint64_t index_limit = 64U << 20U;
 constexpr std::size_t shard_limit = 1000;  // files that stay open
 
-/// The file of a folder without an index.
-fs::path find_weights(const fs::path& folder) {
-  if (fs::exists(folder / "model_f16.safetensors")) {
-    return folder / "model_f16.safetensors";
-  }
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".safetensors") {
-      found.push_back(entry.path());
+/// What the index says of tensors and files.
+nlohmann::json read_weight_map(const fs::path& index) {
+  const nlohmann::json root = parse_json_object(read_file(index, index_limit), index.string());
+  for (const auto& [field, value] : root.items()) {
+    if (field != "metadata" && field != "weight_map") {
+      throw InputError(index.string() + ": field " + quoted_name(field) + " is not supported");
     }
   }
-  if (found.size() != 1) {
-    throw InputError(folder.string() + ": expected model.safetensors, its index or one *.safetensors file, found " +
-                     std::to_string(found.size()));
+  if (!root.contains("weight_map") || !root["weight_map"].is_object() || root["weight_map"].empty()) {
+    throw InputError(index.string() + ": weight_map: expected an object of tensors and files");
   }
-  return found.front();
+  return root["weight_map"];
+}
+
+/// The file beside the index that is said to have a tensor.
+fs::path shard_of(const fs::path& index, const std::string& tensor, const nlohmann::json& value) {
+  const std::string what = index.string() + ": tensor " + quoted_name(tensor);
+  const std::string name = value.is_string() ? value.get<std::string>() : std::string();
+  const fs::path file(name);
+  if (file.filename() != file || file.extension() != ".safetensors" || name.find('\0') != std::string::npos) {
+    throw InputError(what + ": expected the name of a *.safetensors file beside the index, found " +
+                     quoted_name(value.is_string() ? name : value.dump()));
+  }
+  if (!fs::exists(index.parent_path() / file)) {
+    throw InputError(what + ": its file " + quoted_name(name) + " is missing");
+  }
+  return index.parent_path() / file;
 }
 
 }  // namespace
 
-CheckpointTensors::CheckpointTensors(const fs::path& folder) {
-  if (!fs::exists(folder / "model.safetensors") && fs::exists(folder / index_name)) {
-    read_index(folder / index_name);
+fs::path first_shard(const fs::path& index) {
+  const nlohmann::json map = read_weight_map(index);
+  return shard_of(index, map.begin().key(), map.begin().value());
+}
+
+CheckpointTensors::CheckpointTensors(const fs::path& weights) {
+  if (weights.extension() == ".json") {
+    read_index(weights);
     return;
   }
-  files_.emplace_back(fs::exists(folder / "model.safetensors") ? folder / "model.safetensors" : find_weights(folder));
+  files_.emplace_back(weights);
   source_ = files_.front().name();
   for (const auto& [name, entry] : files_.front().tensors()) {
     file_of_.emplace(name, 0);
@@ -49,33 +64,17 @@ CheckpointTensors::CheckpointTensors(const fs::path& folder) {
 
 void CheckpointTensors::read_index(const fs::path& index) {
   source_ = index.string();
-  const nlohmann::json root = parse_json_object(read_file(index, index_limit), source_);
-  for (const auto& [field, value] : root.items()) {
-    if (field != "metadata" && field != "weight_map") {
-      throw InputError(source_ + ": field " + quoted_name(field) + " is not supported");
-    }
-  }
-  if (!root.contains("weight_map") || !root["weight_map"].is_object() || root["weight_map"].empty()) {
-    throw InputError(source_ + ": weight_map: expected an object of tensors and files");
-  }
   std::map<std::string, std::size_t> shards;
-  for (const auto& [tensor, value] : root["weight_map"].items()) {
+  const nlohmann::json map = read_weight_map(index);
+  for (const auto& [tensor, value] : map.items()) {
     const std::string what = source_ + ": tensor " + quoted_name(tensor);
-    const std::string name = value.is_string() ? value.get<std::string>() : std::string();
-    const fs::path file(name);
-    if (file.filename() != file || file.extension() != ".safetensors" || name.find('\0') != std::string::npos) {
-      throw InputError(what + ": expected the name of a *.safetensors file beside the index, found " +
-                       quoted_name(value.is_string() ? name : value.dump()));
-    }
-    const auto [shard, fresh] = shards.emplace(name, files_.size());
+    const fs::path file = shard_of(index, tensor, value);
+    const auto [shard, fresh] = shards.emplace(file.filename().string(), files_.size());
     if (fresh) {
-      if (!fs::exists(index.parent_path() / file)) {
-        throw InputError(what + ": its file " + quoted_name(name) + " is missing");
-      }
       if (shards.size() > shard_limit) {
         throw InputError(source_ + ": expected at most " + std::to_string(shard_limit) + " files, found more");
       }
-      files_.emplace_back(index.parent_path() / file);
+      files_.emplace_back(file);
     }
     if (!files_[shard->second].tensors().contains(tensor)) {
       throw InputError(what + " is not in the file that is said to have it, " + files_[shard->second].name());
@@ -117,8 +116,12 @@ void CheckpointTensors::read_rows(const std::string& tensor, Range rows, std::sp
   files_[file_of_.at(tensor)].read(tensor, rows.first * row, values);
 }
 
-std::vector<float> CheckpointTensors::read(const std::string& tensor) const {
-  return files_[file_of_.at(tensor)].read(tensor);
+std::vector<std::string> CheckpointTensors::files() const {
+  std::vector<std::string> names;
+  for (const SafetensorsFile& file : files_) {
+    names.push_back(file.name());
+  }
+  return names;
 }
 
 }  // namespace tessera

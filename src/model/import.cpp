@@ -1,9 +1,13 @@
 #include "model/import.hpp"
 
+#include <future>
+
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
 #include "model/checkpoint.hpp"
 #include "model/equalisation.hpp"
+#include "model/gguf/tokenizer.hpp"
+#include "model/origin.hpp"
 #include "model/quantization.hpp"
 #include "model/tokenizer_files.hpp"
 #include "plan/limits.hpp"
@@ -31,6 +35,34 @@ void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
       model.equalisation[place] = powers;
     }
   }
+}
+
+/// Notes what it takes among several.
+TokenizerData load_checkpoint_tokenizer(CheckpointFiles& files, const ModelShape& shape) {
+  TokenizerData tokenizer;
+  std::string source = "tokenizer.json";
+  const bool json = std::filesystem::exists(files.folder / source);
+  if (files.format == CheckpointFormat::gguf) {
+    const GgufFile file(files.weights);
+    if (json) {
+      files.notes.emplace_back("tokenizer.json beside the GGUF file is taken in place of its own tokenizer");
+      tokenizer = load_tokenizer_json(files.folder, shape.n_vocab, gguf_end_of_text(file, shape.n_vocab));
+    } else {
+      source = files.weights.filename().string();
+      tokenizer = read_gguf_tokenizer(file);
+    }
+  } else if (shape.gpt2() && (!json || std::filesystem::exists(files.folder / "vocab.json"))) {
+    source = "vocab.json";
+    tokenizer = load_tokenizer(files.folder);
+  } else {
+    tokenizer = load_tokenizer_json(files.folder, shape.n_vocab);
+  }
+  if (tokenizer.vocabulary.size() != shape.n_vocab) {
+    throw InputError(files.folder.string() + ": " + source +
+                     ": expected vocab_size = " + std::to_string(shape.n_vocab) + " tokens as the model has, found " +
+                     std::to_string(tokenizer.vocabulary.size()));
+  }
+  return tokenizer;
 }
 
 }  // namespace
@@ -70,20 +102,25 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const Imp
   check_bounds(model, parameter_maxima(model.parameters));
 }
 
-ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options) {
+ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options) {
   std::optional<std::size_t> context = options.context;
   if (!context && options.choices && options.choices->n_positions != 0) {
     context = options.choices->n_positions;
   }
+  CheckpointFiles files = find_checkpoint(path);
   ImportedModel imported;
-  imported.float_model = load_checkpoint(folder, context);
-  const std::size_t vocabulary = imported.float_model.shape.n_vocab;
-  const TokenizerData tokenizer =
-      imported.float_model.shape.gpt2() ? load_tokenizer(folder) : load_tokenizer_json(folder, vocabulary);
-  if (tokenizer.vocabulary.size() != vocabulary) {
-    throw InputError(folder.string() + ": vocab.json: expected vocab_size = " + std::to_string(vocabulary) +
-                     " tokens as in config.json, found " + std::to_string(tokenizer.vocabulary.size()));
+  imported.float_model = load_checkpoint(files, context);
+  const TokenizerData tokenizer = load_checkpoint_tokenizer(files, imported.float_model.shape);
+  for (const std::string& note : files.notes) {
+    if (options.note) {
+      options.note(note);
+    }
   }
+  if (options.original) {
+    options.original(imported.float_model);
+  }
+  // beside calibration, which leaves the disk alone
+  std::future<Origin> origin = std::async(std::launch::async, [&] { return origin_of(files); });
   quantize_import(imported, tokenizer, options, [&] {
     const FloatTransformer transformer(imported.float_model);
     const std::uint32_t first = tokenizer.prefix.empty() ? tokenizer.end_of_text : tokenizer.prefix.back();
@@ -92,6 +129,7 @@ ImportedModel import_model(const std::filesystem::path& folder, const ImportOpti
                                                   : sample_calibration_tokens(transformer, first);
     return calibrate(transformer, tokens, tokenizer.end_of_text, options.progress);
   });
+  imported.model.origin = origin.get();
   return imported;
 }
 

@@ -18,12 +18,14 @@ struct ImportChoices {
 };
 
 struct ImportOptions {
-  std::optional<std::string> calibration_text = {};  // default: text sampled from the model itself
-  std::optional<ImportChoices> choices = {};         // given: no calibration
-  std::optional<std::size_t> context = {};           // Llama family; default: that of `choices`, else the checkpoint's
-  std::optional<std::uint32_t> product_bits = {};    // Llama family: the width of t, where it is not to be chosen
-  Progress progress = {};                            // of calibration
-  bool keep_float_model = true;                      // else its parameters are given back while quantizing
+  std::optional<std::string> calibration_text = {};   // default: text sampled from the model itself
+  std::optional<ImportChoices> choices = {};          // given: no calibration
+  std::optional<std::size_t> context = {};            // Llama family; default: that of `choices`, else the checkpoint's
+  std::optional<std::uint32_t> product_bits = {};     // Llama family: the width of t, where it is not to be chosen
+  Progress progress = {};                             // of calibration
+  std::function<void(const std::string&)> note = {};  // told what was chosen or ignored, in lines
+  std::function<void(const FloatModel&)> original = {};  // is shown the checkpoint's model
+  bool keep_float_model = true;                          // else its parameters are given back while quantizing
 };
 
 /// A quantized model beside the checkpoint that it came from.
@@ -38,8 +40,8 @@ struct ImportedModel {
 void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const ImportOptions& options,
                      const std::function<Calibration()>& calibration);
 
-/// Loads a Hugging Face folder with its tokenizer, calibrates, quantizes and checks all derived bounds. Throws
-/// InputError for anything unusable.
-ImportedModel import_model(const std::filesystem::path& folder, const ImportOptions& options = {});
+/// Loads a checkpoint (find_checkpoint) with its tokenizer, of a GGUF file a tokenizer.json beside it or else its own,
+/// calibrates, quantizes and checks all derived bounds. Throws InputError for anything unusable.
+ImportedModel import_model(const std::filesystem::path& path, const ImportOptions& options = {});
 
 }  // namespace tessera

@@ -13,17 +13,12 @@ constexpr std::string_view ignored_fields[] = {"attention_dropout", "is_llama_co
                                                "mlp_dropout",       "bos_token",        "eos_token"};
 constexpr std::size_t default_context = 2048;
 
-/// What sets the members of the family apart.
-struct Member {
-  std::string_view model_type, architecture;
-  bool qkv_bias = false, head_norm = false;
-};
-constexpr Member members[] = {{"llama", "LlamaForCausalLM"},
-                              {"mistral", "MistralForCausalLM"},
-                              {"qwen2", "Qwen2ForCausalLM", true},
-                              {"qwen3", "Qwen3ForCausalLM", false, true}};
+constexpr LlamaMember members[] = {{"llama", "LlamaForCausalLM"},
+                                   {"mistral", "MistralForCausalLM"},
+                                   {"qwen2", "Qwen2ForCausalLM", true},
+                                   {"qwen3", "Qwen3ForCausalLM", false, true}};
 
-void read_sizes(const Member& member, ConfigFields& fields, ModelShape& shape) {
+void read_sizes(const LlamaMember& member, ConfigFields& fields, ModelShape& shape) {
   shape.architecture = Architecture::llama;
   shape.n_layer = fields.size("num_hidden_layers", "n_layer");
   shape.n_embd = fields.size("hidden_size", "n_embd");
@@ -54,19 +49,6 @@ void read_sizes(const Member& member, ConfigFields& fields, ModelShape& shape) {
   shape.tied = fields.one_of("tie_word_embeddings", {false, true}).get<bool>();
   shape.qkv_bias = member.qkv_bias;
   shape.head_norm = member.head_norm;
-}
-
-std::size_t read_context(ConfigFields& fields, std::optional<std::size_t> chosen) {
-  const std::size_t trained = fields.count("max_position_embeddings");
-  if (chosen && *chosen > trained) {
-    fields.refuse("max_position_embeddings", "at least the chosen context, " + std::to_string(*chosen), trained);
-  }
-  const std::size_t context = chosen.value_or(std::min(default_context, trained));
-  check_limit("n_positions", context, "context");
-  if (context < 2) {
-    fields.refuse("max_position_embeddings", "a context of at least 2", context);
-  }
-  return context;
 }
 
 /// Scaling of rotary positions; `theta` where the object gives it itself.
@@ -115,7 +97,7 @@ Rope read_rope(ConfigFields& fields) {
 }
 
 /// Attention to a window of the past is accepted where the window has room for the whole context.
-void check_windows(const Member& member, ConfigFields& fields, const ModelShape& shape) {
+void check_windows(const LlamaMember& member, ConfigFields& fields, const ModelShape& shape) {
   bool used = true;
   if (member.model_type.starts_with("qwen")) {
     used = fields.one_of("use_sliding_window", {false, true}).get<bool>();
@@ -144,13 +126,30 @@ void check_windows(const Member& member, ConfigFields& fields, const ModelShape&
 
 }  // namespace
 
+const LlamaMember& llama_member(std::string_view model_type) {
+  return *std::ranges::find(members, model_type, &LlamaMember::model_type);
+}
+
+std::size_t read_context(ConfigFields& fields, const std::string& name, std::optional<std::size_t> chosen) {
+  const std::size_t trained = fields.count(name);
+  if (chosen && *chosen > trained) {
+    fields.refuse(name, "at least the chosen context, " + std::to_string(*chosen), trained);
+  }
+  const std::size_t context = chosen.value_or(std::min(default_context, trained));
+  check_limit("n_positions", context, "context");
+  if (context < 2) {
+    fields.refuse(name, "a context of at least 2", context);
+  }
+  return context;
+}
+
 CheckpointConfig read_llama_config(const std::string& model_type, ConfigFields& fields,
                                    std::optional<std::size_t> context) {
-  const Member& member = *std::ranges::find(members, model_type, &Member::model_type);
+  const LlamaMember& member = llama_member(model_type);
   CheckpointConfig config;
   fields.one_of("architectures", {json::array({member.architecture}), nullptr});
   read_sizes(member, fields, config.shape);
-  config.shape.n_positions = read_context(fields, context);
+  config.shape.n_positions = read_context(fields, "max_position_embeddings", context);
   config.layer_norm_epsilon = fields.positive("rms_norm_eps", 1, 1e-6);
   config.rope = read_rope(fields);
   const auto activation = fields.one_of("hidden_act", {"silu", "swish", "gelu_pytorch_tanh", "gelu_new"});

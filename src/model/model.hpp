@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +18,20 @@ struct Calibration {
   std::map<std::string, double> maxima;
   double margin = 2.0;
   std::map<std::string, std::vector<double>> channels;
+};
+
+/// What a model's parameters were read from. For people: nothing depends on it.
+struct Origin {
+  struct File {
+    std::string name;  // without folder
+    std::uint64_t bytes = 0;
+    std::array<std::uint8_t, 32> sha256{};
+    friend bool operator==(const File&, const File&) = default;
+  };
+  std::string format;  // "safetensors", "GGUF"; empty: no checkpoint
+  std::vector<File> files;
+  std::map<std::string, std::uint64_t> tensor_types;  // as the format calls them -> number of tensors
+  friend bool operator==(const Origin&, const Origin&) = default;
 };
 
 /// A checkpoint as it was trained.
@@ -39,6 +55,7 @@ struct Model {
   Calibration calibration;
   Parameters parameters;
   TokenizerData tokenizer;
+  Origin origin;
 };
 
 }  // namespace tessera

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "model/safetensors.hpp"
 
+#include "model/half.hpp"
 #include "model/json_file.hpp"
 
 namespace tessera {
@@ -28,13 +29,6 @@ std::uint64_t width_of(const std::string& dtype) {
       {"I32", 4},  {"U32", 4}, {"F32", 4}, {"I64", 8}, {"U64", 8}, {"F64", 8}};
   const auto found = widths.find(dtype);
   return found == widths.end() ? 0 : found->second;
-}
-
-/// Exact: in the fields of a float, a half lacks the difference of the biases, 2^112; its largest exponent stays that.
-float from_half(std::uint16_t bits) {
-  const std::uint32_t exponent = (bits & 0x7C00U) == 0x7C00U ? 0x7F800000U : 0U;
-  const float magnitude = std::bit_cast<float>((bits & 0x7FFFU) << 13U | exponent) * 0x1p112F;
-  return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 
 std::uint64_t non_negative(const nlohmann::json& value, const std::string& what) {
@@ -109,38 +103,8 @@ void check_tiling(const std::map<std::string, TensorEntry>& tensors, const std::
 
 }  // namespace
 
-SafetensorsFile::Descriptor::Descriptor(const std::filesystem::path& path)
-    : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-
-SafetensorsFile::Descriptor::~Descriptor() {
-  if (number_ >= 0) {
-    ::close(number_);
-  }
-}
-
-SafetensorsFile::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-bool SafetensorsFile::Descriptor::read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pread(number_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count <= 0) {
-      return false;
-    }
-    offset += static_cast<std::uint64_t>(count);
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path), file_(path) {
-  std::error_code error;
-  const std::uint64_t size = std::filesystem::file_size(path, error);
-  if (error) {
-    throw InputError(name() + ": cannot be read: " + error.message());
-  }
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
+  const std::uint64_t size = file_.size();
   std::array<std::uint8_t, 8> prefix{};
   if (size < prefix.size()) {
     throw InputError(name() + ": expected at least 8 bytes, found " + std::to_string(size));
@@ -198,13 +162,10 @@ void SafetensorsFile::read(const std::string& tensor, std::size_t first, std::sp
         value = std::bit_cast<float>(read_little_endian<std::uint32_t>(bytes.data() + i * width));
       } else {
         const auto bits = read_little_endian<std::uint16_t>(bytes.data() + i * width);
-        value = half ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16U);
-      }
-      if (!std::isfinite(value)) {
-        throw InputError(name() + ": tensor " + tensor + "[" + std::to_string(first + done + i) +
-                         "]: expected a finite number, found " + (std::isnan(value) ? "NaN" : "infinity"));
+        value = half ? from_half(bits) : from_brain(bits);
       }
     }
+    check_finite(values.subspan(done, count), name() + ": tensor " + tensor, first + done);
     done += count;
   }
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/errors.hpp"
@@ -136,18 +135,6 @@ class TokenizerFile {
     return std::ranges::binary_search(data_.added, id) || std::ranges::binary_search(data_.added_normalized, id);
   }
 
-  /// The number of <0xNN>.
-  static std::optional<std::uint8_t> byte_of(std::string_view token) {
-    std::uint8_t byte = 0;
-    if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>') {
-      return std::nullopt;
-    }
-    const std::string_view digits = token.substr(3, 2);
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), byte, 16);
-    const bool lower = std::ranges::any_of(digits, [](char c) { return c >= 'a'; });  // the library looks for %02X
-    return error == std::errc() && end == digits.end() && !lower ? std::optional(byte) : std::nullopt;
-  }
-
   void read_vocabulary() {
     const bool characters = data_.model == TokenizerModel::byte_fallback;
     std::vector<std::optional<std::uint32_t>> bytes(256);
@@ -157,7 +144,7 @@ class TokenizerFile {
       if (is_added(id) && data_.vocabulary[id] == token) {
         continue;
       }
-      if (const auto byte = byte_of(token); characters && byte) {
+      if (const auto byte = byte_of_token(token); characters && byte) {
         bytes[*byte] = id;
         set(id, std::string(1, static_cast<char>(*byte)), what);
         continue;

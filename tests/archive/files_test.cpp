@@ -108,7 +108,8 @@ FloatModel float_model() {
 
 TEST(ModelFile, RoundTrips) {
   const TemporaryDirectory directory;
-  const Model model = small_model();
+  Model model = small_model();
+  model.origin = {"GGUF", {{"a.gguf", 123, {1, 2, 3}}, {"b.gguf", 4, {}}}, {{"F32", 25}, {"Q4_K", 96}}};
   const FloatModel original = float_model();
   save_model(directory / "m.h5", model, &original);
   const Model loaded = load_model(directory / "m.h5");
@@ -120,6 +121,7 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_EQ(loaded.tokenizer.vocabulary, model.tokenizer.vocabulary);
   EXPECT_EQ(loaded.tokenizer.merges, model.tokenizer.merges);
   EXPECT_EQ(loaded.tokenizer.end_of_text, model.tokenizer.end_of_text);
+  EXPECT_EQ(loaded.origin, model.origin);
   EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original.parameters);
   save_model(directory / "m.h5", model);  // replaces
   EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "base/errors.hpp"
+#include "model/checkpoint_files.hpp"
 #include "model/checkpoint_tensors.hpp"
 
 #include "checkpoint_fixture.hpp"
@@ -46,7 +47,7 @@ class Shards : public CheckpointFixture {
   }
   void expect_index_refused(const std::string& part) const {
     write_file(folder_.path() / "model.safetensors.index.json", index_.dump());
-    expect_input_error([&] { const CheckpointTensors tensors(folder_.path()); }, part);
+    expect_input_error([&] { const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights); }, part);
   }
 
   json index_ = {{"metadata", {{"total_size", 1}}}, {"weight_map", json::object()}};
@@ -58,7 +59,7 @@ TEST_F(Shards, give_the_same_model) {
   write();
   const FloatModel model = load_checkpoint(folder_.path());
   EXPECT_EQ(model.parameters, load_checkpoint(model_folder("odd-40k")).parameters);
-  const CheckpointTensors tensors(folder_.path());
+  const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights);
   EXPECT_EQ(tensors.names().size(), index_["weight_map"].size());
   EXPECT_THAT(tensors.place_of("wte.weight"), testing::HasSubstr(names[1]));
   EXPECT_THAT(tensors.place_of("none"), testing::HasSubstr("index.json"));
@@ -74,7 +75,7 @@ TEST_F(Shards, one_file_comes_before_the_index) {
 
 TEST_F(Shards, rows_are_read_by_themselves) {
   write();
-  const CheckpointTensors tensors(folder_.path());
+  const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights);
   const TensorEntry& entry = tensors.entry("wte.weight");
   ASSERT_EQ(entry.extents, (std::vector<std::size_t>{300, 36}));
   const std::vector<float> all = tensors.read("wte.weight");
@@ -131,7 +132,8 @@ TEST_F(Shards, an_index_of_another_form) {
   index_ = json::array();
   expect_index_refused("JSON object");
   write_file(folder_.path() / "model.safetensors.index.json", R"({"weight_map": {"a": "x", "a": "x"}})");
-  expect_input_error([&] { const CheckpointTensors tensors(folder_.path()); }, "duplicate key");
+  expect_input_error([&] { const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights); },
+                     "duplicate key");
 }
 
 TEST_F(Shards, damage_is_named_with_file_and_tensor) {
@@ -152,7 +154,7 @@ TEST_F(Shards, random_bytes_never_crash) {
     }
     write_file(folder_.path() / "model.safetensors.index.json", bytes);
     try {
-      const CheckpointTensors tensors(folder_.path());
+      const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights);
     } catch (const InputError&) {
     }
   }
@@ -172,7 +174,7 @@ TEST_F(Shards, types_differ_by_tensor_and_values_are_exact) {
   append("single", "F32", json::array(), std::string("\x01\x00\x80\x3F", 4));
   append("integer", "I64", {1}, std::string(8, '\0'));
   write_raw(file_of(header_.dump(), data_));
-  const CheckpointTensors tensors(folder_.path());
+  const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights);
   const std::vector<float> values = tensors.read("brain");
   for (std::uint32_t bits = 0; bits < 65536; ++bits) {
     ASSERT_EQ(bits_of(values[bits]), (bits & 0x7F80U) == 0x7F80U ? 0 : bits << 16U);
@@ -193,7 +195,7 @@ TEST_F(Shards, numbers_that_are_not_finite_are_named_with_their_index) {
     std::memcpy(large.data() + 2 * 1234567, &bits, 2);
     append("x", "BF16", {3, 1U << 19U}, large);
     write_raw(file_of(header_.dump(), data_));
-    const CheckpointTensors tensors(folder_.path());
+    const CheckpointTensors tensors(find_checkpoint(folder_.path()).weights);
     expect_input_error([&] { (void)tensors.read("x"); }, "tensor x[1234567]: expected a finite number, found " + what);
     std::vector<float> row(1U << 19U);
     EXPECT_NO_THROW(tensors.read_rows("x", {1, 2}, row));

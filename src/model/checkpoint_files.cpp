@@ -1,0 +1,142 @@
+#include "model/checkpoint_files.hpp"
+
+#include <algorithm>
+#include <regex>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "model/checkpoint_tensors.hpp"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* single_name = "model.safetensors";
+constexpr const char* index_name = "model.safetensors.index.json";
+
+/// Names of the files of a folder with this ending, in alphabetical order.
+std::vector<std::string> names_with(const fs::path& folder, const std::string& extension) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == extension) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// The sets of weights by preference.
+std::vector<std::string> sets_of_weights(const fs::path& folder) {
+  static const std::regex other("model[._-].*\\.safetensors"), shard(".*-[0-9]+-of-[0-9]+\\.safetensors");
+  std::vector<std::string> sets;
+  for (const char* name : {single_name, index_name}) {
+    if (fs::exists(folder / name)) {
+      sets.emplace_back(name);
+    }
+  }
+  for (const std::string& name : names_with(folder, ".safetensors")) {
+    if (name != single_name && std::regex_match(name, other) && !std::regex_match(name, shard)) {
+      sets.push_back(name);
+    }
+  }
+  return sets;
+}
+
+struct SetType {
+  std::string name;       // of the type that most values have
+  std::size_t width = 0;  // its bytes
+};
+
+/// Of the file, or of the first one that the index names.
+SetType type_of_set(const fs::path& weights) {
+  const SafetensorsFile file(weights.extension() == ".json" ? first_shard(weights) : weights);
+  std::map<std::string, std::size_t> counts;
+  SetType type;
+  for (const auto& [tensor, entry] : file.tensors()) {
+    std::size_t& count = counts[entry.dtype];
+    count += entry.count;
+    if (count >= counts[type.name]) {
+      type = {entry.dtype, entry.length / entry.count};
+    }
+  }
+  return type;
+}
+
+/// The set to take; `notes` says why if there is a choice.
+std::string choose(const fs::path& folder, const std::vector<std::string>& sets, std::vector<std::string>& notes) {
+  if (sets.size() == 1) {
+    return sets.front();
+  }
+  std::vector<SetType> types;
+  std::ranges::transform(sets, std::back_inserter(types),
+                         [&](const std::string& name) { return type_of_set(folder / name); });
+  const auto widest = static_cast<std::size_t>(std::ranges::max_element(types, {}, &SetType::width) - types.begin());
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (i != widest) {
+      const bool narrower = types[i].width < types[widest].width;
+      notes.push_back(
+          sets[widest] + " (" + types[widest].name + ") is taken, " + quoted_name(sets[i]) + " (" + types[i].name +
+          ") is not: " +
+          (narrower ? "its values have fewer bits" : "its values are no wider, and it comes later in order"));
+    }
+  }
+  return sets[widest];
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? " (" : ", ") + quoted_name(name);
+  }
+  return names.empty() ? text : text + ")";
+}
+
+CheckpointFiles find_in_folder(const fs::path& folder) {
+  CheckpointFiles files;
+  files.folder = folder;
+  std::vector<std::string> sets = sets_of_weights(folder);
+  if (sets.empty()) {
+    sets = names_with(folder, ".safetensors");
+    if (sets.size() > 1) {
+      throw InputError(folder.string() + ": expected model.safetensors, its index or one *.safetensors file, found " +
+                       std::to_string(sets.size()) + joined(sets));
+    }
+  }
+  const std::vector<std::string> others = names_with(folder, ".gguf");
+  if (!sets.empty()) {
+    files.weights = folder / choose(folder, sets, files.notes);
+    for (const std::string& name : others) {
+      files.notes.push_back(files.weights.filename().string() + " is taken, " + quoted_name(name) +
+                            " is not: safetensors are what others are made from");
+    }
+  } else if (others.size() == 1) {
+    files.format = CheckpointFormat::gguf;
+    files.weights = folder / others.front();
+  } else {
+    throw InputError(folder.string() + ": expected *.safetensors or one *.gguf file, found " +
+                     std::to_string(others.size()) + joined(others) +
+                     (others.empty() ? "" : "; --checkpoint takes a *.gguf file as well"));
+  }
+  if (fs::exists(folder / "generation_config.json")) {
+    files.notes.emplace_back("generation_config.json is ignored: generation is greedy");
+  }
+  return files;
+}
+
+}  // namespace
+
+CheckpointFiles find_checkpoint(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return find_in_folder(path);
+  }
+  if (!fs::exists(path, error) || path.extension() == ".safetensors") {
+    throw InputError(path.string() + ": expected a folder with config.json and *.safetensors, or a GGUF file, found " +
+                     (error || !fs::exists(path, error) ? "none" : "a single *.safetensors file"));
+  }
+  return {CheckpointFormat::gguf, path, path.has_parent_path() ? path.parent_path() : fs::path("."), {}};
+}
+
+}  // namespace tessera

@@ -1,0 +1,76 @@
+"""Writes a random model of the Llama family twice: as a GGUF file with quantized matrices, and as a folder in float32
+with the values that the package gguf makes of them.
+
+usage: quantized.py FOLDER OUT.gguf TYPE     TYPE: Q8_0, Q4_0, Q4_K, Q6_K
+"""
+
+import json
+import struct
+import sys
+from pathlib import Path
+
+import gguf
+import numpy as np
+
+import make
+from convert import read_safetensors, write_llama_sizes, write_sentencepiece
+
+SCALES = {"Q4_K": [0, 2], "Q6_K": [208]}  # where halves stand in a block of a type that the package cannot quantize to
+
+
+def quantized(random, values, kind):
+    if kind.name not in SCALES:
+        return gguf.quants.quantize(values, kind)
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    count = values.size // 256
+    blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
+    for place in SCALES[kind.name]:
+        halves = random.normal(0, 1e-4, count).astype(np.float16)
+        blocks[:, place:place + 2] = halves.view(np.uint8).reshape(-1, 2)
+    return blocks.reshape(*values.shape[:-1], -1)
+
+
+def write_safetensors(path, arrays):
+    header, data = {}, []
+    offset = 0
+    for name, values in arrays.items():
+        header[name] = {"dtype": "F32", "shape": values.shape, "data_offsets": [offset, offset + values.nbytes]}
+        data.append(values.tobytes())
+        offset += values.nbytes
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
+
+
+def main(folder, out, kind):
+    make.make_llama(folder, width=256, inner=512, size=64)
+    scores = make.make_tokenizer(folder)
+    config = json.loads((folder / "config.json").read_text())
+    arrays = read_safetensors(folder / "model.safetensors")
+    writer = gguf.GGUFWriter(out, "llama")
+    write_llama_sizes(writer, config)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config["num_hidden_layers"])
+    random = np.random.default_rng(3)
+    for name, values in arrays.items():
+        values = values.astype(np.float32)
+        used = gguf.GGMLQuantizationType.F32 if values.ndim == 1 else kind
+        stored = quantized(random, values, kind) if values.ndim == 2 else values
+        writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), stored, raw_dtype=used)
+        values = gguf.quants.dequantize(stored, used).astype(np.float32).reshape(values.shape)
+        for part, heads in (("q_proj", config["num_attention_heads"]), ("k_proj", config["num_key_value_heads"])):
+            if part in name:  # the file's rows are interleaved
+                values = values.reshape(heads, -1, 2, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
+        arrays[name] = np.ascontiguousarray(values)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    write_sentencepiece(writer, tokenizer, scores, config["vocab_size"])
+    gguf.SpecialVocab(folder, n_vocab=config["vocab_size"]).add_to_gguf(writer)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    write_safetensors(folder / "model.safetensors", arrays)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), Path(sys.argv[2]), gguf.GGMLQuantizationType[sys.argv[3]])

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include "model/checkpoint.hpp"
+#include "model/gguf/config.hpp"
+#include "model/gguf/tokenizer.hpp"
+#include "model/import.hpp"
+#include "model/tokenizer_files.hpp"
+
+#include "gguf_builder.hpp"
+#include "model_files.hpp"
+
+namespace tessera {
+namespace {
+
+std::filesystem::path gguf_folder() { return std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/gguf"; }
+
+/// The folder that tests/gguf/<name>.gguf was made from.
+std::filesystem::path source_of(const std::string& name) {
+  return name == "llama" ? gguf_folder() / name : model_folder(name);
+}
+
+class GgufImport : public testing::TestWithParam<std::string> {
+ protected:
+  std::filesystem::path file_ = gguf_folder() / (GetParam() + ".gguf");
+};
+
+TEST_P(GgufImport, gives_the_same_model_as_the_folder) {
+  const ImportedModel expected = import_model(source_of(GetParam()));
+  const ImportedModel found = import_model(file_);
+  EXPECT_EQ(found.float_model.parameters, expected.float_model.parameters);
+  EXPECT_EQ(found.float_model.layer_norm_epsilon, expected.float_model.layer_norm_epsilon);
+  EXPECT_EQ(found.float_model.activation, expected.float_model.activation);
+  EXPECT_EQ(found.model.shape, expected.model.shape);
+  EXPECT_EQ(found.model.rotary_table, expected.model.rotary_table);
+  EXPECT_EQ(found.model.exponents, expected.model.exponents);
+  EXPECT_EQ(found.model.equalisation, expected.model.equalisation);
+  EXPECT_EQ(found.model.parameters, expected.model.parameters);
+  EXPECT_EQ(found.model.tokenizer, expected.model.tokenizer);
+}
+
+TEST_P(GgufImport, says_what_the_parameters_came_from) {
+  const Origin origin = import_model(file_).model.origin;
+  EXPECT_EQ(origin.format, "GGUF");
+  ASSERT_EQ(origin.files.size(), 1U);
+  const std::string bytes = file_bytes(file_);
+  EXPECT_EQ(origin.files[0].name, GetParam() + ".gguf");
+  EXPECT_EQ(origin.files[0].bytes, bytes.size());
+  std::string digest;
+  for (const std::uint8_t byte : origin.files[0].sha256) {
+    digest += "0123456789abcdef"[byte >> 4U];
+    digest += "0123456789abcdef"[byte & 15U];
+  }
+  EXPECT_EQ(digest, sha256_hex(bytes));
+  const GgufFile file(file_);
+  std::uint64_t count = 0;
+  for (const auto& [type, number] : origin.tensor_types) {
+    EXPECT_TRUE(type == "F16" || type == "F32") << type;
+    count += number;
+  }
+  EXPECT_EQ(count, file.names().size());
+  EXPECT_EQ(import_model(source_of(GetParam())).model.origin.format, "safetensors");
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GgufImport, testing::Values("odd-40k", "odd-qwen-60k", "odd-qwen2-50k", "llama"),
+                         model_test_name);
+
+/// A file whose header is changed by replacing texts of equal length.
+class GgufChanged : public testing::Test {
+ protected:
+  void expect_refused(const std::string& file, const std::string& from, const std::string& to,
+                      const std::string& part) {
+    std::string bytes = file_bytes(gguf_folder() / (file + ".gguf"));
+    const std::size_t place = bytes.find(from);
+    ASSERT_NE(place, std::string::npos) << from;
+    bytes.replace(place, from.size(), to);
+    ASSERT_EQ(bytes.size(), file_bytes(gguf_folder() / (file + ".gguf")).size());
+    const std::filesystem::path path = folder_.path() / "x.gguf";
+    write_file(path, bytes);
+    expect_input_error([&] { import_model(path); }, part);
+  }
+  /// A key, its type and its value as they are stored.
+  template <class T>
+  static std::string entry(const std::string& key, std::uint32_t type, T value) {
+    return key + GgufBuilder::bytes_of(type) + GgufBuilder::bytes_of(value);
+  }
+  void expect_number_refused(const std::string& file, const std::string& key, std::uint32_t from, std::uint32_t to,
+                             const std::string& part) {
+    expect_refused(file, entry(key, 4, from), entry(key, 4, to), part);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(GgufChanged, architecture_and_sizes) {
+  expect_refused("llama", "architecture" + GgufBuilder::bytes_of<std::uint32_t>(8) + GgufBuilder::text_of("llama"),
+                 "architecture" + GgufBuilder::bytes_of<std::uint32_t>(8) + GgufBuilder::text_of("gemma"),
+                 "general.architecture: expected one of [\"gpt2\",\"llama\",\"qwen2\",\"qwen3\"], found \"gemma\"");
+  expect_number_refused("llama", "llama.block_count", 2, 3, "tensor blk.2.attn_q.weight of shape [32,32] is missing");
+  expect_number_refused("llama", "llama.block_count", 2, 1, "tensor \"blk.1.attn_k.weight\" does not belong");
+  expect_number_refused("llama", "llama.block_count", 2, 1U << 31U, "llama.block_count: expected ");
+  expect_number_refused("llama", "llama.embedding_length", 32, 16, "shape: expected [292,16], found [292,32]");
+  expect_number_refused("llama", "llama.vocab_size", 292, 291, "llama.vocab_size: expected one of [292], found 291");
+  expect_number_refused("llama", "llama.attention.head_count_kv", 2, 3, "head_count_kv: expected a divisor of");
+  expect_number_refused("llama", "llama.attention.key_length", 8, 7,
+                        "llama.attention.key_length: expected an even number");
+  expect_number_refused("llama", "llama.rope.dimension_count", 8, 4, "llama.rope.dimension_count: expected one of [8]");
+  expect_number_refused("llama", "general.quantization_version", 2, 1,
+                        "general.quantization_version: expected one of [2]");
+  expect_number_refused("odd-40k", "gpt2.context_length", 48, 47, "position_embd.weight.shape: expected [47,36]");
+}
+
+TEST_F(GgufChanged, keys_that_are_not_known) {
+  expect_refused("llama", "llama.vocab_size", "llama.vocab_sizf",
+                 "field \"llama.vocab_sizf\" is not supported, found 292");
+  expect_refused("llama", "rms_epsilon", "rms_epsilom",
+                 "llama.attention.layer_norm_rms_epsilon: expected a value, found none");
+}
+
+TEST_F(GgufChanged, tokenizer) {
+  using Builder = GgufBuilder;
+  const auto text = [](const std::string& key, const std::string& value) {
+    return key + Builder::bytes_of<std::uint32_t>(8) + Builder::text_of(value);
+  };
+  expect_refused("odd-qwen-60k", text("ggml.pre", "qwen2"), text("ggml.pre", "tekke"),
+                 "tokenizer.ggml.pre: expected one of [\"gpt-2\",\"llama-bpe\",\"qwen2\",\"smollm\"]; a tokenizer.json "
+                 "beside the file is taken in its place, found \"tekke\"");
+  expect_refused("llama", text("ggml.model", "llama"), text("ggml.model", "plamo"),
+                 "tokenizer.ggml.model: expected one of");
+  expect_number_refused("llama", "ggml.eos_token_id", 2, 292,
+                        "tokenizer.ggml.eos_token_id: expected an id below 292, found 292");
+  expect_number_refused("llama", "ggml.bos_token_id", 1, 9999, "tokenizer.ggml.bos_token_id: expected an id below 292");
+  expect_refused("llama", entry("add_eos_token", 7, std::uint8_t{0}), entry("add_eos_token", 7, std::uint8_t{1}),
+                 "tokenizer.ggml.add_eos_token: expected false");
+  expect_refused("llama", Builder::bytes_of(-17.0F), Builder::bytes_of(-16.0F),
+                 "tokenizer.ggml.scores: expected a score of its own for each token, found that of ");
+  expect_refused("llama", Builder::bytes_of(-17.0F), std::string("\0\0\xC0\x7F", 4),
+                 "tokenizer.ggml.scores[276]: expected a finite number");
+  expect_refused("llama", Builder::text_of("<0x41>"), Builder::text_of("<0x4a>"),
+                 "tokenizer.ggml.token_type[68]: expected");
+}
+
+TEST_F(GgufChanged, a_tokenizer_beside_the_file_is_taken) {
+  std::filesystem::copy(gguf_folder() / "llama.gguf", folder_.path() / "x.gguf");
+  std::filesystem::copy(gguf_folder() / "llama/tokenizer.json", folder_.path() / "tokenizer.json");
+  write_file(folder_.path() / "generation_config.json", "{}");
+  ImportOptions options;
+  std::vector<std::string> notes;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  const TokenizerData own = read_gguf_tokenizer(GgufFile(folder_.path() / "x.gguf"));
+  EXPECT_EQ(import_model(folder_.path(), options).model.tokenizer, own);
+  EXPECT_EQ(notes,
+            (std::vector<std::string>{"generation_config.json is ignored: generation is greedy",
+                                      "tokenizer.json beside the GGUF file is taken in place of its own tokenizer"}));
+  write_file(folder_.path() / "tokenizer.json", "{}");
+  expect_input_error([&] { import_model(folder_.path()); }, "tokenizer.json");
+}
+
+TEST_F(GgufChanged, rotary_factors_of_another_kind) {
+  const GgufFile file(gguf_folder() / "llama.gguf");
+  const Rope rope = read_gguf_config(file).rope;
+  EXPECT_EQ(rope.scaling, RopeScaling::llama3);
+  EXPECT_EQ(rope.factor, 8);
+  EXPECT_EQ(rope.original_positions, 8192);
+  const std::vector<float> factors = file.read("rope_freqs.weight");
+  std::string stored, changed;
+  for (const float factor : factors) {
+    stored += GgufBuilder::bytes_of(factor);
+    changed += GgufBuilder::bytes_of(factor == 1 ? 1.01F : factor);
+  }
+  expect_refused("llama", stored, changed, "tensor rope_freqs.weight: expected the factors of Llama 3's scaling");
+}
+
+}  // namespace
+}  // namespace tessera
