@@ -2,7 +2,7 @@
 
 packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf5-dev libboost-serialization-dev
   libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
-  libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev libseccomp-dev)
+  libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev libseccomp-dev libkainjow-mustache-dev)
 
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
@@ -11,7 +11,7 @@ bench_packages=(libbenchmark-dev python3)
 cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
 
 # what jobs/test.sh needs beside these: formatting, and what reads the files that programs write
-test_packages=(clang-format clang-tidy python3-h5py man-db groff bsdextrautils mandoc)
+test_packages=(clang-format clang-tidy python3-h5py python3-html5lib man-db groff bsdextrautils mandoc)
 
 # what jobs/package.sh needs beside them, and its test
 package_packages=(dpkg-dev file)
@@ -20,6 +20,9 @@ package_test_packages=(mmdebstrap lintian)
 # what jobs/test.sh --gguf needs beside them
 gguf_packages=(python3-venv)
 gguf_requirement=gguf==0.19.0
+
+# what jobs/test.sh --browser needs beside them
+browser_packages=(chromium fonts-dejavu-core poppler-utils python3-pil)
 
 # install_packages PACKAGE...
 install_packages() {

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--all]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--all]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
 #   --packages  also the Debian packages, installed in a bare Debian 12 (needs root)
 #   --gguf      also GGUF files that the package gguf (PyPI) writes, against the folders that they are made from
+#   --browser   also pages of tessera report in headless Chromium; pictures stay in build-test/browser
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(cluster packages gguf)
+parts=(cluster packages gguf browser)
 tidy=0 quick=0
 declare -A wanted
 for argument in "$@"; do
@@ -75,6 +76,12 @@ test_gguf() {
   python3 -m venv build-test/gguf
   build-test/gguf/bin/pip install -q "$gguf_requirement"
   tests/gguf/compare.sh build-test . build-test/gguf/bin/python
+}
+
+test_browser() {
+  step "pages in headless Chromium"
+  install_packages "${browser_packages[@]}"
+  bash tests/browser/report_test.sh build-test "$(command -v mpirun)" . build-test/browser
 }
 
 for part in "${parts[@]}"; do

@@ -8,7 +8,54 @@ namespace {
 
 constexpr std::uint64_t max_information = std::uint64_t{1} << 22;  // bytes of any one informational dataset
 constexpr std::uint64_t max_scopes = 1 << 14;
+constexpr std::uint64_t max_ranks = 1 << 14;
 constexpr std::uint64_t max_file_bytes = 2 * max_payload_bytes;
+
+bool measures_fit(std::uint64_t ranks, std::uint64_t scopes) {
+  return ranks <= max_ranks && ranks * scopes * sizeof(double) <= max_information;
+}
+
+void write_ranks(WriteFile& file, const ProofArchive& proof) {
+  const Extents extents{proof.ranks.size(), proof.timings.size()};
+  if (proof.ranks.empty() || !measures_fit(extents[0], extents[1])) {
+    return;
+  }
+  std::vector<std::string> processors;
+  std::vector<double> seconds;
+  std::vector<std::uint64_t> peaks;
+  for (const RankInfo& rank : proof.ranks) {
+    processors.push_back(rank.processor);
+    seconds.insert(seconds.end(), rank.seconds.begin(), rank.seconds.end());
+    peaks.insert(peaks.end(), rank.peak_memory.begin(), rank.peak_memory.end());
+  }
+  file.write_texts("information/ranks/processor", processors);
+  file.write("information/ranks/seconds", std::span<const double>(seconds), extents);
+  file.write("information/ranks/peak_memory", std::span<const std::uint64_t>(peaks), extents);
+}
+
+std::vector<RankInfo> read_ranks(const ReadFile& file, std::uint64_t scopes) {
+  constexpr const char* processor = "information/ranks/processor";
+  std::vector<RankInfo> ranks;
+  if (!file.contains(processor)) {
+    return ranks;
+  }
+  std::vector<std::string> processors = file.read_texts(processor, max_ranks, max_information);
+  if (!measures_fit(processors.size(), scopes)) {
+    file.fail(processor, "measures of at most " + std::to_string(max_information) + " bytes",
+              std::to_string(processors.size()) + " ranks of " + std::to_string(scopes) + " scopes");
+  }
+  const Extents extents{processors.size(), scopes};
+  const auto seconds = file.read<double>("information/ranks/seconds", extents);
+  const auto peaks = file.read<std::uint64_t>("information/ranks/peak_memory", extents);
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    const auto row = [&](const auto& values) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * scopes);
+      return std::vector(begin, begin + static_cast<std::ptrdiff_t>(scopes));
+    };
+    ranks.push_back({std::move(processors[i]), row(seconds), row(peaks)});
+  }
+  return ranks;
+}
 
 }  // namespace
 
@@ -54,6 +101,7 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   file.write_scalar("information/machine/ranks", proof.machine.ranks);
   file.write_scalar("information/machine/threads", proof.machine.threads);
   file.write_scalar("information/machine/peak_memory", proof.machine.peak_memory);
+  write_ranks(file, proof);
   return file.commit();
 }
 
@@ -107,6 +155,7 @@ ProofArchive load_proof(const std::filesystem::path& path) {
   proof.machine.ranks = file.read_scalar<std::uint32_t>("information/machine/ranks");
   proof.machine.threads = file.read_scalar<std::uint32_t>("information/machine/threads");
   proof.machine.peak_memory = file.read_scalar<std::uint64_t>("information/machine/peak_memory");
+  proof.ranks = read_ranks(file, proof.timings.size());
   return proof;
 }
 

@@ -24,6 +24,14 @@ struct MachineInfo {
   friend bool operator==(const MachineInfo&, const MachineInfo&) = default;
 };
 
+/// What one rank measured itself.
+struct RankInfo {
+  std::string processor;                   // as the rank's kernel names it
+  std::vector<double> seconds;             // by scope, in the order of ProofArchive::timings
+  std::vector<std::uint64_t> peak_memory;  // likewise, resident bytes; 0: not known
+  friend bool operator==(const RankInfo&, const RankInfo&) = default;
+};
+
 /// A proof file's content. Statement and payload are what the verifier judges, with the key; all the rest tells people
 /// how the proof came to be, and nothing may rely on it.
 struct ProofArchive {
@@ -36,13 +44,15 @@ struct ProofArchive {
   std::vector<ScopeTiming> timings;
   std::string memory_measure;  // what peak_memory of the timings is: ScopeMemory::measure()
   MachineInfo machine;
+  std::vector<RankInfo> ranks;  // by rank; none in files of programs that did not measure them
 };
 
 /// Writes a proof file: payload (uint8), statement/{prompt,generated} (uint32), of a continuation
 /// statement/start/{root,length,last_token}, where a state is kept statement/keeps, where passes have
 /// a length statement/pass_length, key_digest (32 uint8) and, under
 /// information/, text (uint8), configuration (string), soundness/{scope,reason,bits},
-/// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory}.
+/// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory},
+/// ranks/{processor,seconds,peak_memory}, which are left out if they take more than load_proof() would read.
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof);
 
 /// Reads a proof file that may come from anyone; throws InputError. Lists are bounded: payload <= 64 MiB, statement <=

@@ -67,6 +67,12 @@ struct InspectCommand {
 };
 void run(const InspectCommand& options, Context& context);
 
+struct ReportCommand {
+  std::vector<std::string> proofs;
+  std::string key, out;
+};
+void run(const ReportCommand& options, Context& context);
+
 struct DescribeCommand {
   std::string key;
   std::size_t prompt_length = 0;

@@ -90,6 +90,21 @@ void add_timings(Text& text, const ProofArchive& proof) {
   }
 }
 
+/// Each rank's own measures of the whole run.
+void add_ranks(Text& text, const ProofArchive& proof) {
+  const auto whole = std::ranges::find(proof.timings, "/", &ScopeTiming::scope) - proof.timings.begin();
+  if (proof.ranks.empty() || whole == std::ssize(proof.timings)) {
+    return;
+  }
+  const auto at = static_cast<std::size_t>(whole);
+  text.add("\n%12s %10s  rank\n", "seconds", "peak MiB");
+  for (std::size_t i = 0; i < proof.ranks.size(); ++i) {
+    const RankInfo& rank = proof.ranks[i];
+    text.add("%12.4f %10.1f  %zu, %s\n", rank.seconds[at], static_cast<double>(rank.peak_memory[at]) / mebibyte, i,
+             printable(rank.processor, most_text).c_str());
+  }
+}
+
 /// Indented lines joined.
 std::string joined(const std::string& text) {
   std::string line;
@@ -124,6 +139,7 @@ void add_proof(Text& text, const ProofArchive& proof) {
            proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
   text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
   add_timings(text, proof);
+  add_ranks(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     text.add("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());

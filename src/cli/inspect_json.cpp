@@ -97,6 +97,11 @@ void add_proof(JsonDocument& document, const ProofArchive& proof) {
     timings.push_back({{"scope", timing.scope}, {"seconds", timing.seconds}, {"peak_memory", timing.peak_memory}});
   }
   document.add("timings", timings);
+  Json ranks = Json::array();
+  for (const RankInfo& rank : proof.ranks) {
+    ranks.push_back({{"processor", rank.processor}, {"seconds", rank.seconds}, {"peak_memory", rank.peak_memory}});
+  }
+  document.add("ranks", ranks);
   Json rounds = Json::array();
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     rounds.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", entry.bits}});

@@ -84,6 +84,16 @@ void declare(CLI::App& app, InspectCommand& options) {
   app.add_flag("--json", options.json, "one JSON object");
 }
 
+void declare(CLI::App& app, ReportCommand& options) {
+  app.add_option("proofs", options.proofs, "proof files; one that continues a conversation follows the part before it")
+      ->type_name(file_argument)
+      ->required();
+  app.add_option("--key", options.key,
+                 "verifying key: verifies the proofs; texts of tokens and bytes by message need it, too")
+      ->type_name(file_argument);
+  app.add_option("--out", options.out, "HTML file to write")->type_name(file_argument)->required();
+}
+
 void declare(CLI::App& app, DescribeCommand& options) {
   app.add_option("--key", options.key, "verifying key")->type_name(file_argument)->required();
   app.add_option("--prompt-length", options.prompt_length, "tokens of the prompt")->required();

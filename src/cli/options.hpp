@@ -23,6 +23,7 @@ struct Options {
   CommitCommand commit;
   ProveCommand prove;
   InspectCommand inspect;
+  ReportCommand report;
   DescribeCommand describe;
   SynthesizeCommand synthesize;
 };
@@ -38,6 +39,7 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("commit", "Commit to a model's parameters and write the verifying key", Ranks::all, options.commit);
   visit("prove", "Generate text and prove that this model generated it", Ranks::all, options.prove);
   visit("inspect", "Say what a file of ours is and what is in it", Ranks::first, options.inspect);
+  visit("report", "Make a page about proofs, for people: one HTML file", Ranks::first, options.report);
   visit("describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness", Ranks::first,
         options.describe);
   visit("synthesize", "Make a model of a given shape with seeded random parameters, for measuring", Ranks::first,

@@ -15,6 +15,7 @@
 #include "plan/witness.hpp"
 
 #include "cli/pipeline.hpp"
+#include "cli/rank_measures.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -197,6 +198,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   archive.timings.push_back({"/check", seconds() - proven, 0});
   archive.timings.push_back({"/", seconds(), 0});
   memory.end();
+  archive.ranks = measures_of_ranks(archive.timings, memory, comm);
   memory.reduce(comm);
   for (ScopeTiming& timing : archive.timings) {
     timing.peak_memory = memory.peak(timing.scope);

@@ -234,9 +234,23 @@ TEST(ProofFile, RoundTrips) {
   EXPECT_EQ(loaded.timings, proof.timings);
   EXPECT_EQ(loaded.memory_measure, proof.memory_measure);
   EXPECT_EQ(loaded.machine, proof.machine);
+  EXPECT_EQ(loaded.ranks, proof.ranks);
   ASSERT_EQ(loaded.soundness.entries.size(), 2U);
   EXPECT_EQ(loaded.soundness.entries[1].reason, "poles");
   EXPECT_EQ(loaded.soundness.entries[1].bits, 100.25);
+}
+
+TEST(ProofFile, NeedsNoMeasuresOfRanks) {
+  const TemporaryDirectory directory;
+  ProofArchive proof = small_proof();
+  proof.ranks.clear();
+  save_proof(directory / "p.h5", proof);
+  EXPECT_FALSE(ReadFile(directory / "p.h5", proof_format).contains("information/ranks/seconds"));
+  EXPECT_TRUE(load_proof(directory / "p.h5").ranks.empty());
+  // more than would be read: the proof is worth more than they are
+  proof.ranks.assign((1 << 18) + 1, small_proof().ranks.front());
+  save_proof(directory / "p.h5", proof);
+  EXPECT_TRUE(load_proof(directory / "p.h5").ranks.empty());
 }
 
 TEST(ProofFile, RefusesLengthsThatNoPassHas) {

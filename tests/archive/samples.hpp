@@ -105,6 +105,7 @@ inline ProofArchive small_proof() {
   proof.timings = {{"/commit", 0.5, 4096}, {"/lookup/group", 0.25, std::uint64_t{1} << 40}};
   proof.memory_measure = "high-water mark";
   proof.machine = {2, 3, 1234567};
+  proof.ranks = {{"a processor", {0.5, 0.25}, {4096, 8192}}, {"another one", {0.75, 0.125}, {0, 1}}};
   return proof;
 }
 

@@ -1,10 +1,12 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include "archive/hdf5.hpp"
@@ -97,6 +99,7 @@ void controls(const Arguments& a) {
   ProofArchive proof = load_proof(a.at(0));
   proof.text = "\x1b[2J\x1b]0;title\a\x9b";
   proof.timings.push_back({"/\x1b[31m", 0.0, 0});
+  proof.ranks.clear();
   proof.memory_measure = "\x1b[32m";
   save_proof(a.at(1), proof);
 }
@@ -105,6 +108,24 @@ void controls(const Arguments& a) {
 void hidden(const Arguments& a) {
   ProofArchive proof = load_proof(a.at(0));
   proof.text = "a\U000E0041\u2060\uFEFF\u00AD\u034F\u180E\u3164\\x1b \"";
+  save_proof(a.at(1), proof);
+}
+
+/// IN OUT: a proof file whose text fields hold HTML, and measures that are none.
+void markup(const Arguments& a) {
+  ProofArchive proof = load_proof(a.at(0));
+  const std::string text =
+      "\"'></title></style><script>document.title='owned'</script><img src=http://x.example/>{{program}}";
+  proof.text = proof.configuration = proof.memory_measure = text;
+  proof.timings.push_back({"/" + text, std::nan(""), UINT64_MAX});
+  proof.timings.push_back({"/", std::numeric_limits<double>::infinity(), 0});
+  proof.soundness.entries.push_back({text, text, -1e300});
+  proof.soundness.entries.push_back({text, text, std::nan("")});
+  for (RankInfo& rank : proof.ranks) {
+    rank.processor = text;
+    rank.seconds.resize(proof.timings.size(), -1);
+    rank.peak_memory.resize(proof.timings.size(), UINT64_MAX);
+  }
   save_proof(a.at(1), proof);
 }
 
@@ -195,7 +216,7 @@ int run(const std::string& kind, const Arguments& arguments) {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
       {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
       {"passes", passes},     {"hidden", hidden},       {"external", external}, {"huge", huge},
-      {"link", link},         {"crash", crash}};
+      {"markup", markup},     {"link", link},           {"crash", crash}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -1,0 +1,110 @@
+#include "archive/hdf5.hpp"
+#include "report/text.hpp"
+#include "report/views.hpp"
+
+namespace tessera::report {
+namespace {
+
+constexpr std::size_t most_token = 64;  // bytes of one
+
+/// The key's bytes of an id.
+std::string token_bytes(const VerifyingKey& key, std::uint32_t id) {
+  const auto& vocabulary = key.tokenizer.vocabulary;
+  return id < vocabulary.size() ? vocabulary[id] : "<unknown token>";
+}
+
+View text_view(const std::optional<VerifyingKey>& key, const std::vector<std::uint32_t>& ids) {
+  if (!key) {
+    return false;
+  }
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    text += token_bytes(*key, id);
+  }
+  return text.empty() ? View(false) : View(readable(text));
+}
+
+/// A statement's ids with their places: positions count the conversation's tokens, rows those of this proof.
+class Places {
+ public:
+  Places(const Statement& statement, const std::optional<VerifyingKey>& key)
+      : key_(key),
+        first_(statement.start ? statement.start->length : 0),
+        row_(statement.start ? 1 : 0),
+        rows_(row_ + statement.prompt.size() + statement.generated.size() - 1),
+        pass_length_(statement.pass_length) {}
+
+  View next(std::uint32_t id, bool generated) {
+    const std::uint64_t row = row_++;
+    const std::string place = row < rows_ ? std::to_string(row) : "–";
+    std::string tip = "position " + std::to_string(first_ + row) + ", row " + place + ", id " + std::to_string(id);
+    if (pass_length_ != 0 && row < rows_) {
+      tip += ", pass " + std::to_string(row / pass_length_);
+    }
+    if (generated) {
+      tip += ", chosen by row " + std::to_string(row - 1);
+    }
+    return {{"token", key_ ? View(shown(token_bytes(*key_, id), most_token)) : View(false)},
+            {"kind", generated ? "generated" : "prompt"},
+            {"position", std::to_string(first_ + row)},
+            {"row", place},
+            {"id", std::to_string(id)},
+            {"tip", tip}};
+  }
+
+ private:
+  const std::optional<VerifyingKey>& key_;
+  std::uint64_t first_, row_, rows_;
+  std::uint64_t pass_length_;
+};
+
+View tokens_view(const Statement& statement, const std::optional<VerifyingKey>& key) {
+  Places places(statement, key);
+  View tokens = View::array();
+  for (const std::uint32_t id : statement.prompt) {
+    tokens.push_back(places.next(id, false));
+  }
+  for (const std::uint32_t id : statement.generated) {
+    tokens.push_back(places.next(id, true));
+  }
+  return tokens;
+}
+
+View state_view(const std::optional<ConversationState>& state) {
+  if (!state) {
+    return false;
+  }
+  return {{"length", grouped(state->length)},
+          {"last_token", std::to_string(state->last_token)},
+          {"root", to_hex(state->root)}};
+}
+
+View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& key) {
+  const Statement& statement = part.archive.statement;
+  const auto kept = part.verification ? part.verification->kept : std::nullopt;
+  return {{"part_name", several ? View("Part " + std::to_string(index + 1)) : View(false)},
+          {"part_file", shown(part.file)},
+          {"verdict", verdict_of(part)},
+          {"prompt_text", text_view(key, statement.prompt)},
+          {"generated_text", text_view(key, statement.generated)},
+          {"told_text", key ? View(false) : View(readable(part.archive.text))},
+          {"prompt_count", count_of(statement.prompt.size(), "prompt token")},
+          {"generated_count", count_of(statement.generated.size(), "generated token")},
+          {"start", state_view(statement.start)},
+          {"kept", state_view(kept)},
+          {"keeps", statement.keeps},
+          {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
+          {"tokens", tokens_view(statement, key)}};
+}
+
+}  // namespace
+
+View conversation_view(const Conversation& conversation, const std::optional<VerifyingKey>& key) {
+  View parts = View::array();
+  for (std::size_t i = 0; i < conversation.size(); ++i) {
+    parts.push_back(part_view(conversation[i], i, conversation.size() > 1, key));
+  }
+  return parts;
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <limits>
+
+#include "report/axis.hpp"
+#include "report/figure.hpp"
+#include "report/text.hpp"
+#include "report/views.hpp"
+
+namespace tessera::report {
+namespace {
+
+constexpr std::size_t most_rows = 400;   // of a table of scopes
+constexpr std::size_t most_ranks = 32;   // with a bar each
+constexpr std::size_t most_scopes = 24;  // outermost ones with a bar each
+
+/// The measures of all ranks, or, in a file without them, what it says of the run as a single one's.
+std::vector<RankInfo> ranks_of(const ProofArchive& archive) {
+  if (!archive.ranks.empty()) {
+    return archive.ranks;
+  }
+  RankInfo one;
+  for (const ScopeTiming& timing : archive.timings) {
+    one.seconds.push_back(timing.seconds);
+    one.peak_memory.push_back(timing.peak_memory);
+  }
+  return {one};
+}
+
+/// Places in the timings of outermost scopes, those that took longest first.
+std::vector<std::size_t> outermost_scopes(const ProofArchive& archive) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < archive.timings.size(); ++i) {
+    if (depth(archive.timings[i].scope) == 1) {
+      places.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(places, std::ranges::greater{},
+                           [&](std::size_t i) { return drawable(archive.timings[i].seconds); });
+  places.resize(std::min(places.size(), most_scopes));
+  return places;
+}
+
+Bar time_bar(const ProofArchive& archive, const RankInfo& rank, const std::vector<std::size_t>& scopes,
+             Palette& palette) {
+  Bar bar;
+  double rest = 0;
+  for (std::size_t i = 0; i < archive.timings.size(); ++i) {
+    if (archive.timings[i].scope == "/") {
+      rest = drawable(rank.seconds[i]);
+      bar.total = duration(rank.seconds[i]);
+    }
+  }
+  for (const std::size_t i : scopes) {
+    const std::string& scope = archive.timings[i].scope;
+    bar.segments.push_back({shown(scope), duration(rank.seconds[i]), rank.seconds[i], palette.of(scope)});
+    rest -= drawable(rank.seconds[i]);
+  }
+  if (rest > 0) {
+    bar.segments.push_back({"between", duration(rest), rest, Palette::count - 1});
+  }
+  return bar;
+}
+
+View time_figure(const ProofArchive& archive, Palette& palette) {
+  const std::vector<std::size_t> scopes = outermost_scopes(archive);
+  const std::vector<RankInfo> ranks = ranks_of(archive);
+  Bars bars{"Seconds by scope and rank", "Stacked bars, one a rank; the values are in the table below.", {}};
+  for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
+    bars.bars.push_back(time_bar(archive, ranks[r], scopes, palette));
+    bars.bars.back().label = "rank " + std::to_string(r) + ", s";
+  }
+  return figure(bars);
+}
+
+View legend(const ProofArchive& archive, Palette& palette) {
+  View entries = View::array();
+  for (const std::size_t i : outermost_scopes(archive)) {
+    const ScopeTiming& timing = archive.timings[i];
+    entries.push_back({{"colour", std::to_string(palette.of(timing.scope))},
+                       {"name", shown(timing.scope)},
+                       {"value", duration(timing.seconds)}});
+  }
+  return entries;
+}
+
+constexpr double mebibyte = 1 << 20;
+
+View memory_figure(const ProofArchive& archive, Palette& palette) {
+  Bars bars{"Peak memory by scope",
+            "A bar for each outermost scope, longest running first: the most resident memory of the largest rank.",
+            {}};
+  for (const std::size_t i : outermost_scopes(archive)) {
+    const ScopeTiming& timing = archive.timings[i];
+    const double size = static_cast<double>(timing.peak_memory) / mebibyte;
+    const std::string value = mebibytes(timing.peak_memory) + " MiB";
+    bars.bars.push_back(
+        {shown(timing.scope, 20), {{shown(timing.scope), value, size, palette.of(timing.scope)}}, value});
+  }
+  return figure(bars);
+}
+
+View rank_memory_figure(const ProofArchive& archive) {
+  Bars bars{"Peak memory by rank", "A bar for each rank: its most resident memory during the run.", {}};
+  for (std::size_t r = 0; r < std::min(archive.ranks.size(), most_ranks); ++r) {
+    std::uint64_t peak = 0;
+    for (const std::uint64_t value : archive.ranks[r].peak_memory) {
+      peak = std::max(peak, value);
+    }
+    const std::string value = mebibytes(peak) + " MiB";
+    bars.bars.push_back(
+        {"rank " + std::to_string(r), {{"peak", value, static_cast<double>(peak) / mebibyte, 0}}, value});
+  }
+  return figure(bars);
+}
+
+template <class Value>
+struct Extremes {
+  Value least = std::numeric_limits<Value>::max();
+  Value most = 0;
+};
+
+/// Of a measure (member of RankInfo) in one scope.
+template <class Value>
+Extremes<Value> extremes(const ProofArchive& archive, std::vector<Value> RankInfo::*measure, std::size_t scope) {
+  Extremes<Value> result;
+  for (const RankInfo& rank : archive.ranks) {
+    result.least = std::min(result.least, (rank.*measure)[scope]);
+    result.most = std::max(result.most, (rank.*measure)[scope]);
+  }
+  return result;
+}
+
+View scope_rows(const ProofArchive& archive) {
+  std::vector<std::size_t> order(archive.timings.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+  }
+  // "/" before all, inner scopes after their outer one
+  std::ranges::sort(order, {}, [&](std::size_t i) { return archive.timings[i].scope; });
+  order.resize(std::min(order.size(), most_rows));
+  const double whole = whole_seconds(archive);
+  View rows = View::array();
+  for (const std::size_t i : order) {
+    const ScopeTiming& timing = archive.timings[i];
+    const Extremes<double> seconds = extremes(archive, &RankInfo::seconds, i);
+    const Extremes<std::uint64_t> memory = extremes(archive, &RankInfo::peak_memory, i);
+    rows.push_back({{"scope", shown(timing.scope)},
+                    {"level", std::to_string(std::min<std::size_t>(depth(timing.scope), 6))},
+                    {"seconds", fixed(timing.seconds, 4)},
+                    {"share", share(timing.seconds, whole)},
+                    {"least_seconds", fixed(seconds.least, 4)},
+                    {"most_seconds", fixed(seconds.most, 4)},
+                    {"memory", mebibytes(timing.peak_memory)},
+                    {"least_memory", mebibytes(memory.least)}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+double whole_seconds(const ProofArchive& archive) {
+  const auto found = std::ranges::find(archive.timings, "/", &ScopeTiming::scope);
+  return found == archive.timings.end() ? std::numeric_limits<double>::quiet_NaN() : found->seconds;
+}
+
+View costs_view(const ProofArchive& archive, Palette& palette) {
+  const bool several = archive.ranks.size() > 1;
+  const std::size_t left_out = archive.ranks.size() - std::min(archive.ranks.size(), most_ranks);
+  return {{"time_figure", time_figure(archive, palette)},
+          {"legend", legend(archive, palette)},
+          {"memory_figure", memory_figure(archive, palette)},
+          {"rank_memory_figure", several ? rank_memory_figure(archive) : View(false)},
+          {"measured_ranks", !archive.ranks.empty()},
+          {"several_ranks", several},
+          {"ranks_left_out", left_out == 0 ? View(false) : View(count_of(left_out, "more rank"))},
+          {"memory_measure", shown(archive.memory_measure)},
+          {"scope_rows", scope_rows(archive)},
+          {"scopes_left_out", archive.timings.size() > most_rows}};
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "report/axis.hpp"
+#include "report/figure.hpp"
+
+namespace tessera::report {
+namespace {
+
+constexpr double left = 64, right = 190, top = 24, height = 250, bottom = top + height;
+constexpr double plot = figure_width - left - right;
+
+/// A logarithmic scale from one place to another, with some room beyond the values.
+class Scale {
+ public:
+  Scale(double from, double to) : from_(from), to_(to) {}
+  void take(double value) {
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+  }
+  void widen(double factor) {
+    least_ /= factor;
+    most_ *= factor;
+  }
+  [[nodiscard]] bool empty() const { return !(most_ >= least_); }
+  [[nodiscard]] double operator()(double value) const {
+    return from_ + (to_ - from_) * std::log(value / least_) / std::log(most_ / least_);
+  }
+  [[nodiscard]] std::vector<double> ticks() const {
+    return empty() ? std::vector<double>{} : logarithmic_ticks(least_, most_);
+  }
+
+ private:
+  double from_, to_;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = 0;
+};
+
+bool has_place(const CurvePoint& point) { return drawable(point.x) > 0 && drawable(point.y) > 0; }
+
+struct Scales {
+  Scale x{left, left + plot};
+  Scale y{bottom, top};
+};
+
+Scales scales_of(const Curves& curves) {
+  Scales scales;
+  for (const Curve& curve : curves.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (has_place(point)) {
+        scales.x.take(drawable(point.x));
+        scales.y.take(drawable(point.y));
+      }
+    }
+  }
+  scales.x.widen(1.15);
+  scales.y.widen(1.3);
+  return scales;
+}
+
+View curve_view(const Curve& curve, const Scales& scales) {
+  View dots = View::array();
+  std::string path;
+  for (const CurvePoint& point : curve.points) {
+    if (has_place(point)) {
+      const std::string x = coordinate(scales.x(drawable(point.x))), y = coordinate(scales.y(drawable(point.y)));
+      path += (path.empty() ? "M" : " L") + x + " " + y;
+      dots.push_back({{"x", x}, {"y", y}, {"tip", tick_text(drawable(point.x)) + ", " + tick_text(drawable(point.y))}});
+    }
+  }
+  return {{"path", path},
+          {"dots", curve.ideal ? View::array() : dots},
+          {"colour", std::to_string(curve.colour)},
+          {"dashed", curve.ideal}};
+}
+
+View axis_view(const Scale& scale, const char* place, const std::vector<double>& values) {
+  View ticks = View::array();
+  for (const double value : values) {
+    ticks.push_back({{place, coordinate(scale(value))}, {"tick", tick_text(value)}});
+  }
+  return ticks;
+}
+
+/// The values themselves if they are few, else round ones.
+std::vector<double> x_ticks(const Curves& curves, const Scale& scale) {
+  constexpr std::size_t few = 8;
+  std::set<double> values;
+  for (const Curve& curve : curves.curves) {
+    for (const CurvePoint& point : curve.points) {
+      if (has_place(point)) {
+        values.insert(drawable(point.x));
+      }
+    }
+  }
+  return values.size() <= few ? std::vector<double>(values.begin(), values.end()) : scale.ticks();
+}
+
+}  // namespace
+
+View figure(const Curves& curves) {
+  const Scales scales = scales_of(curves);
+  View views = View::array();
+  View names = View::array();
+  double name_y = top + 10;
+  for (const Curve& curve : curves.curves) {
+    views.push_back(curve_view(curve, scales));
+    names.push_back({{"colour", std::to_string(curve.colour)},
+                     {"dashed", curve.ideal},
+                     {"name", curve.name},
+                     {"name_y", coordinate(name_y)}});
+    name_y += 18;
+  }
+  return {{"title", curves.title},
+          {"description", curves.description},
+          {"height", coordinate(bottom + 40)},
+          {"curves", views},
+          {"names", names},
+          {"x_ticks", axis_view(scales.x, "tick_x", x_ticks(curves, scales.x))},
+          {"y_ticks", axis_view(scales.y, "tick_y", scales.y.ticks())},
+          {"x_name", curves.x_name},
+          {"y_name", curves.y_name},
+          {"left", coordinate(left)},
+          {"right", coordinate(left + plot)},
+          {"middle", coordinate(left + plot / 2)},
+          {"before", coordinate(left - 6)},
+          {"swatch_x", coordinate(left + plot + 10)},
+          {"swatch_end", coordinate(left + plot + 30)},
+          {"name_x", coordinate(left + plot + 36)},
+          {"top", coordinate(top)},
+          {"bottom", coordinate(bottom)},
+          {"below", coordinate(bottom + 15)},
+          {"lowest", coordinate(bottom + 34)}};
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,130 @@
+#include "report/page.hpp"
+
+#include <algorithm>
+
+#include "report/template.hpp"
+#include "report/text.hpp"
+#include "report/views.hpp"
+
+namespace tessera::report {
+namespace {
+
+View details_view(const Part& part, std::size_t number) {
+  Palette palette;  // in the order of the first figure
+  View view = facts_view(part);
+  view["detail_file"] = shown(part.file);
+  view["detail_number"] = std::to_string(number);
+  view["costs"] = costs_view(part.archive, palette);
+  view["messages"] = messages_view(part, palette);
+  view["soundness"] = soundness_view(part, palette);
+  return view;
+}
+
+/// What all verdicts come to.
+View verdict_view(const Report& report) {
+  const std::vector<const Part*> parts = all_parts(report);
+  const auto accepted = static_cast<std::size_t>(std::ranges::count_if(
+      parts, [](const Part* part) { return part->verification && part->verification->accepted; }));
+  const std::string of_all = std::to_string(accepted) + " of " + count_of(parts.size(), "proof") + " accepted";
+  if (!report.key) {
+    return {{"verdict", "unverified"}, {"word", "NOT VERIFIED"}, {"verdict_text", "no verifying key was given"}};
+  }
+  if (accepted < parts.size()) {
+    return {{"verdict", "rejected"}, {"word", "REJECTED"}, {"verdict_text", of_all}};
+  }
+  return {{"verdict", "accepted"}, {"word", "ACCEPTED"}, {"verdict_text", parts.size() > 1 ? of_all : "one proof"}};
+}
+
+bool same_statements(const Conversation& a, const Conversation& b) {
+  return std::ranges::equal(a, b, [](const Part& p, const Part& q) {
+    return p.archive.key_digest == q.archive.key_digest && p.archive.statement == q.archive.statement;
+  });
+}
+
+/// Names and verdicts of proofs whose texts are those of another.
+View names_view(const Conversation& conversation) {
+  View names = View::array();
+  for (const Part& part : conversation) {
+    names.push_back({{"same_file", shown(part.file)}, {"same_verdict", verdict_of(part)}});
+  }
+  return names;
+}
+
+/// One for each text: other proofs of it are named there.
+View conversations_view(const Report& report) {
+  View views = View::array();
+  std::vector<const Conversation*> first;  // of each view
+  for (const Conversation& conversation : report.conversations) {
+    const auto found =
+        std::ranges::find_if(first, [&](const auto* other) { return same_statements(*other, conversation); });
+    if (found != first.end()) {
+      View& same = views[static_cast<std::size_t>(found - first.begin())]["same"];
+      for (View& name : names_view(conversation)) {
+        same.push_back(std::move(name));
+      }
+      continue;
+    }
+    first.push_back(&conversation);
+    const std::string name = conversation.size() > 1 ? "Conversation" : "Text";
+    views.push_back({{"conversation_name", name},
+                     {"number", std::to_string(first.size())},
+                     {"same", View::array()},
+                     {"parts", conversation_view(conversation, report.key)}});
+  }
+  for (View& view : views) {
+    view["numbered"] = views.size() > 1;
+    view["has_same"] = !view["same"].empty();
+  }
+  return views;
+}
+
+}  // namespace
+
+std::vector<Conversation> conversations_of(std::vector<Part> parts) {
+  std::vector<Conversation> conversations;
+  for (Part& part : parts) {
+    if (!part.archive.statement.start || conversations.empty()) {
+      conversations.emplace_back();
+    }
+    conversations.back().push_back(std::move(part));
+  }
+  return conversations;
+}
+
+std::vector<const Part*> all_parts(const Report& report) {
+  std::vector<const Part*> parts;
+  for (const Conversation& conversation : report.conversations) {
+    for (const Part& part : conversation) {
+      parts.push_back(&part);
+    }
+  }
+  return parts;
+}
+
+void verify_all(Report& report) {
+  for (Conversation& conversation : report.conversations) {
+    std::optional<ConversationState> before;
+    for (std::size_t i = 0; i < conversation.size(); ++i) {
+      conversation[i].verification = verify(report.key.value(), conversation[i].archive, i, before);
+      before = conversation[i].verification->kept;
+    }
+  }
+}
+
+std::string page(const Report& report) {
+  View details = View::array();
+  for (const Part* const part : all_parts(report)) {
+    details.push_back(details_view(*part, details.size() + 1));
+  }
+  const bool several = details.size() > 1;
+  return render_page({{"program", report.program},
+                      {"overall", verdict_view(report)},
+                      {"key", report.key ? key_view(*report.key) : View(false)},
+                      {"summary", summary_view(report)},
+                      {"conversations", conversations_view(report)},
+                      {"comparison", comparison_view(report)},
+                      {"several", several},
+                      {"details", details}});
+}
+
+}  // namespace tessera::report

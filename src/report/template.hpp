@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "report/view.hpp"
+
+namespace tessera::report {
+
+/// The page's template filled with a view, with the figures' templates as its parts. Every text of the view is escaped:
+/// & < > " ' as HTML has them.
+std::string render_page(const View& view);
+
+/// Any template, likewise. Throws std::logic_error if it is not one.
+std::string render(const std::string& text, const View& view);
+
+}  // namespace tessera::report

@@ -1,0 +1,69 @@
+#include "report/text.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text.hpp"
+
+namespace tessera::report {
+namespace {
+
+constexpr const char* dash = "–";
+constexpr double most_number = 1e12;  // beyond all seconds, bytes and bits that anything has
+
+}  // namespace
+
+std::string shown(std::string_view text, std::size_t most) { return printable(text, most); }
+
+std::string readable(std::string_view text, std::size_t most) {
+  std::string result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (result.size() >= most) {
+      return result + "...";
+    }
+    result += begin == 0 ? "" : "\n";
+    result += one_line(text.substr(begin, end - begin), most - std::min(most, result.size()));
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string grouped(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string fixed(double value, int digits) {
+  if (!(std::abs(value) < most_number)) {
+    return dash;
+  }
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string duration(double seconds) {
+  if (!(seconds >= 0)) {
+    return dash;
+  }
+  return seconds < 0.1 ? fixed(1000 * seconds, 0) + " ms" : fixed(seconds, seconds < 10 ? 2 : 1) + " s";
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  constexpr double mebibyte = 1 << 20;
+  return bytes == 0 ? dash : fixed(static_cast<double>(bytes) / mebibyte, 1);
+}
+
+std::string share(double part, double whole) { return whole > 0 ? fixed(100 * part / whole, 1) + " %" : dash; }
+
+std::string count_of(std::uint64_t count, std::string_view thing) {
+  return grouped(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,61 @@
+#include "report/verification.hpp"
+
+#include <chrono>
+
+#include "base/errors.hpp"
+#include "protocol/protocol.hpp"
+
+namespace tessera::report {
+namespace {
+
+Verdict judge(const VerifyingKey& key, const ProofArchive& archive, std::size_t part,
+              const std::optional<ConversationState>& before) {
+  if (archive.key_digest != key.digest()) {
+    return {false, "/statement", "the proof was made for another verifying key", {}, {}};
+  }
+  if (part > 0 && !before) {
+    return {false, "/statement", "the part before it keeps no state to continue", {}, {}};
+  }
+  return verify_part(key, archive.statement, archive.payload, before);
+}
+
+/// The positions that the verifier of an accepted proof draws, draw by draw.
+std::vector<std::vector<std::size_t>> drawn_positions(const ModelPlan& plan, const VerifyingKey& key,
+                                                      const ProofArchive& archive) {
+  std::vector<std::vector<std::size_t>> drawn;
+  VerifierTranscript transcript(statement_seed(key, archive.statement), archive.payload);
+  transcript.set_listener({.draws = [&](const auto& positions) { drawn.emplace_back(positions); }});
+  (void)tessera::verify_all(plan, key, archive.statement, transcript);
+  return drawn;
+}
+
+Account messages_of(const ModelPlan& plan, const VerifyingKey& key, const ProofArchive& archive, bool accepted) {
+  if (!accepted) {
+    return account_of(plan, key).account;
+  }
+  const auto drawn = drawn_positions(plan, key, archive);
+  std::size_t draw = 0;
+  return account_of(plan, key, [&](std::size_t /*count*/, unsigned /*log_size*/) { return drawn.at(draw++); }).account;
+}
+
+}  // namespace
+
+Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::size_t part,
+                    const std::optional<ConversationState>& before) {
+  const auto start = std::chrono::steady_clock::now();
+  Verdict verdict = judge(key, archive, part, before);
+  Verification result{verdict.accepted, std::move(verdict.scope), std::move(verdict.reason), 0, verdict.kept, {}, {}};
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (archive.key_digest != key.digest()) {
+    return result;  // what this key says of the lengths is beside the point
+  }
+  try {
+    const ModelPlan plan = ModelPlan::of(key, archive.statement);
+    result.soundness = soundness_report(plan, key);
+    result.account = messages_of(plan, key, archive, result.accepted);
+  } catch (const InputError&) {  // the model has no such statement: rejected for it
+  }
+  return result;
+}
+
+}  // namespace tessera::report

@@ -1,0 +1,160 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <regex>
+
+#include "archive/samples.hpp"
+#include "report/page.hpp"
+#include "report/template.hpp"
+#include "report/text.hpp"
+
+namespace tessera::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A report on files whose texts are all `text`.
+Report report_of(const std::string& text, std::size_t proofs = 2) {
+  Part part{text, 1000, std::string(64, 'a'), test::small_proof(), {}};
+  ProofArchive& archive = part.archive;
+  archive.text = archive.configuration = archive.memory_measure = text;
+  archive.soundness.entries = {{text, text, 101}, {"/a" + text, text, 100.5}};
+  archive.timings = {{"/", 2, 4096}, {"/a" + text, 1, 4096}, {"/b/" + text, 0.5, 4096}};
+  archive.ranks = {{text, {2, 1, 0.5}, {4096, 4096, 4096}}, {text + "2", {2, 1, 0.25}, {4096, 4096, 1 << 20}}};
+  Report report{"program", {}, {}};
+  report.conversations = conversations_of(std::vector<Part>(proofs, part));
+  return report;
+}
+
+/// The names of all tags, in order.
+std::vector<std::string> tags(const std::string& html) {
+  std::vector<std::string> names;
+  static const std::regex tag("<(/?[A-Za-z!][A-Za-z0-9]*)");
+  for (std::sregex_iterator match(html.begin(), html.end(), tag), end; match != end; ++match) {
+    names.push_back((*match)[1]);
+  }
+  return names;
+}
+
+std::size_t count(const std::string& html, const std::string& text) {
+  std::size_t number = 0;
+  for (std::size_t at = html.find(text); at != std::string::npos; at = html.find(text, at + 1)) {
+    ++number;
+  }
+  return number;
+}
+
+TEST(Template, EscapesWhateverItIsGiven) {
+  const std::string hostile = "<b>&\"'</b>{{program}}{{{x}}}{{>style}}";
+  EXPECT_EQ(render("{{x}}", {{"x", hostile}}), "&lt;b&gt;&amp;&quot;&apos;&lt;/b&gt;{{program}}{{{x}}}{{&gt;style}}");
+  EXPECT_THROW(render("{{#a}}", {{"a", "b"}}), std::logic_error);
+}
+
+TEST(Text, HasNoCharacterThatDoesNotShow) {
+  EXPECT_EQ(shown("a\x1b[2J\n\xff"), "a\\u{1b}[2J\\n\\xff");
+  EXPECT_EQ(readable("a \"b\"\n\x07<\n"), "a \"b\"\n\\u{7}<\n");
+  EXPECT_EQ(readable(std::string(1000, '\n'), 10).size(), 13U);
+  EXPECT_LE(shown(std::string(5000, 'x')).size(), 203U);
+  EXPECT_EQ(readable("a\xe2\x80\xae"
+                     "b"),
+            "a\\u{202e}b");
+}
+
+TEST(Text, WritesNumbers) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(475936), "475,936");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(duration(0.0554), "55 ms");
+  EXPECT_EQ(duration(0.43), "0.43 s");
+  EXPECT_EQ(duration(21.24), "21.2 s");
+  EXPECT_EQ(duration(std::nan("")), "–");
+  EXPECT_EQ(fixed(std::numeric_limits<double>::infinity(), 1), "–");
+  EXPECT_EQ(fixed(1e300, 1), "–");
+  EXPECT_EQ(mebibytes(0), "–");
+  EXPECT_EQ(share(1, 0), "–");
+  EXPECT_EQ(count_of(1, "rank"), "1 rank");
+}
+
+TEST(Page, KeepsItsMarkupWhateverTheFilesHold) {
+  const std::string long_name(100, 'x');  // fits into no figure
+  for (const char* hostile :
+       {"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onclick='x", "</style><b>", "</title><svg>",
+        "<!--", "]]>", "{{#several}}", "{{>page}}", "{{{program}}}", "&lt;b&gt;", "a\nb\tc"}) {
+    const std::string html = page(report_of(long_name + hostile));
+    std::string harmless = long_name + hostile;
+    std::ranges::replace_if(
+        harmless, [](char c) { return c != '/'; }, 'x');  // scopes as deep
+    const std::string plain = page(report_of(harmless));
+    EXPECT_EQ(tags(html), tags(plain)) << hostile;
+    EXPECT_EQ(count(html, "\""), count(plain, "\"")) << hostile;
+    EXPECT_THAT(html, Not(HasSubstr("<script"))) << hostile;
+    EXPECT_THAT(html, Not(HasSubstr("<img"))) << hostile;
+  }
+}
+
+TEST(Page, EscapesTokensOfTheKey) {
+  Report report = report_of("harmless");
+  report.key = test::small_key();
+  for (std::string& token : report.key->tokenizer.vocabulary) {
+    token = "<i>\xff";
+  }
+  const std::string html = page(report);
+  EXPECT_THAT(html, HasSubstr("&lt;i&gt;\\xff"));
+  EXPECT_THAT(html, Not(HasSubstr("<i>\\xff")));
+}
+
+TEST(Page, SaysThatNothingIsVerifiedWithoutAKey) {
+  const std::string html = page(report_of("harmless"));
+  EXPECT_THAT(html, HasSubstr("NOT VERIFIED"));
+  EXPECT_THAT(html, HasSubstr("Nothing on this page is proven."));
+  EXPECT_THAT(html, Not(HasSubstr("ACCEPTED")));
+}
+
+TEST(Page, SaysThatAProofIsOfAnotherKey) {
+  Report report = report_of("harmless");
+  report.key = test::small_key();
+  verify_all(report);
+  const std::string html = page(report);
+  EXPECT_THAT(html, HasSubstr("REJECTED"));
+  EXPECT_THAT(html, HasSubstr("at /statement: the proof was made for another verifying key"));
+  EXPECT_THAT(html, HasSubstr("0 of 2 proofs accepted"));
+}
+
+TEST(Page, IsBounded) {
+  Report report = report_of(std::string(100000, '"'), 1);
+  ProofArchive& archive = report.conversations[0][0].archive;
+  archive.statement.prompt.assign(4096, UINT32_MAX);
+  archive.statement.generated.assign(4096, UINT32_MAX);
+  archive.soundness.entries.assign(1 << 14, {std::string(250, '"'), std::string(250, '<'), 101});
+  archive.timings.assign(1 << 14, {"/" + std::string(250, '"'), 1e300, UINT64_MAX});
+  archive.ranks.assign(32, {std::string(100, '<'), std::vector<double>(1 << 14, std::nan("")),
+                            std::vector<std::uint64_t>(1 << 14, UINT64_MAX)});
+  EXPECT_LT(page(report).size(), 16U << 20U);
+}
+
+TEST(Conversations, AreMadeOfPartsThatContinue) {
+  const auto part = [](bool continues) {
+    Part result{"f", 0, "", test::small_proof(), {}};
+    if (continues) {
+      result.archive.statement.start.emplace();
+    }
+    return result;
+  };
+  const auto sizes = [](std::vector<Part> parts) {
+    std::vector<std::size_t> result;
+    for (const Conversation& conversation : conversations_of(std::move(parts))) {
+      result.push_back(conversation.size());
+    }
+    return result;
+  };
+  EXPECT_EQ(sizes({part(false), part(true), part(true), part(false)}), (std::vector<std::size_t>{3, 1}));
+  EXPECT_EQ(sizes({part(true), part(true)}), (std::vector<std::size_t>{2}));
+  EXPECT_EQ(sizes({part(false), part(false)}), (std::vector<std::size_t>{1, 1}));
+}
+
+}  // namespace
+}  // namespace tessera::report
