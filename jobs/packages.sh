@@ -24,6 +24,12 @@ gguf_requirement=gguf==0.19.0
 # what jobs/test.sh --browser needs beside them
 browser_packages=(chromium fonts-dejavu-core poppler-utils python3-pil)
 
+# what jobs/web.sh needs: only these
+web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc-dev dpkg-dev)
+
+# what jobs/test.sh --web needs beside all of them; puppeteer-core and axe-core come from npm
+web_test_packages=(chromium fonts-dejavu-core python3)
+
 # install_packages PACKAGE...
 install_packages() {
   local missing=() package

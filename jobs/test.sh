@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--all]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--all]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
 #   --packages  also the Debian packages, installed in a bare Debian 12 (needs root)
 #   --gguf      also GGUF files that the package gguf (PyPI) writes, against the folders that they are made from
 #   --browser   also pages of tessera report in headless Chromium; pictures stay in build-test/browser
+#   --web       also the verifier for browsers, in node and in Chromium
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(cluster packages gguf browser)
+parts=(cluster packages gguf browser web)
 tidy=0 quick=0
 declare -A wanted
 for argument in "$@"; do
@@ -39,7 +40,7 @@ cmake --build build-test -j "$jobs"
 
 # what a proof's reader relies on, or all
 checked=(src/base src/field src/hash src/tensor src/tokenizer src/transcript src/sumcheck src/lookup src/commitment src/parameters src/plan
-  src/subprotocols src/layers src/architecture src/protocol src/archive src/api)
+  src/subprotocols src/layers src/architecture src/protocol src/datasets src/archive src/api)
 if [ $tidy -eq 1 ]; then
   step "clang-tidy"
   git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
@@ -82,6 +83,12 @@ test_browser() {
   step "pages in headless Chromium"
   install_packages "${browser_packages[@]}"
   bash tests/browser/report_test.sh build-test "$(command -v mpirun)" . build-test/browser
+}
+
+test_web() {
+  step "the verifier for browsers"
+  jobs/web.sh
+  tests/web/web_test.sh build-test build-web
 }
 
 for part in "${parts[@]}"; do

@@ -1,36 +1,8 @@
 #include "archive/hdf5.hpp"
 
 #include "archive/hdf5_handle.hpp"
-#include "base/little_endian.hpp"
 
 namespace tessera {
-
-std::uint64_t DatasetInfo::count() const {
-  std::uint64_t product = 1;
-  for (const std::uint64_t extent : extents) {
-    product *= extent;
-  }
-  return product;
-}
-
-std::string to_hex(std::span<const std::uint8_t> bytes) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
-std::string to_string(const Extents& extents) {
-  std::string text = "(";
-  for (const std::uint64_t extent : extents) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  }
-  return text + ")";
-}
 
 namespace hdf5 {
 namespace {
@@ -40,11 +12,6 @@ herr_t keep_innermost(unsigned position, const H5E_error2_t* entry, void* data) 
     *static_cast<std::string*>(data) = entry->desc;
   }
   return 0;
-}
-
-void append_text(std::vector<std::uint8_t>& message, const std::string& text) {
-  append_little_endian<std::uint64_t>(message, text.size());
-  message.insert(message.end(), text.begin(), text.end());
 }
 
 hid_t number_type(const std::string& name) {
@@ -89,25 +56,6 @@ hid_t make_space(const Extents& extents) {
   }
   const std::vector<hsize_t> dimensions(extents.begin(), extents.end());
   return H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr);
-}
-
-Digest file_digest(const std::string& format, std::uint32_t version,
-                   const std::map<std::string, DatasetInfo>& datasets) {
-  static constexpr std::string_view domain = "tessera file\n";
-  std::vector<std::uint8_t> message(domain.begin(), domain.end());
-  append_text(message, format);
-  append_little_endian<std::uint64_t>(message, version);
-  append_little_endian<std::uint64_t>(message, datasets.size());
-  for (const auto& [name, info] : datasets) {
-    append_text(message, name);
-    append_text(message, info.type.to_string());
-    append_little_endian<std::uint64_t>(message, info.extents.size());
-    for (const std::uint64_t extent : info.extents) {
-      append_little_endian<std::uint64_t>(message, extent);
-    }
-    message.insert(message.end(), info.digest.begin(), info.digest.end());
-  }
-  return blake2s(message);
 }
 
 }  // namespace hdf5

@@ -36,9 +36,5 @@ std::string last_error();
 /// A datatype of the file format: little-endian numbers, NUL-padded UTF-8 strings. To be closed by the caller.
 hid_t make_type(const ElementType& type);
 hid_t make_space(const Extents& extents);
-/// The digest of a whole file: BLAKE2s-256 over "tessera file\n", format, version and, sorted by name, each dataset's
-/// name, type, extents and digest. Texts are preceded by their length, all numbers are 8 bytes little endian.
-Digest file_digest(const std::string& format, std::uint32_t version,
-                   const std::map<std::string, DatasetInfo>& datasets);
 
 }  // namespace tessera::hdf5

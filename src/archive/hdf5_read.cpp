@@ -1,10 +1,14 @@
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "archive/file_image.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hdf5_handle.hpp"
-#include "plan/key.hpp"
 
 namespace tessera {
 namespace {
@@ -12,19 +16,20 @@ namespace {
 namespace fs = std::filesystem;
 using hdf5::Handle;
 
-constexpr unsigned max_depth = 6;
-constexpr std::size_t max_objects = 4096;
-constexpr int max_rank = 4;
-constexpr std::size_t max_name = 200;
+/// What the library tells of a group, as far as it is wanted.
+struct Links {
+  std::size_t most = 0;
+  std::vector<std::pair<std::string, int>> found = {};
+};
 
 /// Called by the library: no exception may pass. 1 stops the iteration.
 herr_t collect_link(hid_t /*group*/, const char* name, const H5L_info_t* info, void* data) noexcept {
-  auto& links = *static_cast<std::vector<std::pair<std::string, int>>*>(data);
-  if (links.size() >= max_objects) {
+  auto& links = *static_cast<Links*>(data);
+  if (links.found.size() >= links.most) {
     return 1;
   }
   try {
-    links.emplace_back(name, info->type);
+    links.found.emplace_back(name, info->type);
   } catch (const std::bad_alloc&) {
     return -1;
   }
@@ -73,6 +78,12 @@ bool read_attribute(hid_t object, const char* name, const ElementType& type, con
          H5Aread(attribute.get(), wanted.get(), data) >= 0;
 }
 
+std::optional<Digest> read_digest(hid_t object) {
+  Digest digest{};
+  const bool found = read_attribute(object, "digest", ElementType::of<std::uint8_t>(), {digest.size()}, digest.data());
+  return found ? std::optional(digest) : std::nullopt;
+}
+
 /// The root's `format`, at most 64 bytes; empty if there is none.
 std::string read_format(hid_t file) {
   for (std::size_t width = 1; width <= 64; ++width) {
@@ -86,15 +97,13 @@ std::string read_format(hid_t file) {
 
 }  // namespace
 
-ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t max_bytes) : path_(path) {
+ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t max_bytes)
+    : DatasetFile(path.string()), path_(path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access.get(), false, true);  // read-only files on network file systems
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
   image_ = hdf5::use_image(access.get(), path);
-  file_bytes_ = image_.empty() ? regular_file_size(path) : image_.size();
-  if (file_bytes_ > max_bytes) {
-    fail("size", "at most " + std::to_string(max_bytes) + " bytes", std::to_string(file_bytes_));
-  }
+  set_file_bytes(image_.empty() ? regular_file_size(path) : image_.size(), max_bytes);
   hdf5::silence();
   // the library makes sure that no file has an image's name: there is none below a regular file
   file_ = H5Fopen((image_.empty() ? path : path / "image").c_str(), H5F_ACC_RDONLY, access.get());
@@ -113,29 +122,15 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
 ReadFile::~ReadFile() { H5Fclose(file_); }
 
 void ReadFile::open(std::string_view format) {
-  format_ = read_format(file_);
-  const std::string found_format = format_.empty() ? "none" : format_;
-  if (!format.empty() && format_ != format) {
-    fail("format", std::string(format), found_format);
-  }
-  if (!format_.starts_with("tessera ")) {
-    fail("format", "a file written by tessera", found_format);
-  }
+  FileHead head{read_format(file_)};
   std::uint32_t version = 0;
-  if (!read_attribute(file_, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
-    fail("format_version", std::to_string(format_version), "none");
+  if (read_attribute(file_, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
+    head.version = version;
   }
-  if (version != format_version) {
-    fail("format_version", std::to_string(format_version), std::to_string(version));
-  }
-  if (!read_attribute(file_, "digest", ElementType::of<std::uint8_t>(), {digest_.size()}, digest_.data())) {
-    fail("digest", "32 bytes", "none");
-  }
+  head.digest = read_digest(file_);
+  set_head(head, format);
   walk(file_, "", 0);
-  const Digest computed = hdf5::file_digest(format_, version, datasets_);
-  if (computed != digest_) {
-    fail("digest", to_hex(digest_), to_hex(computed) + " (the file is damaged)");
-  }
+  check_digest();
 }
 
 std::vector<std::pair<std::string, int>> ReadFile::links(std::int64_t group, const std::string& prefix) const {
@@ -151,13 +146,13 @@ std::vector<std::pair<std::string, int>> ReadFile::links(std::int64_t group, con
   if (storage.storage_type != H5G_STORAGE_TYPE_DENSE) {
     fail("/" + prefix, "a group with dense link storage", "another storage");
   }
-  std::vector<std::pair<std::string, int>> found;
-  const herr_t status = H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_link, &found);
+  Links links{max_objects};
+  const herr_t status = H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_link, &links);
   if (status != 0) {
     fail("/" + prefix, "a readable group of at most " + std::to_string(max_objects) + " objects",
          status > 0 ? "more" : "damaged bytes");
   }
-  return found;
+  return std::move(links.found);
 }
 
 void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned depth) {
@@ -169,19 +164,16 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
     if (kind != H5L_TYPE_HARD) {
       fail(path, "a hard link", link_kind(kind));
     }
-    if (path.size() > max_name || datasets_.size() >= max_objects) {
-      fail("/" + prefix, "names and objects within bounds", "more");
-    }
     H5O_info_t info{};
     if (H5Oget_info_by_name2(group, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
       fail(path, "a readable object", "damaged bytes");
     }
-    // the count of links is the file's word: an address seen before is a second link
-    if (info.rc != 1 || !addresses_.insert(info.addr).second) {
+    if (info.rc != 1) {
       fail(path, "an object linked once", std::to_string(info.rc) + " links");
     }
+    see_object(path, info.addr);  // the count of links is the file's word
     if (info.type == H5O_TYPE_DATASET) {
-      add_dataset(group, name, path);
+      read_dataset(group, name, path);
     } else if (info.type == H5O_TYPE_GROUP) {
       const Handle child(H5Gopen2(group, name.c_str(), H5P_DEFAULT), H5Gclose);
       if (!child) {
@@ -194,7 +186,7 @@ void ReadFile::walk(std::int64_t group, const std::string& prefix, unsigned dept
   }
 }
 
-void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const std::string& path) {
+void ReadFile::read_dataset(std::int64_t parent, const std::string& name, const std::string& path) {
   const Handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle creation(dataset ? H5Dget_create_plist(dataset.get()) : -1, H5Pclose);
   if (!creation) {
@@ -213,36 +205,44 @@ void ReadFile::add_dataset(std::int64_t parent, const std::string& name, const s
     fail(path, "a readable dataset", "damaged bytes");
   }
   DatasetInfo info{path, known_type(type.get())};
-  if (info.type.name.empty()) {
-    fail(path, "little-endian numbers or fixed-length strings", "another element type");
-  }
   const int rank = H5Sget_simple_extent_ndims(space.get());
   if (H5Sis_simple(space.get()) <= 0 || H5Sget_simple_extent_type(space.get()) == H5S_NULL || rank < 0 ||
-      rank > max_rank) {
+      static_cast<std::size_t>(rank) > max_rank) {
     fail(path, "at most " + std::to_string(max_rank) + " dimensions", "another extent");
   }
   std::vector<hsize_t> dimensions(static_cast<std::size_t>(rank));
   std::vector<hsize_t> limits(dimensions.size());
   H5Sget_simple_extent_dims(space.get(), dimensions.data(), limits.data());
   info.extents.assign(dimensions.begin(), dimensions.end());
-  std::uint64_t bytes = info.type.width;
-  bool overflow = dimensions != limits;
-  for (const std::uint64_t extent : info.extents) {
-    overflow = overflow || __builtin_mul_overflow(bytes, extent, &bytes);
+  if (dimensions != limits) {
+    fail(path, "a dataset of one size", "one that may grow");
   }
-  const std::uint64_t offset = H5Dget_offset(dataset.get());
-  info.offset = offset;
-  const bool stored = bytes == 0 || (offset != HADDR_UNDEF && offset <= file_bytes_ && bytes <= file_bytes_ - offset &&
-                                     H5Dget_storage_size(dataset.get()) == bytes);
-  if (overflow || !stored) {
-    fail(path, "data inside the file's " + std::to_string(file_bytes_) + " bytes",
-         info.type.to_string() + " " + to_string(info.extents));
+  const haddr_t offset = H5Dget_offset(dataset.get());
+  add_dataset(std::move(info), {offset == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(offset),
+                                H5Dget_storage_size(dataset.get()), read_digest(dataset.get())});
+}
+
+void ReadFile::read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const {
+  static_assert(std::endian::native == std::endian::little, "values are read as they are stored");
+  if (!image_.empty()) {
+    std::ranges::copy(image_.subspan(offset, bytes.size()), bytes.begin());
+    return;
   }
-  if (!read_attribute(dataset.get(), "digest", ElementType::of<std::uint8_t>(), {info.digest.size()},
-                      info.digest.data())) {
-    fail(path, "an attribute digest", "none");
+  void* descriptor = nullptr;
+  if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
+    fail(info.name, "readable data", hdf5::last_error());
   }
-  datasets_.emplace(path, std::move(info));
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t read = pread(*static_cast<const int*>(descriptor), bytes.data() + done, bytes.size() - done,
+                               static_cast<off_t>(offset + done));
+    if (read < 0 && errno == EINTR) {
+      continue;
+    }
+    if (read <= 0) {
+      fail(info.name, "readable data", read < 0 ? std::strerror(errno) : "the end of the file");
+    }
+    done += static_cast<std::size_t>(read);
+  }
 }
 
 }  // namespace tessera

@@ -222,7 +222,7 @@ Digest WriteFile::close() {
   if (growing_) {
     throw std::logic_error("WriteFile: a dataset is not finished: " + growing_->info.name);
   }
-  const Digest digest = hdf5::file_digest(format_, format_version, datasets_);
+  const Digest digest = file_digest(format_, format_version, datasets_);
   haddr_t used = 0;
   if (!write_digest(file_, digest) || H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0 || H5Fget_eoa(file_, &used) < 0) {
     fail("cannot be completed");

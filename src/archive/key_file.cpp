@@ -1,20 +1,11 @@
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
 #include "model/model.hpp"
-#include "plan/limits.hpp"
 
 #include "archive/naming.hpp"
 #include "archive/tokenizer_fields.hpp"
 
 namespace tessera {
-namespace {
-
-/// Tables, names, numbers and powers of equalisation are below 128 MiB; the rest is vocabulary, its lengths and merges.
-constexpr std::uint64_t max_key_bytes =
-    max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 27);
-
-}  // namespace
-
 void write_merges(WriteFile& file, const std::string& name, const std::vector<Merge>& merges) {
   std::vector<std::uint32_t> ids;
   for (const Merge& merge : merges) {
@@ -63,10 +54,7 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
 }
 
 VerifyingKey load_key(const std::filesystem::path& path) {
-  return naming(path, [&] {
-    const ReadFile file(path, key_format, 4 * max_key_bytes);
-    return VerifyingKey::decode(file.read_list<std::uint8_t>("key", max_key_bytes));
-  });
+  return naming(path, [&] { return read_key(ReadFile(path, key_format, max_key_file_bytes)); });
 }
 
 }  // namespace tessera

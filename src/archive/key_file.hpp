@@ -2,11 +2,9 @@
 
 #include <filesystem>
 #include "archive/hdf5.hpp"
-#include "plan/key.hpp"
+#include "datasets/key_archive.hpp"
 
 namespace tessera {
-
-inline constexpr std::string_view key_format = "tessera verifying key";
 
 /// Writes a verifying key: `key` (uint8, the canonical byte string, the only thing that is read back) and, under
 /// `information/`, readable copies of its fields for h5py users. Throws InputError if the key is not a valid one.

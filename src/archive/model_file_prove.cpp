@@ -267,7 +267,7 @@ Digest parameters_digest(const std::filesystem::path& path) {
   for (const std::string& name : file.names_in("parameters")) {
     parameters.emplace(name, file.datasets().at("parameters/" + name));
   }
-  return hdf5::file_digest("tessera parameters", format_version, parameters);
+  return file_digest("tessera parameters", format_version, parameters);
 }
 
 std::optional<FloatModel> load_float_model(const std::filesystem::path& path) {

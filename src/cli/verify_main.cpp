@@ -1,30 +1,17 @@
 #include <functional>
 #include <iostream>
 #include "archive/hdf5.hpp"
-#include "archive/isolated.hpp"
 #include "base/errors.hpp"
 
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/verify_conversation.hpp"
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
 
 namespace tessera::cli {
 namespace {
-
-Judge open_key(const VerifyOptions& options) {
-  Judge judge{options.key, load_key_isolated(options.key), {}};
-  judge.digest = judge.key.digest();
-  if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
-    throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
-  }
-  if (!options.expect_prompt.empty() && options.expect_prompt.size() != options.proofs.size()) {
-    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(options.proofs.size()) +
-                     " proofs, or none, found " + std::to_string(options.expect_prompt.size()));
-  }
-  return judge;
-}
 
 /// Ids and text. The text comes from the key's vocabulary, never from the proof file.
 void print_ids(const char* what, const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
@@ -33,25 +20,6 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
     std::cout << ' ' << id;
   }
   std::cout << "\n\"" << printable(text_of(key, ids)) << "\"\n";
-}
-
-/// The parts of a conversation, up to the first that is not accepted; show() is given each.
-ExitCode judge_conversation(const VerifyOptions& options, const Judge& judge,
-                            const std::function<void(std::size_t, const Judgement&)>& show) {
-  Expectation expected;
-  for (std::size_t part = 0; part < options.proofs.size(); ++part) {
-    expected.part = part;
-    if (!options.expect_prompt.empty()) {
-      expected.prompt = options.expect_prompt[part];
-    }
-    const Judgement judgement = cli::judge(judge, options.proofs[part], expected);
-    show(part, judgement);
-    if (judgement.code != done) {
-      return judgement.code;
-    }
-    expected.before = judgement.kept;
-  }
-  return done;
 }
 
 EachOptions each_of(const VerifyOptions& options) { return {options.proofs, options.jobs, options.json}; }

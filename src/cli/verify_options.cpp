@@ -1,22 +1,9 @@
 #include "cli/verify_options.hpp"
 
-#include "base/text.hpp"
 #include "cli/argument_kind.hpp"
 #include "cli/version.hpp"
-#include "hash/blake2s.hpp"
 
 namespace tessera::cli {
-namespace {
-
-/// Empty if the text is a digest as this program prints it, else what is wrong.
-std::string check_digest(const std::string& text) {
-  const bool good =
-      text.size() == 2 * sizeof(Digest) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return good ? "" : "expected 64 lower-case hexadecimal digits, found " + quoted_name(text);
-}
-
-}  // namespace
-
 void declare(CLI::App& program, VerifyOptions& options) {
   program.name("tessera-verify");
   program.description("Check a proof, or many, that a committed model generated a text.");

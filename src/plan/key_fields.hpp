@@ -221,7 +221,7 @@ class KeyDecoder {
     if (rest_.size() / least < found) {
       refuse_key(field, "at most " + std::to_string(rest_.size() / least) + " entries", std::to_string(found));
     }
-    return found;
+    return static_cast<std::size_t>(found);
   }
   static void limit(std::string_view name, std::uint64_t value, std::string_view field) {
     if (const Limit& allowed = limit_of(name); !allowed.allows(value)) {

@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/errors.hpp"
 #include "plan/limits.hpp"
@@ -13,7 +14,9 @@ namespace {
 }  // namespace
 
 PassShape PassShape::of(const Statement& statement) {
-  return {statement.prompt.size(), statement.generated.size(), statement.start ? statement.start->length : 0,
+  const std::uint64_t past = statement.start ? statement.start->length : 0;
+  constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();  // more than any limit, whatever the machine
+  return {statement.prompt.size(), statement.generated.size(), static_cast<std::size_t>(std::min(past, most)),
           statement.keeps, statement.pass_length};
 }
 

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "transcript/transcript.hpp"
 
 #include <bit>
@@ -77,7 +79,7 @@ std::vector<std::size_t> Transcript::positions(std::string_view label, std::size
   while (result.size() < count) {
     const Digest output = squeeze(label);
     for (std::size_t i = 0; i < 4 && result.size() < count; ++i) {
-      result.push_back(read_little_endian<std::uint64_t>(output.data() + 8 * i) & mask);
+      result.push_back(static_cast<std::size_t>(read_little_endian<std::uint64_t>(output.data() + 8 * i) & mask));
     }
   }
   if (listener_.draws) {

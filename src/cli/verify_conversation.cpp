@@ -1,0 +1,39 @@
+#include "cli/verify_conversation.hpp"
+
+#include "archive/isolated.hpp"
+#include "base/errors.hpp"
+
+namespace tessera::cli {
+
+Judge open_key(const Conversation& options) {
+  Judge judge{options.key, load_key_isolated(options.key), {}};
+  judge.digest = judge.key.digest();
+  if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
+    throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
+  }
+  if (!options.expect_prompt.empty() && options.expect_prompt.size() != options.proofs.size()) {
+    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(options.proofs.size()) +
+                     " proofs, or none, found " + std::to_string(options.expect_prompt.size()));
+  }
+  return judge;
+}
+
+ExitCode judge_conversation(const Conversation& options, const Judge& judge,
+                            const std::function<void(std::size_t, const Judgement&)>& show) {
+  Expectation expected;
+  for (std::size_t part = 0; part < options.proofs.size(); ++part) {
+    expected.part = part;
+    if (!options.expect_prompt.empty()) {
+      expected.prompt = options.expect_prompt[part];
+    }
+    const Judgement judgement = cli::judge(judge, options.proofs[part], expected);
+    show(part, judgement);
+    if (judgement.code != done) {
+      return judgement.code;
+    }
+    expected.before = judgement.kept;
+  }
+  return done;
+}
+
+}  // namespace tessera::cli

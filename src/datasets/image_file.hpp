@@ -1,0 +1,25 @@
+#pragma once
+
+#include "datasets/dataset_file.hpp"
+#include "datasets/hdf5_object.hpp"
+
+namespace tessera {
+
+/// A file of ours in memory, read without the HDF5 library: for machines that have none. Files that tessera has written
+/// are the same to it and to ReadFile, damaged ones too; of others that ReadFile would take, it refuses those that use
+/// another version of some structure.
+class ImageFile : public DatasetFile {
+ public:
+  /// Checks structure and root digest. `name` stands in messages; `image` must outlive this.
+  ImageFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
+            std::uint64_t max_bytes = any_size);
+
+ private:
+  void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const override;
+  void walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, const std::string& prefix, unsigned depth);
+  void add(const std::string& path, const hdf5::ObjectHeader& dataset);
+
+  std::span<const std::uint8_t> image_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "datasets/dataset_file.hpp"
+#include "plan/key.hpp"
+#include "plan/limits.hpp"
+
+namespace tessera {
+
+inline constexpr std::string_view key_format = "tessera verifying key";
+/// Tables, names, numbers and powers of equalisation are below 128 MiB; the rest is vocabulary, its lengths and merges.
+inline constexpr std::uint64_t max_key_bytes =
+    max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 27);
+inline constexpr std::uint64_t max_key_file_bytes = 4 * max_key_bytes;
+
+/// The key in a file of format key_format, from its canonical bytes alone. Throws InputError unless it is a valid one.
+VerifyingKey read_key(const DatasetFile& file);
+
+}  // namespace tessera

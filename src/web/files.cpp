@@ -1,0 +1,45 @@
+#include "web/files.hpp"
+
+#include <map>
+
+#include "archive/isolated.hpp"
+#include "archive/naming.hpp"
+#include "datasets/image_file.hpp"
+#include "datasets/key_archive.hpp"
+
+namespace tessera {
+namespace web {
+namespace {
+
+std::map<std::string, std::vector<std::uint8_t>>& files() {
+  static std::map<std::string, std::vector<std::uint8_t>> all;
+  return all;
+}
+
+ImageFile open(const std::string& name, std::string_view format, std::uint64_t max_bytes) {
+  const auto found = files().find(name);
+  if (found == files().end()) {
+    throw InputError(name + ": expected a file, found nothing");
+  }
+  return {name, found->second, format, max_bytes};
+}
+
+}  // namespace
+
+void add_file(const std::string& name, std::vector<std::uint8_t> bytes) { files()[name] = std::move(bytes); }
+void clear_files() { files().clear(); }
+
+}  // namespace web
+
+VerifyingKey load_key_isolated(const std::filesystem::path& path) {
+  return naming(path, [&] { return read_key(web::open(path.string(), key_format, max_key_file_bytes)); });
+}
+
+StoredProof load_proof_isolated(const std::filesystem::path& path) {
+  return naming(path, [&] {
+    ProofArchive proof = read_proof(web::open(path.string(), proof_format, max_proof_file_bytes));
+    return StoredProof{std::move(proof.statement), std::move(proof.payload), proof.key_digest};
+  });
+}
+
+}  // namespace tessera

@@ -1,0 +1,98 @@
+// node verdicts.mjs PROGRAMS CORPUS WORKER MODULE: the page's verifier says what tessera-verify says of every file that
+// corpus.py has made: verdict, scope, statement and soundness; and the reason of each rejection.
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+const [programs, corpus, worker, module_file] = process.argv.slice(2).map((path) => resolve(path));
+const { verifyFiles } = createRequire(import.meta.url)(worker);
+const module = new WebAssembly.Module(readFileSync(module_file));
+const load = (name) => ({ name, bytes: readFileSync(name) });
+let failures = 0;
+const counts = {};
+
+function native(...options) {
+  try {
+    return JSON.parse(execFileSync(join(programs, "tessera-verify"), ["--json", ...options],
+      { maxBuffer: 2 ** 30, stdio: ["ignore", "pipe", "ignore"] }));
+  } catch (error) {
+    return JSON.parse(error.stdout);
+  }
+}
+
+function inPage(key, proofs, expected = { key: "", prompts: [] }) {
+  try {
+    return verifyFiles(module, { key: load(key), proofs: proofs.map(load), expected });
+  } catch (error) {
+    return { verdict: "failed", error: error.message };
+  }
+}
+
+const relevant = (proof) => JSON.stringify([proof.verdict, proof.scope, proof.verdict === "rejected" ? proof.reason : "",
+  proof.prompt, proof.generated, proof.soundness, proof.bytes]);
+
+function same(name, expected, found) {
+  if (expected !== found) {
+    ++failures;
+    console.log(`FAILED: ${name}\n  tessera-verify: ${expected.slice(0, 300)}\n  page: ${found.slice(0, 300)}`);
+  }
+}
+
+function sameConversation(name, key, proofs, options = [], expected = undefined) {
+  const theirs = native("--key", key, ...proofs, ...options);
+  const ours = inPage(key, proofs, expected);
+  counts[`conversation ${ours.verdict}`] = (counts[`conversation ${ours.verdict}`] ?? 0) + 1;
+  same(name, JSON.stringify([theirs.verdict, theirs.key, (theirs.proofs ?? []).map(relevant)]),
+    JSON.stringify([ours.verdict, ours.key, (ours.proofs ?? []).map(relevant)]));
+}
+
+const keys = ["odd-40k", "odd-qwen-60k"].map((name) => join(corpus, "keys", `${name}.key`));
+const proof = (name) => join(corpus, "proofs", `${name}.h5`);
+for (const key of keys) {
+  for (const theirs of native("--key", key, "--each", join(corpus, "proofs")).proofs) {
+    const ours = inPage(key, [theirs.file]);
+    counts[ours.verdict] = (counts[ours.verdict] ?? 0) + 1;
+    same(`${key} ${theirs.file}: ${theirs.reason} / ${ours.proofs?.[0]?.reason ?? ours.error}`, relevant(theirs),
+      relevant(ours.proofs?.[0] ?? ours));
+  }
+}
+for (const name of readdirSync(join(corpus, "damaged_keys"))) {
+  sameConversation(`key ${name}`, join(corpus, "damaged_keys", name), [proof("odd-40k-proof")]);
+}
+const parts = [proof("odd-40k-proof-part1"), proof("odd-40k-proof-part2")];
+sameConversation("parts", keys[0], parts);
+sameConversation("parts in the wrong order", keys[0], [...parts].reverse());
+sameConversation("a part twice", keys[0], [parts[0], parts[0]]);
+sameConversation("a part after a whole", keys[0], [proof("odd-40k-proof"), parts[1]]);
+sameConversation("another key", keys[1], parts);
+for (const what of ["root", "length", "beginning", "keeps"]) {
+  sameConversation(`a false start: ${what}`, keys[0], [parts[0], proof(`start-${what}`)]);
+}
+const digest = native("--key", keys[0], parts[0]).key.digest;
+for (const key of [digest, digest.replace(/^./, (c) => (c === "0" ? "1" : "0")), "ab"]) {
+  const options = ["--expect-key", key];
+  if (key.length === 64) {
+    sameConversation(`expected key ${key}`, keys[0], parts, options, { key, prompts: [] });
+  } else {
+    same("an expected key that is none", "unusable", inPage(keys[0], parts, { key, prompts: [] }).verdict);
+  }
+}
+for (const prompts of [["The old man"], ["The old woman"], ["The  old man"], ["1,2,3"], [""], ["Z\u0301\u1E9B\u0323 ｶﾞ １２"]]) {
+  sameConversation(`expected prompt ${prompts}`, keys[0], [proof("odd-40k-proof")], ["--expect-prompt", ...prompts],
+    { key: "", prompts });
+  sameConversation(`expected prompt ${prompts}, qwen`, keys[1], [proof("odd-qwen-60k-proof")], ["--expect-prompt", ...prompts],
+    { key: "", prompts });
+}
+sameConversation("expected prompts of parts", keys[0], parts, ["--expect-prompt", "The old man", "--expect-prompt", " and"],
+  { key: "", prompts: ["The old man", " and"] });
+sameConversation("too few expected prompts", keys[0], parts, ["--expect-prompt", "The old man"], { key: "", prompts: ["The old man"] });
+console.log(JSON.stringify(counts));
+for (const verdict of ["accepted", "rejected", "unusable"]) {
+  if (!(counts[verdict] > 10)) {
+    ++failures;
+    console.log(`FAILED: expected files of each verdict, found ${counts[verdict] ?? 0} ${verdict}`);
+  }
+}
+console.log(failures === 0 ? "passed" : `${failures} failures`);
+process.exit(failures === 0 ? 0 : 1);
