@@ -138,7 +138,7 @@ void DatasetFile::check(const std::string& name) const {
   Blake2s hash;
   std::vector<std::byte> piece;
   for (std::uint64_t begin = 0; begin < info.bytes(); begin += piece.size()) {
-    piece.resize(std::min(most, info.bytes() - begin));
+    piece.resize(static_cast<std::size_t>(std::min(most, info.bytes() - begin)));
     read_bytes(info, begin, piece);
     hash.update({reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()});
   }
@@ -174,7 +174,7 @@ std::string DatasetFile::read_text(const std::string& name, std::uint64_t max_by
   if (!info.extents.empty()) {
     fail(name, to_string({}), to_string(info.extents));
   }
-  std::string text(info.bytes(), '\0');
+  std::string text(static_cast<std::size_t>(info.bytes()), '\0');
   read_whole(info, std::as_writable_bytes(std::span(text)));
   text.resize(text.find_last_not_of('\0') + 1);
   return text;
@@ -184,11 +184,12 @@ std::vector<std::string> DatasetFile::read_texts(const std::string& name, std::u
                                                  std::uint64_t max_bytes) const {
   const DatasetInfo& info = find_text(name, max_bytes);
   check_list(info, max_count);
-  std::string padded(info.bytes(), '\0');
+  std::string padded(static_cast<std::size_t>(info.bytes()), '\0');
+  const auto width = static_cast<std::size_t>(info.type.width);
   read_whole(info, std::as_writable_bytes(std::span(padded)));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < info.extents.front(); ++i) {
-    std::string text = padded.substr(i * info.type.width, info.type.width);
+    std::string text = padded.substr(i * width, width);
     text.resize(text.find_last_not_of('\0') + 1);
     texts.push_back(std::move(text));
   }

@@ -78,6 +78,8 @@ async function dropped(browser, address) {
   check((await verdict(page)).startsWith("ACCEPTED"), "a dropped key and proof are accepted");
   check((await text(page, ".generated bdi"))[0].length > 5, "the continuation is shown");
   check((await text(page, ".prompt bdi"))[0] === "The old man", "the prompt is shown");
+  await page.evaluate(() => { at("verify").click(); at("verify").click(); });
+  check((await verdict(page)).startsWith("ACCEPTED"), "asked again at once, it answers");
   const facts = await page.$eval(".facts", (element) => element.innerText);
   check(/[0-9a-f]{64}/.test(facts) && /bits/.test(facts) && /ms/.test(facts), "digest, soundness and time are shown");
   await accessible(page, "accepted");

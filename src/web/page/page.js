@@ -24,6 +24,7 @@ const files = { key: null, proofs: [] }; // each {name, bytes}
 const verifier = {
   worker: null,
   loaded: null, // a promise
+  last: Promise.resolve(), // of what was asked last
   start() {
     const code = at("worker-code").textContent;
     const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
@@ -52,9 +53,12 @@ const verifier = {
       worker.postMessage(message);
     });
   },
-  async verify(request) {
-    await this.loaded;
-    return this.answer(request, seconds_for_a_part * request.proofs.length);
+  /// One after the other: the worker has one answer at a time.
+  verify(request) {
+    const next = this.last.catch(() => {}).then(() => this.loaded)
+      .then(() => this.answer(request, seconds_for_a_part * request.proofs.length));
+    this.last = next;
+    return next;
   },
 };
 
