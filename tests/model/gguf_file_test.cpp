@@ -30,7 +30,8 @@ class Gguf : public testing::Test {
  protected:
   /// One tensor of each type, a row of blocks each.
   Gguf() {
-    for (const auto& [name, vectors] : block_vectors().items()) {
+    const json all = block_vectors();
+    for (const auto& [name, vectors] : all.items()) {
       const std::string blocks = from_hex(vectors["blocks"].get<std::string>());
       const std::size_t values = from_hex(vectors["values"].get<std::string>()).size() / sizeof(float);
       builder_.add_tensor({name, {values / 2, 2}, gguf_type_of(name).number, blocks});
@@ -73,7 +74,8 @@ TEST(GgufBlocks, values_are_bit_equal_to_the_reference) {
 TEST_F(Gguf, rows_of_every_type_are_read_by_themselves) {
   const GgufFile file = open();
   ASSERT_EQ(file.names().size(), 7U);
-  for (const auto& [name, vectors] : block_vectors().items()) {
+  const json expected = block_vectors();
+  for (const auto& [name, vectors] : expected.items()) {
     const std::string bytes = from_hex(vectors["values"].get<std::string>());
     const std::vector<float> all = file.read(name);
     ASSERT_EQ(all.size() * sizeof(float), bytes.size());
