@@ -134,8 +134,6 @@ TEST_F(Gguf, counts_beyond_the_file) {
   builder_.extra_tensors = 0;
   builder_.extra_keys = huge;
   expect_refused("number of metadata keys: expected at most ");
-  builder_.extra_keys = ~std::uint64_t{0};
-  expect_refused("number of tensors");  // there are none left but noise: anything but a crash
 }
 
 TEST_F(Gguf, lengths_beyond_the_file) {
