@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <hdf5.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,7 +88,8 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
 /// Never returns: the child's whole life. `keep` keeps the image.
 [[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const std::function<void()>& keep,
                                 const std::function<Bytes()>& read, const IsolationLimits& limits) {
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for it then
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM, SIGHUP}) {
     std::signal(signal, SIG_DFL);
   }
   const rlimit no_core{0, 0};

@@ -22,6 +22,48 @@ void write_ranks(WriteFile& file, const ProofArchive& proof) {
   file.write("information/ranks/peak_memory", std::span<const std::uint64_t>(peaks), extents);
 }
 
+/// Lists of one for each rank, row after row.
+std::vector<std::uint64_t> rows_of(const auto& entries, auto list) {
+  std::vector<std::uint64_t> rows;
+  for (const auto& entry : entries) {
+    const std::vector<std::uint64_t>& row = entry.*list;
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  return rows;
+}
+void save_communication(WriteFile& file, const ProofArchive& proof) {
+  std::vector<std::string> scopes;
+  std::vector<std::uint64_t> calls;
+  for (const ScopeTraffic& traffic : proof.communication) {
+    scopes.push_back(traffic.scope);
+    calls.push_back(traffic.calls);
+  }
+  const Extents extents{scopes.size(), proof.machine.ranks};
+  file.write_texts("information/communication/scope", scopes);
+  file.write("information/communication/calls", calls);
+  file.write<std::uint64_t>("information/communication/sent", rows_of(proof.communication, &ScopeTraffic::sent),
+                            extents);
+  file.write<std::uint64_t>("information/communication/received", rows_of(proof.communication, &ScopeTraffic::received),
+                            extents);
+}
+
+void save_ownership(WriteFile& file, const ProofArchive& proof) {
+  std::vector<std::string> names, tensors;
+  std::vector<std::uint64_t> lengths, chunks;
+  for (const OwnedDimension& dimension : proof.ownership) {
+    names.push_back(dimension.name);
+    tensors.push_back(dimension.tensors);
+    lengths.push_back(dimension.length);
+    chunks.push_back(dimension.chunk);
+  }
+  file.write_texts("information/ownership/name", names);
+  file.write_texts("information/ownership/tensors", tensors);
+  file.write("information/ownership/length", lengths);
+  file.write("information/ownership/chunk", chunks);
+  file.write<std::uint64_t>("information/ownership/first", rows_of(proof.ownership, &OwnedDimension::first),
+                            {names.size(), std::uint64_t{proof.machine.ranks} + 1});
+}
+
 }  // namespace
 
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) {
@@ -67,6 +109,11 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   file.write_scalar("information/machine/threads", proof.machine.threads);
   file.write_scalar("information/machine/peak_memory", proof.machine.peak_memory);
   write_ranks(file, proof);
+  if (!proof.hosts.empty()) {
+    file.write_texts("information/machine/host", proof.hosts);
+    save_communication(file, proof);
+    save_ownership(file, proof);
+  }
   return file.commit();
 }
 

@@ -9,7 +9,8 @@ namespace tessera {
 /// statement/start/{root,length,last_token}, where a state is kept statement/keeps, where passes have
 /// a length statement/pass_length, key_digest (32 uint8) and, under
 /// information/, text (uint8), configuration (string), soundness/{scope,reason,bits},
-/// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory},
+/// timings/{scope,seconds,peak_memory,memory_measure}, machine/{ranks,threads,peak_memory,host},
+/// communication/{scope,calls,sent,received}, ownership/{name,tensors,length,chunk,first},
 /// ranks/{processor,seconds,peak_memory}, which are left out if they take more than load_proof() would read.
 Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof);
 

@@ -27,8 +27,10 @@ StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
       throw InputError(target_.string() + ": expected a writable directory, found something else");
     }
     remove_stale_beside(target_);
+    register_temporary(temporary_);
     fs::create_directories(temporary_, error);
     if (error) {
+      unregister_temporary(temporary_);
       throw InputError(target_.string() + ": cannot be written: " + error.message());
     }
   }
@@ -39,6 +41,7 @@ StagedDirectory::~StagedDirectory() {
   if (!committed_ && comm_.rank() == 0) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
+    unregister_temporary(temporary_);
   }
 }
 
@@ -48,6 +51,7 @@ void StagedDirectory::commit(std::string_view last, std::string_view parts) {
   if (comm_.rank() != 0) {
     return;
   }
+  const auto lock = hold_temporaries();
   try {
     fs::create_directories(target_);
     fs::remove(target_ / last);  // an older complete directory is incomplete from here on
@@ -63,6 +67,7 @@ void StagedDirectory::commit(std::string_view last, std::string_view parts) {
     }
     fs::rename(temporary_ / last, target_ / last);
     fs::remove(temporary_);
+    unregister_temporary(temporary_);
   } catch (const fs::filesystem_error& error) {
     throw JobError(target_.string() + ": cannot be completed: " + error.code().message());
   }

@@ -35,9 +35,11 @@ fs::path real_target(const fs::path& target) {
 StagedFile::StagedFile(const fs::path& target) : target_(real_target(target)) {
   remove_stale_beside(target_);
   temporary_ = temporary_beside(target_);
+  register_temporary(temporary_);
   descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
     const int reason = errno;
+    unregister_temporary(temporary_);
     const std::string message = target.string() + ": cannot be written: " + std::strerror(reason);
     if (reason == ENOSPC || reason == EDQUOT) {
       throw JobError(message);
@@ -51,6 +53,7 @@ StagedFile::~StagedFile() {
     ::close(descriptor_);
     std::error_code ignored;
     fs::remove(temporary_, ignored);
+    unregister_temporary(temporary_);
   }
 }
 
@@ -82,9 +85,11 @@ void StagedFile::put_in_place(std::uint64_t bytes) {
   const bool sized = ::fstat(descriptor_, &closed) == 0;
   const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(bytes))) == 0 &&
                        ::fsync(descriptor_) == 0;
+  const auto lock = hold_temporaries();
   if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
     throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
   }
+  unregister_temporary(temporary_);
   ::close(std::exchange(descriptor_, -1));
   const fs::path directory = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
   const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <set>
 #include <string>
-#include "archive/temporary.hpp"
 #include <vector>
+
+#include "archive/temporary.hpp"
 
 namespace tessera {
 namespace {
@@ -35,7 +37,40 @@ bool is_gone(std::string_view digits) {
          errno == ESRCH;
 }
 
+/// Never destroyed: a process may be told to end while it ends.
+struct Registry {
+  std::recursive_mutex mutex;
+  std::set<fs::path> paths;
+};
+Registry& registry() {
+  static Registry& only = *new Registry;
+  return only;
+}
+
 }  // namespace
+
+void register_temporary(const fs::path& path) {
+  const auto lock = hold_temporaries();
+  registry().paths.insert(path);
+}
+
+void unregister_temporary(const fs::path& path) noexcept {
+  const auto lock = hold_temporaries();
+  registry().paths.erase(path);
+}
+
+std::unique_lock<std::recursive_mutex> hold_temporaries() { return std::unique_lock(registry().mutex); }
+
+void remove_temporaries() noexcept {
+  registry().mutex.lock();     // for good
+  constexpr int attempts = 3;  // other ranks may still write into a directory
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    for (const fs::path& path : registry().paths) {
+      std::error_code ignored;
+      fs::remove_all(path, ignored);
+    }
+  }
+}
 
 fs::path temporary_beside(const fs::path& target) {
   return target.parent_path() / (prefix(target) + std::to_string(::getpid()));

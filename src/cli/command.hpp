@@ -18,6 +18,7 @@ struct Context {
   Progress& progress;
   int threads = 1;
   std::string configuration;  // all options as resolved, a JSON object
+  int chosen_threads = 0;     // by option; 0: `threads` is the default
 };
 
 // The subcommands: their options, and what is done with them, one a file. Those that are one process's work run on rank
@@ -84,5 +85,19 @@ struct DescribeCommand {
   std::string page;
 };
 void run(const DescribeCommand& options, Context& context);
+
+struct PlanCommand {
+  std::string model, key, tokens, rates, out;
+  int ranks = 1;
+  int nodes = 1;
+  std::size_t past = 0;
+  bool keeps = false;
+  std::size_t pass_length = 0;
+  bool compact = false;
+  double memory = static_cast<double>(default_codeword_budget) / ProveCommand::gibibyte;  // GiB
+  bool measure = false;
+  bool json = false;
+};
+void run(const PlanCommand& options, Context& context);
 
 }  // namespace tessera::cli

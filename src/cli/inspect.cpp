@@ -2,6 +2,7 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <set>
 #include "archive/codeword_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/isolated.hpp"
@@ -105,6 +106,47 @@ void add_ranks(Text& text, const ProofArchive& proof) {
   }
 }
 
+void add_communication(Text& text, const ProofArchive& proof) {
+  if (proof.communication.empty()) {
+    return;
+  }
+  text.add("\n%12s %14s %14s  scope: communication, bytes sent by all ranks and by the one that sends most\n", "calls",
+           "bytes", "most");
+  for (const ScopeTraffic& traffic : proof.communication) {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t bytes : traffic.sent) {
+      sum += bytes;
+    }
+    const std::uint64_t most = traffic.sent.empty() ? 0 : *std::ranges::max_element(traffic.sent);
+    text.add("%12" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s\n", traffic.calls, sum, most,
+             printable(traffic.scope).c_str());
+  }
+}
+
+constexpr std::size_t most_ranks = 64;  // whose shares are listed; the file has all
+
+/// Ranks and what they had.
+void add_ownership(Text& text, const ProofArchive& proof) {
+  if (proof.hosts.empty()) {
+    return;
+  }
+  const std::set<std::string> nodes(proof.hosts.begin(), proof.hosts.end());
+  text.add("\nranks         %zu on %zu machines\n", proof.hosts.size(), nodes.size());
+  for (const OwnedDimension& dimension : proof.ownership) {
+    text.add("%s: %" PRIu64 " by %" PRIu64 "%s%s\n", printable(dimension.name).c_str(), dimension.length,
+             dimension.chunk, dimension.tensors.empty() ? "" : ", of ",
+             printable(dimension.tensors, most_text).c_str());
+  }
+  text.add("\nrank, machine: first entry of each of these\n");
+  for (std::size_t rank = 0; rank < std::min(proof.hosts.size(), most_ranks); ++rank) {
+    text.add("%6zu  %-20s", rank, printable(proof.hosts[rank], most_text).c_str());
+    for (const OwnedDimension& dimension : proof.ownership) {
+      text.add(" %" PRIu64 "..%" PRIu64, dimension.first[rank], dimension.first[rank + 1]);
+    }
+    text.add("\n");
+  }
+}
+
 /// Indented lines joined.
 std::string joined(const std::string& text) {
   std::string line;
@@ -140,6 +182,8 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
   add_timings(text, proof);
   add_ranks(text, proof);
+  add_communication(text, proof);
+  add_ownership(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     text.add("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());

@@ -102,6 +102,22 @@ void add_proof(JsonDocument& document, const ProofArchive& proof) {
     ranks.push_back({{"processor", rank.processor}, {"seconds", rank.seconds}, {"peak_memory", rank.peak_memory}});
   }
   document.add("ranks", ranks);
+  Json communication = Json::array();
+  for (const ScopeTraffic& traffic : proof.communication) {
+    communication.push_back(
+        {{"scope", traffic.scope}, {"calls", traffic.calls}, {"sent", traffic.sent}, {"received", traffic.received}});
+  }
+  document.add("communication", communication);
+  document.add("hosts", proof.hosts);
+  Json ownership = Json::array();
+  for (const OwnedDimension& dimension : proof.ownership) {
+    ownership.push_back({{"dimension", dimension.name},
+                         {"tensors", dimension.tensors},
+                         {"length", dimension.length},
+                         {"chunk", dimension.chunk},
+                         {"first", dimension.first}});
+  }
+  document.add("ownership", ownership);
   Json rounds = Json::array();
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     rounds.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", entry.bits}});

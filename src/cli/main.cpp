@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include "cli/configuration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/interruption.hpp"
 #include "cli/options.hpp"
 #include "cluster/mpi_communicator.hpp"
 
@@ -22,6 +24,15 @@ int default_threads(int ranks_on_node) {
   const int allowed = CPU_COUNT(&cores);
   const bool bound = allowed < static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, bound ? allowed : allowed / ranks_on_node);
+}
+
+ProgressStyle progress_style(const std::string& name) {
+  static const std::map<std::string, ProgressStyle> styles{{"", ProgressStyle::automatic},
+                                                           {"none", ProgressStyle::none},
+                                                           {"plain", ProgressStyle::plain},
+                                                           {"bar", ProgressStyle::bar},
+                                                           {"json", ProgressStyle::json}};
+  return styles.at(name);
 }
 
 int run(int argc, char** argv, MpiSession& session) {
@@ -40,8 +51,9 @@ int run(int argc, char** argv, MpiSession& session) {
   const CommonOptions& common = options.common;
   const int threads = common.threads > 0 ? common.threads : default_threads(session.ranks_on_node());
   omp_set_num_threads(threads);
-  Progress progress(comm.rank() == 0 && !common.quiet, common.log);
-  Context context{comm, progress, threads, resolved_configuration(*program.get_subcommands().front(), threads)};
+  Progress progress(comm.rank() == 0 && !common.quiet, progress_style(common.progress), common.log);
+  Context context{comm, progress, threads, resolved_configuration(*program.get_subcommands().front(), threads),
+                  common.threads};
   for_each_command(options, [&](const char* name, const char* /*text*/, Ranks ranks, const auto& command) {
     if (program.got_subcommand(name) && (ranks == Ranks::all || comm.rank() == 0)) {
       run(command, context);
@@ -71,6 +83,7 @@ int main(int argc, char** argv) {
   using namespace tessera::cli;
   ignore_write_signals();
   tessera::MpiSession session(argc, argv);
+  end_cleanly_on_signals(session.world().rank() == 0);
   try {
     return run(argc, argv, session);
   } catch (...) {

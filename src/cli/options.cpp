@@ -7,7 +7,8 @@ namespace tessera::cli {
 namespace {
 
 void declare(CLI::App& app, ImportCommand& options) {
-  app.add_option("--checkpoint", options.checkpoint, "folder with config.json, *.safetensors, tokenizer; or a GGUF file")
+  app.add_option("--checkpoint", options.checkpoint,
+                 "folder with config.json, *.safetensors, tokenizer; or a GGUF file")
       ->type_name(path_argument)
       ->required();
   app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
@@ -115,12 +116,38 @@ void declare(CLI::App& app, SynthesizeCommand& options) {
   app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
 }
 
+void declare(CLI::App& app, PlanCommand& options) {
+  CLI::Option* const model = app.add_option("--model", options.model, "model file")->type_name(file_argument);
+  app.add_option("--key", options.key, "verifying key, instead of a model")->type_name(file_argument)->excludes(model);
+  app.add_option("--tokens", options.tokens, "PROMPT+GENERATED, as 448+64; or the number of all, half of it a prompt");
+  app.add_option("--ranks", options.ranks, "ranks of the job")->capture_default_str()->check(CLI::Range(1, 65536));
+  app.add_option("--nodes", options.nodes, "machines that they are on")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
+  app.add_flag("--keep", options.keeps, "a state is kept");
+  declare_pass_length(app, options.pass_length);
+  app.add_flag("--compact", options.compact, "of a commitment that was made with --compact");
+  app.add_option("--memory", options.memory, "as of prove")->capture_default_str()->check(CLI::Range(0.0, 1024.0));
+  app.add_option("--rates", options.rates, "file of rates (default: below $XDG_CACHE_HOME or ~/.cache)")
+      ->type_name(file_argument);
+  app.add_flag("--json", options.json, "one JSON object");
+  app.add_flag("--measure", options.measure,
+               "measure this machine's rates and keep them; under mpirun for as many ranks");
+  app.add_option("--out", options.out, "with --measure: file of rates to write")
+      ->type_name(file_argument)
+      ->needs("--measure");
+}
+
 void declare(CLI::App& app, CommonOptions& common) {
   app.add_option("--threads", common.threads,
                  "threads of each rank (default: the machine's cores, shared by its ranks)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--log", common.log, "file for progress lines (default: standard error)")->type_name(file_argument);
-  app.add_flag("--quiet", common.quiet, "no progress lines");
+  app.add_option("--progress", common.progress,
+                 "none, plain, bar or json: an object a line (default: a bar on a terminal, else plain lines)")
+      ->check(CLI::IsMember({"none", "plain", "bar", "json"}));
+  app.add_flag("--quiet", common.quiet, "no progress lines, as --progress none");
   app.footer("Options may also stand in a table [" + app.get_name() + "] of a file given by --config FILE.toml.");
   app.fallthrough();  // --config belongs to the program
 }

@@ -12,6 +12,7 @@ namespace tessera::cli {
 struct CommonOptions {
   int threads = 0;  // 0: the cores of this machine, shared among its ranks
   std::string log;
+  std::string progress;  // empty: automatic
   bool quiet = false;
 };
 
@@ -25,6 +26,7 @@ struct Options {
   InspectCommand inspect;
   ReportCommand report;
   DescribeCommand describe;
+  PlanCommand plan;
   SynthesizeCommand synthesize;
 };
 
@@ -42,6 +44,8 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("report", "Make a page about proofs, for people: one HTML file", Ranks::first, options.report);
   visit("describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness", Ranks::first,
         options.describe);
+  visit("plan", "Say what a job will cost without running it: who owns what, memory, communication, time", Ranks::all,
+        options.plan);
   visit("synthesize", "Make a model of a given shape with seeded random parameters, for measuring", Ranks::first,
         options.synthesize);
 }

@@ -1,9 +1,12 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include "archive/codeword_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
+#include "cost/rates.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/row_groups.hpp"
 #include "model/float_model.hpp"
@@ -16,6 +19,7 @@
 
 #include "cli/pipeline.hpp"
 #include "cli/rank_measures.hpp"
+#include "cli/rates_file.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -151,8 +155,33 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   return key;
 }
 
+namespace {
+
+/// The steps of a proof with the times that they should take: at this machine's rates where they were measured.
+std::vector<ExpectedStep> expected_steps(const ModelPlan& plan, const VerifyingKey& key, const JobPlan& job,
+                                         bool compact, const Communicator& comm) {
+  const int threads = omp_get_max_threads();
+  Rates rates = nominal_rates();
+  std::error_code ignored;
+  if (const std::filesystem::path path = default_rates_path(); std::filesystem::exists(path, ignored)) {
+    try {
+      rates = rates_for(load_rates(path), comm.size(), threads).value_or(rates);
+    } catch (const InputError&) {  // not worth a word: the shares are less exact
+    }
+  }
+  std::vector<ExpectedStep> steps;
+  const JobShape shape{comm.size(), 1, compact, job.memory};
+  for (const PhaseCost& phase : proof_cost(plan, key.parameter_oracle, shape)) {
+    const std::string name = phase.scope == "/check" ? "checking the proof" : phase.scope.substr(1);
+    steps.push_back({name, seconds_of(phase, rates)});
+  }
+  return steps;
+}
+
+}  // namespace
+
 ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& job,
-                       const Past& past, Communicator& comm, Progress& progress) {
+                       const Past& past, CountingCommunicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -160,6 +189,8 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   ScopeMemory memory;
   memory.begin("/");
   memory.begin("/inference");
+  comm.begin("/");
+  comm.begin("/inference");
   ProofArchive archive;
   archive.statement.prompt = job.prompt;
   archive.statement.generated.resize(job.generate);
@@ -167,9 +198,11 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   archive.statement.keeps = job.keeps;
   archive.statement.pass_length = job.pass_length;
   const ModelPlan plan = ModelPlan::of(key, PassShape::of(archive.statement));
+  progress.expect(expected_steps(plan, key, job, false, comm));
   const Trace trace = make_trace(model, key, plan, job, archive.statement, past, comm, progress);
   const double inference = seconds();
   memory.end();
+  comm.end();
   archive.statement.generated = trace.generated_tokens();
   progress.begin("proving");
   const auto begins = [&](std::string_view path) {
@@ -177,8 +210,12 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
       progress.step(std::string(path.substr(1)));
     }
     memory.begin(path);
+    comm.begin(path);
   };
-  const auto ends = [&](std::string_view /*path*/) { memory.end(); };
+  const auto ends = [&](std::string_view /*path*/) {
+    memory.end();
+    comm.end();
+  };
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   parameters.bind(plan.parameter_layout, key.parameter_oracle, tensors.views());
@@ -199,6 +236,9 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   archive.timings.push_back({"/", seconds(), 0});
   memory.end();
   archive.ranks = measures_of_ranks(archive.timings, memory, comm);
+  comm.end();
+  archive.communication = comm.gather();
+  archive.ownership = ownership_of(plan, comm.size());
   memory.reduce(comm);
   for (ScopeTiming& timing : archive.timings) {
     timing.peak_memory = memory.peak(timing.scope);

@@ -7,6 +7,7 @@
 #include "archive/codeword_file.hpp"
 #include "archive/proof_file.hpp"
 #include "archive/state_file.hpp"
+#include "cluster/counting_communicator.hpp"
 #include "cluster/job_plan.hpp"
 #include "commitment/opening.hpp"
 #include "model/comparison.hpp"
@@ -46,6 +47,6 @@ struct ProvenPart {
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
 /// configuration, ranks and threads. The model's parameters are used up. Collective.
 ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& plan,
-                       const Past& past, Communicator& comm, Progress& progress);
+                       const Past& past, CountingCommunicator& comm, Progress& progress);
 
 }  // namespace tessera::cli

@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <array>
 #include <cstdio>
 
 #include "api/commitment.hpp"
@@ -17,9 +20,9 @@ namespace tessera::cli {
 namespace {
 
 /// Rank 0 resolves the prompt; all ranks get the same plan.
-JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Context& context) {
+JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Communicator& comm) {
   JobPlan plan;
-  if (context.comm.rank() == 0) {
+  if (comm.rank() == 0) {
     plan.prompt = options.tokens;
     if (options.prompt) {
       const Tokenizer tokenizer(model.tokenizer);
@@ -31,7 +34,7 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
     plan.scratch = options.scratch;
     plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
   }
-  broadcast_object(context.comm, plan);
+  broadcast_object(comm, plan);
   if (plan.prompt.empty() && !past.state) {
     throw InputError("--prompt: expected at least one token, found none");
   }
@@ -51,10 +54,22 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
   return plan;
 }
 
+/// The machine that each rank runs on. Collective.
+std::vector<std::string> hosts_of(Communicator& comm) {
+  std::array<char, 65> name{};
+  (void)::gethostname(name.data(), name.size() - 1);
+  std::vector<std::string> hosts;
+  const std::vector<char> all = comm.all_gather<char>(name);
+  for (std::size_t first = 0; first < all.size(); first += name.size()) {
+    hosts.emplace_back(all.data() + first);
+  }
+  return hosts;
+}
+
 }  // namespace
 
 void run(const ProveCommand& options, Context& context) {
-  Communicator& comm = context.comm;
+  CountingCommunicator comm(context.comm);
   keep_freed_heap();
   context.progress.begin("reading model and commitment");
   Model model = load_model(options.model, comm.rank(), comm.size());
@@ -72,7 +87,7 @@ void run(const ProveCommand& options, Context& context) {
     directory.emplace(options.keep, comm);
   }
   const Past past = load_state(options.start, key, ModelPlan::state_shapes(key.shape), comm);
-  const JobPlan plan = make_plan(options, model, past, context);
+  const JobPlan plan = make_plan(options, model, past, comm);
   ProvenPart part = prove_model(std::move(model), key, *committed.codeword, plan, past, comm, context.progress);
   ProofArchive& proof = part.archive;
   proof.key_digest = key.digest();
@@ -81,6 +96,7 @@ void run(const ProveCommand& options, Context& context) {
   proof.text = decode(key.tokenizer, ids);
   proof.configuration = context.configuration;
   proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
+  proof.hosts = hosts_of(comm);
   proof.machine.threads = static_cast<std::uint32_t>(context.threads);
   context.progress.finish();
   if (directory) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t max_information = std::uint64_t{1} << 22;  // bytes of any one informational dataset
 constexpr std::uint64_t max_scopes = 1 << 14;
-constexpr std::uint64_t max_ranks = 1 << 14;
+constexpr std::uint64_t max_ranks = 1 << 16;
 
 std::vector<RankInfo> read_ranks(const DatasetFile& file, std::uint64_t scopes) {
   constexpr const char* processor = "information/ranks/processor";
@@ -33,6 +33,45 @@ std::vector<RankInfo> read_ranks(const DatasetFile& file, std::uint64_t scopes) 
     ranks.push_back({std::move(processors[i]), row(seconds), row(peaks)});
   }
   return ranks;
+}
+
+void set_rows(auto& entries, auto list, const std::vector<std::uint64_t>& rows) {
+  auto next = rows.begin();
+  const auto length = static_cast<std::ptrdiff_t>(entries.empty() ? 0 : rows.size() / entries.size());
+  for (auto& entry : entries) {
+    (entry.*list).assign(next, next + length);
+    next += length;
+  }
+}
+
+void load_communication(const DatasetFile& file, ProofArchive& proof) {
+  std::vector<std::string> scopes = file.read_texts("information/communication/scope", max_scopes, max_information);
+  const std::vector<std::uint64_t> calls = file.read<std::uint64_t>("information/communication/calls", {scopes.size()});
+  for (std::size_t i = 0; i < scopes.size(); ++i) {
+    proof.communication.push_back({std::move(scopes[i]), calls[i], {}, {}});
+  }
+  const Extents extents{scopes.size(), proof.machine.ranks};
+  set_rows(proof.communication, &ScopeTraffic::sent,
+           file.read<std::uint64_t>("information/communication/sent", extents));
+  set_rows(proof.communication, &ScopeTraffic::received,
+           file.read<std::uint64_t>("information/communication/received", extents));
+}
+
+void load_ownership(const DatasetFile& file, ProofArchive& proof) {
+  std::vector<std::string> names = file.read_texts("information/ownership/name", max_scopes, max_information);
+  std::vector<std::string> tensors = file.read_texts("information/ownership/tensors", max_scopes, max_information);
+  if (tensors.size() != names.size()) {
+    file.fail("information/ownership/tensors", std::to_string(names.size()) + " entries",
+              std::to_string(tensors.size()));
+  }
+  const std::vector<std::uint64_t> lengths = file.read<std::uint64_t>("information/ownership/length", {names.size()});
+  const std::vector<std::uint64_t> chunks = file.read<std::uint64_t>("information/ownership/chunk", {names.size()});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    proof.ownership.push_back({std::move(names[i]), std::move(tensors[i]), lengths[i], chunks[i], {}});
+  }
+  set_rows(
+      proof.ownership, &OwnedDimension::first,
+      file.read<std::uint64_t>("information/ownership/first", {names.size(), std::uint64_t{proof.machine.ranks} + 1}));
 }
 
 }  // namespace
@@ -90,6 +129,15 @@ ProofArchive read_proof(const DatasetFile& file) {
   proof.machine.ranks = file.read_scalar<std::uint32_t>("information/machine/ranks");
   proof.machine.threads = file.read_scalar<std::uint32_t>("information/machine/threads");
   proof.machine.peak_memory = file.read_scalar<std::uint64_t>("information/machine/peak_memory");
+  if (file.contains("information/machine/host")) {
+    proof.hosts = file.read_texts("information/machine/host", max_ranks, max_information);
+    if (proof.hosts.size() != proof.machine.ranks) {
+      file.fail("information/machine/host", std::to_string(proof.machine.ranks) + " entries",
+                std::to_string(proof.hosts.size()));
+    }
+    load_communication(file, proof);
+    load_ownership(file, proof);
+  }
   proof.ranks = read_ranks(file, proof.timings.size());
   return proof;
 }

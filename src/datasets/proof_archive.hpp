@@ -1,5 +1,7 @@
 #pragma once
 
+#include "architecture/ownership.hpp"
+#include "cluster/counting_communicator.hpp"
 #include "datasets/dataset_file.hpp"
 #include "plan/key.hpp"
 #include "transcript/soundness.hpp"
@@ -45,7 +47,10 @@ struct ProofArchive {
   std::vector<ScopeTiming> timings;
   std::string memory_measure;  // what peak_memory of the timings is: ScopeMemory::measure()
   MachineInfo machine;
-  std::vector<RankInfo> ranks;  // by rank; none in files of programs that did not measure them
+  std::vector<ScopeTraffic> communication;  // bytes for each of machine.ranks
+  std::vector<OwnedDimension> ownership;    // first: machine.ranks + 1 entries
+  std::vector<std::string> hosts;           // by rank
+  std::vector<RankInfo> ranks;              // by rank; none in files of programs that did not measure them
 };
 
 /// Whether a file may hold the measures of so many ranks.

@@ -235,6 +235,9 @@ TEST(ProofFile, RoundTrips) {
   EXPECT_EQ(loaded.memory_measure, proof.memory_measure);
   EXPECT_EQ(loaded.machine, proof.machine);
   EXPECT_EQ(loaded.ranks, proof.ranks);
+  EXPECT_EQ(loaded.communication, proof.communication);
+  EXPECT_EQ(loaded.ownership, proof.ownership);
+  EXPECT_EQ(loaded.hosts, proof.hosts);
   ASSERT_EQ(loaded.soundness.entries.size(), 2U);
   EXPECT_EQ(loaded.soundness.entries[1].reason, "poles");
   EXPECT_EQ(loaded.soundness.entries[1].bits, 100.25);
@@ -251,6 +254,29 @@ TEST(ProofFile, NeedsNoMeasuresOfRanks) {
   proof.ranks.assign((1 << 18) + 1, small_proof().ranks.front());
   save_proof(directory / "p.h5", proof);
   EXPECT_TRUE(load_proof(directory / "p.h5").ranks.empty());
+}
+
+TEST(ProofFile, RefusesInformationOfAnotherNumberOfRanks) {
+  const TemporaryDirectory directory;
+  const auto message_of = [&](const auto& change) {
+    ProofArchive proof = small_proof();
+    change(proof);
+    save_proof(directory / "p.h5", proof);
+    try {
+      (void)load_proof(directory / "p.h5");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message_of([](ProofArchive& proof) { proof.hosts.pop_back(); }),
+              testing::HasSubstr("information/machine/host: expected 2 entries, found 1"));
+  EXPECT_EQ(message_of([](ProofArchive& proof) {
+              proof.hosts.clear();  // an older file: it does not say
+              proof.communication.clear();
+              proof.ownership.clear();
+            }),
+            "");
 }
 
 TEST(ProofFile, RefusesLengthsThatNoPassHas) {

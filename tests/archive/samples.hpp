@@ -106,6 +106,9 @@ inline ProofArchive small_proof() {
   proof.memory_measure = "high-water mark";
   proof.machine = {2, 3, 1234567};
   proof.ranks = {{"a processor", {0.5, 0.25}, {4096, 8192}}, {"another one", {0.75, 0.125}, {0, 1}}};
+  proof.communication = {{"/", 12, {100, 200}, {300, 400}}, {"/lookup", 5, {10, 20}, {30, 40}}};
+  proof.ownership = {{"H heads", "q k", 6, 1, {0, 3, 6}}, {"V vocabulary rows", "embedding", 500, 256, {0, 256, 500}}};
+  proof.hosts = {"one", "another"};
   return proof;
 }
 

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+struct ModelPlan;
+
+/// How one dimension is dealt to ranks, and what is dealt by it: rank r has the entries first[r] .. first[r + 1] - 1.
+struct OwnedDimension {
+  std::string name;     // with its symbol of src/README.md, section 6
+  std::string tensors;  // names, separated by spaces
+  std::uint64_t length = 0;
+  std::uint64_t chunk = 1;  // entries that stay together
+  std::vector<std::uint64_t> first;
+  friend bool operator==(const OwnedDimension&, const OwnedDimension&) = default;
+};
+
+/// Who owns what of parameters, activations and the witness codeword in a job of `ranks`. Tensors that every rank has
+/// are not in it.
+std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks);
+
+}  // namespace tessera

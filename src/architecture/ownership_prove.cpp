@@ -1,0 +1,106 @@
+#include "architecture/ownership.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "architecture/model_plan.hpp"
+#include "commitment/codeword.hpp"
+#include "parameters/table.hpp"
+
+namespace tessera {
+namespace {
+
+std::string_view words_of(std::string_view symbol) {
+  static const std::map<std::string_view, std::string_view> words{{"A", "features of q, k, v"},
+                                                                  {"F", "features"},
+                                                                  {"G", "heads of keys and values"},
+                                                                  {"H", "heads"},
+                                                                  {"HM", "features of heads"},
+                                                                  {"N", "MLP features"},
+                                                                  {"S", "positions"},
+                                                                  {"V", "vocabulary rows"}};
+  const auto found = words.find(symbol);
+  return found == words.end() ? std::string_view("entries") : found->second;
+}
+
+/// Dimensions of parameters have no symbols of their own in GPT-2.
+std::string_view symbol_of(ParameterAxis axis) {
+  using enum ParameterAxis;
+  switch (axis) {
+    case vocabulary:
+      return "V";
+    case place:
+      return "S";
+    case inner:
+      return "N";
+    case head_feature:
+      return "A";
+    case query:
+    case key:
+    case value:
+    case mixed:
+      return "G";
+    default:
+      return "F";
+  }
+}
+
+class Dealt {
+ public:
+  explicit Dealt(int ranks) : ranks_(ranks) {}
+
+  void add(std::string_view symbol, const Dimension& dimension, std::string_view tensor) {
+    std::string name(symbol);
+    name.append(" ").append(words_of(symbol));
+    const auto same = [&](const OwnedDimension& other) {
+      return other.name == name && other.length == dimension.length && other.chunk == dimension.chunk();
+    };
+    auto found = std::ranges::find_if(list_, same);
+    if (found == list_.end()) {
+      list_.push_back({name, "", dimension.length, dimension.chunk(),
+                       boundaries([&](int rank) { return owned_rows(dimension, rank, ranks_); })});
+      found = list_.end() - 1;
+    }
+    found->tensors.append(found->tensors.empty() ? "" : " ").append(tensor);
+  }
+  template <class RangeOf>
+  [[nodiscard]] std::vector<std::uint64_t> boundaries(const RangeOf& range_of) const {
+    std::vector<std::uint64_t> first{0};
+    for (int rank = 0; rank < ranks_; ++rank) {
+      first.push_back(std::max<std::uint64_t>(first.back(), range_of(rank).last));
+    }
+    return first;
+  }
+  [[nodiscard]] std::vector<OwnedDimension>& list() { return list_; }
+
+ private:
+  int ranks_;
+  std::vector<OwnedDimension> list_;
+};
+
+}  // namespace
+
+std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
+  Dealt dealt(ranks);
+  for (const ParameterRow& row : parameter_table(plan.model)) {
+    if (row.sharded) {
+      dealt.add(symbol_of(row.rows), row.oracle_shape(plan.model).dimensions()[row.ownership().dimension], row.name);
+    }
+  }
+  for (const std::vector<DeclaredTensor>* tensors : {&plan.recorded, &plan.derived}) {
+    for (const DeclaredTensor& tensor : *tensors) {
+      if (tensor.ownership.dimension != Ownership::replicated) {
+        const Dimension& dimension = tensor.shape.dimensions()[tensor.ownership.dimension];
+        dealt.add(dimension.symbol, dimension, tensor.name);
+      }
+    }
+  }
+  const OracleParameters& oracle = plan.witness_oracle;
+  const unsigned log_columns = plan.witness_layout.log_size() - oracle.log_rows + oracle.log_inverse_rate;
+  dealt.list().push_back({"columns of the witness codeword", "", std::uint64_t{1} << log_columns,
+                          std::uint64_t{1} << upper_levels,
+                          dealt.boundaries([&](int rank) { return columns_of_rank(log_columns, rank, ranks); })});
+  return std::move(dealt.list());
+}
+
+}  // namespace tessera

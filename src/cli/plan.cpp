@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <thread>
+
+#include "archive/isolated.hpp"
+#include "archive/model_file.hpp"
+#include "base/text.hpp"
+#include "cost/measure.hpp"
+#include "architecture/ownership.hpp"
+#include "cost/work.hpp"
+#include "model/integer_model.hpp"
+#include "plan/limits.hpp"
+
+#include "cli/command.hpp"
+#include "cli/json_output.hpp"
+#include "cli/rates_file.hpp"
+
+namespace tessera::cli {
+namespace {
+
+constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr double files_bytes = 14 * mebibyte;  // tokenizer, key, libraries at work: whatever the model's size
+
+/// "16+16", or a number, of which one half is the prompt.
+PassShape lengths_of(const PlanCommand& options) {
+  const std::string& text = options.tokens;
+  const std::size_t plus = text.find('+');
+  const auto number = [&](const std::string& digits) -> std::size_t {
+    const bool good = !digits.empty() && digits.size() <= 5 &&
+                      std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+    if (!good) {
+      throw InputError("--tokens: expected PROMPT+GENERATED or the number of all, found " + text);
+    }
+    return std::stoul(digits);
+  };
+  PassShape pass;
+  if (plus == std::string::npos) {
+    const std::size_t all = number(text);
+    pass.prompt = all - all / 2;
+    pass.generated = all / 2;
+  } else {
+    pass.prompt = number(text.substr(0, plus));
+    pass.generated = number(text.substr(plus + 1));
+  }
+  pass.past = options.past;
+  pass.keeps = options.keeps;
+  pass.pass_length = options.pass_length;
+  return pass;
+}
+
+/// Sizes need little of a model file: the rows that one of many ranks has.
+VerifyingKey key_of(const PlanCommand& options) {
+  constexpr int many = 256;
+  return options.key.empty() ? make_verifying_key(load_model(options.model, many - 1, many))
+                             : load_key_isolated(options.key);
+}
+
+void check_job(const PlanCommand& options) {
+  if (options.nodes > options.ranks) {
+    throw InputError("--nodes: expected at most as many as --ranks, " + std::to_string(options.ranks) + ", found " +
+                     std::to_string(options.nodes));
+  }
+  if (options.ranks % options.nodes != 0) {
+    throw InputError("--nodes: expected a divisor of --ranks, " + std::to_string(options.ranks) + ", found " +
+                     std::to_string(options.nodes));
+  }
+}
+
+/// Everything that is printed.
+struct Prediction {
+  JobShape job;
+  std::vector<PhaseCost> phases;
+  std::vector<OwnedDimension> ownership;
+  std::optional<Rates> rates;
+  std::string rates_machine, note;
+
+  [[nodiscard]] double seconds(const PhaseCost& phase) const { return rates ? seconds_of(phase, *rates) : 0; }
+  [[nodiscard]] double process_bytes() const { return (rates ? rates->process_bytes : 0) + files_bytes; }
+  [[nodiscard]] double memory() const {
+    double most = 0;  // freed pages are kept for what comes later
+    for (const PhaseCost& phase : phases) {
+      most = std::max(most, phase.memory);
+    }
+    return most + process_bytes();
+  }
+  [[nodiscard]] double total(const auto& of) const {
+    double sum = 0;
+    for (const PhaseCost& phase : phases) {
+      sum += of(phase);
+    }
+    return sum;
+  }
+};
+
+void append(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
+
+/// A word on what the machine that plans would not do well, taken for those of the job.
+void note_cores(const JobShape& job, int threads, std::string& note) {
+  const unsigned cores = std::thread::hardware_concurrency();
+  const auto together = static_cast<unsigned>(job.ranks_on_node() * threads);
+  if (cores > 0 && together > cores) {
+    append(note, std::to_string(together) + " threads on a machine of " + std::to_string(cores) +
+                     " cores: times are those of as many cores as threads");
+  }
+}
+
+Prediction predict(const PlanCommand& options, int threads) {
+  const VerifyingKey key = key_of(options);
+  const ModelPlan plan = ModelPlan::of(key, lengths_of(options));
+  Prediction result;
+  result.job = {options.ranks, options.nodes, options.compact,
+                static_cast<std::size_t>(options.memory * ProveCommand::gibibyte)};
+  result.phases = proof_cost(plan, key.parameter_oracle, result.job);
+  result.ownership = ownership_of(plan, options.ranks);
+  note_cores(result.job, threads, result.note);
+  const std::filesystem::path path =
+      options.rates.empty() ? default_rates_path() : std::filesystem::path(options.rates);
+  std::error_code ignored;
+  if (options.rates.empty() && !std::filesystem::exists(path, ignored)) {
+    append(result.note, "no times without rates of this machine: tessera plan --measure");
+    return result;
+  }
+  const MachineRates rates = load_rates(path);
+  result.rates = rates_for(rates, result.job.ranks_on_node(), threads);
+  result.rates_machine = rates.machine;
+  if (result.rates && (result.rates->ranks_on_node != result.job.ranks_on_node() || result.rates->threads != threads)) {
+    append(result.note, "rates are those of " + std::to_string(result.rates->ranks_on_node) + " ranks of " +
+                            std::to_string(result.rates->threads) + " threads on a machine, the nearest measured");
+  }
+  if (result.rates && options.nodes > 1) {
+    append(result.note, "the network between machines is not in the times");
+  }
+  return result;
+}
+
+Json work_json(const Amounts& work) {
+  Json result = Json::object();
+  for (std::size_t kind = 0; kind < work_kinds; ++kind) {
+    if (work[kind] > 0) {
+      result[std::string(name_of(static_cast<Work>(kind)))] = std::round(work[kind]);
+    }
+  }
+  return result;
+}
+
+std::string as_json(const Prediction& prediction, int threads) {
+  JsonDocument document;
+  document.add("job", Json{{"ranks", prediction.job.ranks}, {"nodes", prediction.job.nodes}, {"threads", threads}});
+  document.add("rates", prediction.rates ? Json{{"machine", prediction.rates_machine},
+                                                {"ranks_on_node", prediction.rates->ranks_on_node},
+                                                {"threads", prediction.rates->threads}}
+                                         : Json());
+  document.add("note", prediction.note);
+  Json phases = Json::array();
+  for (const PhaseCost& phase : prediction.phases) {
+    phases.push_back({{"scope", phase.scope},
+                      {"seconds", prediction.rates ? Json(prediction.seconds(phase)) : Json()},
+                      {"calls", std::round(phase.calls)},
+                      {"bytes", std::round(phase.bytes)},
+                      {"memory", std::round(phase.memory + prediction.process_bytes())},
+                      {"work", work_json(phase.work)}});
+  }
+  document.add("phases", phases);
+  document.add("seconds", prediction.rates
+                              ? Json(prediction.total([&](const PhaseCost& p) { return prediction.seconds(p); }))
+                              : Json());
+  document.add("memory", std::round(prediction.memory()));
+  Json ownership = Json::array();
+  for (const OwnedDimension& dimension : prediction.ownership) {
+    ownership.push_back({{"dimension", dimension.name},
+                         {"tensors", dimension.tensors},
+                         {"length", dimension.length},
+                         {"chunk", dimension.chunk},
+                         {"first", dimension.first}});
+  }
+  document.add("ownership", ownership);
+  return document.finish();
+}
+
+void print_phases(const Prediction& prediction) {
+  std::printf("\n%10s %8s %8s %12s %10s  scope\n", "seconds", "share", "calls", "bytes", "MiB");
+  const double total = prediction.total([&](const PhaseCost& phase) { return prediction.seconds(phase); });
+  const auto line = [&](const std::string& scope, double seconds, double calls, double bytes, double memory) {
+    if (prediction.rates) {
+      std::printf("%10.3f %6.1f %% %8.0f %12.0f %10.1f  %s\n", seconds, 100 * seconds / total, calls, bytes,
+                  memory / mebibyte, scope.c_str());
+    } else {
+      std::printf("%10s %8s %8.0f %12.0f %10.1f  %s\n", "", "", calls, bytes, memory / mebibyte, scope.c_str());
+    }
+  };
+  for (const PhaseCost& phase : prediction.phases) {
+    line(phase.scope, prediction.seconds(phase), phase.calls, phase.bytes, phase.memory + prediction.process_bytes());
+  }
+  line("/", total, prediction.total([](const PhaseCost& phase) { return phase.calls; }),
+       prediction.total([](const PhaseCost& phase) { return phase.bytes; }), prediction.memory());
+}
+
+void print_work(const Prediction& prediction) {
+  std::printf("\n%16s %14s  work of the rank that has most\n", "amount", "seconds");
+  for (const PhaseCost& phase : prediction.phases) {
+    for (std::size_t kind = 0; kind < work_kinds; ++kind) {
+      if (phase.work[kind] > 0) {
+        const double seconds = prediction.rates ? phase.work[kind] * prediction.rates->seconds[kind] : 0;
+        std::printf("%16.0f %14.4f  %s: %s\n", phase.work[kind], seconds, phase.scope.c_str(),
+                    std::string(name_of(static_cast<Work>(kind))).c_str());
+      }
+    }
+  }
+}
+
+void print_ownership(const Prediction& prediction) {
+  std::printf("\nwho owns what: first entries by rank\n");
+  for (const OwnedDimension& dimension : prediction.ownership) {
+    std::printf("%s, %zu by %zu:", dimension.name.c_str(), std::size_t{dimension.length}, std::size_t{dimension.chunk});
+    for (const std::uint64_t first : dimension.first) {
+      std::printf(" %zu", std::size_t{first});
+    }
+    std::printf("%s%s\n", dimension.tensors.empty() ? "" : "; ", dimension.tensors.c_str());
+  }
+}
+
+/// Replaces what the file has of as many ranks and threads on this machine.
+void keep_rates(const std::filesystem::path& path, const Rates& rates) {
+  MachineRates all{machine_name(), {}};
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) {
+    if (MachineRates before = load_rates(path); before.machine == all.machine) {
+      all = std::move(before);
+    }
+  }
+  std::erase_if(all.list, [&](const Rates& entry) {
+    return entry.ranks_on_node == rates.ranks_on_node && entry.threads == rates.threads;
+  });
+  all.list.push_back(rates);
+  save_rates(path, all);
+}
+
+void measure(const PlanCommand& options, Context& context) {
+  const std::filesystem::path path = options.out.empty() ? default_rates_path() : std::filesystem::path(options.out);
+  if (path.empty()) {
+    throw InputError("--out: expected a file for the rates, as there is neither XDG_CACHE_HOME nor HOME");
+  }
+  const bool speaks = context.comm.rank() == 0;
+  std::vector<int> counts{context.threads};
+  if (context.comm.size() == 1 && context.threads > 1) {
+    counts.insert(counts.begin(), 1);
+  }
+  for (const int threads : counts) {
+    const Rates rates = measure_rates(threads, context.comm, [&](const std::string& what) {
+      context.progress.begin("measuring " + std::to_string(context.comm.size()) + " x " + std::to_string(threads) +
+                             ", " + what);
+    });
+    if (speaks) {
+      keep_rates(path, rates);
+    }
+  }
+  context.progress.finish();
+  if (speaks) {
+    std::cout << one_line(path.string()) << ": rates of " << machine_name() << '\n';
+  }
+}
+
+/// Of each rank: by option, else the cores of a machine like this one, shared.
+int threads_of(const PlanCommand& options, const Context& context) {
+  check_job(options);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return context.chosen_threads > 0 ? context.chosen_threads : std::max(1, cores / (options.ranks / options.nodes));
+}
+
+}  // namespace
+
+void run(const PlanCommand& options, Context& context) {
+  if (options.measure) {
+    return measure(options, context);
+  }
+  if (context.comm.rank() != 0) {
+    return;
+  }
+  if (options.model.empty() == options.key.empty()) {
+    throw InputError("plan: expected one of --model and --key, or --measure");
+  }
+  if (options.tokens.empty()) {
+    throw InputError("--tokens: expected PROMPT+GENERATED, found none");
+  }
+  const int threads = threads_of(options, context);
+  const Prediction prediction = predict(options, threads);
+  if (options.json) {
+    std::cout << as_json(prediction, threads);
+    return;
+  }
+  std::printf("job           %d ranks of %d threads on %d machines\n", prediction.job.ranks, threads,
+              prediction.job.nodes);
+  if (prediction.rates) {
+    std::printf("rates         %s\n", one_line(prediction.rates_machine).c_str());
+  }
+  if (!prediction.note.empty()) {
+    std::printf("note          %s\n", prediction.note.c_str());
+  }
+  print_phases(prediction);
+  print_work(prediction);
+  print_ownership(prediction);
+}
+
+}  // namespace tessera::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+
+#include "cost/rates.hpp"
+
+namespace tessera::cli {
+
+/// This machine, as MachineRates names it.
+std::string machine_name();
+/// $XDG_CACHE_HOME/tessera/rates.json, or below ~/.cache; empty without any of them.
+std::filesystem::path default_rates_path();
+/// Throws InputError for a file that is no such one.
+MachineRates load_rates(const std::filesystem::path& path);
+/// Makes the folder; throws InputError if the file cannot be written.
+void save_rates(const std::filesystem::path& path, const MachineRates& rates);
+}  // namespace tessera::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+
+#include "cost/work.hpp"
+
+namespace tessera {
+
+/// How fast a machine's ranks are, when as many as `ranks_on_node` of them work with `threads` threads each.
+struct Rates {
+  int ranks_on_node = 1;
+  int threads = 1;
+  Amounts seconds{};         // by Work, for one unit
+  double call_seconds = 0;   // a collective call of a few bytes; 0 where one rank measured
+  double byte_seconds = 0;   // a byte that another rank sends
+  double process_bytes = 0;  // what a process has before any model
+  friend bool operator==(const Rates&, const Rates&) = default;
+};
+
+/// Rates of one machine by ranks and threads, as a file keeps them.
+struct MachineRates {
+  std::string machine;  // processor and number of cores
+  std::vector<Rates> list;
+};
+
+/// Those for as many ranks and threads, else for as many threads together or the nearest; nothing if there are none.
+std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int threads);
+/// Of the machine that README's numbers are from: for shares of time where nothing was measured, not for times.
+Rates nominal_rates();
+
+/// Seconds of a phase at these rates; communication on `nodes` machines is not told from that on one.
+double seconds_of(const PhaseCost& phase, const Rates& rates);
+
+/// A phase that was run.
+struct Sample {
+  Amounts work{};
+  double seconds = 0;
+};
+/// The rates >= 0 that give the samples' times with the least squares of relative errors; kinds that the samples do not
+/// tell apart have the nominal rates' proportions.
+Amounts fit_rates(const std::vector<Sample>& samples);
+
+}  // namespace tessera

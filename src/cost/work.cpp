@@ -1,0 +1,414 @@
+#include "cost/work.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "commitment/codeword.hpp"
+#include "commitment/compact_codeword.hpp"
+#include "commitment/schedule.hpp"
+#include "lookup/fraction_tree.hpp"
+#include "protocol/protocol.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr double children_bytes = 64;  // of a node of the look-up's tree
+constexpr double element_bytes = sizeof(E);
+constexpr double pooled = 1.3;  // pages of the tree's levels that no other level fits in
+constexpr std::size_t most_table_rounds = 13;
+
+double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
+
+double cells(const Shape& shape) {
+  return static_cast<double>(shape.chunk_count()) * static_cast<double>(shape.chunk_size());
+}
+
+double power_of_two(unsigned exponent) { return std::ldexp(1.0, static_cast<int>(exponent)); }
+
+/// Sizes of a plan as the rank with the largest part sees them.
+class Parts {
+ public:
+  Parts(const ModelPlan& plan, const JobShape& job) : plan_(plan), job_(job), ranks_(job.ranks) {
+    for (const ParameterRow& row : parameter_table(plan.model)) {
+      parameters_.push_back(row.ownership());
+    }
+    columns_.resize(plan.lookup.columns.size());
+    for (const RangeCheck& range : plan.ranges) {
+      for (const std::size_t column : range.columns) {
+        columns_[column] = of(range.source, range.shape);
+      }
+    }
+    for (const PairLookup& pair : plan.pairs) {
+      columns_[pair.column] = of(plan.witness_sources[pair.output], pair.shape);
+    }
+  }
+
+  /// The largest part of a tensor that one rank works on.
+  [[nodiscard]] double share(const Shape& shape, const Ownership& ownership) const {
+    if (ownership.dimension == Ownership::replicated) {
+      return 1;  // rank 0's
+    }
+    const auto count = shape.dimensions()[ownership.dimension].chunk_count();
+    const std::size_t largest = (count + static_cast<std::size_t>(ranks_) - 1) / static_cast<std::size_t>(ranks_);
+    return static_cast<double>(largest) / static_cast<double>(count);
+  }
+  [[nodiscard]] double held(const Shape& shape, const Ownership& ownership) const {
+    return cells(shape) * share(shape, ownership);
+  }
+  [[nodiscard]] double parameter(std::size_t number) const {
+    return held(plan_.parameter_layout.tensors()[number], parameters_[number]);
+  }
+  [[nodiscard]] double witness(std::size_t number) const {
+    const Shape& shape = plan_.witness_shapes[number];
+    return held(shape, of(plan_.witness_sources[number], shape));
+  }
+  [[nodiscard]] double state(std::size_t number) const { return held(plan_.state_layout.tensors()[number], {1}); }
+  /// Look-ups of a column: chunks of replicated ones are dealt out.
+  [[nodiscard]] double lookups(std::size_t column) const {
+    const Shape& shape = plan_.lookup.columns[column].shape;
+    const Ownership& ownership = columns_[column];
+    return ownership.dimension == Ownership::replicated ? std::max(cells(shape) / ranks_, double(shape.chunk_size()))
+                                                        : held(shape, ownership);
+  }
+  [[nodiscard]] double of_ranks(double whole) const { return whole / ranks_; }
+  [[nodiscard]] const ModelPlan& plan() const { return plan_; }
+  [[nodiscard]] const JobShape& job() const { return job_; }
+  [[nodiscard]] bool alone() const { return ranks_ == 1; }
+  /// Of bytes that are gathered from all ranks: those of the others.
+  [[nodiscard]] double from_others(double bytes) const { return bytes * (ranks_ - 1) / ranks_; }
+
+ private:
+  /// Layers' own ranges and inputs have the ownership of what is recorded in the same shape.
+  [[nodiscard]] Ownership of(const Source& source, const Shape& shape) const {
+    if (source.kind == Source::Kind::recorded) {
+      return plan_.recorded[source.number].ownership;
+    }
+    if (source.kind == Source::Kind::derived) {
+      return plan_.derived[source.number].ownership;
+    }
+    for (const DeclaredTensor& tensor : plan_.recorded) {
+      if (tensor.shape == shape) {
+        return tensor.ownership;
+      }
+    }
+    return {shape.dimensions().size() > 2 ? 1 : Ownership::replicated};
+  }
+
+  const ModelPlan& plan_;
+  const JobShape& job_;
+  double ranks_;
+  std::vector<Ownership> parameters_, columns_;
+};
+
+/// What is in memory throughout.
+struct Resident {
+  double parameters = 0, trace = 0, derived = 0, pieces = 0;
+  double largest_parameter = 0;  // there twice while its chunks are made
+  [[nodiscard]] double sum() const { return parameters + trace + derived + pieces; }
+};
+
+Resident resident(const Parts& parts) {
+  const ModelPlan& plan = parts.plan();
+  Resident result;
+  for (std::size_t i = 0; i < plan.parameter_layout.tensors().size(); ++i) {
+    const double bytes = sizeof(std::int16_t) * parts.parameter(i);
+    result.parameters += bytes;
+    result.largest_parameter = std::max(result.largest_parameter, bytes);
+  }
+  for (const DeclaredTensor& tensor : plan.recorded) {
+    result.trace += tensor.bytes * parts.held(tensor.shape, tensor.ownership);
+  }
+  for (const DeclaredTensor& tensor : plan.derived) {
+    result.derived += sizeof(std::int64_t) * parts.held(tensor.shape, tensor.ownership);
+  }
+  for (const RangeCheck& range : plan.ranges) {
+    for (const TensorId tensor : range.committed) {
+      result.pieces += sizeof(std::uint16_t) * parts.witness(tensor);
+    }
+  }
+  for (const TensorId tensor : plan.multiplicities) {
+    result.pieces += sizeof(std::int64_t) * cells(plan.witness_shapes[tensor]);
+  }
+  if (plan.past > 0 || plan.pass.keeps) {
+    for (std::size_t i = 0; i < plan.state_layout.tensors().size(); ++i) {
+      const double sides = (plan.past > 0 ? 1 : 0) + (plan.pass.keeps ? 1 : 0);
+      result.pieces += sizeof(std::int16_t) * sides * parts.state(i);
+    }
+  }
+  return result;
+}
+
+/// Weights of matrices on a rank: those of blocks, which every token meets, and those of the logits.
+struct Matrices {
+  double blocks = 0, logits = 0;
+};
+
+Matrices matrices(const Parts& parts) {
+  Matrices result;
+  const ModelShape& model = parts.plan().model;
+  const std::vector<ParameterRow> table = parameter_table(model);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const bool vocabulary = table[i].rows == ParameterAxis::vocabulary;
+    if (table[i].per_block && table[i].columns != ParameterAxis::none) {
+      result.blocks += parts.parameter(i);
+    } else if (vocabulary && (model.tied ? table[i].id == embedding : table[i].id == head)) {
+      result.logits += parts.parameter(i);
+    }
+  }
+  return result;
+}
+
+PhaseCost inference(const Parts& parts, const Resident& memory) {
+  const ModelPlan& plan = parts.plan();
+  const ModelShape& model = plan.model;
+  PhaseCost phase{.scope = "/inference"};
+  const Matrices weights = matrices(parts);
+  const auto generated = static_cast<double>(plan.generated);
+  const auto tokens = static_cast<double>(plan.padded_tokens);
+  const double steps = generated - 1;
+  const double heads = parts.share(plan.shapes.block_row, {1}) * static_cast<double>(model.n_head);
+  const double pairs = tokens * (static_cast<double>(plan.past) + tokens / 2);
+  phase.work[std::size_t(Work::step_weight)] = weights.blocks * steps + weights.logits * generated;
+  phase.work[std::size_t(Work::batch_product)] =
+      weights.blocks * (tokens - steps) + 2 * static_cast<double>(model.n_layer * model.head_size()) * heads * pairs;
+  for (const DeclaredTensor& tensor : plan.recorded) {
+    phase.work[std::size_t(Work::recorded_value)] += parts.held(tensor.shape, tensor.ownership);
+  }
+  // gathered by every block: attention's output, both ends of the residual stream, the MLP's inner values
+  const double widths = static_cast<double>(2 * model.query_features() + 2 * model.n_inner + 8 * model.n_embd);
+  const double batches = steps + 1 + std::ceil((tokens - steps) / 512);
+  const double layers = static_cast<double>(model.n_layer);
+  phase.calls = batches * (8 * layers + 2) + 2 * generated;
+  phase.bytes = parts.alone()
+                    ? 0
+                    : parts.from_others(layers * widths * tokens) + 4.0 * static_cast<double>(model.n_embd) * tokens;
+  // float64 copies of a batch, and of keys and values
+  const double batch = std::min(tokens, 512.0);
+  phase.memory = memory.parameters + memory.trace +
+                 8 * (batch * static_cast<double>(model.n_embd + model.n_inner) +
+                      2 * layers * static_cast<double>(model.key_features()) *
+                          (static_cast<double>(plan.past) + tokens) / parts.job().ranks);
+  return phase;
+}
+
+PhaseCost witness(const Parts& parts, const Resident& memory) {
+  PhaseCost phase{.scope = "/witness"};
+  for (std::size_t column = 0; column < parts.plan().lookup.columns.size(); ++column) {
+    phase.work[std::size_t(Work::witness_value)] += parts.lookups(column);
+  }
+  for (const LookupTable& table : parts.plan().lookup.tables) {
+    phase.bytes += parts.alone() ? 0 : 8 * power_of_two(table.log_size);
+  }
+  phase.calls = 9;
+  phase.memory = memory.sum() + memory.largest_parameter;
+  return phase;
+}
+
+/// Adds what encoding an oracle costs. Returns bytes that are kept of it: leaves, tree, columns.
+double encode(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase,
+              double& buffers) {
+  const double elements = power_of_two(layout.log_size() + oracle.log_inverse_rate);
+  const double columns = power_of_two(layout.log_size() - oracle.log_rows + oracle.log_inverse_rate);
+  const double ranks = parts.job().ranks;
+  phase.work[std::size_t(Work::codeword_element)] += elements / ranks;
+  const double rows = parts.alone() ? 16 : 8;
+  const double group = rows * columns * sizeof(F);
+  const double steps = std::ceil(power_of_two(oracle.log_rows) / (rows * ranks));
+  buffers = std::max(buffers, group);
+  if (!parts.alone()) {
+    phase.calls += 3 * steps + 1;
+    phase.bytes += parts.from_others(elements / ranks * sizeof(F)) +
+                   parts.from_others(2 * static_cast<double>(layout.used()) / ranks);
+  } else {
+    phase.calls += 1;
+  }
+  const double bytes = elements * sizeof(F) / ranks;
+  const double hash_states = 2 * columns * sizeof(Digest) / ranks;
+  // messages between ranks come from the heap, which keeps what is freed apart from other storage
+  const double messages = parts.alone() ? 0 : 2 * group;
+  return hash_states + messages + (bytes <= static_cast<double>(parts.job().codeword_budget) ? bytes : 0);
+}
+
+PhaseCost commitment(const Parts& parts, const Resident& memory, double& kept) {
+  const ModelPlan& plan = parts.plan();
+  PhaseCost phase{.scope = "/commitment"};
+  double buffers = 0;
+  kept = encode(parts, plan.witness_layout, plan.witness_oracle, phase, buffers);
+  if (plan.pass.keeps) {
+    kept += encode(parts, plan.state_layout, plan.state_oracle, phase, buffers);
+  }
+  phase.memory = memory.sum() + kept + buffers;
+  return phase;
+}
+
+PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
+  const LookupStructure& structure = parts.plan().lookup;
+  PhaseCost phase{.scope = "/lookup"};
+  double integers = 0, nodes = 0, segments = 0;
+  for (std::size_t c = 0; c < structure.columns.size(); ++c) {
+    const LookupColumn& column = structure.columns[c];
+    const LookupTable& table = structure.tables[column.table];
+    const double lookups = parts.lookups(c);
+    const bool short_chunks = column.shape.inner_bits() < least_integer_bits;
+    const bool pairs = !table.values.empty();
+    phase.work[std::size_t(short_chunks ? Work::table_row : pairs ? Work::pair_lookup : Work::range_lookup)] += lookups;
+    integers += short_chunks ? 0 : lookups * ((table.log_size > 16 ? 4 : 2) + (pairs ? 4 : 0));
+    // all levels of stored fractions; of others those above derived_height
+    nodes += short_chunks ? lookups : lookups / power_of_two(derived_height);
+    segments += static_cast<double>(column.shape.chunk_count());
+  }
+  for (const LookupTable& table : structure.tables) {
+    phase.work[std::size_t(Work::table_row)] += parts.of_ranks(power_of_two(table.log_size));
+    nodes += parts.of_ranks(power_of_two(table.log_size));
+    segments += 1;
+  }
+  const double levels = structure.slots().log_leaves;
+  phase.work[std::size_t(Work::lookup_round)] = levels * (levels + 1) / 2;
+  phase.calls = levels * (levels + 1) / 2 + 4 * levels;
+  // a round's sums, and the segments' nodes when each has shrunk to one, level by level
+  phase.bytes = parts.alone() ? 0 : 32 * phase.calls + parts.from_others(72 * segments * levels / 2);
+  phase.memory = memory.sum() + kept + integers + pooled * children_bytes * nodes;
+  return phase;
+}
+
+/// The walk through the layers as an accounting verifier sees it: by top scope, sum-checks and claims.
+struct Walk {
+  std::vector<PhaseCost> phases;
+  ClaimLedgerOf<Nothing> ledger;
+};
+
+Walk walk_layers(const Parts& parts) {
+  const ModelPlan& plan = parts.plan();
+  Walk result{{}, ClaimLedgerOf<Nothing>(plan.pass)};
+  ClaimLedgerOf<Nothing>& ledger = result.ledger;
+  AccountingTranscript transcript;
+  const LookupValuesOf<Nothing> values(plan, verify_lookup(transcript, plan.lookup));
+  values.add_claims(ledger);
+  std::array<std::size_t, 2> seen{ledger[parameter_oracle].size(), ledger[witness_oracle].size()};
+  const auto ends = [&](std::string_view path) {
+    if (path.find('/', 1) != std::string_view::npos) {
+      return;
+    }
+    PhaseCost phase{.scope = std::string(path)};
+    const auto& parameters = ledger[parameter_oracle];
+    for (; seen[0] < parameters.size(); ++seen[0]) {
+      phase.work[std::size_t(Work::parameter_claim)] += parts.parameter(parameters[seen[0]].tensor);
+    }
+    const auto& committed = ledger[witness_oracle];
+    for (; seen[1] < committed.size(); ++seen[1]) {
+      phase.work[std::size_t(Work::value_claim)] += parts.witness(committed[seen[1]].tensor);
+    }
+    result.phases.push_back(std::move(phase));
+  };
+  Transcript::Listener listener;
+  listener.ends = ends;
+  transcript.set_listener(listener);
+  const Statement statement = statement_of(plan.pass);
+  VerifierContext<Nothing> context{plan, statement, transcript, values, ledger};
+  walk(context, plan);
+  for (const Account::Sumcheck& sumcheck : transcript.account().sumchecks) {
+    for (PhaseCost& phase : result.phases) {
+      if (sumcheck.path == phase.scope || sumcheck.path.starts_with(phase.scope + "/")) {
+        phase.work[std::size_t(Work::sumcheck_element)] +=
+            parts.of_ranks(power_of_two(static_cast<unsigned>(sumcheck.rounds)));
+        phase.work[std::size_t(Work::layer_round)] += static_cast<double>(sumcheck.rounds);
+        // small ones are over tables that are contracted, hence summed over all ranks
+        if (sumcheck.rounds <= most_table_rounds && !parts.alone()) {
+          phase.bytes += 1.5 * element_bytes * power_of_two(static_cast<unsigned>(sumcheck.rounds));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+void finish_layer(const Parts& parts, const Resident& memory, double kept, PhaseCost& phase) {
+  const double elements = at(phase.work, Work::sumcheck_element);
+  phase.calls = 2 + 0.66 * at(phase.work, Work::layer_round);  // rounds over chunks, and contractions
+  phase.bytes += parts.alone() ? 0 : 48 * phase.calls;
+  phase.memory = memory.sum() + kept + 2 * element_bytes * std::min(elements, 1.0e6);
+}
+
+PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, const ClaimLedgerOf<Nothing>& ledger,
+                  const Resident& memory, double kept) {
+  const ModelPlan& plan = parts.plan();
+  PhaseCost phase{.scope = "/opening"};
+  const auto add = [&](Work kind, double amount) { phase.work[std::size_t(kind)] += amount; };
+  for (const auto& claim : ledger[OracleId::parameter_oracle]) {
+    add(Work::opened_value, parts.parameter(claim.tensor));
+  }
+  for (const auto& claim : ledger[witness_oracle]) {
+    add(Work::opened_value, parts.witness(claim.tensor));
+  }
+  std::vector<CommittedOracle> oracles{{plan.parameter_layout, parameter_oracle, {}},
+                                       {plan.witness_layout, plan.witness_oracle, {}}};
+  for (int side = 0; side < (plan.past > 0 ? 1 : 0) + (plan.pass.keeps ? 1 : 0); ++side) {
+    oracles.push_back({plan.state_layout, plan.state_oracle, {}});
+  }
+  const OpeningSchedule schedule = opening_schedule(oracles);
+  const double vector = power_of_two(schedule.log_vector);
+  add(Work::vector_element, vector);
+  add(Work::opening, 1);
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    const double elements =
+        power_of_two(oracles[j].layout.log_size() + oracles[j].parameters.log_inverse_rate) / parts.job().ranks;
+    const bool in_memory = elements * sizeof(F) <= static_cast<double>(parts.job().codeword_budget);
+    const bool recomputed = j == 0 ? parts.job().compact : j == 1 ? !in_memory : j == 2 && plan.past > 0;
+    add(Work::recomputed_element, recomputed ? elements : 0);
+  }
+  phase.calls = 26 + static_cast<double>(schedule.log_vector);
+  phase.bytes =
+      parts.alone() ? 0 : element_bytes * vector + parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
+  const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));
+  const double tree = parts.job().compact ? 2 * sizeof(Digest) * nodes : 0;
+  // both tables of the sum, their first half bound, a word of the next vector
+  phase.memory = memory.sum() + kept + tree + 3.25 * element_bytes * vector;
+  return phase;
+}
+
+}  // namespace
+
+std::string_view name_of(Work kind) {
+  constexpr std::array<std::string_view, work_kinds> names{"weights, token by token",
+                                                           "products, tokens together",
+                                                           "recorded values",
+                                                           "witness values",
+                                                           "codeword elements",
+                                                           "range look-ups",
+                                                           "pair look-ups",
+                                                           "table rows",
+                                                           "look-up rounds",
+                                                           "weights under claims",
+                                                           "values under claims",
+                                                           "sum-check elements",
+                                                           "rounds of layers",
+                                                           "values opened",
+                                                           "vector elements",
+                                                           "elements recomputed",
+                                                           "openings",
+                                                           "checks"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::vector<PhaseCost> proof_cost(const ModelPlan& plan, const OracleParameters& parameter_oracle,
+                                  const JobShape& job) {
+  const Parts parts(plan, job);
+  const Resident memory = resident(parts);
+  std::vector<PhaseCost> phases{inference(parts, memory), witness(parts, memory)};
+  double kept = 0;
+  phases.push_back(commitment(parts, memory, kept));
+  phases.push_back(lookup(parts, memory, kept));
+  Walk layers = walk_layers(parts);
+  for (PhaseCost& phase : layers.phases) {
+    finish_layer(parts, memory, kept, phase);
+    phases.push_back(std::move(phase));
+  }
+  phases.push_back(opening(parts, parameter_oracle, layers.ledger, memory, kept));
+  PhaseCost check{.scope = "/check"};
+  check.work[std::size_t(Work::check)] = 1;
+  check.memory = memory.sum();
+  phases.push_back(check);
+  return phases;
+}
+
+}  // namespace tessera

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# What a job will cost, against what it did: tessera plan, and what archives keep of communication and ownership.
+source "$(dirname "$0")/common.sh"
+export XDG_CACHE_HOME="$scratch/cache"
+make_files
+
+# holds FILE EXPRESSION: a Python expression of d, what the JSON file says
+holds() {
+  python3 -c "import json,sys; d = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1" || fail "$1: expected $2"
+}
+inspect_json() { tessera inspect --json "$1" >inspected.json || fail "inspect --json $1"; }
+total="[s for s in d['communication'] if s['scope'] == '/'][0]"
+
+# archives: calls and bytes by scope, who owned what
+prove_on 3 --out three.h5 >/dev/null || fail "prove on 3 ranks"
+expect 0 '^ranks +3 on 1 machines$' tessera inspect three.h5
+grep -Eq '^ +[1-9][0-9]* +[1-9][0-9]* +[1-9][0-9]*  /lookup$' output || fail "no communication of /lookup: $(cat output)"
+inspect_json three.h5
+holds inspected.json "all(len(s['sent']) == len(s['received']) == 3 for s in d['communication'])"
+holds inspected.json "$total['calls'] > 100 and all(bytes > 10000 for bytes in $total['received'])"
+holds inspected.json "$total['calls'] >= sum(s['calls'] for s in d['communication'] if s['scope'].count('/') == 1 and s != $total)"
+holds inspected.json "len(d['hosts']) == 3"
+holds inspected.json "all(o['first'][0] == 0 and o['first'][3] == o['length'] and len(o['first']) == 4 for o in d['ownership'])"
+holds inspected.json "{'wq', 'embedding'} <= {name for o in d['ownership'] for name in o['tensors'].split()}"
+inspect_json proof.h5
+holds inspected.json "len(d['communication']) > 10 and all(s['sent'] == s['received'] == [0] for s in d['communication'])"
+
+# the plan's ownership is the job's; without rates it has no times
+plan() { tessera plan --quiet --model model.h5 --tokens 5+5 "$@"; }
+expect 0 'no times without rates of this machine: tessera plan --measure' plan --ranks 3
+plan --ranks 3 --json >planned.json || fail "plan --json"
+inspect_json three.h5
+holds planned.json "d['ownership'] == json.load(open('inspected.json'))['ownership'] and d['seconds'] is None"
+tessera plan --key commitment/verifying.key --tokens 5+5 --ranks 3 --json >again.json || fail "plan --key"
+cmp -s planned.json again.json || fail "a plan of the key differs from that of the model"
+
+# calls and bytes are about those of the job; work and memory shrink with ranks
+counted="json.load(open('inspected.json'))['communication']"
+holds planned.json "0.7 < sum(p['calls'] for p in d['phases']) / [s for s in $counted if s['scope'] == '/'][0]['calls'] < 1.4"
+plan --json >one.json || fail "plan"
+work() { echo "sum(p['work'].get('$2', 0) for p in $1['phases'])"; }
+holds planned.json "$(work d 'range look-ups') < $(work "json.load(open('one.json'))" 'range look-ups')"
+holds one.json "all(p['bytes'] == 0 for p in d['phases'])"
+
+# times follow from rates: a machine of half the speed takes twice as long
+python3 - one.json <<'EOF'
+import json, sys
+kinds = {kind for phase in json.load(open(sys.argv[1]))["phases"] for kind in phase["work"]}
+kinds |= {"weights, token by token", "elements recomputed"}
+for name, rate in ("rates.json", 1e-9), ("slow.json", 2e-9):
+    rates = {"ranks_on_node": 1, "threads": 1, "seconds": {kind: rate for kind in kinds},
+             "call_seconds": 0, "byte_seconds": 0, "process_bytes": 1000}
+    json.dump({"format": "tessera rates", "version": 1, "machine": "none", "rates": [rates]}, open(name, "w"))
+EOF
+plan --rates rates.json --threads 1 --json >fast-plan.json || fail "plan --rates"
+plan --rates slow.json --threads 1 --json >slow-plan.json || fail "plan --rates"
+holds fast-plan.json "abs(2 * d['seconds'] / json.load(open('slow-plan.json'))['seconds'] - 1) < 1e-9"
+expect 0 'rates are those of 1 ranks of 1 threads on a machine, the nearest measured' \
+  plan --rates rates.json --ranks 2 --threads 2
+expect 0 'the network between machines is not in the times' plan --rates rates.json --ranks 2 --nodes 2 --threads 1
+expect 0 "4096 threads on a machine of $(nproc --all) cores" plan --rates rates.json --ranks 4096 --threads 1
+
+# bad input
+expect_error 2 '^tessera: --nodes: expected a divisor of --ranks, 3, found 2$' plan --ranks 3 --nodes 2
+expect_error 2 '^tessera: --nodes: expected at most as many as --ranks, 3, found 4$' plan --ranks 3 --nodes 4
+expect_error 2 '^tessera: --tokens: expected PROMPT\+GENERATED' tessera plan --model model.h5 --tokens 5+
+expect_error 2 '^tessera: --tokens: expected PROMPT\+GENERATED' tessera plan --model model.h5 --tokens x5
+expect_error 2 "length" tessera plan --model model.h5 --tokens 4000+4000
+expect_error 2 '^tessera: plan: expected one of --model and --key' tessera plan --tokens 5+5
+expect_error 2 '^tessera: none.json: expected a file of rates, found none' plan --rates none.json
+echo '{}' >bad.json
+expect_error 2 '^tessera: bad.json: expected a file of rates' plan --rates bad.json
+sed 's/"pair look-ups": 1e-09/"pair look-ups": -1/' rates.json >bad.json
+expect_error 2 '^tessera: bad.json: expected a file of rates: pair look-ups: expected a number >= 0' plan --rates bad.json
+expect_absent
+finish

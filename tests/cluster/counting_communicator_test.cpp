@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include "cluster/counting_communicator.hpp"
+#include "cluster/thread_communicator.hpp"
+
+namespace tessera {
+namespace {
+
+std::vector<std::byte> bytes(std::size_t count) { return std::vector<std::byte>(count); }
+
+/// One of each call, with as many bytes as the rank's number and ranks say.
+void communicate(Communicator& comm) {
+  std::vector<E> elements(3);
+  comm.all_reduce_sum(elements);
+  std::vector<std::int64_t> values(5);
+  comm.all_reduce_sum(values);
+  comm.all_reduce_max(std::span(values).first(1));
+  comm.barrier();
+  (void)comm.all_gather_bytes(bytes(10 + static_cast<std::size_t>(comm.rank())));
+  std::vector<std::vector<std::byte>> send;
+  for (int to = 0; to < comm.size(); ++to) {
+    send.push_back(bytes(100 * static_cast<std::size_t>(comm.rank()) + static_cast<std::size_t>(to)));
+  }
+  (void)comm.all_to_all_bytes(send);
+  std::vector<std::byte> shared = bytes(comm.rank() == 1 ? 1000 : 0);
+  comm.broadcast_bytes(shared, comm.size() > 1 ? 1 : 0);
+}
+
+TEST(CountingCommunicator, counts_what_every_rank_sends_and_receives) {
+  run_ranks(3, [](Communicator& plain) {
+    CountingCommunicator comm(plain);
+    comm.begin("/");
+    comm.barrier();
+    comm.begin("/a");
+    communicate(comm);
+    comm.end();
+    comm.begin("/a");
+    comm.barrier();
+    comm.end();
+    comm.end();
+    const std::vector<ScopeTraffic> found = comm.gather();
+    constexpr std::uint64_t reduced = 3 * 16 + 5 * 8 + 8;
+    const ScopeTraffic inner{"/a",
+                             8,
+                             {reduced + 10 + 1 + 2, reduced + 11 + 100 + 102 + 1000, reduced + 12 + 200 + 201},
+                             {reduced + 23 + 100 + 200 + 1000, reduced + 22 + 1 + 201, reduced + 21 + 2 + 102 + 1000}};
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[1], inner);
+    EXPECT_EQ(found[0], (ScopeTraffic{"/", 9, inner.sent, inner.received}));
+  });
+}
+
+TEST(CountingCommunicator, a_rank_that_is_alone_sends_nothing) {
+  SelfCommunicator self;
+  CountingCommunicator comm(self);
+  comm.begin("/");
+  communicate(comm);
+  comm.end();
+  EXPECT_EQ(comm.gather(), (std::vector<ScopeTraffic>{{"/", 7, {0}, {0}}}));
+}
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "cost/rates.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr auto range = static_cast<std::size_t>(Work::range_lookup);
+constexpr auto pair = static_cast<std::size_t>(Work::pair_lookup);
+constexpr auto row = static_cast<std::size_t>(Work::table_row);
+
+Sample sample(double ranges, double pairs, double rows, double seconds) {
+  Sample result;
+  result.work[range] = ranges;
+  result.work[pair] = pairs;
+  result.work[row] = rows;
+  result.seconds = seconds;
+  return result;
+}
+
+TEST(Rates, are_those_that_explain_the_times) {
+  std::vector<Sample> samples;
+  for (const auto& [ranges, pairs, rows] :
+       {std::array{1e6, 2e5, 65536.0}, {3e7, 1e6, 131072.0}, {2e6, 9e6, 65536.0}, {8e6, 8e6, 131072.0}}) {
+    samples.push_back(sample(ranges, pairs, rows, 40e-9 * ranges + 54e-9 * pairs + 100e-9 * rows));
+  }
+  const Amounts rates = fit_rates(samples);
+  EXPECT_NEAR(rates[range], 40e-9, 2e-9);
+  EXPECT_NEAR(rates[pair], 54e-9, 2e-9);
+  EXPECT_NEAR(rates[row], 100e-9, 40e-9);
+  // in no sample: as the others are to theirs
+  const Amounts nominal = nominal_rates().seconds;
+  constexpr auto check = static_cast<std::size_t>(Work::check);
+  EXPECT_NEAR(rates[check] / nominal[check], rates[range] / nominal[range], 0.3);
+}
+
+TEST(Rates, are_never_negative) {
+  // more pairs, less time: the best fit would pay for them
+  const Amounts rates = fit_rates({sample(1e6, 1e6, 0, 0.04), sample(1e6, 2e6, 0, 0.03)});
+  EXPECT_GE(rates[pair], 0);
+  EXPECT_LT(rates[pair], 10e-9);
+  EXPECT_GT(rates[range], 20e-9);
+}
+
+TEST(Rates, of_the_nearest_ranks_and_threads) {
+  MachineRates machine{
+      "", {{.ranks_on_node = 1, .threads = 1}, {.ranks_on_node = 1, .threads = 2}, {.ranks_on_node = 2, .threads = 1}}};
+  const auto found = [&](int ranks, int threads) {
+    const Rates rates = rates_for(machine, ranks, threads).value();
+    return std::array{rates.ranks_on_node, rates.threads};
+  };
+  EXPECT_EQ(found(1, 1), (std::array{1, 1}));
+  EXPECT_EQ(found(1, 2), (std::array{1, 2}));
+  EXPECT_EQ(found(2, 1), (std::array{2, 1}));
+  EXPECT_EQ(found(4, 1), (std::array{2, 1}));
+  EXPECT_EQ(found(1, 8), (std::array{1, 2}));
+  EXPECT_FALSE(rates_for({}, 1, 1).has_value());
+}
+
+TEST(Rates, time_is_work_and_communication) {
+  Rates rates;
+  rates.seconds[range] = 2;
+  rates.seconds[row] = 3;
+  rates.call_seconds = 5;
+  rates.byte_seconds = 7;
+  PhaseCost phase;
+  phase.work[range] = 11;
+  phase.work[row] = 13;
+  phase.calls = 17;
+  phase.bytes = 19;
+  EXPECT_EQ(seconds_of(phase, rates), 2 * 11 + 3 * 13 + 5 * 17 + 7 * 19);
+}
+
+}  // namespace
+}  // namespace tessera
