@@ -79,7 +79,7 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   }
   guard_.enter(std::nullopt);
   record_residual(context, plan_.x_end, 0, batch);
-  infer(context, plan_.norm_final, 0, batch);
+  infer(context, plan_.norm_final, std::size_t{0}, batch);
   guard_.agree(comm_);
   for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
     std::copy_n(batch.u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);

@@ -212,21 +212,22 @@ double encode(const Parts& parts, const OracleLayout& layout, const OracleParame
   const double ranks = parts.job().ranks;
   phase.work[std::size_t(Work::codeword_element)] += elements / ranks;
   const double rows = parts.alone() ? 16 : 8;
-  const double group = rows * columns * sizeof(F);
-  const double steps = std::ceil(power_of_two(oracle.log_rows) / (rows * ranks));
-  buffers = std::max(buffers, group);
+  // of a rank's positions; ranks gather the integers of these rows, and in the end exchange digests
+  const double group = rows * columns * sizeof(F) / ranks;
+  const double integers = 2 * static_cast<double>(layout.used());
+  const double steps = power_of_two(oracle.log_rows) / rows;
+  const double gathered = parts.alone() ? 0 : 2 * integers / steps;
+  buffers = std::max(buffers, group + gathered);
   if (!parts.alone()) {
-    phase.calls += 3 * steps + 1;
-    phase.bytes += parts.from_others(elements / ranks * sizeof(F)) +
-                   parts.from_others(2 * static_cast<double>(layout.used()) / ranks);
+    phase.calls += steps + 3;
+    phase.bytes += parts.from_others(integers) + parts.from_others(columns * sizeof(Digest) / ranks);
   } else {
     phase.calls += 1;
   }
   const double bytes = elements * sizeof(F) / ranks;
   const double hash_states = 2 * columns * sizeof(Digest) / ranks;
   // messages between ranks come from the heap, which keeps what is freed apart from other storage
-  const double messages = parts.alone() ? 0 : 2 * group;
-  return hash_states + messages + (bytes <= static_cast<double>(parts.job().codeword_budget) ? bytes : 0);
+  return hash_states + gathered + (bytes <= static_cast<double>(parts.job().codeword_budget) ? bytes : 0);
 }
 
 PhaseCost commitment(const Parts& parts, const Resident& memory, double& kept) {
@@ -346,7 +347,7 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     oracles.push_back({plan.state_layout, plan.state_oracle, {}});
   }
   const OpeningSchedule schedule = opening_schedule(oracles);
-  const double vector = power_of_two(schedule.log_vector);
+  const double vector = power_of_two(schedule.log_vector) / parts.job().ranks;  // of v_0, which ranks share
   add(Work::vector_element, vector);
   add(Work::opening, 1);
   for (std::size_t j = 0; j < oracles.size(); ++j) {
@@ -356,9 +357,11 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     const bool recomputed = j == 0 ? parts.job().compact : j == 1 ? !in_memory : j == 2 && plan.past > 0;
     add(Work::recomputed_element, recomputed ? elements : 0);
   }
-  phase.calls = 26 + static_cast<double>(schedule.log_vector);
-  phase.bytes =
-      parts.alone() ? 0 : element_bytes * vector + parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
+  phase.calls = 32 + static_cast<double>(schedule.log_vector);
+  // v_0's values to who has their columns, then its rows for encoding, and v_1 with its weights
+  phase.bytes = parts.alone() ? 0
+                              : parts.from_others(element_bytes * vector * (1 + parts.job().ranks * 1.125)) +
+                                    parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));
   const double tree = parts.job().compact ? 2 * sizeof(Digest) * nodes : 0;
   // both tables of the sum, their first half bound, a word of the next vector

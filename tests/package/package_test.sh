@@ -7,7 +7,7 @@ packages=$(realpath "$1") source=$(realpath "$2")
 scratch=$(mktemp -d)
 root=$scratch/root
 cleanup() {
-  umount -q "$root/proc" "$root/dev" || true
+  for place in proc dev; do ! mountpoint -q "$root/$place" || umount "$root/$place"; done
   rm -rf --one-file-system "$scratch"
 }
 trap cleanup EXIT
