@@ -33,6 +33,8 @@ cp -r "$source/configs/odd-40k" "$source/src/examples" "$root/work"
 gunzip -c "$source/tests/golden/odd-40k.key.gz" >"$root/work/key"
 cp "$source"/tests/golden/odd-40k.proof* "$root/work"
 
+inside 'apt-get update -q >/dev/null'
+
 step "tessera-verify alone"
 inside 'apt-get install -q -y --no-install-recommends /packages/tessera-verify_*.deb >/dev/null'
 inside 'dpkg -l | grep -qiE "openmpi|openblas|boost" && exit 1 || true' || fail "tessera-verify brings MPI, BLAS or Boost"
