@@ -12,7 +12,9 @@ folder=$PWD/build-web/source
 utf8proc=$folder/utf8proc-${unicode%-*}
 if [ ! -e "$utf8proc/utf8proc.c" ]; then
   mkdir -p "$folder/lists/partial"
-  echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "$VERSION_CODENAME") main" >"$folder/sources.list"
+  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  archive=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $codename" | sort -u | head -n 1)
+  echo "deb-src $archive $codename main" >"$folder/sources.list"
   own=(-o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$folder/lists"
     -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=)
   apt-get "${own[@]}" update -q

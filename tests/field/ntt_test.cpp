@@ -51,18 +51,29 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
     expected.insert(expected.end(), values.begin() + static_cast<std::ptrdiff_t>(x * lanes),
                     values.begin() + static_cast<std::ptrdiff_t>((x + 1) * lanes));
   }
-  PointEvaluation evaluation(log_length, lanes, log_padding, positions);
-  std::vector<F> parts(evaluation.parts() * evaluation.part_size(), F::from_canonical(77));
-  for (std::size_t i = 0; i < coefficients.size() / lanes; ++i) {
-    const auto from = coefficients.begin() + static_cast<std::ptrdiff_t>(i * lanes);
-    const std::size_t part = i & (evaluation.parts() - 1);
-    std::copy_n(from, lanes,
-                parts.begin() + static_cast<std::ptrdiff_t>(part * evaluation.part_size() + evaluation.place(i)));
+  for (const std::size_t stride : {1U, 3U}) {
+    PointEvaluation evaluation(log_length, lanes, log_padding, positions);
+    std::vector<F> parts(evaluation.parts() * evaluation.part_size(), F::from_canonical(77));
+    std::size_t added = 0;
+    for (std::size_t first = 0; first < std::min(stride, evaluation.parts()); ++first) {
+      const std::size_t count = (evaluation.parts() - first + stride - 1) / stride;
+      for (std::size_t i = 0; i < coefficients.size() / lanes; ++i) {
+        const std::size_t part = i & (evaluation.parts() - 1);
+        if (part % stride == first) {
+          std::copy_n(coefficients.data() + i * lanes, lanes,
+                      parts.data() + (added + part / stride) * evaluation.part_size() + evaluation.place(i));
+        }
+      }
+      const std::size_t some = count / 3;
+      const std::span<F> these = std::span(parts).subspan(added * evaluation.part_size());
+      evaluation.add({first, stride}, these.first(some * evaluation.part_size()));
+      evaluation.add({first + some * stride, stride},
+                     these.first(count * evaluation.part_size()).subspan(some * evaluation.part_size()));
+      added += count;
+    }
+    ASSERT_TRUE(std::ranges::equal(evaluation.values(), expected))
+        << log_length << " " << lanes << " " << log_padding << " " << stride;
   }
-  const std::size_t some = evaluation.parts() / 3 * evaluation.part_size();
-  evaluation.add(0, std::span(parts).first(some));
-  evaluation.add(evaluation.parts() / 3, std::span(parts).subspan(some));
-  ASSERT_TRUE(std::ranges::equal(evaluation.values(), expected)) << log_length << " " << lanes << " " << log_padding;
 }
 
 TEST(Ntt, AgreesWithTheDefinition) {

@@ -23,7 +23,7 @@ lintian --fail-on error,warning \
 
 step "a bare Debian 12"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' 'Origin: Debian' | sort -u | head -1)
-mmdebstrap --quiet --variant=apt bookworm "$root" "${mirror:-http://deb.debian.org/debian}"
+mmdebstrap --quiet --variant=apt bookworm "$root" ${mirror:+"$mirror"}
 mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
