@@ -102,7 +102,7 @@ class ColumnExchange {
       visit(positions_.mine(),
             {static_cast<std::size_t>(ranges_[2 * rank]), static_cast<std::size_t>(ranges_[2 * rank + 1])},
             [&](std::size_t position) {
-              const auto part = std::as_bytes(values.subspan(positions_.place(position) * count, count));
+              const auto part = std::as_bytes(values.subspan(positions_.own_place(position) * count, count));
               send[rank].insert(send[rank].end(), part.begin(), part.end());
             });
     }
@@ -156,10 +156,10 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit) {
-  CosetEncoder encoder(layout, parameters, tensors, comm);
-  if (comm.size() == 1 && columns.size() == encoder.positions().size()) {
+  if (comm.size() == 1) {
     return encode_cosets(layout, parameters, tensors, comm, visit);
   }
+  CosetEncoder encoder(layout, parameters, tensors, comm);
   const ColumnExchange exchange(encoder.positions(), columns, comm);
   for (std::size_t step = 0; step < encoder.steps(); ++step) {
     const Range rows = encoder.rows(step);

@@ -65,7 +65,7 @@ class VectorEncoder {
           for (std::size_t column = residue + (first + i) * stride; column >> shares.log_indices() == 0;
                column += evaluation.parts()) {
             std::memcpy(static_cast<void*>(buffer.data() + i * evaluation.part_size() + evaluation.place(column)),
-                        vector_.values.data() + shares.place(column) * rows(), lanes * sizeof(F));
+                        vector_.values.data() + shares.own_place(column) * rows(), lanes * sizeof(F));
           }
         }
         evaluation.add({residue + first * stride, stride}, std::span(buffer).first(count * evaluation.part_size()));
