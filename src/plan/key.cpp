@@ -18,7 +18,7 @@ void head_fields(Archive& a, Key& key) {
   a.architecture(key.shape.architecture);
   const bool llama = !key.shape.gpt2();
   a.count("sizes", llama ? 8 : 6);
-  for_each_size(key.shape, [&a](std::string_view name, auto& value) { a.named(name, value); });
+  for_each_size(key.shape, [&a](std::string_view name, auto& value) { a.size(name, value); });
   if (llama) {
     a.count("flags", 3);
     for_each_flag(key.shape, [&a](std::string_view name, auto& value) { a.flag(name, value); });

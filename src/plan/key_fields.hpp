@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class KeyEncoder {
     string(name);
     append_little_endian(bytes, value);
   }
+  /// In 8 bytes, whatever the machine's sizes have.
+  void size(std::string_view name, std::size_t value) { named(name, std::uint64_t{value}); }
   void flag(std::string_view name, bool value) { named(name, static_cast<std::uint8_t>(value)); }
   template <class T>
   void table(std::string_view name, const std::vector<T>& values, std::uint32_t /*log_rows*/) {
@@ -111,6 +114,12 @@ class KeyDecoder {
   void named(std::string_view name, T& value) {
     word(name, name);
     number(name, value);
+  }
+  void size(std::string_view name, std::size_t& value) {
+    std::uint64_t found = 0;
+    named(name, found);
+    constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();  // beyond every limit
+    value = static_cast<std::size_t>(std::min(found, most));
   }
   void flag(std::string_view name, bool& value) {
     std::uint8_t found = 0;
