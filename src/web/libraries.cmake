@@ -15,6 +15,6 @@ add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 target_include_directories(nlohmann_json::nlohmann_json SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
 
 add_library(OpenSSL::Crypto INTERFACE IMPORTED) # web/blake2s.cpp instead
-set(web_options -fwasm-exceptions -flto)
+set(web_options -fwasm-exceptions -flto -Oz) # a proof takes a fraction of a second either way
 add_compile_options(${web_options} $<$<COMPILE_LANGUAGE:CXX>:-include${PROJECT_SOURCE_DIR}/src/web/ranges.hpp>)
 add_link_options(${web_options})

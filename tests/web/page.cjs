@@ -95,7 +95,7 @@ async function rejected(browser, address) {
   await choose(page, [key, proof("odd-40k-proof-payload-1000")]);
   const words = await verdict(page);
   check(/^REJECTED at \/\S+: /.test(words), `a false payload is rejected: ${words}`);
-  check((await text(page, "h4"))[1] === "Generated: claimed, not proven", "its text is not taken for proven");
+  check((await text(page, ".title"))[1] === "Generated: claimed, not proven", "its text is not taken for proven");
   await accessible(page, "rejected, dark");
   await page.screenshot({ path: join(pictures, "rejected-dark.png"), fullPage: true });
   await page.click("#clear");
@@ -132,7 +132,7 @@ async function keyboard(browser, address) {
   await page.keyboard.press("Tab");
   check((await page.evaluate(() => document.activeElement.id)) === "files", "the first stop is the choice of files");
   const chooser = page.waitForFileChooser();
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Space");
   await (await chooser).accept([key, proof("odd-40k-proof")]);
   check((await verdict(page)).startsWith("ACCEPTED"), "accepted by keyboard alone");
   const press = async (id, most = 20) => {

@@ -1,6 +1,7 @@
 // node assemble.mjs MODULE OUT: one page of everything, which may load nothing else.
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { deflateRawSync } from "node:zlib";
 
 const [module_file, out] = process.argv.slice(2);
 const source = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
@@ -10,7 +11,8 @@ const style = source("style.css");
 const script = source("page.js");
 const policy = ["default-src 'none'", `script-src ${hash(script)} 'wasm-unsafe-eval' blob:`, "worker-src blob:",
   `style-src ${hash(style)}`, "base-uri 'none'", "form-action 'none'"].join("; ");
-const values = { style, script, policy, worker: source("worker.js"), module: readFileSync(module_file).toString("base64") };
+const module = deflateRawSync(readFileSync(module_file), { level: 9 }).toString("base64");
+const values = { style, script, policy, worker: source("worker.js"), module };
 if (/<\/script/i.test(values.script + values.worker) || /<\/style/i.test(style)) {
   throw new Error("a script ends too early");
 }

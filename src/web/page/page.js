@@ -21,6 +21,11 @@ const files = { key: null, proofs: [] }; // each {name, bytes}
 
 // --- the verifier, in a worker
 
+async function unpack(base64) {
+  const packed = new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]);
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
+}
+
 const verifier = {
   worker: null,
   loaded: null, // a promise
@@ -30,8 +35,7 @@ const verifier = {
     const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(url);
     URL.revokeObjectURL(url);
-    const wasm = Uint8Array.from(atob(at("module").textContent), (c) => c.charCodeAt(0));
-    this.loaded = this.answer({ wasm }, seconds_for_a_part);
+    this.loaded = unpack(at("module").textContent).then((wasm) => this.answer({ wasm }, seconds_for_a_part));
     this.loaded.catch(() => {});
   },
   /// The next message of the worker, which gets this one. One that takes too long is ended, and another one begins.
@@ -248,26 +252,27 @@ function facts({ key, proofs = [], seconds, verdict }) {
   return list;
 }
 
-function textBox(kind, title, ids, text, proven) {
+function textBox(kind, title, ids, text, proven, heading) {
   const shown = make("p", "", make("bdi", "", text));
   const numbers = make("details", "", make("summary", "", `${ids.length} ${ids.length === 1 ? "token" : "tokens"}`),
     make("p", "mono", ids.join(" ")));
   return make("div", `words ${kind}${proven ? "" : " unproven"}`,
-    make("h4", "", proven ? title : `${title}: claimed, not proven`), shown, numbers);
+    make(heading, "title", proven ? title : `${title}: claimed, not proven`), shown, numbers);
 }
 
 function part(proof, index, count, proven) {
   const box = make("article", "part");
+  const heading = count > 1 ? "h4" : "h3";
   if (count > 1) {
     const state = proven || proof.verdict !== "accepted" ? proof.verdict : "part of a conversation that is not accepted";
-    box.append(make("h3", "", `Part ${index + 1}: ${proof.file} `, make("span", "state", `(${state})`)));
+    box.append(make("h3", "name", `Part ${index + 1}: ${proof.file} `, make("span", "state", `(${state})`)));
   }
   if (proof.printed) {
     const { prompt, generated, printed } = proof;
     if (prompt.ids.length > 0) {
-      box.append(textBox("prompt", "Prompt", prompt.ids, printed.prompt, proven));
+      box.append(textBox("prompt", "Prompt", prompt.ids, printed.prompt, proven, heading));
     }
-    box.append(textBox("generated", "Generated", generated.ids, printed.generated, proven));
+    box.append(textBox("generated", "Generated", generated.ids, printed.generated, proven, heading));
   }
   return box;
 }
