@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   using namespace tessera::cli;
   ignore_write_signals();
   tessera::MpiSession session(argc, argv);
-  end_cleanly_on_signals(session.world().rank() == 0);
+  end_cleanly_on_signals(session.world().size() == 1);  // of several, the one that fails speaks
   try {
     return run(argc, argv, session);
   } catch (...) {

@@ -118,7 +118,7 @@ cmp -s <(tessera inspect model.h5 | head -n 2) <(tessera inspect model.h5 | head
 # a full disk
 mkdir small
 if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
-  trap 'umount -l "$scratch/small"; rm -rf "$scratch"' EXIT
+  trap 'umount -l "$scratch/small"; rm -rf "$scratch" "$sessions"' EXIT
   expect_error 3 'small/c.*No space left on device' tessera commit --quiet --model model.h5 --out small/c
   expect_error 3 'small/c.*No space left on device' ranks 2 tessera commit --quiet --model model.h5 --out small/c
   [ -z "$(ls -A small)" ] || fail "a full disk keeps $(ls -A small)"

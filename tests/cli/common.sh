@@ -7,8 +7,10 @@ export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 # Shared memory, without a search for other networks and without a daemon for a rank that is alone: a start takes 0.05 s
 # and not 0.35 s. cli/jobs and cluster/* run with the library's own choice.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_ess_singleton_isolated=1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# A place of its own for Open MPI's sessions: jobs of other tests that are killed take theirs with them.
+scratch=$(mktemp -d) sessions=$(mktemp -d)
+trap 'rm -rf "$scratch" "$sessions"' EXIT
+export OMPI_MCA_orte_tmpdir_base=$sessions
 cd "$scratch" || exit 1
 failures=0
 

@@ -24,7 +24,7 @@ interrupt() {
   code=$?
   elapsed=$((($(date +%s%N) - begin) / 1000000))
   [ $code -ne 0 ] || { rm -rf "bad-$$.h5" state traces; return 1; }
-  [ $elapsed -le $((${2/./} * 100 + 4000)) ] || fail "$1 after $2 s: ended after $elapsed ms"
+  [ $elapsed -le $((10#${2/./} * 100 + 4000)) ] || fail "$1 after $2 s: ended after $elapsed ms"
   [ $code -ne 137 ] || fail "$1 after $2 s: had to be killed"
 }
 

@@ -11,7 +11,7 @@ tessera prove --quiet --model model.h5 --commitment commitment --continue state 
 for name in one two part1 part2; do
   tessera inspect --json $name.h5 >$name.json || fail "inspect $name"
 done
-check() { python3 "$source/tests/cli/check_report.py" "$@" || fail "check $*"; }
+check() { /usr/bin/python3 "$source/tests/cli/check_report.py" "$@" || fail "check $*"; }
 # says FILE PATTERN, says_not FILE PATTERN
 says() { grep -Eq -e "$2" "$1" || fail "expected '$2' in $1"; }
 says_not() { ! grep -Eq -e "$2" "$1" || fail "expected no '$2' in $1"; }

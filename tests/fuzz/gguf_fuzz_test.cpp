@@ -62,7 +62,7 @@ TEST_P(GgufFuzz, MutatedFilesAreReadOrRefusedInOneLine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GgufFuzz, ::testing::Values("llama.gguf", "odd-qwen-60k.gguf", "odd-40k.gguf"),
-                         [](const auto& info) { return model_test_name(info).substr(0, 5); });
+                         [](const auto& test) { return model_test_name(test).substr(0, 5); });
 
 }  // namespace
 }  // namespace tessera::testing
