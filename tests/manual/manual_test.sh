@@ -28,7 +28,7 @@ for program in "${programs[@]}"; do
     for option in $(grep -oE '^ +(-[a-z],)?--[a-z-]+' help | tr ',' ' '); do
       grep -qE -- "^ +(-[a-z], )?$option|^ +$option" text || fail "$name.1 does not have $option"
     done
-    grep -qE -- '^ +--(key|model|checkpoint|shape) (FILE|DIRECTORY)|^ +file|SUBCOMMANDS' text || fail "$name.1 has no types"
+    grep -qE -- '^ +--(key|model|checkpoint|shape) (FILE|DIRECTORY|PATH)|^ +file|SUBCOMMANDS' text || fail "$name.1 has no types"
     for section in NAME SYNOPSIS OPTIONS; do
       grep -q "^$section" text || fail "$name.1 has no section $section"
     done
@@ -62,7 +62,7 @@ completes tessera-verify --key file.h5 --each fo folder
 completes tessera-verify --key file.h5 --json a "a file a folder"
 completes tessera-verify --expect-key f ""
 if [ ${#programs[@]} -eq 2 ]; then
-  completes tessera "" "commit describe evaluate import inspect prove synthesize"
+  completes tessera "" "commit describe evaluate import inspect plan prove report synthesize"
   completes tessera i "import inspect"
   completes tessera --config fi file.h5
   completes tessera --config file.h5 pr prove
