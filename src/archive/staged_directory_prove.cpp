@@ -35,17 +35,24 @@ StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
     }
   }
   comm_.barrier();
+  register_temporary(temporary_);  // by every rank: mpirun may kill one before the others have left the directory
 }
 
 StagedDirectory::~StagedDirectory() {
-  if (!committed_ && comm_.rank() == 0) {
+  if (committed_) {
+    return;
+  }
+  if (comm_.rank() == 0) {
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
-    unregister_temporary(temporary_);
   }
+  unregister_temporary(temporary_);
 }
 
 void StagedDirectory::commit(std::string_view last, std::string_view parts) {
+  if (comm_.rank() != 0) {
+    unregister_temporary(temporary_);  // what is put in place now is rank 0's business
+  }
   comm_.barrier();  // every rank has written its files
   committed_ = true;
   if (comm_.rank() != 0) {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "archive/temporary.hpp"
@@ -62,12 +64,18 @@ void unregister_temporary(const fs::path& path) noexcept {
 std::unique_lock<std::recursive_mutex> hold_temporaries() { return std::unique_lock(registry().mutex); }
 
 void remove_temporaries() noexcept {
-  registry().mutex.lock();     // for good
-  constexpr int attempts = 3;  // other ranks may still write into a directory
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    for (const fs::path& path : registry().paths) {
+  registry().mutex.lock();  // for good
+  // other ranks may still write into a directory; mpirun gives all of them a second
+  constexpr int attempts = 20;
+  constexpr std::chrono::milliseconds pause{25};
+  for (const fs::path& path : registry().paths) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
       std::error_code ignored;
       fs::remove_all(path, ignored);
+      if (!fs::exists(path, ignored)) {
+        break;
+      }
+      std::this_thread::sleep_for(pause);
     }
   }
 }
