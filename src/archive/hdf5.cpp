@@ -2,9 +2,7 @@
 
 #include "archive/hdf5_handle.hpp"
 
-namespace tessera {
-
-namespace hdf5 {
+namespace tessera::hdf5 {
 namespace {
 
 herr_t keep_innermost(unsigned position, const H5E_error2_t* entry, void* data) {
@@ -58,5 +56,4 @@ hid_t make_space(const Extents& extents) {
   return H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr);
 }
 
-}  // namespace hdf5
-}  // namespace tessera
+}  // namespace tessera::hdf5

@@ -1,7 +1,7 @@
 #include "model/checkpoint_files.hpp"
 
 #include <algorithm>
-#include <regex>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -27,9 +27,33 @@ std::vector<std::string> names_with(const fs::path& folder, const std::string& e
   return names;
 }
 
+/// Takes digits off the end; false if there are none.
+bool drop_digits(std::string_view& text) {
+  const std::size_t last = text.find_last_not_of("0123456789");
+  const std::size_t kept = last == std::string_view::npos ? 0 : last + 1;
+  const bool some = kept < text.size();
+  text = text.substr(0, kept);
+  return some;
+}
+
+/// <anything>-<number>-of-<number>, without extension.
+bool is_shard(std::string_view stem) {
+  constexpr std::string_view of = "-of-";
+  if (!drop_digits(stem) || !stem.ends_with(of)) {
+    return false;
+  }
+  stem.remove_suffix(of.size());
+  return drop_digits(stem) && stem.ends_with('-');
+}
+
+/// model.<anything>, or with - or _.
+bool is_variant(std::string_view name) {
+  constexpr std::string_view model = "model";
+  return name.starts_with(model) && std::string_view("._-").find(name[model.size()]) != std::string_view::npos;
+}
+
 /// The sets of weights by preference.
 std::vector<std::string> sets_of_weights(const fs::path& folder) {
-  static const std::regex other("model[._-].*\\.safetensors"), shard(".*-[0-9]+-of-[0-9]+\\.safetensors");
   std::vector<std::string> sets;
   for (const char* name : {single_name, index_name}) {
     if (fs::exists(folder / name)) {
@@ -37,7 +61,7 @@ std::vector<std::string> sets_of_weights(const fs::path& folder) {
     }
   }
   for (const std::string& name : names_with(folder, ".safetensors")) {
-    if (name != single_name && std::regex_match(name, other) && !std::regex_match(name, shard)) {
+    if (name != single_name && is_variant(name) && !is_shard(fs::path(name).stem().string())) {
       sets.push_back(name);
     }
   }
