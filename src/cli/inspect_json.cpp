@@ -8,6 +8,7 @@
 #include "archive/state_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cli/json_output.hpp"
+#include "cli/ownership_json.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -109,15 +110,7 @@ void add_proof(JsonDocument& document, const ProofArchive& proof) {
   }
   document.add("communication", communication);
   document.add("hosts", proof.hosts);
-  Json ownership = Json::array();
-  for (const OwnedDimension& dimension : proof.ownership) {
-    ownership.push_back({{"dimension", dimension.name},
-                         {"tensors", dimension.tensors},
-                         {"length", dimension.length},
-                         {"chunk", dimension.chunk},
-                         {"first", dimension.first}});
-  }
-  document.add("ownership", ownership);
+  document.add("ownership", ownership_json(proof.ownership));
   Json rounds = Json::array();
   for (const SoundnessEntry& entry : proof.soundness.entries) {
     rounds.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", entry.bits}});

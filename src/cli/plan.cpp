@@ -15,6 +15,7 @@
 
 #include "cli/command.hpp"
 #include "cli/json_output.hpp"
+#include "cli/ownership_json.hpp"
 #include "cli/rates_file.hpp"
 
 namespace tessera::cli {
@@ -167,15 +168,7 @@ std::string as_json(const Prediction& prediction, int threads) {
                               ? Json(prediction.total([&](const PhaseCost& p) { return prediction.seconds(p); }))
                               : Json());
   document.add("memory", std::round(prediction.memory()));
-  Json ownership = Json::array();
-  for (const OwnedDimension& dimension : prediction.ownership) {
-    ownership.push_back({{"dimension", dimension.name},
-                         {"tensors", dimension.tensors},
-                         {"length", dimension.length},
-                         {"chunk", dimension.chunk},
-                         {"first", dimension.first}});
-  }
-  document.add("ownership", ownership);
+  document.add("ownership", ownership_json(prediction.ownership));
   return document.finish();
 }
 

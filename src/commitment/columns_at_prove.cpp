@@ -33,6 +33,17 @@ struct PartSelection {
 
 }  // namespace
 
+std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm) {
+  if (comm.size() == 1) {
+    return {values.begin(), values.end()};
+  }
+  std::vector<E> sums(values.begin(), values.end());  // ranks add elements of E
+  comm.all_reduce_sum(sums);
+  std::vector<F> result(sums.size());
+  std::ranges::transform(sums, result.begin(), &E::c0);
+  return result;
+}
+
 std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
                           std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
                           Communicator& comm) {
@@ -65,11 +76,7 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
     matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
     evaluation.add({mine.first}, std::span(buffer).first((mine.last - mine.first) * part_size));
   }
-  std::vector<E> sums(evaluation.values().begin(), evaluation.values().end());  // ranks add elements of E
-  comm.all_reduce_sum(sums);
-  std::vector<F> columns(sums.size());
-  std::ranges::transform(sums, columns.begin(), &E::c0);
-  return columns;
+  return sum_over_ranks(evaluation.values(), comm);
 }
 
 }  // namespace tessera

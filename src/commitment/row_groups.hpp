@@ -29,6 +29,9 @@ void encode_rows(const OracleLayout& layout, const OracleParameters& parameters,
 /// cover the codeword in rank order. Collective.
 TreeLevel to_columns(const ResidueShares& positions, const TreeLevel& digests, Range columns, Communicator& comm);
 
+/// Every rank's values added, everywhere. Collective.
+std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm);
+
 /// The codeword's columns at few positions, concatenated, the same on every rank: a fraction of the work of encoding.
 /// Collective.
 std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,

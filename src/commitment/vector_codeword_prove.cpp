@@ -2,6 +2,7 @@
 #include <cstring>
 #include "commitment/codeword.hpp"
 #include "commitment/coset_transform.hpp"
+#include "commitment/row_groups.hpp"
 #include "field/point_evaluation.hpp"
 
 namespace tessera {
@@ -71,14 +72,7 @@ class VectorEncoder {
         evaluation.add({residue + first * stride, stride}, std::span(buffer).first(count * evaluation.part_size()));
       }
     }
-    if (comm_.size() == 1) {
-      return {evaluation.values().begin(), evaluation.values().end()};
-    }
-    std::vector<E> sums(evaluation.values().begin(), evaluation.values().end());  // ranks add elements of E
-    comm_.all_reduce_sum(sums);
-    std::vector<F> columns(sums.size());
-    std::ranges::transform(sums, columns.begin(), &E::c0);
-    return columns;
+    return sum_over_ranks(evaluation.values(), comm_);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "commitment/codeword.hpp"
 #include "commitment/compact_codeword.hpp"
 #include "commitment/schedule.hpp"
+#include "cost/parts.hpp"
 #include "lookup/fraction_tree.hpp"
 #include "protocol/protocol.hpp"
 
@@ -18,125 +19,6 @@ constexpr double pooled = 1.3;  // pages of the tree's levels that no other leve
 constexpr std::size_t most_table_rounds = 13;
 
 double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
-
-double cells(const Shape& shape) {
-  return static_cast<double>(shape.chunk_count()) * static_cast<double>(shape.chunk_size());
-}
-
-double power_of_two(unsigned exponent) { return std::ldexp(1.0, static_cast<int>(exponent)); }
-
-/// Sizes of a plan as the rank with the largest part sees them.
-class Parts {
- public:
-  Parts(const ModelPlan& plan, const JobShape& job) : plan_(plan), job_(job), ranks_(job.ranks) {
-    for (const ParameterRow& row : parameter_table(plan.model)) {
-      parameters_.push_back(row.ownership());
-    }
-    columns_.resize(plan.lookup.columns.size());
-    for (const RangeCheck& range : plan.ranges) {
-      for (const std::size_t column : range.columns) {
-        columns_[column] = of(range.source, range.shape);
-      }
-    }
-    for (const PairLookup& pair : plan.pairs) {
-      columns_[pair.column] = of(plan.witness_sources[pair.output], pair.shape);
-    }
-  }
-
-  /// The largest part of a tensor that one rank works on.
-  [[nodiscard]] double share(const Shape& shape, const Ownership& ownership) const {
-    if (ownership.dimension == Ownership::replicated) {
-      return 1;  // rank 0's
-    }
-    const auto count = shape.dimensions()[ownership.dimension].chunk_count();
-    const std::size_t largest = (count + static_cast<std::size_t>(ranks_) - 1) / static_cast<std::size_t>(ranks_);
-    return static_cast<double>(largest) / static_cast<double>(count);
-  }
-  [[nodiscard]] double held(const Shape& shape, const Ownership& ownership) const {
-    return cells(shape) * share(shape, ownership);
-  }
-  [[nodiscard]] double parameter(std::size_t number) const {
-    return held(plan_.parameter_layout.tensors()[number], parameters_[number]);
-  }
-  [[nodiscard]] double witness(std::size_t number) const {
-    const Shape& shape = plan_.witness_shapes[number];
-    return held(shape, of(plan_.witness_sources[number], shape));
-  }
-  [[nodiscard]] double state(std::size_t number) const { return held(plan_.state_layout.tensors()[number], {1}); }
-  /// Look-ups of a column: chunks of replicated ones are dealt out.
-  [[nodiscard]] double lookups(std::size_t column) const {
-    const Shape& shape = plan_.lookup.columns[column].shape;
-    const Ownership& ownership = columns_[column];
-    return ownership.dimension == Ownership::replicated ? std::max(cells(shape) / ranks_, double(shape.chunk_size()))
-                                                        : held(shape, ownership);
-  }
-  [[nodiscard]] double of_ranks(double whole) const { return whole / ranks_; }
-  [[nodiscard]] const ModelPlan& plan() const { return plan_; }
-  [[nodiscard]] const JobShape& job() const { return job_; }
-  [[nodiscard]] bool alone() const { return ranks_ == 1; }
-  /// Of bytes that are gathered from all ranks: those of the others.
-  [[nodiscard]] double from_others(double bytes) const { return bytes * (ranks_ - 1) / ranks_; }
-
- private:
-  /// Layers' own ranges and inputs have the ownership of what is recorded in the same shape.
-  [[nodiscard]] Ownership of(const Source& source, const Shape& shape) const {
-    if (source.kind == Source::Kind::recorded) {
-      return plan_.recorded[source.number].ownership;
-    }
-    if (source.kind == Source::Kind::derived) {
-      return plan_.derived[source.number].ownership;
-    }
-    for (const DeclaredTensor& tensor : plan_.recorded) {
-      if (tensor.shape == shape) {
-        return tensor.ownership;
-      }
-    }
-    return {shape.dimensions().size() > 2 ? 1 : Ownership::replicated};
-  }
-
-  const ModelPlan& plan_;
-  const JobShape& job_;
-  double ranks_;
-  std::vector<Ownership> parameters_, columns_;
-};
-
-/// What is in memory throughout.
-struct Resident {
-  double parameters = 0, trace = 0, derived = 0, pieces = 0;
-  double largest_parameter = 0;  // there twice while its chunks are made
-  [[nodiscard]] double sum() const { return parameters + trace + derived + pieces; }
-};
-
-Resident resident(const Parts& parts) {
-  const ModelPlan& plan = parts.plan();
-  Resident result;
-  for (std::size_t i = 0; i < plan.parameter_layout.tensors().size(); ++i) {
-    const double bytes = sizeof(std::int16_t) * parts.parameter(i);
-    result.parameters += bytes;
-    result.largest_parameter = std::max(result.largest_parameter, bytes);
-  }
-  for (const DeclaredTensor& tensor : plan.recorded) {
-    result.trace += tensor.bytes * parts.held(tensor.shape, tensor.ownership);
-  }
-  for (const DeclaredTensor& tensor : plan.derived) {
-    result.derived += sizeof(std::int64_t) * parts.held(tensor.shape, tensor.ownership);
-  }
-  for (const RangeCheck& range : plan.ranges) {
-    for (const TensorId tensor : range.committed) {
-      result.pieces += sizeof(std::uint16_t) * parts.witness(tensor);
-    }
-  }
-  for (const TensorId tensor : plan.multiplicities) {
-    result.pieces += sizeof(std::int64_t) * cells(plan.witness_shapes[tensor]);
-  }
-  if (plan.past > 0 || plan.pass.keeps) {
-    for (std::size_t i = 0; i < plan.state_layout.tensors().size(); ++i) {
-      const double sides = (plan.past > 0 ? 1 : 0) + (plan.pass.keeps ? 1 : 0);
-      result.pieces += sizeof(std::int16_t) * sides * parts.state(i);
-    }
-  }
-  return result;
-}
 
 /// Weights of matrices on a rank: those of blocks, which every token meets, and those of the logits.
 struct Matrices {

@@ -72,12 +72,16 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder) {
   }
   data.end_of_text = root[end_of_text_symbol].get<std::uint32_t>();
   data.merges = load_merges(folder / "merges.txt", data.vocabulary);
+  require_tokenizer(data, folder.string() + ": ");
+  return data;
+}
+
+void require_tokenizer(const TokenizerData& data, const std::string& where) {
   try {
     const Tokenizer checked(data);
   } catch (const InputError& error) {
-    throw InputError(folder.string() + ": " + error.what());
+    throw InputError(where + error.what());
   }
-  return data;
 }
 
 }  // namespace tessera

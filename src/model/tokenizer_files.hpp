@@ -21,4 +21,7 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder);
 TokenizerData load_tokenizer_json(const std::filesystem::path& folder, std::size_t vocabulary,
                                   std::optional<std::uint32_t> end_of_text = {});
 
+/// Throws InputError, `where` in front, unless a Tokenizer can be made of the data.
+void require_tokenizer(const TokenizerData& data, const std::string& where);
+
 }  // namespace tessera

@@ -229,11 +229,7 @@ TokenizerData load_tokenizer_json(const std::filesystem::path& folder, std::size
   }
   data.end_of_text = *end_of_text;
   check_tokenizer_limits(data, path.string() + ": ");
-  try {
-    const Tokenizer checked(data);
-  } catch (const InputError& error) {
-    throw InputError(path.string() + ": " + error.what());
-  }
+  require_tokenizer(data, path.string() + ": ");
   return data;
 }
 

@@ -58,13 +58,8 @@ TEST_P(Llama, honest_proofs_are_accepted) {
 
 TEST_P(Llama, every_altered_message_is_rejected) {
   Part part = continuation(GetParam());
+  expect_altered_messages_rejected(test, part);
   const PayloadVerifier verdict_of(test, part.statement);
-  for (const Message& message : part.messages) {
-    std::uint8_t& byte = part.payload.at(message.offset + message.length / 2);
-    byte ^= 1;
-    EXPECT_FALSE(verdict_of(part.payload).accepted) << message.path << ":" << message.label;
-    byte ^= 1;
-  }
   std::mt19937_64 random(5);
   for (int i = 0; i < 200; ++i) {
     std::uint8_t& byte = part.payload.at(random() % part.payload.size());

@@ -10,6 +10,7 @@
 #include "model/byte_symbols.hpp"
 #include "model/config_fields.hpp"
 #include "model/gguf/merges.hpp"
+#include "model/tokenizer_files.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 #include "tokenizer/normalize.hpp"
@@ -252,11 +253,7 @@ std::uint32_t gguf_end_of_text(const GgufFile& file, std::size_t vocabulary) {
 TokenizerData read_gguf_tokenizer(const GgufFile& file) {
   TokenizerData data = GgufTokenizer(file).read();
   check_tokenizer_limits(data, file.name() + ": tokenizer: ");
-  try {
-    const Tokenizer checked(data);
-  } catch (const InputError& error) {
-    throw InputError(file.name() + ": tokenizer: " + error.what());
-  }
+  require_tokenizer(data, file.name() + ": tokenizer: ");
   return data;
 }
 
