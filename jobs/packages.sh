@@ -30,6 +30,10 @@ web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc
 # what jobs/test.sh --web needs beside all of them; puppeteer-core and axe-core come from npm
 web_test_packages=(chromium fonts-dejavu-core python3)
 
+# what jobs/test.sh --python needs beside them; what builds the package stands in src/python/pyproject.toml
+python_packages=(python3-dev python3-venv)
+python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1)
+
 # install_packages PACKAGE...
 install_packages() {
   local missing=() package

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--all]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--all]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
@@ -9,11 +9,12 @@
 #   --gguf      also GGUF files that the package gguf (PyPI) writes, against the folders that they are made from
 #   --browser   also pages of tessera report in headless Chromium; pictures stay in build-test/browser
 #   --web       also the verifier for browsers, in node and in Chromium
+#   --python    also the Python package: its wheel, installed in an environment of its own
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(cluster packages gguf browser web)
+parts=(cluster packages gguf browser web python)
 tidy=0 quick=0
 declare -A wanted
 for argument in "$@"; do
@@ -43,7 +44,7 @@ checked=(src/base src/field src/hash src/tensor src/tokenizer src/transcript src
   src/subprotocols src/layers src/architecture src/protocol src/datasets src/archive src/api)
 if [ $tidy -eq 1 ]; then
   step "clang-tidy"
-  git ls-files 'src/*.cpp' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
+  git ls-files 'src/*.cpp' ':!src/python' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-test --quiet --warnings-as-errors='*'
 elif [ $quick -eq 0 ]; then
   step "clang-tidy: the verifier's code"
   git ls-files "${checked[@]}" | grep '\.cpp$' | grep -Ev '(prove|infer|witness)\.cpp$' |
@@ -89,6 +90,12 @@ test_web() {
   step "the verifier for browsers"
   jobs/web.sh
   tests/web/web_test.sh build-test build-web
+}
+
+test_python() {
+  step "the Python package"
+  install_packages "${python_packages[@]}"
+  bash tests/python/python_test.sh build-test build-test/python . "${python_requirements[@]}"
 }
 
 for part in "${parts[@]}"; do

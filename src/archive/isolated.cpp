@@ -18,6 +18,7 @@
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
 #include "archive/naming.hpp"
+#include "archive/plain_bytes.hpp"
 
 namespace tessera {
 namespace {
@@ -47,14 +48,6 @@ class Descriptor {
  private:
   int number_;
 };
-
-void append_bytes(Bytes& bytes, const void* data, std::size_t size) {
-  const std::size_t end = bytes.size();
-  bytes.resize(end + size);
-  if (size != 0) {
-    std::memcpy(bytes.data() + end, data, size);
-  }
-}
 
 void write_all(int to, const Bytes& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -223,48 +216,6 @@ Bytes read_isolated(const std::filesystem::path& name, std::span<const std::uint
   return run_isolated(name, keep, read, limits);
 }
 
-namespace {
-
-template <class T>
-void append_list(Bytes& bytes, const std::vector<T>& values) {
-  const std::uint64_t count = values.size();
-  append_bytes(bytes, &count, sizeof count);
-  append_bytes(bytes, values.data(), count * sizeof(T));
-}
-
-/// Takes what the child appended. Lengths are checked: a broken child may send anything.
-class Taker {
- public:
-  explicit Taker(std::span<const std::uint8_t> rest) : rest_(rest) {}
-  void take(void* to, std::size_t size) {
-    require(size <= rest_.size(), "fewer bytes");
-    if (size != 0) {
-      std::memcpy(to, rest_.data(), size);
-    }
-    rest_ = rest_.subspan(size);
-  }
-  template <class T>
-  std::vector<T> list() {
-    std::uint64_t count = 0;
-    take(&count, sizeof count);
-    require(count <= rest_.size() / sizeof(T), "fewer bytes");
-    std::vector<T> values(count);
-    take(values.data(), values.size() * sizeof(T));
-    return values;
-  }
-  void finish() const { require(rest_.empty(), "more bytes"); }
-
- private:
-  static void require(bool good, const char* found) {
-    if (!good) {
-      throw InputError(std::string("expected a statement, a payload and a digest, found ") + found);
-    }
-  }
-  std::span<const std::uint8_t> rest_;
-};
-
-}  // namespace
-
 Bytes encode_proof(const StoredProof& proof) {
   Bytes bytes;
   append_list(bytes, proof.statement.prompt);
@@ -284,8 +235,8 @@ Bytes encode_proof(const StoredProof& proof) {
 StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
   Taker taker(bytes);
   StoredProof proof;
-  proof.statement.prompt = taker.list<std::uint32_t>();
-  proof.statement.generated = taker.list<std::uint32_t>();
+  proof.statement.prompt = taker.list<std::vector<std::uint32_t>>();
+  proof.statement.generated = taker.list<std::vector<std::uint32_t>>();
   std::array<std::uint8_t, 2> flags{};
   ConversationState start;
   taker.take(flags.data(), flags.size());
@@ -297,7 +248,7 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
     proof.statement.start = start;
   }
   proof.statement.keeps = flags[1] != 0;
-  proof.payload = taker.list<std::uint8_t>();
+  proof.payload = taker.list<Bytes>();
   taker.take(proof.key_digest.data(), proof.key_digest.size());
   taker.finish();
   return proof;

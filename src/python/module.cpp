@@ -1,0 +1,217 @@
+// tessera._tessera: what the package in tessera/ is written on. It has plain values only (bytes, str, float, tuples);
+// arrays and documentation are the package's.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+
+#include "api/names.hpp"
+#include "archive/isolated.hpp"
+#include "archive/isolated_archive.hpp"
+#include "arrays.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "protocol/protocol.hpp"
+#include "tokenizer/decode.hpp"
+
+namespace nb = nanobind;
+
+namespace tessera::python {
+namespace {
+
+/// A file is read by a forked process, in which whatever other threads hold stays locked, such as OpenSSL's locks. So
+/// nothing is verified meanwhile: verifying shares this, without Python's lock; reading has it alone, with Python's
+/// lock, which keeps anything from beginning.
+std::shared_mutex at_work;
+
+template <class Read>
+auto read_alone(Read read) {
+  const std::unique_lock alone(at_work);
+  return read();
+}
+
+/// A key, read and checked once.
+struct Key {
+  VerifyingKey key;
+  Digest digest = key.digest();
+};
+
+using Path = std::filesystem::path;
+
+/// ConversationState: root, length, last token.
+using State = std::tuple<nb::bytes, std::uint64_t, std::uint32_t>;
+
+std::optional<State> given(const std::optional<ConversationState>& state) {
+  return state ? std::optional(State(raw<std::uint8_t>(state->root), state->length, state->last_token)) : std::nullopt;
+}
+
+std::optional<ConversationState> taken(const std::optional<State>& state) {
+  if (!state) {
+    return std::nullopt;
+  }
+  const std::span<const std::uint8_t> root = bytes_in(std::get<0>(*state));
+  ConversationState result{{}, std::get<1>(*state), std::get<2>(*state)};
+  if (root.size() != result.root.size()) {
+    throw InputError("state: root: expected " + std::to_string(result.root.size()) + " bytes, found " +
+                     std::to_string(root.size()));
+  }
+  std::ranges::copy(root, result.root.begin());
+  return result;
+}
+
+/// What becomes known of a proof.
+struct Judgement {
+  Verdict verdict;
+  SoundnessBits soundness;  // of an accepted proof
+};
+
+Judgement judge(const VerifyingKey& key, const Digest& digest, const ProofArchive& proof,
+                const std::optional<ConversationState>& before) {
+  Judgement judgement;
+  if (proof.key_digest != digest) {
+    judgement.verdict.scope = "/statement";
+    judgement.verdict.reason = "the proof was made for another verifying key";
+    return judgement;
+  }
+  judgement.verdict = verify_part(key, proof.statement, proof.payload, before);
+  if (judgement.verdict.accepted) {
+    const SoundnessReport report = soundness_report(ModelPlan::of(key, proof.statement), key);
+    judgement.soundness = {report.round_by_round_bits(), report.union_bits()};
+  }
+  return judgement;
+}
+
+/// Other threads run meanwhile: nothing in it touches Python.
+Judgement judge_aside(const Key& key, const ProofArchive& proof, const std::optional<State>& before) {
+  const std::optional<ConversationState> start = taken(before);
+  const nb::gil_scoped_release aside;
+  const std::shared_lock with_others(at_work);
+  return judge(key.key, key.digest, proof, start);
+}
+
+template <class Entry, class Value>
+nb::bytes column(const std::vector<Entry>& entries, Value Entry::*member) {
+  std::vector<Value> values;
+  for (const Entry& entry : entries) {
+    values.push_back(entry.*member);
+  }
+  return raw<Value>(values);
+}
+
+template <class Entry>
+Texts text_column(const std::vector<Entry>& entries, std::string Entry::*member) {
+  std::vector<std::string_view> values;
+  for (const Entry& entry : entries) {
+    values.emplace_back(entry.*member);
+  }
+  return texts(values);
+}
+
+/// Row by row: ranks x scopes.
+template <class Value>
+nb::bytes rank_rows(const std::vector<RankInfo>& ranks, std::vector<Value> RankInfo::*member) {
+  std::vector<Value> values;
+  for (const RankInfo& rank : ranks) {
+    values.insert(values.end(), (rank.*member).begin(), (rank.*member).end());
+  }
+  return raw<Value>(values);
+}
+
+void declare_key(nb::module_& module) {
+  nb::class_<Key>(module, "Key")
+      .def_prop_ro("digest", [](const Key& key) { return raw<std::uint8_t>(key.digest); })
+      .def("decode", [](const Key& key, const nb::bytes& ids) { return text(decode(key.key.tokenizer, ids_in(ids))); })
+      .def("encode", [](const Key& key, const std::string& prompt, bool begins) {
+        const Tokenizer tokenizer(key.key.tokenizer);
+        return raw<std::uint32_t>(begins ? tokenizer.encode_prompt(prompt) : tokenizer.encode(prompt));
+      });
+  module.def(
+      "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file); })}; },
+      nb::sig("def read_key(file: os.PathLike[str]) -> Key"));
+  module.def("read_key_bytes", [](const nb::bytes& file) {
+    return Key{read_alone([&] { return load_key_isolated(key_name, bytes_in(file)); })};
+  });
+}
+
+void declare_information(nb::class_<ProofArchive>& proof) {
+  using P = ProofArchive;
+  proof.def_prop_ro("text", [](const P& p) { return text(p.text); })
+      .def_prop_ro("configuration", [](const P& p) { return text(p.configuration); })
+      .def_prop_ro("memory_measure", [](const P& p) { return text(p.memory_measure); })
+      .def_prop_ro("round_scopes", [](const P& p) { return text_column(p.soundness.entries, &SoundnessEntry::scope); })
+      .def_prop_ro("round_reasons",
+                   [](const P& p) { return text_column(p.soundness.entries, &SoundnessEntry::reason); })
+      .def_prop_ro("round_bits", [](const P& p) { return column(p.soundness.entries, &SoundnessEntry::bits); })
+      .def_prop_ro("scopes", [](const P& p) { return text_column(p.timings, &ScopeTiming::scope); })
+      .def_prop_ro("seconds", [](const P& p) { return column(p.timings, &ScopeTiming::seconds); })
+      .def_prop_ro("peak_memory", [](const P& p) { return column(p.timings, &ScopeTiming::peak_memory); })
+      .def_prop_ro("machine",
+                   [](const P& p) { return std::tuple(p.machine.ranks, p.machine.threads, p.machine.peak_memory); })
+      .def_prop_ro("processors", [](const P& p) { return text_column(p.ranks, &RankInfo::processor); })
+      .def_prop_ro("rank_seconds", [](const P& p) { return rank_rows(p.ranks, &RankInfo::seconds); })
+      .def_prop_ro("rank_peak_memory", [](const P& p) { return rank_rows(p.ranks, &RankInfo::peak_memory); });
+}
+
+void declare_proof(nb::module_& module) {
+  using P = ProofArchive;
+  nb::class_<P> proof(module, "Proof");
+  proof.def_prop_ro("prompt", [](const P& p) { return raw<std::uint32_t>(p.statement.prompt); })
+      .def_prop_ro("generated", [](const P& p) { return raw<std::uint32_t>(p.statement.generated); })
+      .def_prop_ro("start", [](const P& p) { return given(p.statement.start); })
+      .def_prop_ro("keeps", [](const P& p) { return p.statement.keeps; })
+      .def_prop_ro("pass_length", [](const P& p) { return p.statement.pass_length; })
+      .def_prop_ro("payload", [](const P& p) { return raw<std::uint8_t>(p.payload); })
+      .def_prop_ro("key_digest", [](const P& p) { return raw<std::uint8_t>(p.key_digest); });
+  declare_information(proof);
+  module.def(
+      "read_proof", [](const Path& file) { return read_alone([&] { return load_archive_isolated(file); }); },
+      nb::sig("def read_proof(file: os.PathLike[str]) -> Proof"));
+  module.def("read_proof_bytes", [](const nb::bytes& file) {
+    return read_alone([&] { return load_archive_isolated(proof_name, bytes_in(file)); });
+  });
+}
+
+void declare_verdict(nb::module_& module) {
+  using J = Judgement;
+  nb::class_<J>(module, "Judgement")
+      .def_prop_ro("accepted", [](const J& j) { return j.verdict.accepted; })
+      .def_prop_ro("scope", [](const J& j) { return one_line(j.verdict.scope); })
+      .def_prop_ro("reason", [](const J& j) { return one_line(j.verdict.reason); })
+      .def_prop_ro("seconds", [](const J& j) { return j.verdict.timings; })
+      .def_prop_ro("kept", [](const J& j) { return given(j.verdict.kept); })
+      .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
+  module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
+}
+
+void raise(const char* name, const char* message) {
+  const nb::object type = nb::module_::import_("tessera.errors").attr(name);
+  PyErr_SetString(type.ptr(), one_line(message).c_str());
+}
+
+void translate(const std::exception_ptr& error, void* /*nothing*/) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const InputError& unusable) {
+    raise("UnusableInput", unusable.what());
+  } catch (const JobError& failed) {
+    raise("JobFailed", failed.what());
+  }
+}
+
+}  // namespace
+}  // namespace tessera::python
+
+NB_MODULE(_tessera, module) {
+  using namespace tessera::python;
+  nb::register_exception_translator(&translate);
+  declare_key(module);
+  declare_proof(module);
+  declare_verdict(module);
+  module.attr("format_version") = tessera::format_version;
+}

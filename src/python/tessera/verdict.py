@@ -1,0 +1,130 @@
+"""The verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Final, Literal, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _tessera
+from .arrays import Source
+from .errors import UnusableInput
+from .key import Key
+from .proof import Proof, State, Statement, state_of
+
+
+class _Beginning(Enum):
+    beginning = 0
+
+
+BEGINNING: Final = _Beginning.beginning
+Before = Union[State, None, Literal[_Beginning.beginning]]
+AnyProof = Union[Proof, Source]
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """-log2 of the error of the worst round, and of the sum of all rounds' errors."""
+
+    least: float
+    sum: float
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the verifier found out; true exactly if the proof is accepted."""
+
+    accepted: bool
+    """The key's model generates these tokens."""
+    scope: str
+    """Where the proof is rejected, such as "/statement"; "" if it is not."""
+    reason: str
+    """Why: one line; "" if it is accepted."""
+    key_digest: str
+    """Of the key that it was verified with."""
+    statement: Statement
+    """The proof's; of a conversation, that of the last part that was looked at."""
+    prompt: str | None
+    """What the prompt's ids decode to by the key's vocabulary; None if an id is none of it. Says nothing of how the
+    text was split into ids: compare `statement.prompt` with Key.encode() for that."""
+    generated: str | None
+    """Likewise of the generated ids."""
+    soundness: Soundness | None
+    """Of this proof, as the verifier computes it; None unless accepted."""
+    kept: State | None
+    """Where the next part begins; None unless accepted and a state is kept."""
+    seconds: Mapping[str, float] = field(repr=False)
+    """That the verifier took, by scope."""
+    parts: tuple[Verdict, ...] = field(default=(), repr=False)
+    """Of a conversation: a verdict for each part, ending with the first that is rejected."""
+
+    def __bool__(self) -> bool:
+        return self.accepted
+
+
+def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: Before = BEGINNING) -> Verdict:
+    """Checks that the proof is true under the key. Runs on one thread; other Python threads run meanwhile.
+
+    key, proof: read already, or a path, or the bytes of a file. A list or tuple of proofs is a conversation, part by
+    part from the beginning: it is accepted only if every part is and each continues the one before it.
+
+    before: of a continuation that is verified by itself, `Verdict.kept` of the part before it. A part that does not
+    start exactly there is rejected, and so is any part after one that keeps nothing (None).
+
+    A false, malformed or foreign proof is a Verdict that is false, never an exception. Raises UnusableInput for files
+    that are no key or no proof, JobFailed where files cannot be read safely. Files are read in child processes: see
+    Proof.
+    """
+    key = key if isinstance(key, Key) else Key(key)
+    if not isinstance(proof, (list, tuple)):
+        return _verify_part(key, proof, before)  # type: ignore[arg-type]
+    if not proof:
+        raise UnusableInput("proofs: expected one part of a conversation or more, found none")
+    parts: list[Verdict] = []
+    for part in proof:
+        parts.append(_verify_part(key, part, before))
+        if not parts[-1]:
+            break
+        before = parts[-1].kept
+    return replace(parts[-1], parts=tuple(parts))
+
+
+def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
+    proof = source if isinstance(source, Proof) else Proof(source)
+    unverified = Verdict(
+        accepted=False,
+        scope="/statement",
+        reason="the part before it keeps no state to continue",
+        key_digest=key.digest,
+        statement=proof.statement,
+        prompt=_text(key, proof.statement.prompt),
+        generated=_text(key, proof.statement.generated),
+        soundness=None,
+        kept=None,
+        seconds={},
+    )
+    if before is None:
+        return unverified
+    start = None if before is BEGINNING else (before.root, before.length, before.last_token)
+    judgement = _tessera.judge(key._key, proof._proof, start)
+    return replace(
+        unverified,
+        accepted=judgement.accepted,
+        scope=judgement.scope,
+        reason=judgement.reason,
+        soundness=Soundness(*judgement.soundness) if judgement.accepted else None,
+        kept=state_of(judgement.kept),
+        seconds=judgement.seconds,
+    )
+
+
+def _text(key: Key, ids: NDArray[np.uint32]) -> str | None:
+    """A proof's statement may name any ids."""
+    try:
+        return key.decode(ids)
+    except UnusableInput:
+        return None

@@ -1,0 +1,36 @@
+"""The stored proofs of tests/golden, which need no prover."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+import tessera
+
+GOLDEN = Path(os.environ.get("TESSERA_GOLDEN", Path(__file__).parent.parent / "golden"))
+
+
+@pytest.fixture(scope="session")
+def key_bytes() -> bytes:
+    return gzip.decompress((GOLDEN / "odd-40k.key.gz").read_bytes())
+
+
+@pytest.fixture(scope="session")
+def other_key_bytes() -> bytes:
+    return gzip.decompress((GOLDEN / "odd-qwen-60k.key.gz").read_bytes())
+
+
+@pytest.fixture(scope="session")
+def key(key_bytes: bytes) -> tessera.Key:
+    return tessera.Key(key_bytes)
+
+
+@pytest.fixture(scope="session")
+def proof_path() -> Path:
+    return GOLDEN / "odd-40k.proof"
+
+
+@pytest.fixture(scope="session")
+def parts() -> list[Path]:
+    return [GOLDEN / "odd-40k.proof.part1", GOLDEN / "odd-40k.proof.part2"]

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The wheel of src/python, installed where nothing else of the project is: its tests, its types, the guide's example.
+# Usage: python_test.sh PROGRAMS FOLDER SOURCE REQUIREMENT...
+#   FOLDER: of the environment and of what is built, kept for the next run
+set -euo pipefail
+programs=$(realpath "$1") folder=$(realpath -m "$2") source=$(realpath "$3")
+shift 3
+rm -rf "$folder/wheel" "$folder/environment" "$folder/example"
+mkdir -p "$folder/example"
+python3 -m venv "$folder/environment"
+python="$folder/environment/bin/python"
+pip=("$folder/environment/bin/pip" -q --disable-pip-version-check)
+"${pip[@]}" wheel --no-deps --config-settings=build-dir="$folder/build" -w "$folder/wheel" "$source/src/python"
+"${pip[@]}" install "$folder"/wheel/tessera-*.whl "$@"
+
+cd "$folder/example" # not where the package's source is
+export TESSERA_GOLDEN="$source/tests/golden"
+timeout 600 "$python" -m pytest -q -p no:cacheprovider "$source/tests/python"
+"$python" -m mypy --strict "$source/tests/python/example.py" "$source/tests/python/wrong_types.py"
+"$python" -m mypy --strict -p tessera
+
+"$programs/tessera" import --quiet --checkpoint "$source/configs/gutenberg-2m" --out model.h5
+"$programs/tessera" commit --quiet --model model.h5 --out commitment
+prove() { "$programs/tessera" prove --quiet --model model.h5 --commitment commitment "$@" >/dev/null; }
+prove --prompt "It was a bright morning, and" --generate 32 --out proof.h5
+prove --prompt "It was a bright" --generate 20 --keep state --out part1.h5
+prove --continue state --prompt " And then she said" --generate 12 --out part2.h5
+"$python" -m doctest "$source/src/guide/auditing.md"
+echo "the guide's example: as it stands there"
