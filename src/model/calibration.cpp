@@ -43,7 +43,7 @@ Calibration calibrate(const FloatTransformer& model, std::span<const std::uint32
   const std::size_t stride = std::max<std::size_t>(1, window * 3 / 4);
   Calibration calibration;
   const auto run = [&](std::span<const std::uint32_t> sequence) {
-    KeyValueCache cache(shape, sequence.size());
+    KeyValueCache cache = KeyValueCache::of_one_pass(shape, sequence.size());
     static_cast<void>(model.extend({&cache, 1}, sequence, &calibration.maxima, &calibration.channels));
   };
   std::size_t seen = 0;

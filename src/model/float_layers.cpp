@@ -28,6 +28,7 @@ std::vector<double> layer_norm(std::span<const double> x, std::span<const double
                                double epsilon) {
   const std::size_t d = gamma.size();
   std::vector<double> u(x.size());
+#pragma omp parallel for schedule(static) if (x.size() > parallel_work)
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
     const std::span<const double> row = x.subspan(begin, d);
     const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(d);
@@ -46,6 +47,7 @@ std::vector<double> layer_norm(std::span<const double> x, std::span<const double
 std::vector<double> rms_norm(std::span<const double> x, std::span<const double> gamma, double epsilon) {
   const std::size_t d = gamma.size();
   std::vector<double> u(x.size());
+#pragma omp parallel for schedule(static) if (x.size() > parallel_work)
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
     const std::span<const double> row = x.subspan(begin, d);
     const double squares = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
@@ -38,10 +39,12 @@ class FloatTransformer::Recorder {
     if (ranges_ == nullptr) {
       return;
     }
-    double& maximum = (*ranges_)[kind];
-    for (const double value : values) {
-      maximum = std::max(maximum, std::abs(value));
+    double maximum = (*ranges_)[kind];
+#pragma omp parallel for simd schedule(static) reduction(max : maximum) if (parallel : values.size() > parallel_work)
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      maximum = std::max(maximum, std::abs(values[i]));
     }
+    (*ranges_)[kind] = maximum;
   }
 
   /// Rows of `count` channels.
@@ -82,10 +85,17 @@ class FloatTransformer::Recorder {
   ChannelMaxima* channels_;
 };
 
-KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
+KeyValueCache::KeyValueCache(std::size_t blocks, std::size_t positions, std::size_t features)
     : capacity(positions),
-      keys(shape.n_layer, std::vector<double>(positions * shape.key_features())),
-      values(shape.n_layer, std::vector<double>(positions * shape.key_features())) {}
+      keys(blocks, std::vector<double>(positions * features)),
+      values(blocks, std::vector<double>(positions * features)) {}
+
+KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
+    : KeyValueCache(shape.n_layer, positions, shape.key_features()) {}
+
+KeyValueCache KeyValueCache::of_one_pass(const ModelShape& shape, std::size_t positions) {
+  return {1, positions, shape.key_features()};
+}
 
 FloatTransformer::FloatTransformer(const FloatModel& model)
     : FloatTransformer(std::shared_ptr<const FloatModel>(std::shared_ptr<void>(), &model)) {}
@@ -213,7 +223,7 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
       const std::size_t rows = s * count * wide + head * m;
       const std::size_t shared = head / shape_.group() * m;  // columns of keys and values
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(count), blas_int(keys), blas_int(m), 1.0,
-                  q.data() + rows, blas_int(wide), cache.keys[block].data() + shared, blas_int(narrow), 0.0,
+                  q.data() + rows, blas_int(wide), cache.keys_of(block).data() + shared, blas_int(narrow), 0.0,
                   scores.data(), blas_int(keys));
       for (std::size_t i = 0; i < count; ++i) {
         const std::span<double> row(scores.data() + i * keys, keys);
@@ -225,7 +235,7 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
         std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), 0.0);
       }
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas_int(count), blas_int(m), blas_int(keys), 1.0,
-                  scores.data(), blas_int(keys), cache.values[block].data() + shared, blas_int(narrow), 0.0,
+                  scores.data(), blas_int(keys), cache.values_of(block).data() + shared, blas_int(narrow), 0.0,
                   y.data() + rows, blas_int(wide));
     }
   }
@@ -270,8 +280,8 @@ void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t
     const auto begin = static_cast<std::ptrdiff_t>(s * count * width);
     const auto length = static_cast<std::ptrdiff_t>(count * width);
     const auto place = static_cast<std::ptrdiff_t>(sequences[s].length * width);
-    std::copy_n(of.k.begin() + begin, length, sequences[s].keys[block].begin() + place);
-    std::copy_n(of.v.begin() + begin, length, sequences[s].values[block].begin() + place);
+    std::copy_n(of.k.begin() + begin, length, sequences[s].keys_of(block).begin() + place);
+    std::copy_n(of.v.begin() + begin, length, sequences[s].values_of(block).begin() + place);
   }
   const Values y = attend(sequences, block, count, of.q, record);
   update(linear(y, matrix(wo, block), shape_.query_features(), vector(bo, block)));
@@ -290,6 +300,9 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
     if (cache.length + count > cache.capacity) {
       throw InputError("sequence: expected at most " + std::to_string(cache.capacity) + " tokens, found " +
                        std::to_string(cache.length + count));
+    }
+    if (cache.length > 0 && cache.keys.size() < shape_.n_layer) {
+      throw std::logic_error("a cache of one pass is extended again");
     }
   }
   Values x = embed(sequences, tokens, count);

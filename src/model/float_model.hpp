@@ -28,8 +28,22 @@ using ChannelMaxima = std::map<std::string, std::vector<double>>;
 /// Keys and values of the tokens that one sequence has seen so far, per block (position, key feature).
 struct KeyValueCache {
   KeyValueCache(const ModelShape& shape, std::size_t positions);
+  /// For one call of extend(): all blocks use the same memory, one after the other.
+  static KeyValueCache of_one_pass(const ModelShape& shape, std::size_t positions);
   std::size_t capacity = 0, length = 0;           // tokens
-  std::vector<std::vector<double>> keys, values;  // one (capacity, key_features) matrix a block
+  std::vector<std::vector<double>> keys, values;  // one (capacity, key_features) matrix a block, or one for all
+
+  std::vector<double>& keys_of(std::size_t block) { return keys[keys.size() == 1 ? 0 : block]; }
+  std::vector<double>& values_of(std::size_t block) { return values[values.size() == 1 ? 0 : block]; }
+  [[nodiscard]] const std::vector<double>& keys_of(std::size_t block) const {
+    return keys[keys.size() == 1 ? 0 : block];
+  }
+  [[nodiscard]] const std::vector<double>& values_of(std::size_t block) const {
+    return values[values.size() == 1 ? 0 : block];
+  }
+
+ private:
+  KeyValueCache(std::size_t blocks, std::size_t positions, std::size_t features);
 };
 
 /// The transformer in float64, on OpenMP's threads. Matrices stay float32 and are widened where they are multiplied

@@ -1,11 +1,31 @@
 # What the module uses of other people's code: utf8proc in source, as UTF8PROC_SOURCE, of the release that Debian's
 # tessera-verify has; the headers of nlohmann-json. Paths come from jobs/web.sh.
 
+set(web_options -fwasm-exceptions -flto -Oz)
+add_compile_options(${web_options} $<$<COMPILE_LANGUAGE:CXX>:-include${PROJECT_SOURCE_DIR}/src/web/ranges.hpp>)
+add_link_options(${web_options})
+# where a verification spends its time: hashing, and sums over opened columns and points
+set_source_files_properties(src/hash/blake2s_portable.cpp src/hash/merkle.cpp src/field/encoding.cpp src/tensor/multilinear.cpp
+  src/commitment/opened_columns.cpp PROPERTIES COMPILE_OPTIONS "-O3;-finline-functions")
+
 set(UTF8PROC_SOURCE "" CACHE PATH "Folder of utf8proc.c")
 set(NLOHMANN_INCLUDE /usr/include/nlohmann CACHE PATH "Folder of json.hpp")
-add_library(utf8proc STATIC ${UTF8PROC_SOURCE}/utf8proc.c)
-target_include_directories(utf8proc SYSTEM PUBLIC ${UTF8PROC_SOURCE})
+find_program(NODE node REQUIRED)
+
+# With smaller tables: half of the module would be cases and widths of characters, which the verifier never asks for.
+add_executable(unicode_tables src/web/unicode_tables.c)
+target_include_directories(unicode_tables SYSTEM PRIVATE ${UTF8PROC_SOURCE})
+target_compile_definitions(unicode_tables PRIVATE UTF8PROC_STATIC)
+target_link_options(unicode_tables PRIVATE -sEXIT_RUNTIME -sWASM_ASYNC_COMPILATION=0)
+set(unicode ${PROJECT_BINARY_DIR}/unicode)
+file(COPY ${UTF8PROC_SOURCE}/utf8proc.c ${UTF8PROC_SOURCE}/utf8proc.h DESTINATION ${unicode})
+add_custom_command(OUTPUT ${unicode}/utf8proc_data.c COMMAND ${NODE} $<TARGET_FILE:unicode_tables> > ${unicode}/utf8proc_data.c
+  DEPENDS unicode_tables VERBATIM)
+set_source_files_properties(${unicode}/utf8proc_data.c PROPERTIES HEADER_FILE_ONLY ON) # utf8proc.c includes it
+add_library(utf8proc STATIC ${unicode}/utf8proc.c ${unicode}/utf8proc_data.c)
+target_include_directories(utf8proc SYSTEM PUBLIC ${unicode})
 target_compile_definitions(utf8proc PUBLIC UTF8PROC_STATIC)
+target_compile_options(utf8proc INTERFACE -include ${PROJECT_SOURCE_DIR}/src/web/unicode.hpp)
 add_library(PkgConfig::UTF8PROC ALIAS utf8proc)
 
 # not all of /usr/include, which is for another machine
@@ -15,6 +35,3 @@ add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 target_include_directories(nlohmann_json::nlohmann_json SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
 
 add_library(OpenSSL::Crypto INTERFACE IMPORTED) # web/blake2s.cpp instead
-set(web_options -fwasm-exceptions -flto -Oz) # a proof takes a fraction of a second either way
-add_compile_options(${web_options} $<$<COMPILE_LANGUAGE:CXX>:-include${PROJECT_SOURCE_DIR}/src/web/ranges.hpp>)
-add_link_options(${web_options})

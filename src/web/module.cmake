@@ -18,10 +18,15 @@ foreach(room ${verifier_rooms})
 endforeach()
 target_link_libraries(verifier PRIVATE tessera_options room_web room_archive utf8proc nlohmann_json::nlohmann_json)
 target_link_options(verifier PRIVATE --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB
-  -sTOTAL_STACK=1MB -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_tessera_allocate,_tessera_release,_tessera_add_file,_tessera_clear,_tessera_verify)
+  -sTOTAL_STACK=1MB -sMALLOC=emmalloc -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_tessera_allocate,_tessera_release,_tessera_add_file,_tessera_clear,_tessera_verify)
 set_target_properties(verifier PROPERTIES SUFFIX .wasm)
-find_program(NODE node REQUIRED)
 file(GLOB page_sources CONFIGURE_DEPENDS src/web/page/*)
 add_custom_command(OUTPUT verify.html COMMAND ${NODE} ${PROJECT_SOURCE_DIR}/src/web/page/assemble.mjs $<TARGET_FILE:verifier> verify.html
   DEPENDS verifier ${page_sources} VERBATIM)
 add_custom_target(page ALL DEPENDS verify.html)
+
+# for tests/web
+add_executable(unicode_probe EXCLUDE_FROM_ALL tests/web/unicode_probe.cpp $<TARGET_OBJECTS:room_base_verify>
+  $<TARGET_OBJECTS:room_tokenizer_verify>)
+target_link_libraries(unicode_probe PRIVATE tessera_options room_tokenizer PkgConfig::UTF8PROC)
+target_link_options(unicode_probe PRIVATE -sEXIT_RUNTIME -sWASM_ASYNC_COMPILATION=0)

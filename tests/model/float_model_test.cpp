@@ -237,6 +237,20 @@ TEST_P(BundledModel, batches_and_steps_agree_with_one_pass) {
   }
 }
 
+TEST_P(BundledModel, memory_of_one_pass_gives_the_same) {
+  const FloatTransformer model(load_checkpoint(model_folder(GetParam())));
+  const Ids ids = {5, 7, 11, 13, 17};
+  KeyValueCache whole(model.shape(), ids.size());
+  KeyValueCache once = KeyValueCache::of_one_pass(model.shape(), ids.size());
+  EXPECT_EQ(once.keys.size(), 1U);
+  EXPECT_EQ(model.extend({&whole, 1}, ids), model.extend({&once, 1}, ids));
+  if (model.shape().n_layer > 1) {
+    KeyValueCache again = KeyValueCache::of_one_pass(model.shape(), 2);
+    static_cast<void>(model.extend({&again, 1}, Ids{1}));
+    EXPECT_THROW(static_cast<void>(model.extend({&again, 1}, Ids{1})), std::logic_error);
+  }
+}
+
 TEST_P(BundledModel, unusable_tokens_are_refused) {
   const FloatTransformer model(load_checkpoint(model_folder(GetParam())));
   expect_input_error([&] { static_cast<void>(perplexity(model, Ids{1})); }, "at least 2 tokens");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The page that jobs/web.sh has written: the same verdicts as tessera-verify, and its behaviour in Chromium.
 # Usage: tests/web/web_test.sh PROGRAMS PAGE_FOLDER [SCREENSHOTS]
-#   PROGRAMS      folder of tessera, tessera-verify and tests/craft
+#   PROGRAMS      folder of tessera, tessera-verify, tests/craft and tests/unicode_probe
 #   PAGE_FOLDER   of verify.html and verifier.wasm
 #   SCREENSHOTS   where pictures of the page go (default: PAGE_FOLDER/screenshots)
 set -euo pipefail
@@ -13,6 +13,9 @@ install_packages "${web_test_packages[@]}"
 npm install --silent --no-fund --no-audit --prefix "$page/npm" puppeteer-core@25 axe-core@4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+cmake --build "$page" --target unicode_probe
+diff <("$programs/tests/unicode_probe") <(node "$page/unicode_probe.js") >&2
+echo "the same of every character of Unicode"
 python3 tests/web/corpus.py "$programs" . "$scratch/corpus"
 node tests/web/verdicts.mjs "$programs" "$scratch/corpus" src/web/page/worker.js "$page/verifier.wasm"
 NODE_PATH=$page/npm/node_modules node tests/web/page.cjs "$page/verify.html" "$scratch/corpus" "$pictures"
