@@ -70,11 +70,18 @@ class IntegerTransformer {
   Trace trace_;
 };
 
+/// What is known of a generation before it, and who is told of it.
+struct Generation {
+  std::vector<std::uint32_t> known = {};                            // the first ids, chosen by an earlier run
+  std::function<void(std::span<const std::uint32_t>)> chosen = {};  // told all ids so far after each, on every rank
+};
+
 /// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
-/// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Throws std::invalid_argument (unknown ids) and
-/// RangeError, on all ranks.
+/// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Known tokens run in one pass with the prompt. Throws
+/// std::invalid_argument (unknown ids, known ones that the model does not choose) and RangeError, on all ranks.
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
-                    Communicator& comm, const Progress& progress = {}, const PastState& past = {});
+                    Communicator& comm, const Progress& progress = {}, const PastState& past = {},
+                    const Generation& generation = {});
 
 /// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
 /// the model would generate.

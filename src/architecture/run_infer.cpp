@@ -15,13 +15,32 @@ std::function<void(std::size_t)> count_units(const Progress& progress, const Mod
 }  // namespace
 
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
-                    Communicator& comm, const Progress& progress, const PastState& past) {
+                    Communicator& comm, const Progress& progress, const PastState& past, const Generation& generation) {
   IntegerTransformer transformer(model, plan, Record::trace, comm, count_units(progress, plan), past);
-  transformer.append(prompt);
-  std::uint32_t token = transformer.select(transformer.length() - 1, 0);
-  for (std::size_t g = 1; g < plan.generated; ++g) {
-    transformer.append({&token, 1});
-    token = transformer.select(transformer.length() - 1, g);
+  std::vector<std::uint32_t> ids(
+      generation.known.begin(),
+      generation.known.begin() + std::min(std::ssize(generation.known), static_cast<std::ptrdiff_t>(plan.generated)));
+  const std::vector<std::uint32_t> known = ids;
+  if (!ids.empty()) {
+    ids.pop_back();  // its row comes with the next one
+  }
+  ids.insert(ids.begin(), prompt.begin(), prompt.end());
+  transformer.append(ids);
+  ids.clear();
+  std::uint32_t token = 0;
+  for (std::size_t g = 0; g < plan.generated; ++g) {
+    if (g > 0 && g >= known.size()) {
+      transformer.append({&token, 1});
+    }
+    token = transformer.select(prompt.size() + g - 1, g);
+    if (g < known.size() && token != known[g]) {
+      throw std::invalid_argument("integer inference: token " + std::to_string(g) + " is known as " +
+                                  std::to_string(known[g]) + ", and the model chooses " + std::to_string(token));
+    }
+    ids.push_back(token);
+    if (generation.chosen && g >= known.size()) {
+      generation.chosen(ids);
+    }
   }
   // nothing waits for the last token's row, if it has one: it runs with the filler
   std::vector<std::uint32_t> rest(plan.padded_tokens - transformer.length(), plan.filler);

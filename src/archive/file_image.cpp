@@ -39,6 +39,18 @@ void refuse_empty(const fs::path& path, std::uint64_t size) {
   }
 }
 
+std::span<const std::byte> map(const fs::path& path) {
+  const std::uint64_t size = regular_file_size(path);
+  refuse_empty(path, size);
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  void* const bytes = file < 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  if (bytes == MAP_FAILED) {
+    throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
+  }
+  ::close(file);
+  return {static_cast<const std::byte*>(bytes), size};
+}
+
 }  // namespace
 
 std::uint64_t regular_file_size(const fs::path& path) {
@@ -52,16 +64,16 @@ std::uint64_t regular_file_size(const fs::path& path) {
   return fs::file_size(path);
 }
 
-void keep_image(const fs::path& path) {
-  const std::uint64_t size = regular_file_size(path);
-  refuse_empty(path, size);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  void* const bytes = file < 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (bytes == MAP_FAILED) {
-    throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
+void keep_image(const fs::path& path) { kept = {path, map(path)}; }
+
+void keep_image_of_part(const fs::path& path, std::uint64_t offset, std::uint64_t bytes, const fs::path& name) {
+  refuse_empty(name, bytes);
+  const std::span<const std::byte> whole = map(path);
+  if (offset > whole.size() || bytes > whole.size() - offset) {
+    throw InputError(name.string() + ": expected " + std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+                     ", found a file of " + std::to_string(whole.size()));
   }
-  ::close(file);
-  kept = {path, {static_cast<const std::byte*>(bytes), size}};
+  kept = {name, whole.subspan(offset, bytes)};
 }
 
 void keep_image(const fs::path& name, std::span<const std::uint8_t> bytes) {

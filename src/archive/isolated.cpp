@@ -216,6 +216,12 @@ Bytes read_isolated(const std::filesystem::path& name, std::span<const std::uint
   return run_isolated(name, keep, read, limits);
 }
 
+Bytes read_isolated(const std::filesystem::path& name, const FilePart& part, const std::function<Bytes()>& read,
+                    const IsolationLimits& limits) {
+  const auto keep = [&] { keep_image_of_part(part.file, part.offset, part.bytes, name); };
+  return run_isolated(name, keep, read, limits);
+}
+
 Bytes encode_proof(const StoredProof& proof) {
   Bytes bytes;
   append_list(bytes, proof.statement.prompt);
@@ -275,6 +281,10 @@ VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<cons
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {
   return naming(path, [&] { return decode_proof(read_isolated(path, [&] { return reread_proof(path); })); });
+}
+
+StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part) {
+  return naming(name, [&] { return decode_proof(read_isolated(name, part, [&] { return reread_proof(name); })); });
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {

@@ -32,12 +32,25 @@ std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, std::
                                         const std::function<std::vector<std::uint8_t>()>& read,
                                         const IsolationLimits& limits = {});
 
+/// A part of a file that is a file itself.
+struct FilePart {
+  std::filesystem::path file;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+/// The same of such a part: `read` opens `name`, which errors call it.
+std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, const FilePart& part,
+                                        const std::function<std::vector<std::uint8_t>()>& read,
+                                        const IsolationLimits& limits = {});
+
 /// What comes back of a proof file, as bytes; InputError for any that encode_proof() does not give.
 std::vector<std::uint8_t> encode_proof(const StoredProof& proof);
 StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
 VerifyingKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
+/// The same of a proof file that is part of another file; errors call it `name`.
+StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part);
 /// The same of the bytes of such files; errors call them `name`.
 VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);

@@ -99,4 +99,17 @@ void StagedFile::put_in_place(std::uint64_t bytes) {
   }
 }
 
+void write_file(const fs::path& target, std::span<const std::uint8_t> bytes) {
+  StagedFile file(target);
+  file.reserve(bytes.size());
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count = ::write(file.descriptor(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno != EINTR) {
+      throw JobError(target.string() + ": cannot be written: " + std::strerror(errno));
+    }
+    done += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  }
+  file.put_in_place(bytes.size());
+}
+
 }  // namespace tessera

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 
 namespace tessera {
 
@@ -31,5 +32,8 @@ class StagedFile {
   int descriptor_ = -1;
   std::uint64_t reserved_ = 0;
 };
+
+/// Writes a whole file in this way.
+void write_file(const std::filesystem::path& target, std::span<const std::uint8_t> bytes);
 
 }  // namespace tessera

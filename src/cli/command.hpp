@@ -51,7 +51,8 @@ void run(const CommitCommand& options, Context& context);
 
 struct ProveCommand {
   static constexpr double gibibyte = 1 << 30;
-  std::string model, commitment, out, scratch;
+  std::string model, commitment, out, scratch, checkpoint;
+  double every = 0;         // minutes
   std::string keep, start;  // directories of states: to write, to continue
   std::optional<std::string> prompt;
   std::vector<std::uint32_t> tokens;
@@ -67,6 +68,13 @@ struct InspectCommand {
   bool json = false;
 };
 void run(const InspectCommand& options, Context& context);
+
+struct GatherCommand {
+  std::vector<std::string> files;  // and directories
+  std::string extract;             // archive, instead of files
+  std::string out;                 // archive; with `extract` a directory
+};
+void run(const GatherCommand& options, Context& context);
 
 struct ReportCommand {
   std::vector<std::string> proofs;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <set>
 #include "archive/codeword_file.hpp"
+#include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
@@ -230,6 +231,13 @@ void add_datasets(Text& text, const ReadFile& file) {
   }
 }
 
+void add_gathered(Text& text, const std::vector<GatheredProof>& proofs) {
+  text.add("proofs        %zu\n\n%14s  proof\n", proofs.size(), "bytes");
+  for (const GatheredProof& proof : proofs) {
+    text.add("%14" PRIu64 "  %s\n", proof.bytes, printable(proof.name).c_str());
+  }
+}
+
 /// What a file of ours is and what is in it, in lines for a person; with `check` also whether all digests are right.
 std::string describe_file(const std::string& path, bool check) {
   Text text;
@@ -244,6 +252,8 @@ std::string describe_file(const std::string& path, bool check) {
     add_key(text, load_key(path));
   } else if (file.format() == proof_format) {
     add_proof(text, load_proof(path));
+  } else if (file.format() == gathered_format) {
+    add_gathered(text, read_gathered(file));
   } else if (file.format() == trace_format) {
     const TraceHeader header = read_trace_header(file);
     text.add("rank          %u of %u\ntokens        %zu, prompt %" PRIu64 ", generated %" PRIu64 "\nmodel         %s\n",

@@ -1,6 +1,7 @@
 #include "cli/inspect_json.hpp"
 
 #include "archive/codeword_file.hpp"
+#include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
@@ -121,6 +122,14 @@ void add_proof(JsonDocument& document, const ProofArchive& proof) {
                                                   {"sum", proof.soundness.union_bits()}});
 }
 
+void add_gathered(JsonDocument& document, const std::vector<GatheredProof>& proofs) {
+  Json rows = Json::array();
+  for (const GatheredProof& proof : proofs) {
+    rows.push_back({{"name", proof.name}, {"bytes", proof.bytes}});
+  }
+  document.add("proofs", rows);
+}
+
 void add_trace(JsonDocument& document, const TraceHeader& header) {
   document.add("rank", header.rank);
   document.add("ranks", header.ranks);
@@ -170,6 +179,8 @@ std::string describe_file_as_json(const std::string& path, bool check) {
     add_key(document, load_key(path));
   } else if (file.format() == proof_format) {
     add_proof(document, load_proof(path));
+  } else if (file.format() == gathered_format) {
+    add_gathered(document, read_gathered(file));
   } else if (file.format() == trace_format) {
     add_trace(document, read_trace_header(file));
   } else if (file.format() == state_format) {

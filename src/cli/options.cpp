@@ -71,14 +71,32 @@ void declare(CLI::App& app, ProveCommand& options) {
   app.add_option("--out", options.out, "proof file to write")->type_name(file_argument)->required();
   app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)")
       ->type_name(directory_argument);
+  CLI::Option* const checkpoint =
+      app.add_option("--checkpoint", options.checkpoint,
+                     "directory for what finished phases come to: a job that was interrupted continues from there")
+          ->type_name(directory_argument);
+  app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
+      ->needs(checkpoint)
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--memory", options.memory,
                  "GiB a rank for the codeword of the witness; of a larger one, what is opened is computed again")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1024.0));
 }
 
+void declare(CLI::App& app, GatherCommand& options) {
+  CLI::Option_group* const from = app.add_option_group("from", "one of");
+  from->add_option("files", options.files, "proof files, and directories: every *.h5 in and below them, sorted by name")
+      ->type_name(path_argument);
+  from->add_option("--extract", options.extract, "archive to take all proofs out of")->type_name(file_argument);
+  from->require_option(1);
+  app.add_option("--out", options.out, "archive to write; with --extract a new or empty directory")
+      ->type_name(path_argument)
+      ->required();
+}
+
 void declare(CLI::App& app, InspectCommand& options) {
-  app.add_option("file", options.file, "model, key, commitment, trace, state or proof file")
+  app.add_option("file", options.file, "model, key, commitment, trace, state or proof file, or archive of proofs")
       ->type_name(file_argument)
       ->required();
   app.add_flag("--check", options.check, "read everything and check all digests");

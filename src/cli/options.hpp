@@ -23,6 +23,7 @@ struct Options {
   EvaluateCommand evaluate;
   CommitCommand commit;
   ProveCommand prove;
+  GatherCommand gather;
   InspectCommand inspect;
   ReportCommand report;
   DescribeCommand describe;
@@ -40,6 +41,7 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("evaluate", "Perplexity of the integer model beside the float model", Ranks::all, options.evaluate);
   visit("commit", "Commit to a model's parameters and write the verifying key", Ranks::all, options.commit);
   visit("prove", "Generate text and prove that this model generated it", Ranks::all, options.prove);
+  visit("gather", "Put many proofs into one archive, or take them out again", Ranks::first, options.gather);
   visit("inspect", "Say what a file of ours is and what is in it", Ranks::first, options.inspect);
   visit("report", "Make a page about proofs, for people: one HTML file", Ranks::first, options.report);
   visit("describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness", Ranks::first,

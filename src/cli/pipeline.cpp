@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include "archive/checkpoint_file.hpp"
 #include "archive/codeword_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
@@ -65,7 +66,8 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan
 }
 
 Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
-                 const Statement& statement, const Past& past, Communicator& comm, Progress& progress) {
+                 const Statement& statement, const Past& past, const Generation& generation, Communicator& comm,
+                 Progress& progress) {
   if (!job.scratch.empty()) {
     std::error_code error;
     std::filesystem::create_directories(job.scratch, error);
@@ -78,8 +80,8 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
     }
   }
   progress.begin("inference");
-  Trace trace =
-      run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(), past.tensors);
+  Trace trace = run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
+                              past.tensors, generation);
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
     save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace, statement.start);
@@ -87,6 +89,52 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
   }
   return trace;
 }
+
+/// A job's checkpoints, if it has any.
+class Checkpoints {
+ public:
+  Checkpoints(const VerifyingKey& key, const JobPlan& job, const Statement& statement, Communicator& comm,
+              Progress& progress)
+      : progress_(progress) {
+    if (!job.checkpoint.empty()) {
+      // the ids that are generated are zeros here
+      directory_.emplace(job.checkpoint, statement_seed(key, statement), std::chrono::duration<double>(60 * job.every),
+                         comm);
+      known_ = directory_->load();
+      tell();
+    }
+  }
+  [[nodiscard]] const ProofCheckpoint& known() const { return known_; }
+  [[nodiscard]] Generation generation() {
+    Generation generation{known_.generated, {}};
+    if (directory_) {
+      generation.chosen = [this](std::span<const std::uint32_t> ids) {
+        directory_->save_unfinished({{ids.begin(), ids.end()}, {}, {}, {}, {}});
+        tell();
+      };
+    }
+    return generation;
+  }
+  [[nodiscard]] PhaseListener listener() {
+    if (!directory_) {
+      return {};
+    }
+    return [this](ProofPhase phase, const ProofCheckpoint& checkpoint) {
+      directory_->save(phase, checkpoint);
+      tell();
+    };
+  }
+
+ private:
+  void tell() {
+    for (const std::string& note : directory_->take_notes()) {
+      progress_.note(note);
+    }
+  }
+  Progress& progress_;
+  std::optional<CheckpointDirectory> directory_;
+  ProofCheckpoint known_;
+};
 
 /// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here. Rank 0
 /// checks.
@@ -199,7 +247,15 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   archive.statement.pass_length = job.pass_length;
   const ModelPlan plan = ModelPlan::of(key, PassShape::of(archive.statement));
   progress.expect(expected_steps(plan, key, job, false, comm));
-  const Trace trace = make_trace(model, key, plan, job, archive.statement, past, comm, progress);
+  Checkpoints checkpoints(key, job, archive.statement, comm, progress);
+  const Trace trace =
+      make_trace(model, key, plan, job, archive.statement, past, checkpoints.generation(), comm, progress);
+  const PhaseListener finished = checkpoints.listener();
+  ProofCheckpoint resume = checkpoints.known();
+  resume.generated = trace.generated_tokens();
+  if (finished) {
+    finished(ProofPhase::inference, resume);
+  }
   const double inference = seconds();
   memory.end();
   comm.end();
@@ -220,7 +276,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
   parameters.bind(plan.parameter_layout, key.parameter_oracle, tensors.views());
   Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
-                                {{begins, ends}, job.memory, past.nodes});
+                                {{begins, ends}, job.memory, past.nodes, std::move(resume), finished});
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "api/commitment.hpp"
+#include "archive/checkpoint_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
 #include "archive/state_file.hpp"
@@ -32,6 +33,8 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
     plan.generate = options.generate;
     plan.pass_length = options.pass_length;
     plan.scratch = options.scratch;
+    plan.checkpoint = options.checkpoint;
+    plan.every = options.every;
     plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
   }
   broadcast_object(comm, plan);
@@ -111,6 +114,9 @@ void run(const ProveCommand& options, Context& context) {
   }
   if (directory) {
     directory->commit(state_manifest, state_rows_prefix);  // after the proof that names it
+  }
+  if (comm.rank() == 0 && !options.checkpoint.empty()) {
+    CheckpointDirectory::clear(options.checkpoint);
   }
 }
 

@@ -1,11 +1,7 @@
 #include <cstdio>
-#include <cstring>
-#include <cerrno>
-#include <unistd.h>
 
 #include "archive/isolated.hpp"
 #include "archive/staged_file.hpp"
-#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/report_read.hpp"
@@ -15,19 +11,6 @@
 
 namespace tessera::cli {
 namespace {
-
-void write_text_file(const std::string& path, const std::string& text) {
-  StagedFile file(path);
-  file.reserve(text.size());
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(file.descriptor(), text.data() + done, text.size() - done);
-    if (count < 0) {
-      throw JobError(path + ": cannot be written: " + std::strerror(errno));
-    }
-    done += static_cast<std::size_t>(count);
-  }
-  file.put_in_place(text.size());
-}
 
 std::string summary_of(const report::Report& report, const std::string& out) {
   std::size_t proofs = 0, accepted = 0;
@@ -62,7 +45,8 @@ void run(const ReportCommand& options, Context& /*context*/) {
     report.key = load_key_isolated(options.key);
     report::verify_all(report);
   }
-  write_text_file(options.out, report::page(report));
+  const std::string page = report::page(report);
+  write_file(options.out, {reinterpret_cast<const std::uint8_t*>(page.data()), page.size()});
   std::printf("%s\n", summary_of(report, options.out).c_str());
   throw_if_rejected(report);
 }

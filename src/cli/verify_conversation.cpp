@@ -11,22 +11,23 @@ Judge open_key(const Conversation& options) {
   if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
   }
-  if (!options.expect_prompt.empty() && options.expect_prompt.size() != options.proofs.size()) {
-    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(options.proofs.size()) +
-                     " proofs, or none, found " + std::to_string(options.expect_prompt.size()));
-  }
   return judge;
 }
 
-ExitCode judge_conversation(const Conversation& options, const Judge& judge,
+ExitCode judge_conversation(const Judge& judge, const std::vector<ProofSource>& parts,
+                            const std::vector<std::string>& expect_prompt,
                             const std::function<void(std::size_t, const Judgement&)>& show) {
+  if (!expect_prompt.empty() && expect_prompt.size() != parts.size()) {
+    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(parts.size()) +
+                     " proofs, or none, found " + std::to_string(expect_prompt.size()));
+  }
   Expectation expected;
-  for (std::size_t part = 0; part < options.proofs.size(); ++part) {
+  for (std::size_t part = 0; part < parts.size(); ++part) {
     expected.part = part;
-    if (!options.expect_prompt.empty()) {
-      expected.prompt = options.expect_prompt[part];
+    if (!expect_prompt.empty()) {
+      expected.prompt = expect_prompt[part];
     }
-    const Judgement judgement = cli::judge(judge, options.proofs[part], expected);
+    const Judgement judgement = cli::judge(judge, parts[part], expected);
     show(part, judgement);
     if (judgement.code != done) {
       return judgement.code;

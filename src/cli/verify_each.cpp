@@ -2,8 +2,11 @@
 
 #include <sched.h>
 
+#include "archive/gathered_file.hpp"
+#include "base/errors.hpp"
 #include "base/text.hpp"
-#include "cli/verify_files.hpp"
+#include "cli/proof_files.hpp"
+#include "cli/verify_sources.hpp"
 #include "cli/verify_workers.hpp"
 
 namespace tessera::cli {
@@ -15,13 +18,62 @@ std::size_t cores() {
   return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? static_cast<std::size_t>(CPU_COUNT(&allowed)) : 1;
 }
 
-/// Of a file that was not verified.
-Judgement without_proof(const ProofFile& file, ExitCode code, const std::string& reason) {
+/// A file, or a proof of one that is an archive of many.
+struct Piece {
+  ProofFile file;
+  std::optional<GatheredProof> entry;
+};
+
+/// Of a proof that was not verified.
+Judgement without_proof(const Piece& piece, ExitCode code, const std::string& reason) {
   Judgement judgement;
-  judgement.file = file.path;
+  judgement.file = piece.file.path;
+  judgement.entry = piece.entry ? piece.entry->name : "";
   judgement.code = code;
   judgement.reason = reason;
   return judgement;
+}
+
+constexpr char archive_follows = 'a';  // instead of an exit code's digit
+
+/// Of a file that is no proof: that it is an archive of many, with its list, or nothing and what is wrong with it.
+std::string list_of(Judgement& judgement) {
+  try {
+    if (const auto proofs = list_gathered_isolated(judgement.file)) {
+      const std::vector<std::uint8_t> bytes = encode_gathered(*proofs);
+      return archive_follows + std::string(bytes.begin(), bytes.end());
+    }
+  } catch (const InputError& error) {
+    judgement.reason = one_line(error.what());
+  }
+  return {};
+}
+
+/// What a process has to say of a piece.
+std::string result_of(const Judge& judge, const Piece& piece,
+                      const std::function<std::string(const Judgement&)>& shown) {
+  const std::string& problem = piece.file.problem;
+  Judgement judgement = !problem.empty() ? without_proof(piece, unusable, one_line(problem))
+                        : piece.entry    ? cli::judge(judge, proof_in(piece.file.path, *piece.entry), {})
+                                         : cli::judge(judge, proof_in(piece.file.path), {});
+  if (judgement.code == unusable && problem.empty() && !piece.entry) {
+    if (const std::string list = list_of(judgement); !list.empty()) {
+      return list;
+    }
+  }
+  return static_cast<char>('0' + judgement.code) + shown(judgement);
+}
+
+/// The pieces that a result stands for, if it is an archive's.
+std::vector<Piece> pieces_of(const ProofFile& file, const Outcome& outcome) {
+  std::vector<Piece> pieces;
+  if (outcome.complete && outcome.text.front() == archive_follows) {
+    const std::vector<std::uint8_t> bytes(outcome.text.begin() + 1, outcome.text.end());
+    for (GatheredProof& proof : decode_gathered(bytes)) {
+      pieces.push_back({file, std::move(proof)});
+    }
+  }
+  return pieces;
 }
 
 }  // namespace
@@ -60,23 +112,26 @@ Json Tally::json() const {
 }
 
 Tally judge_each(const Judge& judge, const EachOptions& options, const std::function<void(const std::string&)>& show) {
-  const std::vector<ProofFile> files = find_proof_files(options.files);
+  std::vector<Piece> pieces;
+  for (ProofFile& file : find_proof_files(options.files)) {
+    pieces.push_back({std::move(file), std::nullopt});
+  }
   const auto shown = [&](const Judgement& judgement) {
     return options.json ? json_line(json_of(judge, judgement)) : line_of(judgement);
   };
   Tally tally;
-  const auto work = [&](std::size_t i) {
-    const std::string& problem = files[i].problem;
-    const Judgement judgement =
-        problem.empty() ? cli::judge(judge, files[i].path, {}) : without_proof(files[i], unusable, one_line(problem));
-    return static_cast<char>('0' + judgement.code) + shown(judgement);
+  const auto work = [&](std::size_t i) { return result_of(judge, pieces[i], shown); };
+  const auto divide = [&](std::size_t i, const Outcome& outcome) {
+    std::vector<Piece> parts = pieces_of(pieces[i].file, outcome);
+    pieces.insert(pieces.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+    return parts.size();
   };
   const auto take = [&](std::size_t i, const Outcome& outcome) {
     const auto code = outcome.complete ? static_cast<ExitCode>(outcome.text.front() - '0') : failed;
     tally.add(code);
-    show(outcome.complete ? outcome.text.substr(1) : shown(without_proof(files[i], failed, outcome.text)));
+    show(outcome.complete ? outcome.text.substr(1) : shown(without_proof(pieces[i], failed, outcome.text)));
   };
-  run_in_processes(files.size(), options.jobs == 0 ? cores() : options.jobs, work, take);
+  run_in_processes(pieces.size(), options.jobs == 0 ? cores() : options.jobs, {work, divide, take});
   return tally;
 }
 

@@ -24,7 +24,7 @@ class Tally {
 };
 
 struct EachOptions {
-  std::vector<std::string> files;  // and directories: find_proof_files()
+  std::vector<std::string> files;  // of a proof or of many, and directories: find_proof_files()
   std::size_t jobs = 0;            // processes at a time; 0: the cores
   bool json = false;
 };

@@ -52,8 +52,8 @@ void check_prompt(const Judge& judge, const std::string& text, const Statement& 
 }
 
 /// Fills in what becomes known until it throws.
-void read_and_verify(const Judge& judge, const Expectation& expected, Judgement& judgement) {
-  StoredProof proof = load_proof_isolated(judgement.file);
+void read_and_verify(const Judge& judge, const ProofSource& source, const Expectation& expected, Judgement& judgement) {
+  StoredProof proof = source.load();
   const Statement& statement = judgement.statement.emplace(std::move(proof.statement));
   judgement.bytes = proof.payload.size();
   if (expected.prompt) {
@@ -85,12 +85,17 @@ Json soundness_json(const Judge& judge, const Statement& statement) {
 
 }  // namespace
 
-Judgement judge(const Judge& judge, const std::string& file, const Expectation& expected) {
+ProofSource proof_in(const std::string& file) {
+  return {file, {}, [file] { return load_proof_isolated(file); }};
+}
+
+Judgement judge(const Judge& judge, const ProofSource& source, const Expectation& expected) {
   Judgement judgement;
-  judgement.file = file;
+  judgement.file = source.file;
+  judgement.entry = source.entry;
   const auto start = std::chrono::steady_clock::now();
   try {
-    read_and_verify(judge, expected, judgement);
+    read_and_verify(judge, source, expected, judgement);
     judgement.code = done;
   } catch (const Rejected& error) {
     judgement.code = rejected;
@@ -130,7 +135,7 @@ const char* name_of(ExitCode code) {
 std::string line_of(const Judgement& judgement) {
   std::string line = name_of(judgement.code);
   std::ranges::transform(line, line.begin(), [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-  const std::string file = one_line(judgement.file);
+  const std::string file = one_line(judgement.name());
   line.resize(sizeof "ACCEPTED", ' ');
   if (judgement.statement || !judgement.reason.starts_with(file + ": ")) {  // what is wrong with a file names it
     line += file;
@@ -146,6 +151,7 @@ std::string line_of(const Judgement& judgement) {
 Json json_of(const Judge& judge, const Judgement& judgement) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json result{{"file", judgement.file},
+              {"entry", text_or_null(judgement.entry)},
               {"verdict", name_of(judgement.code)},
               {"scope", text_or_null(judgement.scope)},
               {"reason", text_or_null(judgement.reason)}};

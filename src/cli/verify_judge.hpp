@@ -1,11 +1,14 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "cli/exit_code.hpp"
 #include "cli/json_output.hpp"
 #include "protocol/protocol.hpp"
+
+#include <tessera/archive.hpp>
 
 namespace tessera::cli {
 
@@ -16,9 +19,21 @@ struct Judge {
   Digest digest;
 };
 
-/// What one proof file comes to.
+/// Where a proof is.
+struct ProofSource {
+  std::string file;
+  std::string entry;                  // of an archive of many proofs: the proof's name; empty: the file is the proof
+  std::function<StoredProof()> load;  // reads a stranger's file
+  [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
+};
+
+/// A file that is one proof, read in a confined child process.
+ProofSource proof_in(const std::string& file);
+
+/// What one proof comes to.
 struct Judgement {
   std::string file;
+  std::string entry;                   // as of ProofSource
   ExitCode code = failed;              // done: accepted
   std::string scope;                   // where it is rejected
   std::string reason;                  // why it is not accepted: one line
@@ -26,6 +41,7 @@ struct Judgement {
   std::size_t bytes = 0;               // of its payload
   double seconds = 0;                  // to read and to verify it
   std::optional<ConversationState> kept;
+  [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
 /// What has to be true of a proof beyond the proof itself.
@@ -35,8 +51,8 @@ struct Expectation {
   std::optional<std::string> prompt = std::nullopt;  // text or ids
 };
 
-/// Reads a stranger's file in a confined child process and verifies it. Throws for nothing that is in the file.
-Judgement judge(const Judge& judge, const std::string& file, const Expectation& expected);
+/// Reads a proof and verifies it. Throws for nothing that is in the file.
+Judgement judge(const Judge& judge, const ProofSource& source, const Expectation& expected);
 
 /// The bytes of the ids, from the key's vocabulary, never from the proof file.
 std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& ids);

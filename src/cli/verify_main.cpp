@@ -9,6 +9,7 @@
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
+#include "cli/verify_sources.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -34,6 +35,7 @@ ExitCode run_as_text(const VerifyOptions& options) {
     std::cout << tally.line() << '\n';
     return tally.code();
   }
+  const std::vector<ProofSource> parts = proofs_in(options.proofs);
   const auto show = [&](std::size_t part, const Judgement& judgement) {
     if (judgement.statement) {
       print_ids("prompt", judge.key, judgement.statement->prompt);
@@ -41,14 +43,14 @@ ExitCode run_as_text(const VerifyOptions& options) {
     }
     if (judgement.code == rejected) {
       const std::string which =
-          options.proofs.size() == 1 ? "" : "part " + std::to_string(part + 1) + ", " + one_line(judgement.file) + ": ";
+          parts.size() == 1 ? "" : "part " + std::to_string(part + 1) + ", " + one_line(judgement.name()) + ": ";
       std::cout << "REJECTED at " << judgement.scope << ": " << which << judgement.reason << '\n';
     } else if (judgement.code != done) {
       std::cout.flush();
       std::cerr << "tessera-verify: " << judgement.reason << '\n';
     }
   };
-  const ExitCode code = judge_conversation(options, judge, show);
+  const ExitCode code = judge_conversation(judge, parts, options.expect_prompt, show);
   std::cout << (code == done ? "ACCEPTED\n" : "");
   return code;
 }
@@ -70,10 +72,11 @@ ExitCode run_as_json(const VerifyOptions& options) {
     if (options.each) {
       tally = judge_each(judge, each_of(options), [&](const std::string& record) { proofs.push_back(record); });
     } else {
-      judge_conversation(options, judge, [&](std::size_t, const Judgement& judgement) {
+      const auto show = [&](std::size_t, const Judgement& judgement) {
         proofs.push_back(json_line(json_of(judge, judgement)));
         tally.add(judgement.code);
-      });
+      };
+      judge_conversation(judge, proofs_in(options.proofs), options.expect_prompt, show);
     }
   } catch (...) {
     const Failure failure = describe(std::current_exception());

@@ -11,7 +11,8 @@ void declare(CLI::App& program, VerifyOptions& options) {
   program.add_option("--key", options.key, "verifying key of the model")->required()->type_name(file_argument);
   program
       .add_option("proof", options.proofs,
-                  "proof file, or those of a conversation's parts in order; with --each any files and directories")
+                  "proof file, or those of a conversation's parts in order; with --each any files and directories; an "
+                  "archive of many proofs stands for each of them")
       ->required()
       ->type_name(path_argument);
   CLI::Option* const each = program.add_flag(
@@ -39,7 +40,8 @@ With --each they have nothing to do with each other:
   UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
   ACCEPTED another.h5, 5 + 5 tokens
   4 files: 2 accepted, 1 rejected, 1 unusable
-Lines come in the order of the files; tokens are those of prompt and continuation. FAILED is a file that could not be
+Lines come in the order of the files, of an archive that tessera gather made in that of its proofs, as
+"ACCEPTED archive.h5: a.h5, 22 + 32 tokens"; tokens are those of prompt and continuation. FAILED is a file that could not be
 judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
 verified once. A part that continues a conversation is rejected: it says nothing without those before it.
 

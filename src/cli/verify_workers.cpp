@@ -6,20 +6,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <map>
+#include <list>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 namespace tessera::cli {
 namespace {
 
+struct Piece {
+  std::size_t index = 0;
+  bool started = false;
+  std::optional<Outcome> outcome;
+};
+using Order = std::list<Piece>;
+
 /// A child at work; `from` is closed by the other end when it ends, however it does.
 struct Worker {
-  std::size_t index = 0;
+  Order::iterator piece;
   pid_t process = -1;
   int from = -1;
   std::string text;
@@ -56,37 +66,32 @@ std::string describe_end(int status) {
 
 class Pool {
  public:
-  Pool(const std::function<std::string(std::size_t)>& work,
-       const std::function<void(std::size_t, const Outcome&)>& take)
-      : work_(work), take_(take) {}
+  Pool(std::size_t count, const Work& work) : work_(work), count_(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      order_.push_back({i, false, {}});
+    }
+    next_ = order_.begin();
+  }
 
   [[nodiscard]] std::size_t running() const { return workers_.size(); }
+  [[nodiscard]] bool all_taken() const { return order_.empty(); }
+  [[nodiscard]] bool has_next() const { return next_ != order_.end(); }
 
-  /// False if the system has no process or pipe for it now; errno says why.
-  bool start(std::size_t index) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  /// Starts the next piece. False if the system has no process or pipe for it now; errno says why.
+  bool start_next() {
+    if (!start(next_)) {
       return false;
     }
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child < 0) {
-      const int error = errno;
-      ::close(ends[0]);
-      ::close(ends[1]);
-      errno = error;
-      return false;
-    }
-    if (child == 0) {
-      ::close(ends[0]);
-      for (const Worker& other : workers_) {
-        ::close(other.from);
-      }
-      work_in_child(parent, ends[1], [&] { return work_(index); });
-    }
-    ::close(ends[1]);  // so that no later child has it
-    workers_.push_back({index, child, ends[0], {}});
+    advance();
     return true;
+  }
+
+  /// Gives the next piece up.
+  void fail_next(const std::string& reason) {
+    const auto piece = next_;
+    piece->started = true;
+    advance();
+    finish(piece, {false, reason});
   }
 
   /// Waits for some child to say more or to end.
@@ -106,16 +111,54 @@ class Pool {
     }
   }
 
-  /// Results are handed on in order.
-  void finish(std::size_t index, Outcome outcome) {
-    waiting_.emplace(index, std::move(outcome));
-    for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_; ++next_) {
-      take_(first->first, first->second);
-      first = waiting_.erase(first);
+ private:
+  bool start(Order::iterator piece) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      return false;
+    }
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child < 0) {
+      const int error = errno;
+      ::close(ends[0]);
+      ::close(ends[1]);
+      errno = error;
+      return false;
+    }
+    if (child == 0) {
+      ::close(ends[0]);
+      for (const Worker& other : workers_) {
+        ::close(other.from);
+      }
+      work_in_child(parent, ends[1], [&] { return work_.work(piece->index); });
+    }
+    ::close(ends[1]);  // so that no later child has it
+    workers_.push_back({piece, child, ends[0], {}});
+    piece->started = true;
+    return true;
+  }
+
+  void advance() {
+    while (next_ != order_.end() && next_->started) {
+      ++next_;
     }
   }
 
- private:
+  void finish(Order::iterator piece, Outcome outcome) {
+    piece->outcome = std::move(outcome);
+    if (const std::size_t parts = work_.divide(piece->index, *piece->outcome); parts > 0) {
+      for (std::size_t i = 0; i < parts; ++i) {
+        order_.insert(piece, {count_++, false, {}});
+      }
+      order_.erase(piece);
+      next_ = std::ranges::find(order_, false, &Piece::started);  // maybe one of an earlier piece's parts
+    }
+    for (auto first = order_.begin(); first != order_.end() && first->outcome; first = order_.erase(first)) {
+      work_.take(first->index, *first->outcome);
+    }
+  }
+
   static bool read_some(Worker& worker) {
     std::array<char, 1 << 16> buffer{};
     const ssize_t count = ::read(worker.from, buffer.data(), buffer.size());
@@ -131,33 +174,34 @@ class Pool {
     while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
     }
     const bool complete = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    finish(worker.index, {complete, complete ? std::move(worker.text) : describe_end(status)});
+    finish(worker.piece, {complete, complete ? std::move(worker.text) : describe_end(status)});
   }
 
-  const std::function<std::string(std::size_t)>& work_;
-  const std::function<void(std::size_t, const Outcome&)>& take_;
+  const Work& work_;
+  std::size_t count_;     // of all pieces that there have been
+  Order order_;           // those whose results have not been taken
+  Order::iterator next_;  // the first that has not been started
   std::vector<Worker> workers_;
-  std::map<std::size_t, Outcome> waiting_;  // for those before them
-  std::size_t next_ = 0;
 };
 
 }  // namespace
 
-void run_in_processes(std::size_t count, std::size_t jobs, const std::function<std::string(std::size_t)>& work,
-                      const std::function<void(std::size_t, const Outcome&)>& take) {
-  Pool pool(work, take);
-  for (std::size_t next = 0; next < count || pool.running() > 0;) {
-    if (next < count && pool.running() < jobs) {
-      if (pool.start(next)) {
-        ++next;
+void run_in_processes(std::size_t count, std::size_t jobs, const Work& work) {
+  Pool pool(count, work);
+  while (pool.has_next() || pool.running() > 0) {
+    if (pool.has_next() && pool.running() < jobs) {
+      if (pool.start_next()) {
         continue;
       }
       if (pool.running() == 0) {  // nobody whose end could make room
-        pool.finish(next++, {false, std::string("no process to verify it: ") + std::strerror(errno)});
+        pool.fail_next(std::string("no process to verify it: ") + std::strerror(errno));
         continue;
       }
     }
     pool.listen();
+  }
+  if (!pool.all_taken()) {
+    throw std::logic_error("run_in_processes: pieces without results");
   }
 }
 

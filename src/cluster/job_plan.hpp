@@ -14,11 +14,13 @@ struct JobPlan {
   std::uint32_t pass_length = 0;      // Statement::pass_length
   std::string scratch;                // directory for trace shards; empty: keep the trace in memory
   std::uint64_t memory = 0;           // bytes a rank for a codeword that is kept, see default_codeword_budget
+  std::string checkpoint;             // directory of checkpoints; empty: none
+  double every = 0;                   // minutes between them at least; 0: after every phase
   friend bool operator==(const JobPlan&, const JobPlan&) = default;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& prompt& generate& keeps& pass_length& scratch& memory;
+    archive& prompt& generate& keeps& pass_length& scratch& memory& checkpoint& every;
   }
 };
 

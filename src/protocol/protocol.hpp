@@ -7,6 +7,7 @@
 #include "commitment/opening.hpp"
 #include "cluster/communicator.hpp"
 #include "architecture/model_plan.hpp"
+#include "protocol/checkpoint.hpp"
 
 namespace tessera {
 
@@ -79,7 +80,7 @@ SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key)
 struct Proof {
   std::vector<std::uint8_t> payload;
   std::map<std::string, double> timings;           // seconds by scope
-  std::vector<Message> messages;                   // where each message lies in the payload
+  std::vector<Message> messages;                   // where each lies in the payload behind what was resumed
   std::optional<ConversationState> kept;           // where the next part begins
   std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's part
   std::vector<Digest> state_nodes;                 // of its tree: what a CompactCodewordStore keeps
@@ -90,6 +91,8 @@ struct ProverOptions {
   Transcript::Listener listener = {};  // told every scope
   std::size_t codeword_budget = default_codeword_budget;
   std::vector<Digest> past_nodes = {};  // likewise of the past state's tree: it is not encoded again
+  ProofCheckpoint resume = {};          // of an earlier run of this job: phases that are finished are not done again
+  PhaseListener finished = {};          // told after commitment, look-ups, layers
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

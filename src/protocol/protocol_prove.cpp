@@ -13,11 +13,87 @@ std::vector<IntegerTensor> views(const std::vector<ChunkedTensor<std::int16_t>>&
   return {&state[state_keys], &state[state_values]};
 }
 
-/// What a state keeps of its tree.
-std::vector<Digest> compact_tree(CodewordStore& codeword, const Plan& plan) {
-  std::vector<std::size_t> indices(compact_nodes(plan.state_layout, plan.state_oracle));
+/// What a state, or a checkpoint, keeps of a tree.
+std::vector<Digest> compact_tree(CodewordStore& codeword, const OracleLayout& layout, const OracleParameters& oracle) {
+  std::vector<std::size_t> indices(compact_nodes(layout, oracle));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   return codeword.nodes(1, indices);
+}
+
+/// Codewords of what the pass commits to, and of the state that it starts from.
+struct Codewords {
+  std::unique_ptr<CodewordStore> witness, past, kept;
+};
+
+/// Trees that are known already are not made again.
+Codewords commit(const Plan& plan, const Statement& statement, const Witness& witness, Communicator& comm,
+                 const ProverOptions& options) {
+  const auto make = [&](const OracleLayout& layout, const OracleParameters& oracle,
+                        const std::vector<IntegerTensor>& tensors,
+                        const std::vector<Digest>& nodes) -> std::unique_ptr<CodewordStore> {
+    if (nodes.empty()) {
+      return commit_oracle(layout, oracle, tensors, comm, options.codeword_budget);
+    }
+    return std::make_unique<CompactCodewordStore>(layout, oracle, tensors, TreeLevel(nodes.begin(), nodes.end()), comm);
+  };
+  Codewords codewords;
+  codewords.witness = make(plan.witness_layout, plan.witness_oracle, witness.tensors, options.resume.witness_nodes);
+  if (!witness.past.empty()) {
+    codewords.past = make(plan.state_layout, plan.state_oracle, views(witness.past), options.past_nodes);
+    if (codewords.past->root() != statement.start->root) {
+      throw InputError("state: expected keys and values under the root that the statement starts from, found others");
+    }
+  }
+  if (!witness.kept.empty()) {
+    codewords.kept = make(plan.state_layout, plan.state_oracle, views(witness.kept), options.resume.kept_nodes);
+  }
+  return codewords;
+}
+
+/// What messages come to: the verifier's halves find it in those of an earlier run.
+struct Finished {
+  std::vector<std::uint8_t> payload;  // of the earlier run
+  Digest state;                       // of the transcript behind it
+  ProofClaims claims;
+  std::optional<LookupClaims> lookup;  // nothing: the layers are among the claims
+};
+
+/// Tells the state behind what it has received.
+struct ReplayTranscript : VerifierTranscript {
+  using Transcript::state;
+  using VerifierTranscript::VerifierTranscript;
+};
+
+/// Nothing if there are no such messages, or they are not those of this job.
+std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                               const ProofClaims& roots, const ProofCheckpoint& checkpoint) {
+  const bool layers = !checkpoint.layers.empty();
+  const std::vector<std::uint8_t>& payload = layers ? checkpoint.layers : checkpoint.lookups;
+  if (payload.empty()) {
+    return std::nullopt;
+  }
+  try {
+    ReplayTranscript transcript(statement_seed(key, statement), payload);
+    VerifierTranscript& verifier = transcript;
+    Finished finished{payload, {}, roots, {}};
+    if (layers) {
+      finished.claims = verify_layers(plan, statement, verifier);
+    } else {
+      finished.claims.witness_root = verifier.receive_digest("witness");
+      if (plan.pass.keeps) {
+        finished.claims.kept_root = verifier.receive_digest("state");
+      }
+      finished.lookup = verify_lookup(verifier, plan.lookup);
+    }
+    verifier.finish();
+    if (finished.claims.witness_root != roots.witness_root || finished.claims.kept_root != roots.kept_root) {
+      return std::nullopt;
+    }
+    finished.state = transcript.state();
+    return finished;
+  } catch (const Rejected&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -51,54 +127,70 @@ Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Stat
 
 Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
-  ProverTranscript transcript(statement_seed(key, statement));
-  transcript.set_listener(options.listener);
-  const auto commit = [&](const OracleLayout& layout, const OracleParameters& parameters,
-                          const std::vector<IntegerTensor>& tensors) {
-    return commit_oracle(layout, parameters, tensors, comm, options.codeword_budget);
-  };
-  std::unique_ptr<CodewordStore> witness_codeword, past_codeword, kept_codeword;
+  ProverTranscript beginning(statement_seed(key, statement));
+  beginning.set_listener(options.listener);
+  Codewords codewords;
   {
-    const auto scope = transcript.scope("commitment");
-    witness_codeword = commit(plan.witness_layout, plan.witness_oracle, witness.tensors);
-    if (!witness.past.empty()) {
-      past_codeword = options.past_nodes.empty()
-                          ? commit(plan.state_layout, plan.state_oracle, views(witness.past))
-                          : std::make_unique<CompactCodewordStore>(
-                                plan.state_layout, plan.state_oracle, views(witness.past),
-                                TreeLevel(options.past_nodes.begin(), options.past_nodes.end()), comm);
-      if (past_codeword->root() != statement.start->root) {
-        throw InputError("state: expected keys and values under the root that the statement starts from, found others");
-      }
-    }
-    if (!witness.kept.empty()) {
-      kept_codeword = commit(plan.state_layout, plan.state_oracle, views(witness.kept));
-    }
+    const auto scope = beginning.scope("commitment");
+    codewords = commit(plan, statement, witness, comm, options);
   }
-  ProofClaims claims{witness_codeword->root(), {}, ClaimLedger(plan.pass)};
-  transcript.send("witness", claims.witness_root);
-  if (kept_codeword) {
-    claims.kept_root = kept_codeword->root();
-    transcript.send("state", claims.kept_root);
+  ProofClaims claims{codewords.witness->root(), codewords.kept ? codewords.kept->root() : Digest{},
+                     ClaimLedger(plan.pass)};
+  ProofCheckpoint checkpoint = options.resume;
+  if (options.finished) {
+    checkpoint.witness_nodes = compact_tree(*codewords.witness, plan.witness_layout, plan.witness_oracle);
+    if (codewords.kept) {
+      checkpoint.kept_nodes = compact_tree(*codewords.kept, plan.state_layout, plan.state_oracle);
+    }
+    options.finished(ProofPhase::commitment, checkpoint);
   }
-  const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
-  lookup.add_claims(claims.ledger);
-  ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm};
-  walk(context, plan);
+  std::optional<Finished> before = replay(plan, key, statement, claims, options.resume);
+  // what follows depends on messages before it through the transcript's state alone
+  ProverTranscript transcript(before ? before->state : statement_seed(key, statement));
+  transcript.set_listener(options.listener);
+  const auto payload = [&] {
+    std::vector<std::uint8_t> all = before->payload;
+    all.insert(all.end(), transcript.payload().begin(), transcript.payload().end());
+    return all;
+  };
+  const auto finished = [&](ProofPhase phase, std::vector<std::uint8_t> ProofCheckpoint::*messages) {
+    if (options.finished) {
+      checkpoint.*messages = payload();
+      options.finished(phase, checkpoint);
+    }
+  };
+  if (!before) {
+    transcript.send("witness", claims.witness_root);
+    if (codewords.kept) {
+      transcript.send("state", claims.kept_root);
+    }
+    before =
+        Finished{{}, {}, claims, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm)};
+    finished(ProofPhase::lookups, &ProofCheckpoint::lookups);
+  }
+  claims = std::move(before->claims);
+  if (before->lookup) {
+    const LookupValues lookup(plan, std::move(*before->lookup));
+    lookup.add_claims(claims.ledger);
+    ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm};
+    walk(context, plan);
+    finished(ProofPhase::layers, &ProofCheckpoint::layers);
+  }
 
   std::vector<OracleWitness> witnesses{{witness.parameters, &parameter_codeword},
-                                       {witness.tensors, witness_codeword.get()}};
-  if (past_codeword) {
-    witnesses.push_back({views(witness.past), past_codeword.get()});
+                                       {witness.tensors, codewords.witness.get()}};
+  if (codewords.past) {
+    witnesses.push_back({views(witness.past), codewords.past.get()});
   }
-  if (kept_codeword) {
-    witnesses.push_back({views(witness.kept), kept_codeword.get()});
+  if (codewords.kept) {
+    witnesses.push_back({views(witness.kept), codewords.kept.get()});
   }
   prove_opening(transcript, committed_oracles(plan, key, statement, claims), witnesses, claims.ledger.lists(), comm);
-  Proof proof{transcript.payload(), transcript.timings(), transcript.messages(), {}, {}, {}};
-  if (kept_codeword) {
+  Proof proof{payload(), beginning.timings(), transcript.messages(), {}, {}, {}};
+  proof.timings.insert(transcript.timings().begin(), transcript.timings().end());
+  if (codewords.kept) {
     proof.kept = kept_state(plan, statement, claims.kept_root);
-    proof.state_nodes = compact_tree(*kept_codeword, plan);
+    proof.state_nodes = compact_tree(*codewords.kept, plan.state_layout, plan.state_oracle);
   }
   return proof;
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/text.hpp"
@@ -36,12 +37,15 @@ Json verify(const std::string& request) {
     const cli::Judge judge = cli::open_key(options);
     answer["key"] = {{"file", options.key}, {"digest", to_hex(judge.digest)}};
     answer["proofs"] = Json::array();
-    code = cli::judge_conversation(options, judge, [&](std::size_t, const cli::Judgement& judgement) {
-      Json record = cli::json_of(judge, judgement);
-      record["printed"] = judgement.statement ? printed(judge.key, *judgement.statement) : Json();
-      record["continues"] = judgement.statement && judgement.statement->start;
-      answer["proofs"].push_back(std::move(record));
-    });
+    std::vector<cli::ProofSource> parts;
+    std::ranges::transform(options.proofs, std::back_inserter(parts), cli::proof_in);
+    code =
+        cli::judge_conversation(judge, parts, options.expect_prompt, [&](std::size_t, const cli::Judgement& judgement) {
+          Json record = cli::json_of(judge, judgement);
+          record["printed"] = judgement.statement ? printed(judge.key, *judgement.statement) : Json();
+          record["continues"] = judgement.statement && judgement.statement->start;
+          answer["proofs"].push_back(std::move(record));
+        });
   } catch (...) {
     const cli::Failure failure = cli::describe(std::current_exception());
     answer["error"] = failure.message;

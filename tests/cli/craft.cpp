@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
@@ -129,6 +130,25 @@ void markup(const Arguments& a) {
   save_proof(a.at(1), proof);
 }
 
+/// OUT (NAME FILE)...: an archive of many proofs with any names and files.
+void gathered(const Arguments& a) {
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> lengths;
+  std::string bytes;
+  for (std::size_t i = 1; i < a.size(); i += 2) {
+    std::ifstream stream(a.at(i + 1), std::ios::binary);
+    const std::string file{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    names.push_back(a.at(i));
+    lengths.push_back(static_cast<std::uint32_t>(file.size()));
+    bytes += file;
+  }
+  WriteFile file(a.at(0), gathered_format);
+  file.write_strings("names", names);
+  file.write("files/lengths", lengths);
+  file.write("files/bytes", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  file.commit();
+}
+
 void add_attribute(hid_t file, const char* name, hid_t type, hid_t space, const void* data) {
   const hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
   H5Awrite(attribute, type, data);
@@ -216,7 +236,7 @@ int run(const std::string& kind, const Arguments& arguments) {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
       {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
       {"passes", passes},     {"hidden", hidden},       {"external", external}, {"huge", huge},
-      {"markup", markup},     {"link", link},           {"crash", crash}};
+      {"markup", markup},     {"link", link},           {"crash", crash},       {"gathered", gathered}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -13,6 +13,8 @@ expect 2 'PROMPT' timeout 100 bash "$source/jobs/prove.sbatch"
 export PROMPT="The old"
 expect 0 '^ACCEPTED$' timeout 100 bash "$source/jobs/prove.sbatch"
 expect_same "$(payload_digest job.h5)" "$(payload_digest proof.h5)"
+CHECKPOINT=goes_on expect 0 '^ACCEPTED$' timeout 100 bash "$source/jobs/prove.sbatch"
+expect_same "$(ls goes_on)" "" "checkpoints of a finished job"
 # the usage in the script's head, with a prompt that has commas, under an sbatch that takes --export apart as SLURM's does
 mkdir slurm
 cat >slurm/sbatch <<'EOF'
@@ -76,7 +78,14 @@ expect_same "$(ls repeated)" ""
 export KEY=commitment/verifying.key PROOFS=proofs
 PROMPTS='' expect 0 '^4 files: 4 accepted' "$source/jobs/verify.sh"
 expect 0 '^4 files: 4 accepted' "$source/jobs/verify.sh"
+ARCHIVE=all.h5 expect 0 '^all.h5: 4 proofs' "$source/jobs/verify.sh"
+PROOFS=all.h5 expect 0 '^4 files: 4 accepted' "$source/jobs/verify.sh"
+PROOFS=all.h5 OPTIONS=--json expect 0 '"verdict": ?"accepted"' "$source/jobs/verify.sh"
 rm proofs/000003.h5
+ARCHIVE=bad.h5 expect 2 '^MISSING proofs/000003.h5' "$source/jobs/verify.sh"
+tessera gather --quiet proofs --out few.h5
+PROOFS=few.h5 expect 2 '^MISSING few.h5/000003.h5: line 3' "$source/jobs/verify.sh"
+PROOFS=few.h5 OPTIONS=--json expect 2 '^MISSING few.h5/000003.h5: line 3' "$source/jobs/verify.sh"
 expect 2 '^MISSING proofs/000003.h5: line 3 of prompts.txt has no proof$' "$source/jobs/verify.sh"
 OPTIONS="--json" PROMPTS='' expect 0 '"verdict":"accepted"' "$source/jobs/verify.sh"
 craft payload proofs/000001.h5 proofs/flipped.h5 -100

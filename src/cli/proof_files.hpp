@@ -5,9 +5,10 @@
 
 namespace tessera::cli {
 
-/// A file to verify, or what cannot be one.
+/// A file that may hold a proof, or what cannot be one.
 struct ProofFile {
   std::string path;
+  std::string name;     // below the directory that was named, or the file's own
   std::string problem;  // empty: none known yet
 };
 

@@ -1,4 +1,4 @@
-#include "cli/verify_files.hpp"
+#include "cli/proof_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -14,19 +14,19 @@ class Search {
   void add(const fs::path& argument) {
     std::error_code error;
     if (!fs::is_directory(argument, error)) {
-      add_file(argument, "");
+      add_file(argument, argument.filename(), "");
       return;
     }
     const std::size_t before = seen_;
-    add_directory(argument);
+    add_directory(argument, argument);
     if (seen_ == before) {
-      add_file(argument, "expected proof files (*.h5) in it, found none");
+      add_file(argument, {}, "expected proof files (*.h5) in it, found none");
     }
   }
   std::vector<ProofFile> take() { return std::move(files_); }
 
  private:
-  void add_directory(const fs::path& directory) {
+  void add_directory(const fs::path& directory, const fs::path& named) {
     std::error_code error;
     std::vector<fs::directory_entry> entries;
     for (fs::directory_iterator entry(directory, error); !error && entry != fs::directory_iterator();
@@ -37,23 +37,23 @@ class Search {
     for (const fs::directory_entry& entry : entries) {
       std::error_code ignored;
       if (entry.symlink_status(ignored).type() == fs::file_type::directory) {
-        add_directory(entry.path());
+        add_directory(entry.path(), named);
       } else if (entry.path().extension() == ".h5") {
-        add_file(entry.path(), "");
+        add_file(entry.path(), entry.path().lexically_relative(named), "");
       }
     }
     if (error) {
-      add_file(directory, "cannot be searched: " + error.message());
+      add_file(directory, {}, "cannot be searched: " + error.message());
     }
   }
 
   /// The same name in the same directory is the same file; links to one file are not, as somebody put both there.
-  void add_file(const fs::path& path, const std::string& problem) {
+  void add_file(const fs::path& path, const fs::path& name, const std::string& problem) {
     ++seen_;
     std::error_code error;
     const fs::path directory = fs::weakly_canonical(path.has_parent_path() ? path.parent_path() : ".", error);
     if (names_.insert(error ? path : directory / path.filename()).second) {
-      files_.push_back({path.string(), problem});
+      files_.push_back({path.string(), name.string(), problem});
     }
   }
 
