@@ -4,14 +4,35 @@
 
 #include "archive/codeword_file.hpp"
 #include "model/model.hpp"
+#include "plan/hiding_witness.hpp"
 #include "plan/key.hpp"
+#include "protocol/protocol.hpp"
 
 namespace tessera {
+
+/// What a proof under a hiding key takes from its commitment.
+class HidingUse {
+ public:
+  /// Throws InputError if there is no use left, secret or count that is this key's. Collective.
+  HidingUse(std::filesystem::path directory, const VerifyingKey& key, Communicator& comm);
+  /// With a seed of its own. Collective.
+  [[nodiscard]] HidingOptions options(Communicator& comm) const;
+  [[nodiscard]] std::vector<IntegerTensor> with_columns(std::vector<IntegerTensor> parameters) const;
+  [[nodiscard]] std::shared_ptr<const KeyedStream> salt() const { return secret_.salt; }
+
+ private:
+  std::filesystem::path directory_;
+  Digest key_;
+  std::uint64_t proofs_;
+  HidingSecret secret_;
+  ChunkedTensor<std::int64_t> columns_;
+};
 
 /// A committed model's key and codeword.
 struct CommittedModel {
   VerifyingKey key;
   std::unique_ptr<StoredCodeword> codeword;
+  std::unique_ptr<HidingUse> hiding;  // of a hiding key
 };
 
 /// Opens a commitment directory and checks that it is this model's, that its parts belong together and that all ranks

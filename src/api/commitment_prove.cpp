@@ -1,6 +1,7 @@
 #include "api/commitment.hpp"
 
 #include "archive/hdf5.hpp"
+#include "archive/hiding_files.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "base/errors.hpp"
@@ -12,12 +13,13 @@ namespace tessera {
 CommittedModel open_commitment(const std::filesystem::path& model_file, const Model& model,
                                const std::filesystem::path& directory, Communicator& comm) {
   const std::filesystem::path key_path = directory / "verifying.key";
-  CommittedModel committed{load_key(key_path), nullptr};
+  CommittedModel committed{load_key(key_path), nullptr, nullptr};
   const VerifyingKey& key = committed.key;
   require_agreement(comm, model_file.string(), ReadFile(model_file).digest());
   require_agreement(comm, key_path.string(), key.digest());
   VerifyingKey expected = make_verifying_key(model);
   expected.parameter_root = key.parameter_root;
+  expected.hiding_proofs = key.hiding_proofs;
   if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
   }
@@ -31,7 +33,38 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
     throw InputError(codeword + ": parameters_digest: expected " + to_hex(mine) + " of " + model_file.string() +
                      ", found " + to_hex(committed.codeword->parameters()) + " of another model");
   }
+  if (key.hiding_proofs > 0) {
+    committed.hiding = std::make_unique<HidingUse>(directory, key, comm);
+  }
   return committed;
+}
+
+HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, Communicator& comm)
+    : directory_(std::move(directory)),
+      key_(key.digest()),
+      proofs_(key.hiding_proofs),
+      secret_(shared_secret(directory_, comm)),
+      columns_(random_columns(parameter_layout(key).tensors().back(), secret_.columns, comm)) {
+  fail_together(comm, [&] {
+    if (comm.rank() == 0) {
+      require_use_left(directory_, key_, proofs_);
+    }
+  });
+}
+
+HidingOptions HidingUse::options(Communicator& comm) const {
+  return {&columns_, shared_seed(comm), [this, &comm] {
+            fail_together(comm, [&] {
+              if (comm.rank() == 0) {
+                reserve_use(directory_, key_, proofs_);
+              }
+            });
+          }};
+}
+
+std::vector<IntegerTensor> HidingUse::with_columns(std::vector<IntegerTensor> parameters) const {
+  parameters.emplace_back(&columns_);
+  return parameters;
 }
 
 }  // namespace tessera

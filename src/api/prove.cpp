@@ -29,9 +29,15 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
-  committed.codeword->bind(plan.parameter_layout, key.parameter_oracle, parameters.views());
-  Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm,
-                               {.past_nodes = past.nodes});
+  const HidingUse* const hiding = committed.hiding.get();
+  ProverOptions options{.past_nodes = past.nodes};
+  if (hiding != nullptr) {
+    options.hiding = hiding->options(comm);
+  }
+  committed.codeword->bind(plan.parameter_layout, key.parameter_oracle,
+                           hiding != nullptr ? hiding->with_columns(parameters.views()) : parameters.views(),
+                           hiding != nullptr ? hiding->salt() : nullptr);
+  Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm, options);
   proof.payload = std::move(made.payload);
   if (directory) {
     save_state(directory->path(), proof.key_digest, {made.kept, std::move(made.state), std::move(made.state_nodes)},

@@ -166,6 +166,9 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape)
   declare_embedding(builder);
   builder.finish_tables();
   pack_model(model, shapes.state);
+  if (key.hiding_proofs > 0) {
+    hide(key);
+  }
 }
 
 void ModelPlan::declare_cache(Builder& builder) {

@@ -77,6 +77,10 @@ struct ModelPlan : Plan {
   /// Of all keys, and of all values, of a state.
   static StateShapes state_shapes(const ModelShape& model);
 
+  /// Of a hiding key: what its proofs commit to beside the layers' tensors, once these are packed. Throws InputError
+  /// for what such keys do not prove.
+  void hide(const VerifyingKey& key);
+
   [[nodiscard]] HeadLayout heads() const;
   /// The rows of k and v that a rank has weights for.
   [[nodiscard]] Range key_rows(int rank, int ranks) const;

@@ -4,6 +4,7 @@
 #include <memory>
 #include "commitment/opening.hpp"
 #include "commitment/row_groups.hpp"
+#include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
 
 namespace tessera {
@@ -18,12 +19,16 @@ struct CodewordGeometry {
   static constexpr unsigned max_log_shard_columns = 16;
   unsigned log_rows = 0;
   unsigned log_columns = 0;
+  unsigned salt = 0;  // elements that follow a column in its leaf, in a group of their own with zeros; hiding mode
   [[nodiscard]] unsigned log_shard_columns() const { return std::min(log_columns, max_log_shard_columns); }
   [[nodiscard]] std::size_t shard_columns() const { return std::size_t{1} << log_shard_columns(); }
   [[nodiscard]] std::size_t shards() const { return std::size_t{1} << (log_columns - log_shard_columns()); }
   /// Rows that lie side by side in a shard (a block of the hash); a column is in groups() places.
   static constexpr std::size_t group_rows = 8;
-  [[nodiscard]] std::size_t groups() const { return (std::size_t{1} << log_rows) / group_rows; }
+  [[nodiscard]] std::size_t groups() const {
+    return ((std::size_t{1} << log_rows) + salt + group_rows - 1) / group_rows;
+  }
+  [[nodiscard]] std::size_t leaf_values() const { return (std::size_t{1} << log_rows) + salt; }
   friend bool operator==(const CodewordGeometry&, const CodewordGeometry&) = default;
 };
 
@@ -33,6 +38,8 @@ struct CodewordGeometry {
 /// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. codeword.h5: the levels log_shard_columns ..
 /// log_columns (shard roots up to the root), the geometry and `parameters_digest` (32) uint8 of the model file whose
 /// parameters are encoded; written last, so that its presence says that all shards are there.
+///
+/// One of a hiding key says `salt` (uint32) after the geometry, in all files, and has a group more.
 ///
 /// A compact one has no `rows`, and says so in codeword.h5 with `compact` = 1: its columns are computed again. Of the
 /// tree it has the leaves and, at half their size and less, no level below `upper_levels`.
@@ -51,6 +58,8 @@ class CodewordWriter {
   /// The next rows, as encode_rows() gives them: `count` (a multiple of 8) of every column of this
   /// rank, column after column.
   void append(std::size_t count, std::span<const F> values);
+  /// After all rows, in hiding mode: `salt` elements of each column.
+  void append_salt(std::span<const F> values);
   /// After all rows. Returns the root. Collective.
   Digest finish(const Digest& parameters);
 
@@ -68,9 +77,10 @@ class StoredCodeword : public CodewordStore {
  public:
   /// parameters_digest of the model file that was committed: names another model before anything is proven.
   [[nodiscard]] virtual Digest parameters() const = 0;
-  /// The tensors that were committed, which must outlive the store's use: a compact codeword is computed from them.
-  virtual void bind(const OracleLayout& layout, const OracleParameters& parameters,
-                    std::vector<IntegerTensor> tensors) = 0;
+  /// The tensors that were committed, which must outlive the store's use: a compact codeword is computed from them, and
+  /// `salt` in hiding mode.
+  virtual void bind(const OracleLayout& layout, const OracleParameters& parameters, std::vector<IntegerTensor> tensors,
+                    std::shared_ptr<const KeyedStream> salt = {}) = 0;
 };
 
 /// A committed codeword on disk, whole or compact. Rank 0 opens the shards at once, so that a missing or foreign one is

@@ -10,6 +10,8 @@
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
 #include "commitment/compact_codeword.hpp"
+#include "commitment/hiding_leaves.hpp"
+#include "plan/hiding.hpp"
 #include "hash/merkle_tree.hpp"
 #include "plan/limits.hpp"
 
@@ -29,6 +31,12 @@ CodewordGeometry read_geometry(const ReadFile& file) {
     file.fail("log_rows, log_columns",
               "3 to " + std::to_string(max_log_rows) + ", at most " + std::to_string(F::two_adicity),
               std::to_string(geometry.log_rows) + ", " + std::to_string(geometry.log_columns));
+  }
+  if (file.contains("salt")) {
+    geometry.salt = file.read_scalar<std::uint32_t>("salt");
+    if (geometry.salt == 0 || geometry.salt > CodewordGeometry::group_rows) {
+      file.fail("salt", "1 to " + std::to_string(CodewordGeometry::group_rows), std::to_string(geometry.salt));
+    }
   }
   return geometry;
 }
@@ -52,17 +60,22 @@ class CodewordFiles final : public StoredCodeword {
 
   [[nodiscard]] Digest root() const override { return header_.root; }
   [[nodiscard]] Digest parameters() const override { return header_.parameters; }
-  void bind(const OracleLayout& layout, const OracleParameters& parameters,
-            std::vector<IntegerTensor> tensors) override {
+  void bind(const OracleLayout& layout, const OracleParameters& parameters, std::vector<IntegerTensor> tensors,
+            std::shared_ptr<const KeyedStream> salt) override {
     const CodewordGeometry expected{parameters.log_rows,
-                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate};
+                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate,
+                                    salt == nullptr ? 0U : static_cast<unsigned>(salt_elements)};
     if (header_.geometry != expected) {
       throw InputError((directory_ / "codeword.h5").string() + ": log_rows, log_columns: expected " +
                        std::to_string(expected.log_rows) + ", " + std::to_string(expected.log_columns) + ", found " +
-                       std::to_string(header_.geometry.log_rows) + ", " + std::to_string(header_.geometry.log_columns));
+                       std::to_string(header_.geometry.log_rows) + ", " + std::to_string(header_.geometry.log_columns) +
+                       (header_.geometry.salt == expected.salt ? "" : "; salt of another mode"));
     }
-    compute_ = [layout, parameters, tensors = std::move(tensors), this](std::span<const std::size_t> positions) {
-      return columns_at(layout, parameters, tensors, positions, comm_);
+    compute_ = [layout, parameters, tensors = std::move(tensors), salt = std::move(salt),
+                this](std::span<const std::size_t> positions) {
+      std::vector<F> columns = columns_at(layout, parameters, tensors, positions, comm_);
+      return salt == nullptr ? columns
+                             : with_extras(columns, salt_blocks(*salt, salt_elements, positions), salt_elements);
     };
   }
 
@@ -121,7 +134,8 @@ class CodewordFiles final : public StoredCodeword {
         for (std::size_t group = 0; group < geometry.groups(); ++group) {
           file.read_part("rows", extents, (group * geometry.shard_columns() + place) * group_rows,
                          std::span<std::uint64_t>(part));
-          for (const std::uint64_t value : part) {
+          const std::size_t rest = geometry.leaf_values() - group * group_rows;
+          for (const std::uint64_t value : std::span(part).first(std::min(rest, group_rows))) {
             if (value >= F::modulus) {
               file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
             }

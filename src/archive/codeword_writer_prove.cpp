@@ -22,6 +22,9 @@ constexpr std::size_t most_unwritten = 4;  // shards that wait for the disk
 void write_geometry(WriteFile& file, const CodewordGeometry& geometry) {
   file.write_scalar<std::uint32_t>("log_rows", geometry.log_rows);
   file.write_scalar<std::uint32_t>("log_columns", geometry.log_columns);
+  if (geometry.salt > 0) {
+    file.write_scalar<std::uint32_t>("salt", geometry.salt);
+  }
 }
 
 void write_level(WriteFile& file, unsigned level, std::span<const Digest> nodes) {
@@ -49,8 +52,8 @@ struct CodewordWriter::Shards {
   Shards(std::size_t first_shard, std::size_t end_shard, const CodewordGeometry& geometry)
       : first(first_shard),
         count(end_shard - first_shard),
-        leaves(count << geometry.log_shard_columns(), sizeof(F) << geometry.log_rows),
-        contents(count, (geometry.shard_columns() << geometry.log_rows) * sizeof(F)) {}
+        leaves(count << geometry.log_shard_columns(), geometry.groups() * CodewordGeometry::group_rows * sizeof(F)),
+        contents(count, geometry.shard_columns() * geometry.groups() * CodewordGeometry::group_rows * sizeof(F)) {}
 
   std::size_t first;
   std::size_t count;
@@ -122,6 +125,18 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
       }
     });
   }
+}
+
+void CodewordWriter::append_salt(std::span<const F> values) {
+  constexpr std::size_t group = CodewordGeometry::group_rows;
+  const std::size_t columns = shards_->count << geometry_.log_shard_columns();
+  RawVector<F> block(columns * group);
+#pragma omp parallel for schedule(static)
+  for (std::size_t column = 0; column < columns; ++column) {
+    F* const to = std::copy_n(values.data() + column * geometry_.salt, geometry_.salt, block.data() + column * group);
+    std::fill(to, block.data() + (column + 1) * group, F::zero());
+  }
+  append(group, block);
 }
 
 Digest CodewordWriter::finish(const Digest& parameters) {

@@ -44,8 +44,9 @@ struct EvaluateCommand {
 void run(const EvaluateCommand& options, Context& context);
 
 struct CommitCommand {
-  std::string model, out;
-  bool compact = false;
+  std::string model, out, secret;
+  bool compact = false, hiding = false;
+  std::uint64_t proofs = 0;
 };
 void run(const CommitCommand& options, Context& context);
 

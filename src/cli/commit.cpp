@@ -1,8 +1,10 @@
 #include <iostream>
 #include "archive/hdf5.hpp"
+#include "archive/hiding_files.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "cluster/agreement.hpp"
+#include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
 
 #include "cli/command.hpp"
@@ -11,16 +13,53 @@
 
 namespace tessera::cli {
 
+namespace {
+
+/// The secret that is given, or a new one. Collective.
+Digest secret_of(const CommitCommand& options, Communicator& comm) {
+  Digest secret{};
+  fail_together(comm, [&] {
+    if (comm.rank() == 0) {
+      secret = options.secret.empty() ? random_seed() : load_secret(options.secret);
+    }
+  });
+  return comm.all_gather(std::span<const Digest>(&secret, 1)).front();
+}
+
+/// How many proofs were begun if the directory has the same commitment already: they are not forgotten.
+std::uint64_t uses_before(const std::filesystem::path& directory, const VerifyingKey& key) {
+  if (!std::filesystem::exists(directory / "uses")) {
+    return 0;
+  }
+  try {
+    return load_uses(directory, key.digest(), key.hiding_proofs).used;
+  } catch (const InputError&) {  // another commitment's, which goes
+    return 0;
+  }
+}
+
+}  // namespace
+
 void run(const CommitCommand& options, Context& context) {
   keep_freed_heap();
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
+  std::optional<HidingCommitment> hiding;
+  if (options.hiding) {
+    keep_process_private();
+    hiding = HidingCommitment{options.proofs, secret_of(options, context.comm)};
+  }
   StagedDirectory directory(options.out, context.comm);
-  const VerifyingKey key =
-      commit_model(model, parameters_digest(options.model), directory.path(),
-                   options.compact ? CodewordKind::compact : CodewordKind::whole, context.comm, context.progress);
+  const VerifyingKey key = commit_model(model, parameters_digest(options.model), directory.path(),
+                                        options.compact ? CodewordKind::compact : CodewordKind::whole, hiding,
+                                        context.comm, context.progress);
   if (context.comm.rank() == 0) {
     save_key(directory.path() / "verifying.key", key);
+    if (hiding) {
+      make_public(directory.path() / "verifying.key");
+      save_secret(directory.path() / "secret", hiding->secret);
+      save_uses(directory.path(), {key.digest(), hiding->proofs, uses_before(options.out, key)});
+    }
   }
   directory.commit("verifying.key", "codeword");
   context.progress.finish();

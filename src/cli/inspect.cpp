@@ -2,10 +2,12 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 #include "archive/codeword_file.hpp"
 #include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
+#include "archive/hiding_files.hpp"
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
@@ -74,6 +76,9 @@ void add_key(Text& text, const VerifyingKey& key) {
   text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
            1U << key.parameter_oracle.log_inverse_rate);
+  if (key.hiding_proofs > 0) {
+    text.add("hiding        yes, good for %" PRIu64 " proofs\n", key.hiding_proofs);
+  }
 }
 
 double seconds_of(const ProofArchive& proof, std::string_view scope) {
@@ -178,10 +183,14 @@ void add_proof(Text& text, const ProofArchive& proof) {
   text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
            static_cast<double>(proof.payload.size()) / mebibyte, to_hex(blake2s(proof.payload)).c_str());
   text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
-  text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
-           proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
-  text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
-  add_timings(text, proof);
+  if (proof.timings.empty()) {
+    text.add("computed by   not said, as proofs under hiding keys do\n");
+  } else {
+    text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
+             proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
+    text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
+    add_timings(text, proof);
+  }
   add_ranks(text, proof);
   add_communication(text, proof);
   add_ownership(text, proof);
@@ -280,9 +289,40 @@ std::string describe_file(const std::string& path, bool check) {
   return text.take();
 }
 
+/// What a commitment directory is good for.
+void inspect_commitment(const std::filesystem::path& directory, bool json) {
+  const VerifyingKey key = load_key(directory / "verifying.key");
+  const bool hiding = key.hiding_proofs > 0;
+  const UseCount uses = hiding ? load_uses(directory, key.digest(), key.hiding_proofs) : UseCount{};
+  if (json) {
+    JsonDocument document;
+    document.add("file", directory.string());
+    document.add("format", "tessera commitment");
+    document.add("key_digest", to_hex(key.digest()));
+    document.add("hiding", hiding);
+    if (hiding) {
+      document.add("proofs", uses.proofs);
+      document.add("proofs_begun", uses.used);
+      document.add("proofs_left", uses.left());
+    }
+    std::fputs(document.finish().c_str(), stdout);
+    return;
+  }
+  std::printf("%s: tessera commitment\nkey digest    %s\nhiding        %s\n", one_line(directory.string()).c_str(),
+              to_hex(key.digest()).c_str(), hiding ? "yes" : "no");
+  if (hiding) {
+    std::printf("proofs        %" PRIu64 ", %" PRIu64 " begun, %" PRIu64 " left\n", uses.proofs, uses.used,
+                uses.left());
+  }
+}
+
 }  // namespace
 
 void run(const InspectCommand& options, Context& /*context*/) {
+  if (std::filesystem::is_directory(options.file)) {
+    inspect_commitment(options.file, options.json);
+    return;
+  }
   const std::vector<std::uint8_t> bytes = read_isolated(
       options.file,
       [&options] {

@@ -40,6 +40,17 @@ void declare(CLI::App& app, CommitCommand& options) {
       ->required();
   app.add_flag("--compact", options.compact,
                "keep the Merkle tree's upper part alone: little disk, opened columns are computed while proving");
+  CLI::Option* const hiding =
+      app.add_flag("--hiding", options.hiding, "proofs under this key show nothing of the weights");
+  CLI::Option* const proofs =
+      app.add_option("--proofs", options.proofs, "with --hiding: how many proofs the commitment is good for")
+          ->check(CLI::Range(std::uint64_t{1}, static_cast<std::uint64_t>(limit_of("hiding_proofs").most)))
+          ->needs(hiding);
+  hiding->needs(proofs);
+  app.add_option("--secret", options.secret,
+                 "with --hiding: file of 32 random bytes, from which the commitment can be made again (default: new)")
+      ->type_name(file_argument)
+      ->needs(hiding);
 }
 
 void declare_pass_length(CLI::App& app, auto& length) {
@@ -96,7 +107,8 @@ void declare(CLI::App& app, GatherCommand& options) {
 }
 
 void declare(CLI::App& app, InspectCommand& options) {
-  app.add_option("file", options.file, "model, key, commitment, trace, state or proof file, or archive of proofs")
+  app.add_option("file", options.file,
+                 "model, key, codeword, trace, state or proof file, archive of proofs, or commitment directory")
       ->type_name(file_argument)
       ->required();
   app.add_flag("--check", options.check, "read everything and check all digests");

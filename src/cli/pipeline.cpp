@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include "archive/checkpoint_file.hpp"
+#include "arithmetic/range_guard.hpp"
 #include "archive/codeword_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
@@ -80,8 +81,17 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
     }
   }
   progress.begin("inference");
-  Trace trace = run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
-                              past.tensors, generation);
+  Trace trace = [&] {
+    try {
+      return run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
+                           past.tensors, generation);
+    } catch (const RangeError&) {
+      if (key.hiding_proofs == 0) {
+        throw;
+      }
+      throw RangeError("inference: a value is outside its range; which one is not said, because the key is hiding");
+    }
+  }();
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
     save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace, statement.start);
@@ -182,22 +192,41 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 }
 
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          CodewordKind kind, Communicator& comm, Progress& progress) {
+                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, Communicator& comm,
+                          Progress& progress) {
   ParameterMaxima maxima = parameter_maxima(model.parameters);
   comm.all_reduce_max(std::span(maxima));
   check_bounds(model, maxima);
   progress.begin("encoding and writing parameters");
   VerifyingKey key = make_verifying_key(model);
-  const OracleLayout layout(parameter_shapes(model.shape));
-  const ParameterTensors tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  key.hiding_proofs = hiding ? hiding->proofs : 0;
+  check_key(key);  // that the oracle can be as large
+  const OracleLayout layout = parameter_layout(key);
+  const ParameterTensors parameter_tensors =
+      ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  std::vector<IntegerTensor> tensors = parameter_tensors.views();
+  std::optional<HidingSecret> secret;
+  ChunkedTensor<std::int64_t> tail;
+  if (hiding) {
+    secret.emplace(hiding->secret);
+    tail = random_columns(layout.tensors().back(), secret->columns, comm);
+    tensors.emplace_back(&tail);
+  }
   const OracleParameters& oracle = key.parameter_oracle;
-  CodewordWriter writer(directory, {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate},
+  CodewordWriter writer(directory,
+                        {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate,
+                         hiding ? static_cast<unsigned>(salt_elements) : 0U},
                         comm, kind);
   const std::size_t rows = std::size_t{1} << oracle.log_rows;
-  encode_rows(layout, oracle, tensors.views(), writer.columns(), comm, [&](Range range, std::span<const F> values) {
+  encode_rows(layout, oracle, tensors, writer.columns(), comm, [&](Range range, std::span<const F> values) {
     writer.append(range.size(), values);
     progress.update(range.last, rows);
   });
+  if (hiding) {
+    RawVector<F> salt(writer.columns().size() * salt_elements);
+    secret->salt->elements(writer.columns().first * salt_elements, std::span<F>(salt));
+    writer.append_salt(salt);
+  }
   progress.begin("waiting for the disk");
   key.parameter_root = writer.finish(parameters);
   return key;
@@ -228,8 +257,8 @@ std::vector<ExpectedStep> expected_steps(const ModelPlan& plan, const VerifyingK
 
 }  // namespace
 
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& job,
-                       const Past& past, CountingCommunicator& comm, Progress& progress) {
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
+                       const JobPlan& job, const Past& past, CountingCommunicator& comm, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -274,9 +303,13 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   };
   const ParameterTensors tensors =
       ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
-  parameters.bind(plan.parameter_layout, key.parameter_oracle, tensors.views());
-  Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm,
-                                {{begins, ends}, job.memory, past.nodes, std::move(resume), finished});
+  ProverOptions prover{{begins, ends}, job.memory, past.nodes, {}, std::move(resume), finished};
+  if (hiding) {
+    prover.hiding = hiding->options(comm);
+  }
+  parameters.bind(plan.parameter_layout, key.parameter_oracle,
+                  hiding ? hiding->with_columns(tensors.views()) : tensors.views(), hiding ? hiding->salt() : nullptr);
+  Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, prover);
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");
@@ -284,23 +317,25 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   memory.begin("/check");
   check_own_proof(key, archive, comm);
   memory.end();
-  archive.timings.push_back({"/inference", inference, 0});
-  for (const auto& [scope, time] : proof.timings) {
-    archive.timings.push_back({scope, time, 0});
-  }
-  archive.timings.push_back({"/check", seconds() - proven, 0});
-  archive.timings.push_back({"/", seconds(), 0});
   memory.end();
-  archive.ranks = measures_of_ranks(archive.timings, memory, comm);
   comm.end();
-  archive.communication = comm.gather();
-  archive.ownership = ownership_of(plan, comm.size());
-  memory.reduce(comm);
-  for (ScopeTiming& timing : archive.timings) {
-    timing.peak_memory = memory.peak(timing.scope);
+  if (hiding == nullptr) {  // how long things take depends on what they are of
+    archive.timings.push_back({"/inference", inference, 0});
+    for (const auto& [scope, time] : proof.timings) {
+      archive.timings.push_back({scope, time, 0});
+    }
+    archive.timings.push_back({"/check", seconds() - proven, 0});
+    archive.timings.push_back({"/", seconds(), 0});
+    archive.ranks = measures_of_ranks(archive.timings, memory, comm);
+    archive.communication = comm.gather();
+    archive.ownership = ownership_of(plan, comm.size());
+    memory.reduce(comm);
+    for (ScopeTiming& timing : archive.timings) {
+      timing.peak_memory = memory.peak(timing.scope);
+    }
+    archive.memory_measure = memory.measure();
+    archive.machine.peak_memory = memory.process_peak();
   }
-  archive.memory_measure = memory.measure();
-  archive.machine.peak_memory = memory.process_peak();
   return {std::move(archive), {proof.kept, std::move(proof.state), std::move(proof.state_nodes)}};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "api/commitment.hpp"
 #include "archive/codeword_file.hpp"
 #include "archive/proof_file.hpp"
 #include "archive/state_file.hpp"
@@ -33,10 +34,17 @@ struct Evaluation {
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,
                           Progress& progress);
 
+/// What `commit --hiding` was told.
+struct HidingCommitment {
+  std::uint64_t proofs = 0;
+  Digest secret{};
+};
+
 /// Writes the codeword files into `directory` and returns the key (on every rank). `parameters`: parameters_digest of
 /// the model's file. Collective.
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          CodewordKind kind, Communicator& comm, Progress& progress);
+                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, Communicator& comm,
+                          Progress& progress);
 
 /// A proof, and what a later part starts from, if it keeps that.
 struct ProvenPart {
@@ -46,7 +54,8 @@ struct ProvenPart {
 
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
 /// configuration, ranks and threads. The model's parameters are used up. Collective.
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const JobPlan& plan,
-                       const Past& past, CountingCommunicator& comm, Progress& progress);
+/// `hiding`: under a hiding key.
+ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
+                       const JobPlan& plan, const Past& past, CountingCommunicator& comm, Progress& progress);
 
 }  // namespace tessera::cli

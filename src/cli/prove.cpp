@@ -6,6 +6,7 @@
 #include "api/commitment.hpp"
 #include "archive/checkpoint_file.hpp"
 #include "archive/hdf5.hpp"
+#include "archive/hiding_files.hpp"
 #include "archive/model_file.hpp"
 #include "archive/state_file.hpp"
 #include "architecture/model_plan.hpp"
@@ -78,6 +79,16 @@ void run(const ProveCommand& options, Context& context) {
   Model model = load_model(options.model, comm.rank(), comm.size());
   const CommittedModel committed = open_commitment(options.model, model, options.commitment, comm);
   const VerifyingKey& key = committed.key;
+  if (committed.hiding) {
+    keep_process_private();
+    if (!options.keep.empty() || !options.start.empty()) {
+      throw InputError("--keep, --continue: expected none of them, because the key of " + options.commitment +
+                       " is hiding: states of hiding proofs are not supported");
+    }
+    if (!options.checkpoint.empty()) {  // what a phase made must never be made twice from one seed, nor be kept
+      throw InputError("--checkpoint: expected none, because the key of " + options.commitment + " is hiding");
+    }
+  }
   if (comm.rank() == 0) {
     (void)WriteFile(options.out, proof_format);  // an unwritable target is better found now
   }
@@ -91,22 +102,28 @@ void run(const ProveCommand& options, Context& context) {
   }
   const Past past = load_state(options.start, key, ModelPlan::state_shapes(key.shape), comm);
   const JobPlan plan = make_plan(options, model, past, comm);
-  ProvenPart part = prove_model(std::move(model), key, *committed.codeword, plan, past, comm, context.progress);
+  ProvenPart part = prove_model(std::move(model), key, *committed.codeword, committed.hiding.get(), plan, past, comm,
+                                context.progress);
   ProofArchive& proof = part.archive;
   proof.key_digest = key.digest();
   std::vector<std::uint32_t> ids = proof.statement.prompt;
   ids.insert(ids.end(), proof.statement.generated.begin(), proof.statement.generated.end());
   proof.text = decode(key.tokenizer, ids);
-  proof.configuration = context.configuration;
-  proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
-  proof.hosts = hosts_of(comm);
-  proof.machine.threads = static_cast<std::uint32_t>(context.threads);
+  if (!committed.hiding) {  // else it says nothing of the operator's machines
+    proof.configuration = context.configuration;
+    proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
+    proof.hosts = hosts_of(comm);
+    proof.machine.threads = static_cast<std::uint32_t>(context.threads);
+  }
   context.progress.finish();
   if (directory) {
     save_state(directory->path(), proof.key_digest, part.kept, comm);
   }
   if (comm.rank() == 0) {
     save_proof(options.out, proof);
+    if (committed.hiding) {
+      make_public(options.out);
+    }
     std::printf("%s\n\n%s: proof of %zu bytes, %zu + %zu tokens, %.1f bits round by round, %.1f all together\n",
                 printable(proof.text).c_str(), one_line(options.out).c_str(), proof.payload.size(),
                 proof.statement.prompt.size(), proof.statement.generated.size(), proof.soundness.round_by_round_bits(),

@@ -18,6 +18,7 @@ struct Codeword {
   std::size_t first_leaf = 0;     ///< of this rank
   std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
   unsigned local_levels = 0;      ///< lower levels begin above first_leaf
+  LeafExtras extras = {};
 };
 
 /// Ranks hold whole groups of 2^upper_levels columns.
@@ -33,7 +34,8 @@ TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 /// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend
 /// on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm);
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
+                       LeafExtras extras = {});
 /// The tree above the columns at this rank's positions, which are not kept. Collective.
 Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, ColumnHasher&& hasher,
                          Communicator& comm);
@@ -51,6 +53,9 @@ struct SharedVector {
 std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm);
 /// The same of a vector that every rank has whole. Not collective.
 std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
+
+/// Leaves from their columns and the first `extra` elements of the blocks that follow these.
+std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra);
 
 /// A codeword in memory. Keeps references to the communicator.
 class MemoryCodewordStore final : public CodewordStore {

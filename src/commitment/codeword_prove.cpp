@@ -63,12 +63,14 @@ Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions
 }
 
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm) {
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
+                       LeafExtras extras) {
   const std::size_t width = std::size_t{1} << parameters.log_rows;
   const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
                                 comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * width : 0);
-  ColumnHasher hasher(positions.size(), width * sizeof(F));
+  constexpr std::size_t block_bytes = LeafExtras::block * sizeof(F);
+  ColumnHasher hasher(positions.size(), width * sizeof(F) + (extras.count > 0 ? block_bytes : 0));
   encode_cosets(layout, parameters, tensors, comm, [&](Range rows, std::span<const F> values) {
     hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
     if (keep_columns) {
@@ -79,8 +81,13 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
       }
     }
   });
+  if (extras.count > 0) {
+    hasher.absorb({reinterpret_cast<const std::uint8_t*>(extras.values.data()), extras.values.size() * sizeof(F)},
+                  block_bytes);
+  }
   Codeword codeword = hashed_codeword(width, positions, std::move(hasher), comm);
   codeword.columns = std::move(columns);
+  codeword.extras = std::move(extras);
   return codeword;
 }
 

@@ -7,13 +7,14 @@ namespace tessera {
 
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
-                                             std::size_t budget) {
+                                             std::size_t budget, LeafExtras extras) {
   const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
-    return std::make_unique<MemoryCodewordStore>(encode_oracle(layout, parameters, tensors, true, comm), comm);
+    return std::make_unique<MemoryCodewordStore>(
+        encode_oracle(layout, parameters, tensors, true, comm, std::move(extras)), comm);
   }
   return std::make_unique<MemoryCodewordStore>(
-      encode_oracle(layout, parameters, tensors, false, comm), comm,
+      encode_oracle(layout, parameters, tensors, false, comm, std::move(extras)), comm,
       [layout, parameters, tensors = std::vector(tensors.begin(), tensors.end()), &comm](
           std::span<const std::size_t> positions) { return columns_at(layout, parameters, tensors, positions, comm); });
 }
@@ -49,13 +50,28 @@ std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> ind
 }
 
 std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positions) {
-  if (compute_) {
-    return compute_(positions);
+  const auto gathered = [&](std::span<const F> values, std::size_t count) {
+    return from_owners(
+        positions, [&](std::size_t position) { return codeword_.positions.owner(position); },
+        [&](std::size_t position) { return codeword_.positions.place(position); }, values, count);
+  };
+  std::vector<F> columns = compute_ ? compute_(positions) : gathered(codeword_.columns, codeword_.leaf_values);
+  const LeafExtras& extras = codeword_.extras;
+  return extras.count == 0 ? columns : with_extras(columns, gathered(extras.values, LeafExtras::block), extras.count);
+}
+
+std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra) {
+  const std::size_t count = blocks.size() / LeafExtras::block;
+  const std::size_t width = columns.size() / std::max(count, std::size_t{1});
+  std::vector<F> leaves;
+  leaves.reserve(columns.size() + count * extra);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto column = columns.subspan(i * width, width);
+    const auto rest = blocks.subspan(i * LeafExtras::block, extra);
+    leaves.insert(leaves.end(), column.begin(), column.end());
+    leaves.insert(leaves.end(), rest.begin(), rest.end());
   }
-  return from_owners(
-      positions, [&](std::size_t position) { return codeword_.positions.owner(position); },
-      [&](std::size_t position) { return codeword_.positions.place(position); }, std::span<const F>(codeword_.columns),
-      codeword_.leaf_values);
+  return leaves;
 }
 
 std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {

@@ -57,6 +57,8 @@ class CosetTransform {
     }
     return buffer_;
   }
+  /// The values of the last call, which leave.
+  RawVector<F> release() && { return std::move(buffer_); }
 
  private:
   static constexpr unsigned log_tile = 5;

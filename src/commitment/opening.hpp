@@ -2,6 +2,7 @@
 
 #include <memory>
 #include "commitment/oracle.hpp"
+#include "memory/storage.hpp"
 
 /// The opening: one proof for all claims on all oracles, an interleaved Reed-Solomon code bound row variable by row
 /// variable (WHIR), always within the unique-decoding radius.
@@ -55,6 +56,7 @@ struct CommittedOracle {
   OracleLayout layout;
   OracleParameters parameters;
   Digest root{};
+  std::size_t extra = 0;  // elements of F that follow a column in its leaf (hiding mode)
 };
 
 /// The prover's view of a committed oracle's codeword: columns and authentication paths by position, from memory or
@@ -73,16 +75,35 @@ class CodewordStore {
 /// is opened is computed again, for a fifth of the time that encoding takes.
 inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 26;
 
+/// What follows the columns in their leaves (hiding mode): a block of the hash for each of this rank's positions, in
+/// the order of ResidueShares::place(): `count` elements of F, then zeros.
+struct LeafExtras {
+  static constexpr std::size_t block = 8;
+  std::size_t count = 0;
+  RawVector<F> values;
+};
+
 /// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps
 /// the codeword if it has at most `budget` bytes a rank. Collective.
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
-                                             std::size_t budget = default_codeword_budget);
+                                             std::size_t budget = default_codeword_budget, LeafExtras extras = {});
 
 /// The prover's side of one oracle in the opening.
 struct OracleWitness {
   std::vector<IntegerTensor> tensors;
   CodewordStore* codeword = nullptr;
+};
+
+template <class S>
+struct HidingClaims;  // hiding_batch.hpp
+template <class S>
+struct Affine;      // transcript/affine.hpp
+class KeyedStream;  // hash/keyed_stream.hpp
+/// The prover's random elements in the opening.
+struct HidingMasks {
+  std::vector<E> rows;                  // by row_mask_weights()
+  const KeyedStream* vector = nullptr;  // of v_0's mask, by place in v_0
 };
 
 /// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims
@@ -93,5 +114,16 @@ void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                    std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
                    Communicator& comm);
+
+/// The same of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
+template <class S>
+void verify_hiding_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                           std::type_identity_t<std::span<const std::vector<ClaimOf<Affine<S>>>>> claims,
+                           const HidingClaims<S>& hiding);
+/// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them. `seed`: of the mask of v_0.
+void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                          std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
+                          std::span<const std::vector<ClaimOf<Affine<E>>>> hidden, const HidingClaims<E>& hiding,
+                          const HidingMasks& masks, Communicator& comm);
 
 }  // namespace tessera

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include "commitment/bound_claims.hpp"
+#include "commitment/hiding_batch.hpp"
 #include "commitment/opened_columns.hpp"
 #include "commitment/opening.hpp"
 #include "commitment/weights.hpp"
@@ -14,12 +16,9 @@ namespace {
 template <class S>
 class Opening {
  public:
-  using Claims = std::span<const std::vector<ClaimOf<S>>>;
-
-  Opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles, Claims claims)
+  Opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles)
       : transcript_(transcript),
         oracles_(oracles),
-        claims_(claims),
         schedule_(opening_schedule(oracles)),
         bound_(schedule_.row_variables) {
     for (const CommittedOracle& oracle : oracles) {
@@ -28,26 +27,57 @@ class Opening {
   }
 
   /// Step 1: each oracle's claims become one.
-  void batch_claims() {
-    std::size_t count = 0;
-    for (const auto& list : claims_) {
-      count += list.size();
+  void batch_claims(std::span<const std::vector<ClaimOf<S>>> claims) {
+    const std::size_t count = add_forms(claims);
+    const E gamma = transcript_.challenge("batch claims", static_cast<double>(std::max<std::size_t>(count, 1) - 1),
+                                          "batching of " + std::to_string(count) + " claims");
+    targets_ = batch_values<S>(oracles_, claims, gamma);
+    E power = E::one();
+    for (const auto& list : claims) {
+      std::vector<E>& coefficients = coefficients_.emplace_back();
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        coefficients.push_back(power);
+        power *= gamma;
+      }
     }
-    gamma_ = transcript_.challenge("batch claims", static_cast<double>(std::max<std::size_t>(count, 1) - 1),
-                                   "batching of " + std::to_string(count) + " claims");
-    targets_ = batch_values<S>(oracles_, claims_, gamma_);
+  }
+  /// The same of a hiding proof.
+  void batch_claims(std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding) {
+    masks_ = hiding.masks;
+    const S mask_sum = transcript_.receive("masked sum");
+    const E eta = transcript_.challenge("batch constraints", static_cast<double>(hiding.constraints.size() - 1),
+                                        "batching of " + std::to_string(hiding.constraints.size()) + " constraints");
+    const std::size_t count = add_forms(claims);
+    const E gamma = transcript_.challenge("batch claims", static_cast<double>(count + 1),
+                                          "batching of " + std::to_string(count) + " claims, constraints and masks");
+    HidingBatch<S> batch = batch_hidden(schedule_, oracles_, claims, hiding, eta, gamma);
+    claim_ = batch.target + mask_sum;
+    coefficients_ = std::move(batch.coefficients);
+    cells_ = std::move(batch.cells);
+    for (const LinearForm& form : cells_) {
+      forms_.back().push_back(&form);
+      coefficients_.back().push_back(E::one());
+    }
   }
 
   /// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
   void bind_row_variables() {
     for (unsigned round = 0; round < schedule_.row_variables; ++round) {
       for (std::size_t j = 0; j < oracles_.size(); ++j) {
-        if (round == schedule_.row_variables - schedule_.oracles[j].log_rows) {
+        if (!masks_ && round == schedule_.row_variables - schedule_.oracles[j].log_rows) {
           claim_ += targets_[j];
         }
       }
       bind(row_risk(0));
     }
+  }
+
+  /// Of a hiding proof, before step 3: a random vector is added to v_0.
+  void mask_vector() {
+    const S sum = transcript_.receive("vector mask");
+    const RoundRisk risk = row_risk(0);
+    epsilon_ = transcript_.challenge("mask", 1 + risk.error, "round 0: mask of the vector, proximity");
+    claim_ = claim_ * epsilon_ + sum;
   }
 
   /// Steps 3 to 7: the next vector is committed, the words before it are opened against it, its rows are bound.
@@ -89,7 +119,8 @@ class Opening {
   /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
   /// challenges as its domain has points.
   [[nodiscard]] RoundRisk row_risk(std::size_t round) const {
-    RoundRisk risk{0, name(round) + ": row variables bound, sum-check and proximity"};
+    // with row masks, a lying prover's round has degree 3
+    RoundRisk risk{masks_ && round == 0 ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
     for (const CommittedWord& word : schedule_.opened_in_round(round)) {
       risk.error += std::exp2(word.log_domain());
     }
@@ -107,33 +138,42 @@ class Opening {
     transcript_.check_work("work", schedule_.grinding_bits);
     const std::span<const CommittedWord> words = schedule_.opened_in_round(round);
     std::vector<std::vector<std::size_t>> drawn;
-    for (const CommittedWord& word : words) {
+    const bool shared = masks_ && round == 0;
+    for (const CommittedWord& word : shared ? words.last(1) : words) {
       drawn.push_back(transcript_.positions("positions", word.positions, word.log_domain(), word.bits(),
                                             name(round) + ": " + std::to_string(word.positions) +
                                                 " positions at rate 1/" +
                                                 std::to_string(std::size_t{1} << word.log_inverse_rate)));
     }
+    if (shared) {
+      drawn.insert(drawn.begin(), parameter_positions(schedule_, drawn.front()));
+    }
     std::vector<OpenedColumns> opened;
     for (std::size_t j = 0; j < words.size(); ++j) {
       opened.push_back(receive_columns(transcript_, words[j], roots_[j], std::move(drawn[j])));
     }
-    columns_ = std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
-                                     [](const OpenedColumns& columns) { return columns.positions.size(); });
-    return transcript_.public_value([&] { return power_claims(words, opened, bound_, round); });
+    columns_ = shared ? 2 * opened.back().positions.size()
+                      : std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
+                                              [](const OpenedColumns& columns) { return columns.positions.size(); });
+    return transcript_.public_value([&] {
+      return shared ? masked_power_claims(schedule_, opened, bound_, epsilon_)
+                    : power_claims(words, opened, bound_, round);
+    });
   }
 
   /// All claims' and powers' weights at the fully bound point.
   [[nodiscard]] E weight() const {
     E total;
-    E power = E::one();
     for (std::size_t j = 0; j < oracles_.size(); ++j) {
       WeightEvaluator evaluator(oracles_[j].layout, bound_.oracle_point(schedule_, j));
       E sum;
-      for (const ClaimOf<S>& claim : claims_[j]) {
-        sum += power * evaluator.evaluate(claim);
-        power *= gamma_;
+      for (std::size_t i = 0; i < forms_[j].size(); ++i) {
+        sum += coefficients_[j][i] * evaluator.evaluate(*forms_[j][i]);
       }
       total += sum * bound_.selector(schedule_, schedule_.oracles[j]);
+    }
+    if (masks_) {
+      total += row_masks_at(schedule_, oracles_, *masks_, bound_);
     }
     for (const PowerClaims& word : powers_) {
       total += word.weight_at(bound_.vector_point(word.first_variable));
@@ -141,13 +181,31 @@ class Opening {
     return total;
   }
 
+  /// Notes the claims' forms; how many they are.
+  template <class Claim>
+  std::size_t add_forms(std::span<const std::vector<Claim>> claims) {
+    std::size_t count = 0;
+    for (const std::vector<Claim>& list : claims) {
+      count += list.size();
+      std::vector<const LinearForm*>& forms = forms_.emplace_back();
+      for (const Claim& claim : list) {
+        forms.push_back(&claim);
+      }
+    }
+    return count;
+  }
+
   VerifierView<S>& transcript_;
   std::span<const CommittedOracle> oracles_;
-  Claims claims_;
   OpeningSchedule schedule_;
   BoundVariables bound_;
-  E gamma_;
+  std::vector<std::vector<const LinearForm*>> forms_;  // by oracle
+  std::vector<std::vector<E>> coefficients_;
   std::vector<S> targets_;  // by oracle
+  // of a hiding proof
+  std::optional<std::size_t> masks_;
+  std::vector<LinearForm> cells_;
+  E epsilon_;
   S claim_{};
   std::vector<Digest> roots_;  // of the words that are opened next
   std::vector<PowerClaims> powers_;
@@ -161,8 +219,8 @@ template <class S>
 void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
                     std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims) {
   const Transcript::Scope scope = transcript.scope("opening");
-  Opening<S> opening(transcript, oracles, claims);
-  opening.batch_claims();
+  Opening<S> opening(transcript, oracles);
+  opening.batch_claims(claims);
   opening.bind_row_variables();
   for (std::size_t round = 0; round < opening.vectors(); ++round) {
     opening.verify_vector(round);
@@ -171,6 +229,27 @@ void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle
   opening.check_final_claim();
 }
 
+template <class S>
+void verify_hiding_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                           std::type_identity_t<std::span<const std::vector<ClaimOf<Affine<S>>>>> claims,
+                           const HidingClaims<S>& hiding) {
+  const Transcript::Scope scope = transcript.scope("opening");
+  Opening<S> opening(transcript, oracles);
+  opening.batch_claims(claims, hiding);
+  opening.bind_row_variables();
+  opening.mask_vector();
+  for (std::size_t round = 0; round < opening.vectors(); ++round) {
+    opening.verify_vector(round);
+  }
+  opening.verify_clear_vector();
+  opening.check_final_claim();
+}
+
+template void verify_hiding_opening(VerifierView<E>&, std::span<const CommittedOracle>,
+                                    std::span<const std::vector<ClaimOf<Affine<E>>>>, const HidingClaims<E>&);
+template void verify_hiding_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
+                                    std::span<const std::vector<ClaimOf<Affine<Nothing>>>>,
+                                    const HidingClaims<Nothing>&);
 template void verify_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const std::vector<Claim>>);
 template void verify_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
                              std::span<const std::vector<ClaimOf<Nothing>>>);

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-OracleLayout::OracleLayout(std::vector<Shape> tensors) : tensors_(std::move(tensors)) {
+OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : tensors_(std::move(tensors)) {
   std::vector<unsigned> chunk_bits;
   for (const Shape& shape : tensors_) {
     chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), min_log_chunk));
@@ -17,7 +17,7 @@ OracleLayout::OracleLayout(std::vector<Shape> tensors) : tensors_(std::move(tens
     offsets_.emplace_back(first, next);
   }
   used_ = slots.used;
-  log_size_ = std::max(ceil_log2(used_), min_log_chunk);
+  log_size_ = std::max(ceil_log2(used_), min_log_size);
 }
 
 }  // namespace tessera

@@ -14,7 +14,7 @@ class OracleLayout {
  public:
   static constexpr unsigned min_log_chunk = 7;
   OracleLayout() = default;
-  explicit OracleLayout(std::vector<Shape> tensors);
+  explicit OracleLayout(std::vector<Shape> tensors, unsigned min_log_size = min_log_chunk);
   [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }
   /// First index of the chunk in the oracle.
   [[nodiscard]] std::size_t offset(std::size_t tensor, std::size_t chunk) const { return offsets_[tensor][chunk]; }

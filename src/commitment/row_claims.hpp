@@ -16,7 +16,8 @@ struct WeightTerm {
 
 /// The claim's weight as a sum of terms. Almost always one: only an explicit head that reaches into the row bits and is
 /// not itself a product there is expanded (a one-hot or constant head is a product).
-std::vector<WeightTerm> weight_terms(const Shape& shape, const Claim& claim, std::size_t oracle, unsigned log_rows);
+std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle,
+                                     unsigned log_rows);
 
 /// The weights of one chunk on its columns of the matrix, scale * weights[column]: the outer product of the dimensions'
 /// tables there. The scale collects the dimensions with one entry. No weights: all are zero.

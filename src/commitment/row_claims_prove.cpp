@@ -94,7 +94,8 @@ std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const 
 
 }  // namespace
 
-std::vector<WeightTerm> weight_terms(const Shape& shape, const Claim& claim, std::size_t oracle, unsigned log_rows) {
+std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle,
+                                     unsigned log_rows) {
   const std::vector<unsigned> low = low_bits_of_dimensions(shape, std::min(log_rows, shape.inner_bits()));
   WeightTerm start{oracle, claim.tensor, {}, {}};
   start.row_point.resize(log_rows - std::min(log_rows, shape.inner_bits()));  // padding variables are 0

@@ -15,14 +15,17 @@ constexpr unsigned large_vector = 17;
 CommittedWord oracle_word(const CommittedOracle& oracle, unsigned grinding_bits) {
   const OracleParameters& parameters = oracle.parameters;
   const unsigned log_size = oracle.layout.log_size();
-  if (parameters.log_rows < 4 || parameters.log_rows > OracleLayout::min_log_chunk || parameters.log_inverse_rate < 1 ||
-      log_size < parameters.log_rows || log_size - parameters.log_rows + parameters.log_inverse_rate > F::two_adicity) {
+  const unsigned least_rows = oracle.extra > 0 ? 3 : 4;
+  if (parameters.log_rows < least_rows || parameters.log_rows > OracleLayout::min_log_chunk ||
+      parameters.log_inverse_rate < 1 || log_size < parameters.log_rows ||
+      log_size - parameters.log_rows + parameters.log_inverse_rate > F::two_adicity) {
     throw std::invalid_argument("oracle parameters outside 4 <= log_rows <= 7, log_inverse_rate >= 1, domain <= 2^32");
   }
   return {.log_rows = parameters.log_rows,
           .log_columns = log_size - parameters.log_rows,
           .log_inverse_rate = parameters.log_inverse_rate,
-          .positions = positions_for(parameters.log_inverse_rate, grinding_bits)};
+          .positions = positions_for(parameters.log_inverse_rate, grinding_bits),
+          .extra = oracle.extra};
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ struct CommittedWord {
   unsigned log_inverse_rate = 0;
   std::size_t positions = 0;
   bool extension = false;  ///< entries in E (c0, c1 side by side in a leaf) instead of F
+  std::size_t extra = 0;   ///< elements of F that follow the column in its leaf (hiding mode)
   std::size_t offset = 0;  ///< first index of the bound word (2^log_columns values) in the vector v of its round
 
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
   /// -log2 of the chance that all positions miss.
   [[nodiscard]] double bits() const;
   /// Elements of F in a Merkle leaf.
-  [[nodiscard]] std::size_t leaf_values() const { return std::size_t{extension ? 2U : 1U} << log_rows; }
+  [[nodiscard]] std::size_t leaf_values() const { return (std::size_t{extension ? 2U : 1U} << log_rows) + extra; }
 };
 
 /// Every number of the opening protocol that is not in the oracles' parameters: a pure function of those.
@@ -50,7 +51,8 @@ double position_bits(unsigned log_inverse_rate);
 /// Positions needed so that ((1 + rate) / 2)^positions * 2^-grinding_bits <= 2^-100.
 std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits);
 
-/// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7, 1 <= log_inverse_rate, log_domain <= 32.
+/// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7 (3 if leaves have more than the column), 1 <=
+/// log_inverse_rate, log_domain <= 32.
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
                                  unsigned grinding_bits = OpeningSchedule::default_grinding);
 

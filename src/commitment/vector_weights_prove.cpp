@@ -1,5 +1,6 @@
 #include <algorithm>
 #include "commitment/first_vector.hpp"
+#include "commitment/hiding_batch.hpp"
 #include "commitment/row_claims.hpp"
 #include "commitment/vector_weights.hpp"
 #include "commitment/weights.hpp"
@@ -33,21 +34,22 @@ void visit_share(const ResidueShares& columns, std::size_t first, std::size_t la
 }  // namespace
 
 ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                              std::span<const std::vector<Claim>> claims, E gamma, const BoundVariables& bound,
+                              std::span<const std::vector<const LinearForm*>> forms,
+                              std::span<const std::vector<E>> coefficients, const BoundVariables& bound,
                               const ResidueShares& columns) {
   ZeroedVector<E> weights(share_size(schedule, columns));
-  E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
     const Point row = bound.row_point(word.log_rows);
-    for (const Claim& claim : claims[j]) {
+    for (std::size_t i = 0; i < forms[j].size(); ++i) {
+      const LinearForm& claim = *forms[j][i];
       const Shape& shape = oracles[j].layout.tensors()[claim.tensor];
       const ChunkPoint chunk_point = split_chunk_point(shape, row);
       std::vector<std::vector<E>> high;
       for (std::size_t d = 0; d < claim.weight.size(); ++d) {
         high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
       }
-      const E coefficient = power * chunk_point.padding;
+      const E coefficient = coefficients[j][i] * chunk_point.padding;
       for (E& entry : high[0]) {
         entry *= coefficient;
       }
@@ -59,10 +61,37 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
           weights[place] += chunk_weights.scale * chunk_weights.weights[index - first];
         });
       }
-      power *= gamma;
     }
   }
   return weights;
+}
+
+void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
+                          const BoundVariables& bound, const ResidueShares& columns, std::span<E> weights) {
+  const std::vector<E> of_masks = row_mask_weights(bound, schedule.row_variables);
+  const std::size_t first = row_masks_index(schedule, oracles, masks);
+  visit_share(columns, first, first + 2 * of_masks.size(), [&](std::size_t place, std::size_t index) {
+    const E& weight = of_masks[(index - first) / 2];
+    weights[place] += (index - first) % 2 == 0 ? weight : weight * E{F::zero(), F::one()};
+  });
+}
+
+void fill_vector_mask(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
+                      std::span<E> mask) {
+  for (const CommittedWord& word : schedule.oracles) {
+    const std::size_t length = std::size_t{1} << word.log_columns;
+    constexpr std::size_t block = std::size_t{1} << 12;
+#pragma omp parallel
+    {
+      std::vector<E> values(std::min(block, length));
+#pragma omp for schedule(static)
+      for (std::size_t first = word.offset; first < word.offset + length; first += values.size()) {
+        stream.elements(first, std::span<E>(values));
+        visit_share(columns, first, first + values.size(),
+                    [&](std::size_t place, std::size_t index) { mask[place] = values[index - first]; });
+      }
+    }
+  }
 }
 
 void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,

@@ -53,7 +53,7 @@ Ownership Parts::of(const Source& source, const Shape& shape) const {
 Resident resident(const Parts& parts) {
   const ModelPlan& plan = parts.plan();
   Resident result;
-  for (std::size_t i = 0; i < plan.parameter_layout.tensors().size(); ++i) {
+  for (std::size_t i = 0; i < parameter_table(plan.model).size(); ++i) {
     const double bytes = sizeof(std::int16_t) * parts.parameter(i);
     result.parameters += bytes;
     result.largest_parameter = std::max(result.largest_parameter, bytes);

@@ -6,7 +6,11 @@
 
 namespace tessera {
 
-Digest hash_leaf(std::span<const F> values) { return blake2s(encode(values)); }
+Digest hash_leaf(std::span<const F> values) {
+  std::vector<std::uint8_t> message = encode(values);
+  message.resize((message.size() + 63) / 64 * 64);
+  return blake2s(message);
+}
 
 Digest hash_node(const Digest& left, const Digest& right) {
   std::array<std::uint8_t, 64> message;

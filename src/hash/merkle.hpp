@@ -17,6 +17,8 @@ namespace tessera {
 ///
 /// A multi-proof for sorted distinct positions: level by level from the leaves, ascending, the sibling of each known
 /// node whose sibling is not known itself.
+///
+/// A leaf that is no whole number of blocks (hiding mode) is followed by zeros.
 Digest hash_leaf(std::span<const F> values);
 Digest hash_node(const Digest& left, const Digest& right);
 

@@ -4,7 +4,7 @@
 #include "cluster/communicator.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/multilinear.hpp"
-#include "transcript/verifier.hpp"
+#include "transcript/hiding_verifier.hpp"
 
 namespace tessera {
 

@@ -145,6 +145,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   E p;
   E q = tree.root().q;
   transcript.send("root", q);
+  transcript.send_hidden("inverse", q.inverse());
   Point point;
   for (unsigned j = 0; j < tree.log_leaves(); ++j) {
     const Transcript::Scope level_scope = transcript.scope("layer");

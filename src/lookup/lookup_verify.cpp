@@ -87,7 +87,7 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
     auto end = verify_eq_sumcheck<S>(transcript, p + tau * q, point, 2);
     // the children at this point, merged into the next level's (p, q)
     const std::vector<S> child = transcript.receive("children", 4);
-    const S p0 = child[0], p1 = child[1], q0 = child[2], q1 = child[3];
+    const S &p0 = child[0], &p1 = child[1], &q0 = child[2], &q1 = child[3];
     const S sum = transcript.product(p0, q1) + transcript.product(p1, q0) + tau * transcript.product(q0, q1);
     transcript.check_equal(end.value, sum, "a node is not the sum of its children");
     const E merge = transcript.challenge("merge", 1, "tau and merge");
@@ -104,7 +104,7 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
   return claims;
 }
 
-template LookupClaims verify_lookup(VerifierView<E>&, const LookupStructure&);
-template LookupClaimsOf<Nothing> verify_lookup(VerifierView<Nothing>&, const LookupStructure&);
+#define INSTANTIATE(S) template LookupClaimsOf<S> verify_lookup(VerifierView<S>&, const LookupStructure&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

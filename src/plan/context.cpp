@@ -35,8 +35,8 @@ void LookupValuesOf<S>::add_claims(ClaimLedgerOf<S>& ledger) const {
   }
 }
 
-template class LookupValuesOf<E>;
-template class LookupValuesOf<Nothing>;
+#define INSTANTIATE(S) template class LookupValuesOf<S>;
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 Point join(std::span<const E> high, std::span<const E> low) {
   Point point(high.begin(), high.end());

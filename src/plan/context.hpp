@@ -101,7 +101,7 @@ struct VerifierContext {
 
  private:
   S claim(std::string_view label, OracleId oracle, TensorId tensor, std::vector<Factor> weight) {
-    const S value = transcript.receive(label);
+    S value = transcript.receive(label);
     ledger.add(oracle, tensor, std::move(weight), value);
     return value;
   }

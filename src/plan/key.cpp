@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "plan/hiding.hpp"
 #include "plan/key_fields.hpp"
 #include "plan/limits.hpp"
 #include "plan/plan.hpp"
@@ -92,6 +93,11 @@ void tail_fields(Archive& a, Key& key) {
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
   a.digest("parameter_root", key.parameter_root);
+  // plain keys are as they were when there were no others
+  if (a.more(key.hiding_proofs > 0)) {
+    a.named("hiding_proofs", key.hiding_proofs);
+    a.require("hiding_proofs", key.hiding_proofs > 0, "at least 1", "0");
+  }
 }
 
 /// Rotations keep lengths but for rounding: bounds hold, and a rotation can be turned back in the field.
@@ -165,6 +171,7 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   check_shape(key.shape);
   check_epsilon(key.shape, key.epsilon);
   check_exponents(key.shape, key.exponents);
+  key.hiding_proofs = 0;
   tail_fields(decoder, key);
   decoder.finish();
   check_key(key);
@@ -202,7 +209,8 @@ void check_key(const VerifyingKey& key) {
     check_tokenizer_limits(key.tokenizer, "verifying key: ");
   }
   check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
-  check_oracle(OracleLayout(parameter_shapes(key.shape)).log_size(), key.parameter_oracle, "parameter_oracle.");
+  check_limit("hiding_proofs", key.hiding_proofs);
+  check_oracle(parameter_layout(key).log_size(), key.parameter_oracle, "parameter_oracle.");
 }
 
 void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& prefix) {

@@ -30,6 +30,7 @@ struct VerifyingKey {
   std::uint32_t filler = 0;  // token that pads the sequence
   OracleParameters parameter_oracle;
   Digest parameter_root{};
+  std::uint64_t hiding_proofs = 0;  // that the parameters' random columns are enough for; 0: a plain key
 
   /// Canonical byte string: sections of named values whose names and number the architecture fixes, little-endian,
   /// every list length-prefixed (src/README.md, section 5).

@@ -66,6 +66,9 @@ class KeyEncoder {
       append_little_endian(bytes, merge.right);
     }
   }
+  /// Whether optional fields follow: `has` says it of what is written.
+  [[nodiscard]] static bool more(bool has) { return has; }
+  static void require(std::string_view /*field*/, bool /*holds*/, const char* /*expected*/, const char* /*found*/) {}
   template <class Enum>
   void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
     string(names[static_cast<std::size_t>(value)]);
@@ -170,6 +173,12 @@ class KeyDecoder {
     for (Merge& merge : values) {
       number(field, merge.left);
       number(field, merge.right);
+    }
+  }
+  [[nodiscard]] bool more(bool /*has*/) const { return !rest_.empty(); }
+  static void require(std::string_view field, bool holds, const char* expected, const char* found) {
+    if (!holds) {
+      refuse_key(field, expected, found);
     }
   }
   template <class Enum>

@@ -42,6 +42,7 @@ constexpr Limit table[] = {
     {"prefix tokens", 0, 16, "in front of a prompt"},
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
+    {"hiding_proofs", 0, 1 << 20, "random columns are part of the commitment"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
     {"pass length", 1, max_pass_length, "a power of two: rows of a score tile"},
     {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(rows/min(64, pass length))*ceil(keys/64): chunks of the scores"},

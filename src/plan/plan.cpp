@@ -72,6 +72,16 @@ void Plan::pack(std::vector<Shape> parameters, const StateShapes& state) {
   check_oracle(state_layout.log_size(), state_oracle, "length: state ");
 }
 
+Statement statement_of(const PassShape& pass) {
+  Statement statement{std::vector<std::uint32_t>(pass.prompt), std::vector<std::uint32_t>(pass.generated)};
+  statement.keeps = pass.keeps;
+  statement.pass_length = static_cast<std::uint32_t>(pass.pass_length);
+  if (pass.past > 0) {
+    statement.start = ConversationState{{}, pass.past, 0};
+  }
+  return statement;
+}
+
 std::vector<std::uint32_t> prompt_rows(const Statement& statement) {
   std::vector<std::uint32_t> rows = statement.prompt;
   if (statement.start) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "commitment/oracle.hpp"
 #include "plan/declarations.hpp"
+#include "plan/hiding.hpp"
 #include "plan/key.hpp"
 
 namespace tessera {
@@ -55,6 +57,7 @@ struct Plan {
   OracleParameters witness_oracle;
   OracleLayout state_layout;  // keys, then values, of all positions that the model has; zero from the state's end on
   OracleParameters state_oracle;
+  std::optional<HidingPlan> hiding;  // under a hiding key
 
   /// Keys that its queries see: those before it and its rows.
   [[nodiscard]] std::size_t keys() const { return past + padded_tokens; }
@@ -72,6 +75,9 @@ struct Plan {
   /// The same for parameters of these shapes, by ParameterId.
   void pack(std::vector<Shape> parameters, const StateShapes& state);
 };
+
+/// A statement of these sizes; ids and digests change no message's length.
+Statement statement_of(const PassShape& pass);
 
 /// The ids of the rows before the first generated token: the prompt, after a continuation's last token.
 std::vector<std::uint32_t> prompt_rows(const Statement& statement);

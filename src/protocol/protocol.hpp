@@ -67,9 +67,6 @@ template <class S>
 std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
                                                const ProofClaimsOf<S>& claims);
 
-/// A statement of the plan's sizes; ids and digests change no message's length.
-Statement statement_of(const PassShape& pass);
-
 /// Where the next part begins, after one that keeps a state.
 ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root);
 
@@ -86,13 +83,21 @@ struct Proof {
   std::vector<Digest> state_nodes;                 // of its tree: what a CompactCodewordStore keeps
 };
 
+/// What a proof under a hiding key needs.
+struct HidingOptions {
+  IntegerTensor parameter_columns;     // random_columns() of the parameters
+  Digest seed{};                       // of all of this proof's random elements: never used for another one
+  std::function<void()> reserve = {};  // takes one of the commitment's uses, before anything is made public
+};
+
 /// What a proving job may use and tell.
 struct ProverOptions {
   Transcript::Listener listener = {};  // told every scope
   std::size_t codeword_budget = default_codeword_budget;
   std::vector<Digest> past_nodes = {};  // likewise of the past state's tree: it is not encoded again
-  ProofCheckpoint resume = {};          // of an earlier run of this job: phases that are finished are not done again
-  PhaseListener finished = {};          // told after commitment, look-ups, layers
+  std::optional<HidingOptions> hiding = {};
+  ProofCheckpoint resume = {};  // of an earlier run of this job: phases that are finished are not done again
+  PhaseListener finished = {};  // told after commitment, look-ups, layers
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

@@ -2,6 +2,7 @@
 
 #include "base/errors.hpp"
 #include "commitment/compact_codeword.hpp"
+#include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
@@ -119,7 +120,8 @@ Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Stat
   if (options.listener.ends) {
     options.listener.ends("/witness");
   }
-  Proof proof = prove_witness(plan, key, statement, *witness, parameter_codeword, comm, options);
+  Proof proof = plan.hiding ? prove_hidden_witness(plan, key, statement, *witness, parameter_codeword, comm, options)
+                            : prove_witness(plan, key, statement, *witness, parameter_codeword, comm, options);
   proof.state = std::move(witness->kept);
   proof.timings["/witness"] = elapsed.count();
   return proof;

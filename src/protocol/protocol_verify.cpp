@@ -1,4 +1,5 @@
 #include "base/errors.hpp"
+#include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
 
 namespace tessera {
@@ -30,9 +31,31 @@ std::vector<CommittedOracle> committed_oracles(const Plan& plan, const Verifying
   return oracles;
 }
 
+namespace {
+
+/// The claims with their values as they were sent.
+template <class S>
+ClaimLedgerOf<S> masked_values(const Plan& plan, const ClaimLedgerOf<Affine<S>>& ledger) {
+  ClaimLedgerOf<S> values(plan.pass);
+  for (const OracleId oracle : {parameter_oracle, witness_oracle}) {
+    for (const ClaimOf<Affine<S>>& claim : ledger[oracle]) {
+      values.add(oracle, claim.tensor, claim.weight, claim.value.constant);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
 template <class S>
 ProofClaimsOf<S> verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                             VerifierView<S>& transcript) {
+  if (plan.hiding) {
+    const HiddenProofOf<S> proof = verify_hidden_layers(plan, statement, transcript);
+    verify_hiding_opening(transcript, hiding_oracles(plan, key, proof.witness_root), proof.ledger.lists(),
+                          proof.claims);
+    return {proof.witness_root, {}, masked_values(plan, proof.ledger)};
+  }
   ProofClaimsOf<S> claims = verify_layers(plan, statement, transcript);
   verify_opening(transcript, committed_oracles(plan, key, statement, claims), claims.ledger.lists());
   return claims;

@@ -3,16 +3,6 @@
 
 namespace tessera {
 
-Statement statement_of(const PassShape& pass) {
-  Statement statement{std::vector<std::uint32_t>(pass.prompt), std::vector<std::uint32_t>(pass.generated)};
-  statement.keeps = pass.keeps;
-  statement.pass_length = static_cast<std::uint32_t>(pass.pass_length);
-  if (pass.past > 0) {
-    statement.start = ConversationState{{}, pass.past, 0};
-  }
-  return statement;
-}
-
 StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions) {
   AccountingTranscript transcript(std::move(positions));
   ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;

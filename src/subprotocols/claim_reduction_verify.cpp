@@ -37,8 +37,9 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
   return reduced;
 }
 
-template ReducedClaims verify_claim_reduction(VerifierView<E>&, const Shape&, std::span<const ReductionInput>);
-template ReducedClaimsOf<Nothing> verify_claim_reduction(VerifierView<Nothing>&, const Shape&,
-                                                         std::span<const ReductionInputOf<Nothing>>);
+#define INSTANTIATE(S)                                                               \
+  template ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>&, const Shape&, \
+                                                     std::span<const ReductionInputOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

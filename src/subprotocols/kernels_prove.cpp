@@ -1,6 +1,7 @@
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "subprotocols/norm.hpp"
+#include "subprotocols/pad_products.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "subprotocols/kernels_prove.cpp"
@@ -32,6 +33,7 @@ TESSERA_ROUND_KERNEL(ReductionOfTwo)
 TESSERA_ROUND_KERNEL(ReductionOfThree)
 TESSERA_ROUND_KERNEL(MatrixProductRelation)
 TESSERA_ROUND_KERNEL(RootRelation)
+TESSERA_ROUND_KERNEL(PadProductRelation)
 
 #if HWY_ONCE
 namespace tessera {

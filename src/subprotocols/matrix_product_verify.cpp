@@ -40,9 +40,9 @@ PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixP
   return {{block, in, at.back()}, factors[1]};
 }
 
-template PointClaim verify_matrix_product(VerifierContext<E>&, const MatrixProductShape&, const TensorPoint&,
-                                          std::span<const E>);
-template PointClaimOf<Nothing> verify_matrix_product(VerifierContext<Nothing>&, const MatrixProductShape&,
-                                                     const TensorPoint&, std::span<const Nothing>);
+#define INSTANTIATE(S)                                                                                               \
+  template PointClaimOf<S> verify_matrix_product(VerifierContext<S>&, const MatrixProductShape&, const TensorPoint&, \
+                                                 std::span<const S>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -55,7 +55,7 @@ struct RootRelation {
   static constexpr std::size_t degree() { return 2; }
   static constexpr std::size_t factors() { return 2; }
   auto operator()(const auto& v) const {
-    const auto sigma = v[0], inverse = v[1];
+    const auto &sigma = v[0], &inverse = v[1];
     return sigma * (lambda * inverse - sigma);
   }
 };

@@ -32,7 +32,7 @@ template <class S>
 S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::int64_t epsilon,
                       std::int64_t numerator) {
   VerifierView<S>& transcript = context.transcript;
-  const S square_sum = transcript.receive("square_sum");
+  S square_sum = transcript.receive("square_sum");
   const S variance = square_sum + presence_at(shape, context.lookup.point(shape)) * F::from_signed(epsilon);
   check_complements(context, root, shape);
   const RootRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
@@ -49,13 +49,10 @@ S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, cons
   return square_sum;
 }
 
-template void check_complements(VerifierContext<E>&, const InverseRoot&, const Shape&);
-template void check_complements(VerifierContext<Nothing>&, const InverseRoot&, const Shape&);
-template E root_target(VerifierContext<E>&, const InverseRoot&, const Shape&, E, std::int64_t, const E&);
-template Nothing root_target(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, Nothing, std::int64_t,
-                             const E&);
-template E verify_inverse_root(VerifierContext<E>&, const InverseRoot&, const Shape&, std::int64_t, std::int64_t);
-template Nothing verify_inverse_root(VerifierContext<Nothing>&, const InverseRoot&, const Shape&, std::int64_t,
-                                     std::int64_t);
+#define INSTANTIATE(S)                                                                                      \
+  template void check_complements(VerifierContext<S>&, const InverseRoot&, const Shape&);                   \
+  template S root_target(VerifierContext<S>&, const InverseRoot&, const Shape&, S, std::int64_t, const E&); \
+  template S verify_inverse_root(VerifierContext<S>&, const InverseRoot&, const Shape&, std::int64_t, std::int64_t);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

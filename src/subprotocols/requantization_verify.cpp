@@ -33,12 +33,11 @@ PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y
   return {reduced.point, verify_requantization(context, remainder, reduced.point, reduced.values.front())};
 }
 
-template E requantized_at_lookup(VerifierContext<E>&, RangeId, E);
-template Nothing requantized_at_lookup(VerifierContext<Nothing>&, RangeId, Nothing);
-template E verify_requantization(VerifierContext<E>&, RangeId, const TensorPoint&, E);
-template Nothing verify_requantization(VerifierContext<Nothing>&, RangeId, const TensorPoint&, Nothing);
-template PointClaim verify_requantized_claims(VerifierContext<E>&, RangeId, RangeId, std::vector<WeightedClaim>);
-template PointClaimOf<Nothing> verify_requantized_claims(VerifierContext<Nothing>&, RangeId, RangeId,
-                                                         std::vector<WeightedClaimOf<Nothing>>);
+#define INSTANTIATE(S)                                                                      \
+  template S requantized_at_lookup(VerifierContext<S>&, RangeId, S);                        \
+  template S verify_requantization(VerifierContext<S>&, RangeId, const TensorPoint&, S);    \
+  template PointClaimOf<S> verify_requantized_claims(VerifierContext<S>&, RangeId, RangeId, \
+                                                     std::vector<WeightedClaimOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -20,7 +20,7 @@ S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream) {
   return next + eq_index(at[0], blocks - 1) * end - context.lookup.value(stream.x_mid.checked);
 }
 
-template E verify_block_update(VerifierContext<E>&, const ResidualEnd&);
-template Nothing verify_block_update(VerifierContext<Nothing>&, const ResidualEnd&);
+#define INSTANTIATE(S) template S verify_block_update(VerifierContext<S>&, const ResidualEnd&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

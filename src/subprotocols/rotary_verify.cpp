@@ -89,8 +89,9 @@ TensorPoint rotation_end(const TensorPoint& r, std::span<const E> end) {
   return point;
 }
 
-template std::vector<PointClaim> verify_rotation(VerifierContext<E>&, const Rotary&, std::span<const PointClaim>);
-template std::vector<PointClaimOf<Nothing>> verify_rotation(VerifierContext<Nothing>&, const Rotary&,
-                                                            std::span<const PointClaimOf<Nothing>>);
+#define INSTANTIATE(S)                                                                      \
+  template std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>&, const Rotary&, \
+                                                        std::span<const PointClaimOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -2,7 +2,7 @@
 
 #include "sumcheck/relation.hpp"
 #include "tensor/multilinear.hpp"
-#include "transcript/verifier.hpp"
+#include "transcript/hiding_verifier.hpp"
 
 namespace tessera {
 

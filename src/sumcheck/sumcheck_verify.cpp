@@ -39,10 +39,9 @@ SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>& transcript, std::type_id
   return verify_rounds<S>(transcript, claim, at.size(), at, degree, {});
 }
 
-template SumcheckResult verify_sumcheck(VerifierView<E>&, E, std::size_t, std::size_t, const RoundRisk&);
-template SumcheckResultOf<Nothing> verify_sumcheck(VerifierView<Nothing>&, Nothing, std::size_t, std::size_t,
-                                                   const RoundRisk&);
-template SumcheckResult verify_eq_sumcheck(VerifierView<E>&, E, std::span<const E>, std::size_t);
-template SumcheckResultOf<Nothing> verify_eq_sumcheck(VerifierView<Nothing>&, Nothing, std::span<const E>, std::size_t);
+#define INSTANTIATE(S)                                                                                           \
+  template SumcheckResultOf<S> verify_sumcheck(VerifierView<S>&, S, std::size_t, std::size_t, const RoundRisk&); \
+  template SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>&, S, std::span<const E>, std::size_t);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -78,11 +79,19 @@ struct Message {
 class ProverTranscript : public Transcript {
  public:
   explicit ProverTranscript(const Digest& seed) : Transcript(seed) {}
+  /// Padded while there are pads.
   void send(std::string_view label, std::span<const E> values);
   void send(std::string_view label, const E& value) { send(label, std::span(&value, 1)); }
   void send(std::string_view label, std::span<const F> values);
   void send(std::string_view label, const Digest& digest);
   void send(std::string_view label, std::span<const Digest> digests);
+  /// From now on a pad is added to every element of E that is sent (hiding mode); end_pads(): no longer.
+  void begin_pads(std::vector<E> pads);
+  void end_pads();
+  /// Never padded.
+  void send_public(std::string_view label, std::span<const E> values);
+  /// Sent in hiding mode only: what its verifier needs beside a plain one's messages (VerifierView).
+  void send_hidden(std::string_view label, const E& value);
   /// Finds the least nonce with `bits` (at most 32) of work, sends it (8 bytes).
   void grind(std::string_view label, unsigned bits);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
@@ -93,6 +102,8 @@ class ProverTranscript : public Transcript {
   void append(std::string_view label, std::span<const std::uint8_t> bytes);
   std::vector<std::uint8_t> payload_;
   std::vector<Message> messages_;
+  std::optional<std::vector<E>> pads_;
+  std::size_t next_pad_ = 0;
 };
 
 }  // namespace tessera

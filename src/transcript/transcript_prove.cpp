@@ -1,3 +1,5 @@
+#include <stdexcept>
+
 #include "base/little_endian.hpp"
 #include "field/encoding.hpp"
 #include "hash/merkle_tree.hpp"
@@ -11,7 +13,37 @@ void ProverTranscript::append(std::string_view label, std::span<const std::uint8
   payload_.insert(payload_.end(), bytes.begin(), bytes.end());
 }
 
-void ProverTranscript::send(std::string_view label, std::span<const E> values) { append(label, encode(values)); }
+void ProverTranscript::begin_pads(std::vector<E> pads) {
+  pads_ = std::move(pads);
+  next_pad_ = 0;
+}
+
+void ProverTranscript::end_pads() {
+  if (next_pad_ != pads_->size()) {
+    throw std::logic_error("hiding: " + std::to_string(pads_->size()) + " pads for " + std::to_string(next_pad_) +
+                           " values");
+  }
+  pads_.reset();
+}
+
+void ProverTranscript::send(std::string_view label, std::span<const E> values) {
+  if (!pads_) {
+    return send_public(label, values);
+  }
+  std::vector<E> padded(values.begin(), values.end());
+  for (E& value : padded) {
+    value += pads_->at(next_pad_++);
+  }
+  send_public(label, padded);
+}
+
+void ProverTranscript::send_public(std::string_view label, std::span<const E> values) { append(label, encode(values)); }
+
+void ProverTranscript::send_hidden(std::string_view label, const E& value) {
+  if (pads_) {
+    send(label, value);
+  }
+}
 
 void ProverTranscript::send(std::string_view label, std::span<const F> values) { append(label, encode(values)); }
 

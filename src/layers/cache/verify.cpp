@@ -30,7 +30,7 @@ QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const At
   return cache_claims<S>(context, cache, claims, rho);
 }
 
-template QkvClaims run(VerifierContext<E>&, const CachePlan&, const AttentionClaims&);
-template QkvClaimsOf<Nothing> run(VerifierContext<Nothing>&, const CachePlan&, const AttentionClaimsOf<Nothing>&);
+#define INSTANTIATE(S) template QkvClaimsOf<S> run(VerifierContext<S>&, const CachePlan&, const AttentionClaimsOf<S>&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -60,7 +60,7 @@ void run(VerifierContext<S>& context, const EmbeddingPlan& embedding) {
   context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), embedded);
 }
 
-template void run(VerifierContext<E>&, const EmbeddingPlan&);
-template void run(VerifierContext<Nothing>&, const EmbeddingPlan&);
+#define INSTANTIATE(S) template void run(VerifierContext<S>&, const EmbeddingPlan&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

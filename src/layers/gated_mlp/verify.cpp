@@ -54,7 +54,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
   return {{weight_at(up.point), up.value}, {weight_at(gate.point), gate.value}};
 }
 
-template std::vector<WeightedClaim> run(VerifierContext<E>&, const GatedMlpPlan&);
-template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const GatedMlpPlan&);
+#define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const GatedMlpPlan&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -50,8 +50,8 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQk
   return claims;
 }
 
-template std::vector<WeightedClaim> run(VerifierContext<E>&, const GroupedQkvPlan&, const QkvClaims&);
-template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const GroupedQkvPlan&,
-                                                   const QkvClaimsOf<Nothing>&);
+#define INSTANTIATE(S) \
+  template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const GroupedQkvPlan&, const QkvClaimsOf<S>&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

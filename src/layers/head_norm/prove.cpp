@@ -35,6 +35,7 @@ PointClaim run(ProverContext& context, const HeadNormPlan& norm, const PointClai
   transcript.send("h", sumcheck.factors[1]);
   context.committed("inverse", norm.inverse.tensor, weight_at(without_places(end)), sumcheck.factors[2]);
   context.parameter("gamma", norm.gamma, weight_at({end.front(), end.end()[-3], end.end()[-2]}), sumcheck.factors[3]);
+  transcript.send_hidden("product", relation.second_factor(std::span<const E>(sumcheck.factors)));
   // all claims on h become one on A
   return {prove_requantized_claims(context, norm.h, norm.h_remainder, {{weight_at(end), sumcheck.factors[1]}}),
           E::zero()};

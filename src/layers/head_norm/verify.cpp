@@ -36,7 +36,7 @@ PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
   return verify_requantized_claims<S>(context, norm.h, norm.h_remainder, {{weight_at(end), h}});
 }
 
-template PointClaim run(VerifierContext<E>&, const HeadNormPlan&, const PointClaim&);
-template PointClaimOf<Nothing> run(VerifierContext<Nothing>&, const HeadNormPlan&, const PointClaimOf<Nothing>&);
+#define INSTANTIATE(S) template PointClaimOf<S> run(VerifierContext<S>&, const HeadNormPlan&, const PointClaimOf<S>&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -64,7 +64,7 @@ struct TokenRelation {
   static constexpr std::size_t degree() { return 2; }
   static constexpr std::size_t factors() { return 4; }
   auto operator()(const auto& v) const {
-    const auto mu = v[0], sum = v[1], sigma = v[2], inverse = v[3];
+    const auto &mu = v[0], &sum = v[1], &sigma = v[2], &inverse = v[3];
     return mu * (mu * features - sum - sum) + sigma * (lambda * inverse - sigma);
   }
 };
@@ -76,7 +76,7 @@ struct NormRelation {
   static constexpr std::size_t degree() { return 4; }
   static constexpr std::size_t factors() { return 6; }
   auto operator()(const auto& v) const {
-    const auto at_u = v[0], x = v[1], mu = v[2], inverse = v[3], gamma = v[4], at_token = v[5];
+    const auto &at_u = v[0], &x = v[1], &mu = v[2], &inverse = v[3], &gamma = v[4], &at_token = v[5];
     return at_u * (x - mu) * (inverse * gamma) + lambda * at_token * (x * x);
   }
 };

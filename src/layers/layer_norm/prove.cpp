@@ -71,6 +71,7 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   context.committed("mu", norm.mu.tensor, weight_at(token_end), sumcheck.factors[2]);
   context.committed("inverse", norm.inverse.tensor, weight_at(token_end), sumcheck.factors[3]);
   context.parameter("gamma", norm.gamma, weight_at(feature_end), sumcheck.factors[4]);
+  transcript.send_hidden("product", sumcheck.factors[3] * sumcheck.factors[4]);
 }
 
 }  // namespace tessera

@@ -18,7 +18,7 @@ S verify_statistics(VerifierContext<S>& context, const LayerNormPlan& norm, cons
   const LookupValuesOf<S>& lookup = context.lookup;
   const Point at = to_flat_point(norm.token, token);
   const S sum = context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token));
-  const S square_sum = transcript.receive("square_sum");
+  S square_sum = transcript.receive("square_sum");
   // every remainder against its complement; rho_mu(t) = S1(t) + floor(d/2)*Pres - d*mu(t)
   const E present = presence_at(norm.token, token);
   const auto d = static_cast<std::int64_t>(norm.features);
@@ -79,7 +79,7 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
                          "normalized values do not match the sum-check");
 }
 
-template void run(VerifierContext<E>&, const LayerNormPlan&, std::vector<WeightedClaim>);
-template void run(VerifierContext<Nothing>&, const LayerNormPlan&, std::vector<WeightedClaimOf<Nothing>>);
+#define INSTANTIATE(S) template void run(VerifierContext<S>&, const LayerNormPlan&, std::vector<WeightedClaimOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -68,7 +68,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   return claims;
 }
 
-template std::vector<WeightedClaim> run(VerifierContext<E>&, const LogitsPlan&);
-template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const LogitsPlan&);
+#define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const LogitsPlan&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -29,7 +29,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& 
   return {{weight_at(u.point), u.value}};
 }
 
-template std::vector<WeightedClaim> run(VerifierContext<E>&, const MlpPlan&);
-template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const MlpPlan&);
+#define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const MlpPlan&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

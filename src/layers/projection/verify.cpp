@@ -21,7 +21,7 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
   return {feature_weight(projection.heads, projection.head_feature, y.point), y.value};
 }
 
-template WeightedClaim run(VerifierContext<E>&, const ProjectionPlan&);
-template WeightedClaimOf<Nothing> run(VerifierContext<Nothing>&, const ProjectionPlan&);
+#define INSTANTIATE(S) template WeightedClaimOf<S> run(VerifierContext<S>&, const ProjectionPlan&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

@@ -32,8 +32,8 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& 
   return {{weight_at(u.point), u.value}};
 }
 
-template std::vector<WeightedClaim> run(VerifierContext<E>&, const QkvPlan&, const QkvClaims&);
-template std::vector<WeightedClaimOf<Nothing>> run(VerifierContext<Nothing>&, const QkvPlan&,
-                                                   const QkvClaimsOf<Nothing>&);
+#define INSTANTIATE(S) \
+  template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const QkvPlan&, const QkvClaimsOf<S>&);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

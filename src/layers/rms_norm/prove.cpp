@@ -34,6 +34,7 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
   context.committed("x", norm.x.tensor, weight_at(end), sumcheck.factors[1]);
   context.committed("inverse", norm.inverse.tensor, weight_at(without_feature(end)), sumcheck.factors[2]);
   context.parameter("gamma", norm.gamma, weight_at(feature_end), sumcheck.factors[3]);
+  transcript.send_hidden("product", relation.second_factor(std::span<const E>(sumcheck.factors)));
 }
 
 }  // namespace tessera

@@ -30,7 +30,7 @@ void run(VerifierContext<S>& context, const RmsNormPlan& norm,
                          "normalized values do not match the sum-check");
 }
 
-template void run(VerifierContext<E>&, const RmsNormPlan&, std::vector<WeightedClaim>);
-template void run(VerifierContext<Nothing>&, const RmsNormPlan&, std::vector<WeightedClaimOf<Nothing>>);
+#define INSTANTIATE(S) template void run(VerifierContext<S>&, const RmsNormPlan&, std::vector<WeightedClaimOf<S>>);
+TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

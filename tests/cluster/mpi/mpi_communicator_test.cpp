@@ -97,7 +97,7 @@ TEST_P(Collectives, BroadcastFromEveryRank) {
 INSTANTIATE_TEST_SUITE_P(PieceBytes, Collectives, testing::Values(std::size_t{1} << 28, 64, 17));
 
 TEST(Serialization, PlanReachesAllRanks) {
-  const JobPlan plan{{1, 2, 50256}, 32, true, 16, "scratch/", 1};
+  const JobPlan plan{{1, 2, 50256}, 32, true, 16, "scratch/", 1, "checkpoints/", 0.5};
   JobPlan mine = world().rank() == 0 ? plan : JobPlan{};
   broadcast_object(world(), mine);
   EXPECT_EQ(mine, plan);

@@ -1,0 +1,59 @@
+#include "architecture/model_plan.hpp"
+#include "base/errors.hpp"
+#include "commitment/schedule.hpp"
+#include "plan/limits.hpp"
+
+namespace tessera {
+namespace {
+
+/// What is sent and multiplied before the opening, but for the proof of the products themselves.
+PadLayout discover_pads(const ModelPlan& plan) {
+  AccountingTranscript account;
+  VerifierView<Affine<Nothing>> transcript(account);
+  using S = Affine<Nothing>;
+  const LookupValuesOf<S> lookup(plan, verify_lookup(transcript, plan.lookup));
+  ClaimLedgerOf<S> ledger(plan.pass);
+  const Statement statement = statement_of(plan.pass);
+  VerifierContext<S> context{plan, statement, transcript, lookup, ledger};
+  walk(context, plan);
+  return transcript.layout();
+}
+
+}  // namespace
+
+void ModelPlan::hide(const VerifyingKey& key) {
+  if (past > 0 || pass.keeps) {
+    throw InputError("statement: expected one that neither continues nor keeps a state, because the key is hiding");
+  }
+  parameter_layout = tessera::parameter_layout(key);
+  HidingPlan plan;
+  plan.pads = discover_pads(*this);
+  plan.log_products = ceil_log2(plan.pads.pairs.size() + 1);
+  plan.pads.pads += 2 * std::size_t{plan.log_products} + 1;  // rounds of the products' sum-check, a product at its end
+  plan.first_tensor = witness_shapes.size();
+  const Dimension coordinate = Dimension::whole(2);
+  const Shape products({Dimension::whole(std::size_t{1} << plan.log_products), coordinate});
+  const std::vector<Shape> fixed{Shape({Dimension::whole(plan.pads.pads), coordinate}), products, products, products};
+  // as many columns as the parameters have: positions are shared, and the masks of both are in the witness's leaves
+  const unsigned columns = parameter_layout.log_size() - key.parameter_oracle.log_rows;
+  const std::size_t tail = parameter_tail_columns(1);
+  constexpr unsigned least_rows = 3;
+  unsigned rows = witness_oracle.log_rows;
+  for (;; --rows) {
+    plan.row_variables = std::max(rows, key.parameter_oracle.log_rows);
+    plan.shapes = fixed;
+    plan.shapes.push_back(columns_shape(2 * plan.row_masks(), rows));
+    plan.shapes.push_back(columns_shape(tail, rows));
+    std::vector<Shape> all = witness_shapes;
+    all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
+    witness_layout = OracleLayout(std::move(all), rows == least_rows ? columns + rows : OracleLayout::min_log_chunk);
+    if (witness_layout.log_size() >= columns + rows) {
+      break;
+    }
+  }
+  witness_oracle = {rows, 1};
+  check_limit("log_domain", witness_layout.log_size() - rows + 1, "length: witness log_domain");
+  hiding = std::move(plan);
+}
+
+}  // namespace tessera

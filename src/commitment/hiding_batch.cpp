@@ -1,0 +1,149 @@
+#include "commitment/hiding_batch.hpp"
+
+#include <algorithm>
+
+#include "commitment/weights.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t parameters = 0;
+constexpr std::size_t witness = 1;
+const E second_coordinate{F::zero(), F::one()};
+
+/// sum over cells of coefficient * weight, by kind.
+template <class S>
+void add_cells(std::array<std::vector<E>, 4>& weights, const Affine<S>& value, const E& scale) {
+  for (const auto& term : value.terms) {
+    weights[static_cast<std::size_t>(term.cell.kind)].at(term.cell.index) += scale * term.coefficient;
+  }
+}
+
+}  // namespace
+
+std::vector<E> row_scales(const OpeningSchedule& schedule) {
+  std::vector<E> scales;
+  for (const CommittedWord& word : schedule.oracles) {
+    scales.emplace_back(two_to_the(schedule.row_variables - word.log_rows).inverse());
+  }
+  return scales;
+}
+
+template <class S>
+HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                            std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
+                            E eta, E gamma) {
+  const std::vector<E> scales = row_scales(schedule);
+  const std::vector<Shape>& tensors = oracles[witness].layout.tensors();
+  std::array<std::vector<E>, 4> weights;
+  for (std::size_t kind = 0; kind < weights.size(); ++kind) {
+    weights[kind].resize(std::size_t{1} << tensors[hiding.cells[kind]].dimensions().front().bits());
+  }
+  HidingBatch<S> batch;
+  E power = E::one();
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    std::vector<E>& coefficients = batch.coefficients.emplace_back();
+    for (const ClaimOf<Affine<S>>& claim : claims[j]) {
+      require_claim_fits(oracles[j].layout, claim);
+      power *= gamma;
+      coefficients.push_back(power * scales[j]);
+      batch.target += claim.value.constant * power;
+      add_cells(weights, claim.value, -power);  // <w, T> - hidden part = constant
+    }
+  }
+  power *= gamma;
+  for (const Affine<S>& constraint : hiding.constraints) {
+    batch.target -= constraint.constant * power;
+    add_cells(weights, constraint, power);
+    power *= eta;
+  }
+  for (std::size_t kind = 0; kind < weights.size(); ++kind) {
+    for (E& weight : weights[kind]) {
+      weight *= scales[witness];
+    }
+    batch.cells.push_back(
+        {hiding.cells[kind], {Factor::of(std::move(weights[kind])), Factor::of({E::one(), second_coordinate})}});
+  }
+  return batch;
+}
+
+template HidingBatch<E> batch_hidden(const OpeningSchedule&, std::span<const CommittedOracle>,
+                                     std::span<const std::vector<ClaimOf<Affine<E>>>>, const HidingClaims<E>&, E, E);
+template HidingBatch<Nothing> batch_hidden(const OpeningSchedule&, std::span<const CommittedOracle>,
+                                           std::span<const std::vector<ClaimOf<Affine<Nothing>>>>,
+                                           const HidingClaims<Nothing>&, E, E);
+
+std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables) {
+  const Point rows = bound.row_point(row_variables);  // the variable that was bound first is last
+  std::vector<E> weights{E::one()};
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    weights.push_back(rows[i]);
+    weights.push_back(rows[i] * rows[i]);
+  }
+  return weights;
+}
+
+std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                            std::size_t masks) {
+  const CommittedWord& word = schedule.oracles[witness];
+  return word.offset + (oracles[witness].layout.offset(masks, 0) >> word.log_rows);
+}
+
+E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
+               const BoundVariables& bound) {
+  const Point point = bound.vector_point(0);
+  std::size_t index = row_masks_index(schedule, oracles, masks);
+  E sum;
+  for (const E& weight : row_mask_weights(bound, schedule.row_variables)) {
+    sum += weight * (eq_index(point, index) + second_coordinate * eq_index(point, index + 1));
+    index += 2;
+  }
+  return sum;
+}
+
+std::vector<std::size_t> parameter_positions(const OpeningSchedule& schedule, std::span<const std::size_t> positions) {
+  const std::size_t mask = (std::size_t{1} << schedule.oracles[parameters].log_domain()) - 1;
+  std::vector<std::size_t> result;
+  for (const std::size_t position : positions) {
+    result.push_back(position & mask);
+  }
+  std::ranges::sort(result);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
+                                             const BoundVariables& bound, E epsilon) {
+  const std::span<const CommittedWord> words = schedule.oracles;
+  std::vector<PowerClaims> claims;
+  for (std::size_t j = 0; j < words.size(); ++j) {
+    claims.push_back({.first_variable = 0,
+                      .log_length = words[j].log_columns,
+                      .offset = words[j].offset,
+                      .points = {},
+                      .values = {},
+                      .coefficients = {}});
+  }
+  const std::vector<E> of_parameters =
+      bind_columns(words[parameters], opened[parameters], eq_table(bound.row_point(words[parameters].log_rows)));
+  const std::vector<E> of_witness =
+      bind_columns(words[witness], opened[witness], eq_table(bound.row_point(words[witness].log_rows)));
+  const std::size_t width = words[witness].leaf_values();
+  const std::size_t mask = (std::size_t{1} << words[parameters].log_domain()) - 1;
+  const F parameter_root = F::root_of_unity(words[parameters].log_domain());
+  const F witness_root = F::root_of_unity(words[witness].log_domain());
+  for (std::size_t i = 0; i < opened[witness].positions.size(); ++i) {
+    const std::size_t position = opened[witness].positions[i];
+    const F* const extra = opened[witness].values.data() + i * width + (std::size_t{1} << words[witness].log_rows);
+    claims[witness].points.push_back(witness_root.power(position));
+    claims[witness].values.push_back(epsilon * of_witness[i] + E{extra[0], extra[1]});
+    const auto place =
+        std::ranges::lower_bound(opened[parameters].positions, position & mask) - opened[parameters].positions.begin();
+    claims[parameters].points.push_back(parameter_root.power(position & mask));
+    claims[parameters].values.push_back(epsilon * of_parameters[static_cast<std::size_t>(place)] +
+                                        E{extra[2], extra[3]});
+  }
+  return claims;
+}
+
+}  // namespace tessera

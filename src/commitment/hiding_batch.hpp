@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+
+#include "commitment/bound_claims.hpp"
+#include "transcript/affine.hpp"
+
+/// \file
+/// The opening of hiding proofs: what differs from opening.hpp. There are two oracles, parameters and witness, both at
+/// rate 1/2, the witness with at least as many columns; its leaves hold, after the column, both coordinates of the
+/// masks g of both segments of v_0 at the leaf's point, and salt; those of the parameters only salt.
+///
+///   |  # | from | message                                                                                           |
+///   |  0 | P    | masked sum: the row masks' sum over all rows                                                      |
+///   |  1 | V    | eta, gamma. Constraints const + sum c*cell = 0 are combined by powers of eta and become, with the |
+///   |    |      | hidden parts of all claims' values, one weight on cells. Target: masked sum (coefficient 1) +     |
+///   |    |      | claims (gamma, gamma^2, ..) + the constraints' constants (the next power), public                  |
+///   |  2 | P, V | K rounds over row variables. All of the target is there at the beginning: an oracle with fewer rows|
+///   |    |      | is constant in the first K - k_j variables, and its weights carry 2^-(K - k_j). The row masks are  |
+///   |    |      | c_0 + sum_i c_i1*x_i + c_i2*x_i^2, c the elements of E in the mask columns                        |
+///   |  - | P    | vector mask: <W, g>, W the weights on v_0; V: epsilon. v_0 := epsilon*v_0 + g, claim :=
+///   epsilon*claim| |    |      | + that | |  5 | V, P | one list of positions y in the witness's domain; the
+///   parameters are opened at y mod theirs. The    | |    |      | claims of leaf y are epsilon*(sum_lo beta(alpha, lo)
+///   column[lo]) + g at omega^y, of both segments  |
+///
+/// Everything else, and everything from v_0's root on, is as it is in opening.hpp.
+namespace tessera {
+
+/// Beside the claims, what a hiding proof leaves to be opened.
+template <class S>
+struct HidingClaims {
+  std::vector<Affine<S>> constraints;  // which are zero
+  std::array<std::size_t, 4> cells{};  // the witness oracle's tensor that holds each kind of cell
+  std::size_t masks = 0;               // that holds the row masks, constant along rows
+};
+
+/// All claims on two oracles as one: coefficients of weights, and what they add up to.
+template <class S>
+struct HidingBatch {
+  std::vector<std::vector<E>> coefficients;  // by oracle and claim
+  std::vector<LinearForm> cells;             // on the witness, coefficient 1
+  S target{};
+};
+
+/// 2^-(K - k_j), by oracle.
+std::vector<E> row_scales(const OpeningSchedule& schedule);
+
+/// `eta`, `gamma`: as drawn. Throws std::invalid_argument if claims do not fit.
+template <class S>
+HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                            std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
+                            E eta, E gamma);
+
+/// Weights of the row masks once rows are bound: of c_0, c_11, c_12, c_21, ..
+std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables);
+/// Index in v_0 of the first coordinate of the first row mask.
+std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                            std::size_t masks);
+/// The weights on v_0 that row masks have, at a point of v_0.
+E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
+               const BoundVariables& bound);
+
+/// The positions of the parameters, distinct and ascending, for those of the witness.
+std::vector<std::size_t> parameter_positions(const OpeningSchedule& schedule, std::span<const std::size_t> positions);
+
+/// The claims of round 0's leaves on v_0. `opened`: parameters, witness.
+std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
+                                             const BoundVariables& bound, E epsilon);
+
+}  // namespace tessera

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "commitment/codeword.hpp"
+#include "commitment/schedule.hpp"
+#include "hash/keyed_stream.hpp"
+
+/// \file
+/// What hiding oracles' leaves hold after the column.
+
+namespace tessera {
+
+/// Salt of the leaves at these positions: `count` elements each, as LeafExtras has them.
+std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::span<const std::size_t> positions);
+
+/// Salt alone, at this rank's positions of the oracle's domain.
+LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& parameters, const KeyedStream& salt,
+                         std::size_t count, const Communicator& comm);
+
+/// Of a witness (oracle 1 of `schedule`): both segments of v_0's mask at the position's point, the parameters' at its
+/// power that lies in their domain, then salt. Not collective.
+LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
+                         std::size_t salt_count, const Communicator& comm);
+
+}  // namespace tessera

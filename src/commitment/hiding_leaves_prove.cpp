@@ -1,0 +1,78 @@
+#include "commitment/hiding_leaves.hpp"
+
+#include <algorithm>
+
+#include "commitment/coset_transform.hpp"
+#include "commitment/schedule.hpp"
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t wave = std::size_t{1} << 12;  // of positions whose salt is made at once
+
+/// The salt of this rank's positions as elements [first, first + count) of their blocks.
+void fill_salt(const KeyedStream& stream, const ResidueShares& positions, std::size_t first, std::size_t count,
+               std::span<F> blocks) {
+  const std::size_t all = std::size_t{1} << positions.log_indices();
+  const std::size_t step = std::min(wave, all);
+#pragma omp parallel
+  {
+    std::vector<F> salts(step * count);
+#pragma omp for schedule(static)
+    for (std::size_t begin = 0; begin < all; begin += step) {
+      stream.elements(begin * count, std::span<F>(salts));
+      for (std::size_t i = 0; i < step; ++i) {
+        if (positions.log_count() == 0 || positions.mine().contains(positions.class_of(begin + i))) {
+          F* const block = blocks.data() + positions.own_place(begin + i) * LeafExtras::block;
+          F* const end = std::copy_n(salts.data() + i * count, count, block + first);
+          std::fill(end, block + LeafExtras::block, F::zero());
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::span<const std::size_t> positions) {
+  std::vector<F> blocks(positions.size() * LeafExtras::block);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    stream.elements(positions[i] * count, std::span(blocks).subspan(i * LeafExtras::block, count));
+  }
+  return blocks;
+}
+
+LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& parameters, const KeyedStream& salt,
+                         std::size_t count, const Communicator& comm) {
+  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
+                                comm.size());
+  LeafExtras extras{count, RawVector<F>(positions.size() * LeafExtras::block)};
+  fill_salt(salt, positions, 0, count, extras.values);
+  return extras;
+}
+
+LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
+                         std::size_t salt_count, const Communicator& comm) {
+  const CommittedWord& parameters = schedule.oracles[0];
+  const CommittedWord& witness = schedule.oracles[1];
+  constexpr std::size_t masks = 4;
+  static_assert(CosetTransform::lanes == LeafExtras::block);
+  const ResidueShares positions(witness.log_domain(), comm.rank(), comm.size());
+  RawVector<E> of_witness(std::size_t{1} << witness.log_columns);
+  RawVector<E> of_parameters(std::size_t{1} << parameters.log_columns);
+  vector.elements(witness.offset, std::span<E>(of_witness));
+  vector.elements(parameters.offset, std::span<E>(of_parameters));
+  // the parameters' polynomial at a power of the position's point: its coefficients lie apart
+  const std::size_t apart = std::size_t{1} << (witness.log_columns - parameters.log_columns);
+  CosetTransform transform(witness.log_columns, positions);
+  (void)transform([&](std::size_t n, F* to) {
+    const E second = n % apart == 0 ? of_parameters[n / apart] : E::zero();
+    to[0] = of_witness[n].c0, to[1] = of_witness[n].c1, to[2] = second.c0, to[3] = second.c1;
+    return masks;
+  });
+  LeafExtras extras{masks + salt_count, std::move(transform).release()};
+  fill_salt(salt, positions, masks, salt_count, extras.values);
+  return extras;
+}
+
+}  // namespace tessera

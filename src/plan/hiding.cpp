@@ -1,0 +1,32 @@
+#include "plan/hiding.hpp"
+
+#include <algorithm>
+
+#include "commitment/schedule.hpp"
+#include "plan/plan.hpp"
+
+namespace tessera {
+
+std::size_t parameter_tail_columns(std::uint64_t proofs) {
+  constexpr unsigned log_inverse_rate = 1;
+  return positions_for(log_inverse_rate, OpeningSchedule::default_grinding) * proofs;
+}
+
+Shape columns_shape(std::size_t columns, unsigned log_rows) {
+  // few chunks, whatever a key asks for
+  constexpr unsigned log_chunks = 10;
+  const unsigned log_cells = ceil_log2(columns << log_rows);
+  const unsigned log_chunk = std::max(OracleLayout::min_log_chunk, log_cells - std::min(log_cells, log_chunks));
+  const std::size_t in_chunk = std::size_t{1} << (log_chunk - log_rows);
+  return Shape({Dimension::outer((columns + in_chunk - 1) / in_chunk), Dimension::whole(std::size_t{1} << log_chunk)});
+}
+
+OracleLayout parameter_layout(const VerifyingKey& key) {
+  std::vector<Shape> shapes = parameter_shapes(key.shape);
+  if (key.hiding_proofs > 0) {
+    shapes.push_back(columns_shape(parameter_tail_columns(key.hiding_proofs), key.parameter_oracle.log_rows));
+  }
+  return OracleLayout(std::move(shapes));
+}
+
+}  // namespace tessera

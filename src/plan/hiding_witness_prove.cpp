@@ -1,0 +1,92 @@
+#include "plan/hiding_witness.hpp"
+
+#include <algorithm>
+
+namespace tessera {
+namespace {
+
+/// Elements of E as pairs of cells.
+ChunkedTensor<std::int64_t> cells_of(const Shape& shape, std::span<const E> elements, const Communicator& comm) {
+  ChunkedTensor<std::int64_t> cells(shape, {}, comm.rank(), comm.size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    cells.values()[2 * i] = signed_value(elements[i].c0);
+    cells.values()[2 * i + 1] = signed_value(elements[i].c1);
+  }
+  return cells;
+}
+
+/// Coordinates of elements of E in columns of their own, the same in all rows.
+ChunkedTensor<std::int64_t> constant_columns(const Shape& shape, std::span<const E> elements, unsigned log_rows,
+                                             const Communicator& comm) {
+  ChunkedTensor<std::int64_t> columns(shape, {}, comm.rank(), comm.size());
+  for (std::size_t i = 0; i < elements.size() << (log_rows + 1); ++i) {
+    const std::size_t column = i >> log_rows;
+    const E& element = elements[column / 2];
+    columns.values()[i] = signed_value(column % 2 == 0 ? element.c0 : element.c1);
+  }
+  return columns;
+}
+
+std::vector<E> elements(const Digest& seed, std::string_view purpose, std::size_t count) {
+  std::vector<E> result(count);
+  KeyedStream(seed, purpose).elements(0, std::span<E>(result));
+  return result;
+}
+
+}  // namespace
+
+std::int64_t signed_value(F element) {
+  const std::uint64_t value = element.value();
+  return static_cast<std::int64_t>(value > F::modulus / 2 ? value - F::modulus : value);
+}
+
+ChunkedTensor<std::int64_t> random_columns(const Shape& shape, const KeyedStream& stream, const Communicator& comm) {
+  ChunkedTensor<std::int64_t> columns(shape, {0}, comm.rank(), comm.size());
+  const std::vector<std::size_t>& held = columns.held();
+  constexpr std::size_t run_cells = std::size_t{1} << 13;
+  const std::size_t run = std::max(std::size_t{1}, run_cells >> shape.inner_bits());  // of chunks
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < held.size(); first += run) {
+    std::vector<F> values(shape.chunk_size() * std::min(run, held.size() - first));
+    stream.elements(held[first] * shape.chunk_size(), std::span<F>(values));  // a rank's chunks are neighbours
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      columns.values()[first * shape.chunk_size() + i] = signed_value(values[i]);
+    }
+  }
+  return columns;
+}
+
+HidingWitness::HidingWitness(const HidingPlan& plan, const OracleParameters& witness_oracle, const Digest& seed,
+                             const Communicator& comm)
+    : pads_(elements(seed, "pads", plan.pads.pads)), row_masks_(elements(seed, "row masks", plan.row_masks())) {
+  for (const auto& [first, second] : plan.pads.pairs) {
+    left_.push_back(pads_[first]);
+    right_.push_back(pads_[second]);
+  }
+  const std::vector<E> pair = elements(seed, "random pair", 2);
+  left_.push_back(pair[0]);
+  right_.push_back(pair[1]);
+  left_.resize(std::size_t{1} << plan.log_products);
+  right_.resize(left_.size());
+  std::vector<E> products(left_.size());
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    products[k] = left_[k] * right_[k];
+  }
+  using Tensor = HidingPlan::Tensor;
+  tensors_.push_back(cells_of(plan.shapes[Tensor::pad], pads_, comm));
+  tensors_.push_back(cells_of(plan.shapes[Tensor::left], left_, comm));
+  tensors_.push_back(cells_of(plan.shapes[Tensor::right], right_, comm));
+  tensors_.push_back(cells_of(plan.shapes[Tensor::product], products, comm));
+  tensors_.push_back(constant_columns(plan.shapes[Tensor::mask], row_masks_, witness_oracle.log_rows, comm));
+  tensors_.push_back(random_columns(plan.shapes[Tensor::tail], KeyedStream(seed, "tail"), comm));
+}
+
+std::vector<IntegerTensor> HidingWitness::tensors() const {
+  std::vector<IntegerTensor> views;
+  for (const auto& tensor : tensors_) {
+    views.emplace_back(&tensor);
+  }
+  return views;
+}
+
+}  // namespace tessera

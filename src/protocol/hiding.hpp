@@ -1,0 +1,31 @@
+#pragma once
+
+#include "commitment/hiding_batch.hpp"
+#include "protocol/protocol.hpp"
+
+/// \file
+/// Proofs under hiding keys (src/README.md, section 17).
+
+namespace tessera {
+
+/// What a hiding proof comes down to before its opening.
+template <class S>
+struct HiddenProofOf {
+  Digest witness_root{};
+  ClaimLedgerOf<Affine<S>> ledger;
+  HidingClaims<S> claims;
+};
+
+/// Everything but the opening. Throws Rejected.
+template <class S>
+HiddenProofOf<S> verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript);
+
+/// Parameters and witness.
+std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root);
+
+/// prove_witness() under a hiding key; options.hiding is there. No timings.
+Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                           const Witness& witness, CodewordStore& parameter_codeword, Communicator& comm,
+                           const ProverOptions& options);
+
+}  // namespace tessera

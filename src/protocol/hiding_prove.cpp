@@ -1,0 +1,56 @@
+#include "commitment/hiding_leaves.hpp"
+#include "plan/hiding_witness.hpp"
+#include "plan/prover_context.hpp"
+#include "plan/witness.hpp"
+#include "protocol/hiding.hpp"
+#include "subprotocols/pad_products.hpp"
+
+namespace tessera {
+
+Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                           const Witness& witness, CodewordStore& parameter_codeword, Communicator& comm,
+                           const ProverOptions& options) {
+  if (!options.hiding) {
+    throw std::logic_error("hiding: no randomness for a proof under a hiding key");
+  }
+  const Digest& seed = options.hiding->seed;
+  if (options.hiding->reserve) {
+    options.hiding->reserve();
+  }
+  const Digest statement_digest = statement_seed(key, statement);
+  ProverTranscript transcript(statement_digest);
+  transcript.set_listener(options.listener);
+  const HidingPlan& hiding = *plan.hiding;
+  const HidingWitness random(hiding, plan.witness_oracle, seed, comm);
+  const KeyedStream vector_mask(seed, "vector mask");
+  std::vector<IntegerTensor> tensors = witness.tensors;
+  std::ranges::copy(random.tensors(), std::back_inserter(tensors));
+  std::unique_ptr<CodewordStore> codeword;
+  {
+    const auto scope = transcript.scope("commitment");
+    LeafExtras extras = masked_leaves(opening_schedule(hiding_oracles(plan, key, {})), vector_mask,
+                                      KeyedStream(seed, "salt"), salt_elements, comm);
+    codeword = commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
+                             std::move(extras));
+  }
+  transcript.send("witness", codeword->root());
+  transcript.begin_pads(random.pads());
+  ClaimLedger ledger(plan.pass);
+  const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
+  lookup.add_claims(ledger);
+  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm};
+  walk(context, plan);
+  prove_pad_products(context, random.left(), random.right());
+  transcript.end_pads();
+  // the claims as the verifier sees them: it says what hidden values are made of
+  VerifierTranscript verifier(statement_digest, transcript.payload());
+  const HiddenProofOf<E> hidden = verify_hidden_layers(plan, statement, verifier);
+  std::vector<IntegerTensor> parameters = witness.parameters;
+  parameters.push_back(options.hiding->parameter_columns);
+  const std::vector<OracleWitness> witnesses{{std::move(parameters), &parameter_codeword}, {tensors, codeword.get()}};
+  prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
+                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_mask}, comm);
+  return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
+}
+
+}  // namespace tessera

@@ -1,0 +1,69 @@
+#include "frozen_challenges.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "transcript/transcript.hpp"
+
+namespace tessera::test {
+namespace {
+
+bool frozen = false;
+const KeyedStream* replaced = nullptr;
+std::span<const E> replacement;
+
+// What the linker puts in place of Transcript::absorb(), Transcript::work_of(), find_nonce() and
+// KeyedStream::elements(E), and what those were (--wrap).
+#define TESSERA_WRAPPED(NAME) __asm__("__wrap_" NAME)
+#define TESSERA_REAL(NAME) __asm__("__real_" NAME)
+#define TESSERA_ABSORB \
+  "_ZN7tessera10Transcript6absorbESt17basic_string_viewIcSt11char_traitsIcEESt4spanIKhLm18446744073709551615EE"
+#define TESSERA_WORK_OF "_ZNK7tessera10Transcript7work_ofEm"
+#define TESSERA_FIND_NONCE "_ZN7tessera10find_nonceERKSt5arrayIhLm32EEj"
+#define TESSERA_ELEMENTS "_ZNK7tessera11KeyedStream8elementsEmSt4spanINS_1EELm18446744073709551615EE"
+
+}  // namespace
+
+void real_absorb(Transcript*, std::string_view, std::span<const std::uint8_t>) TESSERA_REAL(TESSERA_ABSORB);
+unsigned real_work_of(const Transcript*, std::uint64_t) TESSERA_REAL(TESSERA_WORK_OF);
+std::uint64_t real_find_nonce(const Digest&, unsigned) TESSERA_REAL(TESSERA_FIND_NONCE);
+void real_elements(const KeyedStream*, std::uint64_t, std::span<E>) TESSERA_REAL(TESSERA_ELEMENTS);
+void wrapped_absorb(Transcript*, std::string_view, std::span<const std::uint8_t>) TESSERA_WRAPPED(TESSERA_ABSORB);
+unsigned wrapped_work_of(const Transcript*, std::uint64_t) TESSERA_WRAPPED(TESSERA_WORK_OF);
+std::uint64_t wrapped_find_nonce(const Digest&, unsigned) TESSERA_WRAPPED(TESSERA_FIND_NONCE);
+void wrapped_elements(const KeyedStream*, std::uint64_t, std::span<E>) TESSERA_WRAPPED(TESSERA_ELEMENTS);
+
+void wrapped_absorb(Transcript* transcript, std::string_view label, std::span<const std::uint8_t> data) {
+  if (!frozen) {
+    real_absorb(transcript, label, data);
+  }
+}
+
+unsigned wrapped_work_of(const Transcript* transcript, std::uint64_t nonce) {
+  return frozen ? std::numeric_limits<unsigned>::max() : real_work_of(transcript, nonce);
+}
+
+std::uint64_t wrapped_find_nonce(const Digest& state, unsigned bits) {
+  return frozen ? 0 : real_find_nonce(state, bits);
+}
+
+void wrapped_elements(const KeyedStream* stream, std::uint64_t first, std::span<E> to) {
+  if (stream == replaced) {
+    std::ranges::copy(replacement.subspan(first, to.size()), to.begin());
+  } else {
+    real_elements(stream, first, to);
+  }
+}
+
+FrozenChallenges::FrozenChallenges() { frozen = true; }
+FrozenChallenges::~FrozenChallenges() { frozen = false; }
+
+ReplacedStream::ReplacedStream(const KeyedStream& stream, std::span<const E> elements) {
+  replaced = &stream;
+  replacement = elements;
+}
+ReplacedStream::~ReplacedStream() { replaced = nullptr; }
+
+}  // namespace tessera::test

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "base/little_endian.hpp"
+#include "model/import.hpp"
+#include "plan/hiding_witness.hpp"
+#include "protocol/hiding.hpp"
+
+#include "../soundness/fixture.hpp"
+
+namespace tessera::testing {
+
+/// A bundled model under a hiding key, made once per process.
+inline TestModel& hiding_model(const std::string& name = "odd-40k") {
+  static std::map<std::string, TestModel> models;
+  const auto found = models.find(name);
+  if (found != models.end()) {
+    return found->second;
+  }
+  const std::filesystem::path folder = std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name;
+  return models.try_emplace(name, import_model(folder).model, 1).first->second;
+}
+
+/// A statement about it, ready to be proven any number of times.
+struct HidingJob {
+  TestModel& test;
+  Statement statement;
+  ModelPlan plan;
+  Trace trace;
+  std::unique_ptr<Witness> witness;
+
+  explicit HidingJob(TestModel& model = hiding_model(), const std::vector<std::uint32_t>& prompt = {17},
+                     std::size_t generate = 1)
+      : test(model),
+        statement(true_statement(test, prompt, generate)),
+        plan(ModelPlan::of(test.key, statement)),
+        trace(run_inference(test.integers, plan, prompt, test.comm)),
+        witness(make_witness(plan, statement, trace, test.parameters, test.comm)) {}
+
+  [[nodiscard]] Proof prove(const Digest& seed) {
+    return prove_hidden_witness(plan, test.key, statement, *witness, *test.codeword, test.comm,
+                                {.hiding = HidingOptions{&*test.random_tail, seed}});
+  }
+  [[nodiscard]] Verdict verify(std::span<const std::uint8_t> payload) const {
+    return verify_inference(plan, test.key, statement, payload);
+  }
+};
+
+}  // namespace tessera::testing

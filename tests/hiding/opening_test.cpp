@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include "hiding_opening.hpp"
+
+namespace tessera::test {
+namespace {
+
+struct Rows {
+  unsigned parameters, witness;
+};
+
+TEST(HidingOpening, is_accepted) {
+  for (const Rows rows : {Rows{3, 3}, Rows{4, 3}, Rows{3, 4}, Rows{6, 3}, Rows{4, 7}}) {
+    SCOPED_TRACE(::testing::Message() << rows.parameters << " and " << rows.witness << " row variables");
+    const OpeningValues values(1);
+    HidingOpening opening({{rows.parameters, 1}, {rows.witness, 1}, 208, 208}, values, seed_of("accepted"));
+    const ProverTranscript transcript = opening.prove(opening.draw(1));
+    EXPECT_NO_THROW(opening.verify(transcript.payload()));
+  }
+}
+
+/// What a frozen opening draws for gamma and epsilon.
+struct Drawn {
+  E gamma, epsilon;
+  Drawn(const Digest& seed, unsigned row_variables) {
+    ProverTranscript transcript(seed);
+    const auto scope = transcript.scope("opening");
+    (void)transcript.challenge("batch constraints");
+    gamma = transcript.challenge("batch claims");
+    for (unsigned i = 0; i < row_variables; ++i) {
+      (void)transcript.challenge("bind");
+    }
+    epsilon = transcript.challenge("mask");
+  }
+};
+
+/// A claim that is false by d makes the running one false by C = gamma*d/2^K after K rounds. A liar makes up for it
+/// with S, the sum of weights and mask, if epsilon is known before: without epsilon, or with a guess of it, in vain.
+TEST(HidingOpening, sum_of_the_mask_makes_up_for_no_false_claim) {
+  const FrozenChallenges frozen;
+  const OpeningValues values(1);
+  const Digest seed = seed_of("lie");
+  HidingOpening opening({{4, 1}, {3, 1}, 208, 208}, values, seed);
+  const ProverTranscript transcript = opening.prove(opening.draw(1));
+  const E lie = E::from_signed(5);
+  const Drawn drawn(seed, opening.schedule().row_variables);
+  const E false_by = drawn.gamma * lie * two_to_the_minus(opening.schedule().row_variables);
+  const auto sum = std::ranges::find(transcript.messages(), "vector mask", &Message::label);
+  ASSERT_NE(sum, transcript.messages().end());
+  const auto accepted = [&](E more) {
+    std::vector<std::uint8_t> payload = transcript.payload();
+    std::array<E, 1> sent{more};
+    sent[0] += E{F::from_canonical(read_little_endian<std::uint64_t>(payload.data() + sum->offset)),
+                 F::from_canonical(read_little_endian<std::uint64_t>(payload.data() + sum->offset + sizeof(F)))};
+    std::ranges::copy(encode(std::span<const E>(sent)), payload.begin() + static_cast<std::ptrdiff_t>(sum->offset));
+    try {
+      opening.verify(payload, lie);
+    } catch (const Rejected&) {
+      return false;
+    }
+    return true;
+  };
+  EXPECT_FALSE(accepted({}));
+  EXPECT_FALSE(accepted(-false_by));
+  EXPECT_TRUE(accepted(-drawn.epsilon * false_by));
+}
+
+}  // namespace
+}  // namespace tessera::test

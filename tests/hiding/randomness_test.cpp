@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "commitment/hiding_leaves.hpp"
+#include "commitment/residue_shares.hpp"
+#include "hiding_job.hpp"
+
+namespace tessera::testing {
+namespace {
+
+/// Every random element of a proof: pads, random pair, row masks, tail, the vector's mask, salts of the witness; and of
+/// the parameters, which are the key's.
+std::vector<F> random_elements(const HidingJob& job, const Digest& seed) {
+  const HidingPlan& hiding = *job.plan.hiding;
+  SelfCommunicator comm;
+  const HidingWitness random(hiding, job.plan.witness_oracle, seed, comm);
+  std::vector<E> all = random.pads();
+  const std::size_t pairs = hiding.pads.pairs.size();
+  all.push_back(random.left()[pairs]);
+  all.push_back(random.right()[pairs]);
+  all.insert(all.end(), random.row_masks().begin(), random.row_masks().end());
+  const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
+  std::vector<E> mask(std::size_t{1} << schedule.log_vector);
+  KeyedStream(seed, "vector mask").elements(0, std::span<E>(mask));
+  all.insert(all.end(), mask.begin(), mask.end());
+  std::vector<F> elements;
+  for (const E& element : all) {
+    elements.push_back(element.c0);
+    elements.push_back(element.c1);
+  }
+  const std::vector<IntegerTensor> tensors = random.tensors();
+  const auto& tail = *std::get<const ChunkedTensor<std::int64_t>*>(tensors[HidingPlan::tail]);
+  for (const std::int64_t cell : tail.values()) {
+    elements.push_back(F::from_signed(cell));
+  }
+  std::vector<F> salt(salt_elements << schedule.oracles[1].log_domain());
+  KeyedStream(seed, "salt").elements(0, std::span<F>(salt));
+  elements.insert(elements.end(), salt.begin(), salt.end());
+  return elements;
+}
+
+/// No two are alike, of one proof or of two, nor with the parameters' random columns; none is zero.
+TEST(HidingRandomness, all_elements_are_fresh) {
+  HidingJob job;
+  std::set<std::uint64_t> seen{0};
+  std::size_t count = 1;
+  for (const auto seed : {std::uint8_t{1}, std::uint8_t{2}}) {
+    for (const F element : random_elements(job, Digest{seed})) {
+      seen.insert(element.value());
+      ++count;
+    }
+  }
+  for (const std::int64_t cell : job.test.random_tail->values()) {
+    seen.insert(F::from_signed(cell).value());
+    ++count;
+  }
+  EXPECT_EQ(seen.size(), count);
+}
+
+/// What leaves hold is that randomness: salts of all leaves and the vector's mask at their points.
+TEST(HidingRandomness, leaves_hold_it) {
+  HidingJob job;
+  SelfCommunicator comm;
+  const Digest seed{1};
+  const KeyedStream vector(seed, "vector mask"), salt(seed, "salt");
+  const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
+  const LeafExtras extras = masked_leaves(schedule, vector, salt, salt_elements, comm);
+  ASSERT_EQ(extras.count, mask_elements + salt_elements);
+  const ResidueShares shares(schedule.oracles[1].log_domain(), 0, 1);
+  for (const std::size_t position : {std::size_t{0}, std::size_t{1}, std::size_t{77}, shares.size() - 1}) {
+    const F* const leaf = extras.values.data() + shares.own_place(position) * LeafExtras::block;
+    for (std::size_t oracle = 0; oracle < 2; ++oracle) {
+      const CommittedWord& word = schedule.oracles[oracle];
+      std::vector<E> mask(std::size_t{1} << word.log_columns);
+      vector.elements(word.offset, std::span<E>(mask));
+      const F point = F::root_of_unity(word.log_domain()).power(position);
+      E value;
+      for (std::size_t i = mask.size(); i-- > 0;) {
+        value = value * point + mask[i];
+      }
+      const F* const found = leaf + (oracle == 0 ? 2 : 0);
+      EXPECT_EQ(value, (E{found[0], found[1]})) << "oracle " << oracle << " at " << position;
+    }
+    const std::vector<std::size_t> one{position};
+    const std::vector<F> block = salt_blocks(salt, salt_elements, one);
+    EXPECT_TRUE(std::equal(leaf + mask_elements, leaf + extras.count, block.begin()));
+    EXPECT_TRUE(std::all_of(leaf + extras.count, leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing

@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include "echelon.hpp"
+#include "hiding_opening.hpp"
+
+namespace tessera::test {
+namespace {
+
+using Part = HidingOpening::Part;
+using Randomness = HidingOpening::Randomness;
+
+/// The derivative, by element of the randomness, of the map from an opening's randomness to everything that it sends,
+/// with challenges fixed. The map is affine.
+class Derivative {
+ public:
+  Derivative(HidingOpening& opening, std::uint64_t seed) : opening_(opening), at_(opening.draw(seed)) {
+    origin_ = opening_.sent(at_);
+  }
+  std::vector<F> by(Part part, std::size_t element) {
+    Randomness moved = at_;
+    moved[part][element] += F::one();
+    return minus_origin(opening_.sent(moved));
+  }
+  [[nodiscard]] std::vector<F> minus_origin(std::vector<F> sent) const {
+    EXPECT_EQ(sent.size(), origin_.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      sent[i] -= origin_[i];
+    }
+    return sent;
+  }
+
+ private:
+  HidingOpening& opening_;
+  Randomness at_;
+  std::vector<F> origin_;
+};
+
+/// Tails exactly as wide as what is opened, so that nothing is random without need.
+OpeningSizes least_tails(OpeningSizes sizes, const OpeningValues& values, const Digest& seed) {
+  HidingOpening wide(sizes, values, seed);
+  (void)wide.sent(wide.draw(1));
+  const unsigned log_vector = wide.schedule().log_vector;
+  sizes.parameter_tail = wide.positions_of_parameters().size();
+  sizes.witness_tail = wide.positions().size();
+  EXPECT_EQ(HidingOpening(sizes, values, seed).schedule().log_vector, log_vector);
+  return sizes;
+}
+
+struct Rows {
+  unsigned parameters, witness;
+};
+
+class SlowRank : public ::testing::TestWithParam<Rows> {};
+
+/// With all challenges fixed, what an opening sends is determined by the row masks' sum and rounds, the opened columns
+/// and the masked vector: as many elements of F as there are random ones. They take all values, each of them needs
+/// every random element, and nothing else is sent.
+TEST_P(SlowRank, everything_sent_is_as_random_as_checks_allow) {
+  const FrozenChallenges frozen;
+  const OpeningValues values(1), others(2);
+  const Digest seed = seed_of("rank");
+  const OpeningSizes sizes = least_tails({{GetParam().parameters, 1}, {GetParam().witness, 1}, 184, 184}, values, seed);
+  HidingOpening opening(sizes, values, seed);
+  Derivative derivative(opening, 3);
+  Echelon span;
+  std::size_t random = 0;
+  for (const Part part : {Part::parameter_tail, Part::witness_tail, Part::rows, Part::vector}) {
+    for (std::size_t i = 0; i < opening.size(part); ++i, ++random) {
+      EXPECT_TRUE(span.add(derivative.by(part, i))) << "element " << i << " of part " << part << " hides nothing";
+    }
+  }
+  const std::size_t row_elements = 2 * (1 + 2 * std::size_t{opening.schedule().row_variables});
+  const std::size_t column_elements = (opening.positions_of_parameters().size() << GetParam().parameters) +
+                                      (opening.positions().size() << GetParam().witness);
+  const std::size_t vector_elements = 2 * (opening.columns(0) + opening.columns(1));
+  EXPECT_EQ(span.rank(), row_elements + column_elements + vector_elements);
+  EXPECT_EQ(random, span.rank());
+  // other values explain what these send, and the map is affine
+  HidingOpening other(sizes, others, seed);
+  EXPECT_TRUE(span.spans(derivative.minus_origin(opening.sent(opening.draw(4)))));
+  EXPECT_TRUE(span.spans(derivative.minus_origin(other.sent(other.draw(5)))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, SlowRank, ::testing::Values(Rows{3, 3}, Rows{4, 3}, Rows{3, 4}), [](const auto& rows) {
+  return "k_p" + std::to_string(rows.param.parameters) + "_k_w" + std::to_string(rows.param.witness);
+});
+
+/// Positions that a proof with this seed opens in the parameters.
+std::vector<std::size_t> opened_parameters(const OpeningSizes& sizes, const OpeningValues& values, const Digest& seed) {
+  HidingOpening opening(sizes, values, seed);
+  (void)opening.prove(opening.draw(1));
+  return opening.positions_of_parameters();
+}
+
+/// Columns at these positions of a parameter oracle, by its random tail.
+class TailColumns {
+ public:
+  TailColumns(unsigned log_rows, std::size_t columns, const OpeningValues& values, std::vector<std::size_t> positions)
+      : log_rows_(log_rows),
+        values_(values),
+        positions_(std::move(positions)),
+        tail_(columns_shape(columns, log_rows), {}, 0, 1),
+        origin_(at_tail()) {}
+  std::vector<F> by(std::size_t element) {
+    tail_.values()[element] = 1;
+    std::vector<F> columns = at_tail();
+    tail_.values()[element] = 0;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      columns[i] -= origin_[i];
+    }
+    return columns;
+  }
+
+ private:
+  std::vector<F> at_tail() {
+    const OracleLayout layout({OpeningValues::shape(), tail_.shape()});
+    const std::vector<IntegerTensor> tensors{&values_.weights, &tail_};
+    return commit_oracle(layout, {log_rows_, 1}, tensors, comm_)->columns(positions_);
+  }
+
+  unsigned log_rows_;
+  const OpeningValues& values_;
+  std::vector<std::size_t> positions_;
+  SelfCommunicator comm_;
+  ChunkedTensor<std::int64_t> tail_;
+  std::vector<F> origin_;
+};
+
+/// A key that is good for two proofs: what both open of the parameters is random together, with as many columns in the
+/// tail as there are positions, and not with one less.
+TEST(SlowTwoProofs, need_a_tail_column_for_every_position) {
+  const FrozenChallenges frozen;
+  const OpeningValues values(1);
+  constexpr unsigned log_rows = 3;
+  const std::size_t most = parameter_tail_columns(2);
+  const OpeningSizes sizes{{log_rows, 1}, {log_rows, 1}, most, parameter_tail_columns(1)};
+  std::vector<std::size_t> positions = opened_parameters(sizes, values, seed_of("first"));
+  std::ranges::copy(opened_parameters(sizes, values, seed_of("second")), std::back_inserter(positions));
+  positions = distinct_positions(positions);
+  ASSERT_LE(positions.size(), most);
+  const std::size_t width = positions.size();
+  TailColumns columns(log_rows, width, values, positions);
+  Echelon span;
+  for (std::size_t i = 0; i < (width - 1) << log_rows; ++i) {
+    EXPECT_TRUE(span.add(columns.by(i)));
+  }
+  EXPECT_EQ(span.rank(), (width - 1) << log_rows);
+  for (std::size_t i = (width - 1) << log_rows; i < width << log_rows; ++i) {
+    EXPECT_TRUE(span.add(columns.by(i)));
+  }
+  EXPECT_EQ(span.rank(), positions.size() << log_rows);
+}
+
+}  // namespace
+}  // namespace tessera::test
