@@ -70,7 +70,7 @@ CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geome
       kind_(kind),
       shards_(std::make_unique<Shards>(first_shard(geometry.shards(), comm.rank(), comm.size()),
                                        first_shard(geometry.shards(), comm.rank() + 1, comm.size()), geometry)) {
-  if (geometry.groups() == 0) {
+  if ((std::size_t{1} << geometry.log_rows) < CodewordGeometry::group_rows) {
     throw std::invalid_argument("CodewordWriter: fewer than 8 rows");
   }
   allow_open_files(shards_->count);
