@@ -50,6 +50,11 @@ struct CommitCommand {
 };
 void run(const CommitCommand& options, Context& context);
 
+struct RenewCommand {
+  std::string model, commitment, renewed, out;
+};
+void run(const RenewCommand& options, Context& context);
+
 struct ProveCommand {
   static constexpr double gibibyte = 1 << 30;
   std::string model, commitment, out, scratch, checkpoint;

@@ -53,6 +53,19 @@ void declare(CLI::App& app, CommitCommand& options) {
       ->needs(hiding);
 }
 
+void declare(CLI::App& app, RenewCommand& options) {
+  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
+  app.add_option("--commitment", options.commitment, "directory written by commit --hiding, with a proof left")
+      ->type_name(directory_argument)
+      ->required();
+  app.add_option("--renewed", options.renewed, "another one of the same model, with another secret")
+      ->type_name(directory_argument)
+      ->required();
+  app.add_option("--out", options.out, "renewal file to write, for tessera-verify --renewal")
+      ->type_name(file_argument)
+      ->required();
+}
+
 void declare_pass_length(CLI::App& app, auto& length) {
   app.add_option("--pass-length", length,
                  "rows of a pass, a power of two: all passes are proven together (default: 128)")

@@ -22,6 +22,7 @@ struct Options {
   ImportCommand import;
   EvaluateCommand evaluate;
   CommitCommand commit;
+  RenewCommand renew;
   ProveCommand prove;
   GatherCommand gather;
   InspectCommand inspect;
@@ -40,6 +41,8 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("import", "Quantize a checkpoint into a model file", Ranks::first, options.import);
   visit("evaluate", "Perplexity of the integer model beside the float model", Ranks::all, options.evaluate);
   visit("commit", "Commit to a model's parameters and write the verifying key", Ranks::all, options.commit);
+  visit("renew", "Prove that a new hiding commitment is to the same parameters as one whose proofs run out", Ranks::all,
+        options.renew);
   visit("prove", "Generate text and prove that this model generated it", Ranks::all, options.prove);
   visit("gather", "Put many proofs into one archive, or take them out again", Ranks::first, options.gather);
   visit("inspect", "Say what a file of ours is and what is in it", Ranks::first, options.inspect);

@@ -1,15 +1,44 @@
 #include "cli/verify_conversation.hpp"
 
 #include "archive/isolated.hpp"
+#include "archive/renewal_file.hpp"
 #include "base/errors.hpp"
+#include "base/text.hpp"
+#include "protocol/renewal.hpp"
 
 namespace tessera::cli {
 
-Judge open_key(const Conversation& options) {
-  Judge judge{options.key, load_key_isolated(options.key), {}};
+namespace {
+
+/// Goes on from the judge's key to the one that the file renews it by.
+void renew(Judge& judge, const std::string& file) {
+  Renewal renewal = load_renewal_isolated(file);
+  const auto reject = [&](const std::string& scope, const std::string& reason) {
+    throw Rejected(scope, "renewal " + one_line(file) + ": " + reason);
+  };
+  if (renewal.old_key != judge.digest) {
+    reject("/statement", "it renews another key than the one before it");
+  }
+  const Verdict verdict = verify_renewal(judge.key, renewal.key, renewal.payload);
+  if (!verdict.accepted) {
+    reject(verdict.scope, verdict.reason);
+  }
+  judge.key = std::move(renewal.key);
   judge.digest = judge.key.digest();
+  judge.key_file = file;
+  judge.renewals.push_back({file, judge.digest});
+}
+
+}  // namespace
+
+Judge open_key(const Conversation& options) {
+  Judge judge{options.key, load_key_isolated(options.key), {}, {}, {}};
+  judge.digest = judge.given = judge.key.digest();
   if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
+  }
+  for (const std::string& file : options.renewals) {
+    renew(judge, file);
   }
   return judge;
 }

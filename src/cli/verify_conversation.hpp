@@ -7,7 +7,8 @@
 
 namespace tessera::cli {
 
-/// Reads the key. Throws InputError if it is unusable or not the expected one.
+/// Reads the key and goes on by its renewals. Throws InputError if a file is unusable or the key not the expected one,
+/// Rejected if a renewal is false.
 Judge open_key(const Conversation& options);
 
 /// The parts of a conversation, up to the first that is not accepted; show() is given each. Throws InputError if there

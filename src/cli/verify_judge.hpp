@@ -12,11 +12,19 @@
 
 namespace tessera::cli {
 
+/// A file that renews a key, and the new key's digest.
+struct RenewedKey {
+  std::string file;
+  Digest digest;
+};
+
 /// The key that proofs are verified with, read once.
 struct Judge {
   std::string key_file;
   VerifyingKey key;
   Digest digest;
+  Digest given;                      // of the key that was trusted to begin with
+  std::vector<RenewedKey> renewals;  // that lead from it to this one
 };
 
 /// Where a proof is.

@@ -1,5 +1,6 @@
 #include <functional>
 #include <iostream>
+#include <optional>
 #include "archive/hdf5.hpp"
 #include "base/errors.hpp"
 
@@ -10,6 +11,7 @@
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
 #include "cli/verify_sources.hpp"
+#include "transcript/verifier.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -25,9 +27,16 @@ void print_ids(const char* what, const VerifyingKey& key, const std::vector<std:
 
 EachOptions each_of(const VerifyOptions& options) { return {options.proofs, options.jobs, options.json}; }
 
-ExitCode run_as_text(const VerifyOptions& options) {
-  const Judge judge = open_key(options);
-  std::cout << "key digest " << to_hex(judge.digest) << '\n' << std::flush;  // before there are other processes
+ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
+  std::cout << "key digest " << to_hex(judge.given) << '\n';
+  for (const RenewedKey& renewal : judge.renewals) {
+    std::cout << "renewed to " << to_hex(renewal.digest) << " by " << one_line(renewal.file) << '\n';
+  }
+  std::cout << std::flush;  // before there are other processes
+  if (options.proofs.empty()) {
+    std::cout << "ACCEPTED\n";
+    return done;
+  }
   if (options.each) {
     const Tally tally =
         judge_each(judge, each_of(options), [](const std::string& line) { std::cout << line << '\n'
@@ -55,6 +64,17 @@ ExitCode run_as_text(const VerifyOptions& options) {
   return code;
 }
 
+ExitCode run_as_text(const VerifyOptions& options) {
+  std::optional<Judge> judge;
+  try {
+    judge = open_key(options);
+  } catch (const Rejected&) {  // a renewal
+    std::cout << describe(std::current_exception()).message << '\n';
+    return rejected;
+  }
+  return run_as_text(options, *judge);
+}
+
 /// One document, also where the key is unusable.
 ExitCode run_as_json(const VerifyOptions& options) {
   JsonDocument document;
@@ -68,7 +88,14 @@ ExitCode run_as_json(const VerifyOptions& options) {
   document.add("mode", options.each ? "each" : "conversation");
   try {
     const Judge judge = open_key(options);
-    document.add("key", {{"file", options.key}, {"digest", to_hex(judge.digest)}});
+    document.add("key", {{"file", options.key}, {"digest", to_hex(judge.given)}});
+    if (!judge.renewals.empty()) {
+      Json renewals = Json::array();
+      for (const RenewedKey& renewal : judge.renewals) {
+        renewals.push_back({{"file", renewal.file}, {"digest", to_hex(renewal.digest)}});
+      }
+      document.add("renewals", renewals);
+    }
     if (options.each) {
       tally = judge_each(judge, each_of(options), [&](const std::string& record) { proofs.push_back(record); });
     } else {

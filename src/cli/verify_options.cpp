@@ -9,12 +9,23 @@ void declare(CLI::App& program, VerifyOptions& options) {
   program.description("Check a proof, or many, that a committed model generated a text.");
   program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and build");
   program.add_option("--key", options.key, "verifying key of the model")->required()->type_name(file_argument);
+  CLI::Option* const renewals =
+      program
+          .add_option("--renewal", options.renewals,
+                      "renewal of the key, which goes on to another commitment to the same parameters: proofs are "
+                      "verified with the new key; given again for the renewal of that one")
+          ->allow_extra_args(false)
+          ->type_name(file_argument);
   program
       .add_option("proof", options.proofs,
                   "proof file, or those of a conversation's parts in order; with --each any files and directories; an "
                   "archive of many proofs stands for each of them")
-      ->required()
       ->type_name(path_argument);
+  program.callback([&options, renewals] {
+    if (options.proofs.empty() && renewals->count() == 0) {
+      throw CLI::RequiredError("proof");
+    }
+  });
   CLI::Option* const each = program.add_flag(
       "--each", options.each,
       "every file is a proof of its own: one line for each and a count; of directories every *.h5 in and below them, "

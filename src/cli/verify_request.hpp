@@ -11,6 +11,7 @@ namespace tessera::cli {
 /// What is to be verified.
 struct Conversation {
   std::string key;                         // file
+  std::vector<std::string> renewals;       // files, each from the key before it to the next
   std::vector<std::string> proofs;         // files of the parts, in order
   std::string expect_key;                  // digest; empty: any
   std::vector<std::string> expect_prompt;  // of each part, or nothing

@@ -7,8 +7,6 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t parameters = 0;
-constexpr std::size_t witness = 1;
 const E second_coordinate{F::zero(), F::one()};
 
 /// sum over cells of coefficient * weight, by kind.
@@ -34,7 +32,7 @@ HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const Com
                             std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
                             E eta, E gamma) {
   const std::vector<E> scales = row_scales(schedule);
-  const std::vector<Shape>& tensors = oracles[witness].layout.tensors();
+  const std::vector<Shape>& tensors = oracles.back().layout.tensors();
   std::array<std::vector<E>, 4> weights;
   for (std::size_t kind = 0; kind < weights.size(); ++kind) {
     weights[kind].resize(std::size_t{1} << tensors[hiding.cells[kind]].dimensions().front().bits());
@@ -59,7 +57,7 @@ HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const Com
   }
   for (std::size_t kind = 0; kind < weights.size(); ++kind) {
     for (E& weight : weights[kind]) {
-      weight *= scales[witness];
+      weight *= scales.back();
     }
     batch.cells.push_back(
         {hiding.cells[kind], {Factor::of(std::move(weights[kind])), Factor::of({E::one(), second_coordinate})}});
@@ -73,6 +71,23 @@ template HidingBatch<Nothing> batch_hidden(const OpeningSchedule&, std::span<con
                                            std::span<const std::vector<ClaimOf<Affine<Nothing>>>>,
                                            const HidingClaims<Nothing>&, E, E);
 
+template <class S>
+HidingBatch<S> batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma) {
+  const std::vector<E> scales = row_scales(schedule);
+  HidingBatch<S> batch;
+  batch.coefficients.resize(scales.size());
+  E power = E::one();
+  for (std::size_t i = 0; i < forms; ++i) {
+    power *= gamma;
+    batch.coefficients[0].push_back(power * scales[0]);
+    batch.coefficients[1].push_back(-power * scales[1]);
+  }
+  return batch;
+}
+
+template HidingBatch<E> batch_differences(const OpeningSchedule&, std::size_t, E);
+template HidingBatch<Nothing> batch_differences(const OpeningSchedule&, std::size_t, E);
+
 std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables) {
   const Point rows = bound.row_point(row_variables);  // the variable that was bound first is last
   std::vector<E> weights{E::one()};
@@ -85,8 +100,8 @@ std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variab
 
 std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                             std::size_t masks) {
-  const CommittedWord& word = schedule.oracles[witness];
-  return word.offset + (oracles[witness].layout.offset(masks, 0) >> word.log_rows);
+  const CommittedWord& word = schedule.oracles.back();
+  return word.offset + (oracles.back().layout.offset(masks, 0) >> word.log_rows);
 }
 
 E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
@@ -101,8 +116,8 @@ E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle>
   return sum;
 }
 
-std::vector<std::size_t> parameter_positions(const OpeningSchedule& schedule, std::span<const std::size_t> positions) {
-  const std::size_t mask = (std::size_t{1} << schedule.oracles[parameters].log_domain()) - 1;
+std::vector<std::size_t> shared_positions(const CommittedWord& word, std::span<const std::size_t> positions) {
+  const std::size_t mask = (std::size_t{1} << word.log_domain()) - 1;
   std::vector<std::size_t> result;
   for (const std::size_t position : positions) {
     result.push_back(position & mask);
@@ -114,34 +129,29 @@ std::vector<std::size_t> parameter_positions(const OpeningSchedule& schedule, st
 
 std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
                                              const BoundVariables& bound, E epsilon) {
-  const std::span<const CommittedWord> words = schedule.oracles;
+  const OpenedColumns& carrier = opened.back();
+  const std::size_t width = schedule.oracles.back().leaf_values();
+  const std::size_t first_mask = std::size_t{1} << schedule.oracles.back().log_rows;  // in the carrier's leaves
   std::vector<PowerClaims> claims;
-  for (std::size_t j = 0; j < words.size(); ++j) {
-    claims.push_back({.first_variable = 0,
-                      .log_length = words[j].log_columns,
-                      .offset = words[j].offset,
-                      .points = {},
-                      .values = {},
-                      .coefficients = {}});
-  }
-  const std::vector<E> of_parameters =
-      bind_columns(words[parameters], opened[parameters], eq_table(bound.row_point(words[parameters].log_rows)));
-  const std::vector<E> of_witness =
-      bind_columns(words[witness], opened[witness], eq_table(bound.row_point(words[witness].log_rows)));
-  const std::size_t width = words[witness].leaf_values();
-  const std::size_t mask = (std::size_t{1} << words[parameters].log_domain()) - 1;
-  const F parameter_root = F::root_of_unity(words[parameters].log_domain());
-  const F witness_root = F::root_of_unity(words[witness].log_domain());
-  for (std::size_t i = 0; i < opened[witness].positions.size(); ++i) {
-    const std::size_t position = opened[witness].positions[i];
-    const F* const extra = opened[witness].values.data() + i * width + (std::size_t{1} << words[witness].log_rows);
-    claims[witness].points.push_back(witness_root.power(position));
-    claims[witness].values.push_back(epsilon * of_witness[i] + E{extra[0], extra[1]});
-    const auto place =
-        std::ranges::lower_bound(opened[parameters].positions, position & mask) - opened[parameters].positions.begin();
-    claims[parameters].points.push_back(parameter_root.power(position & mask));
-    claims[parameters].values.push_back(epsilon * of_parameters[static_cast<std::size_t>(place)] +
-                                        E{extra[2], extra[3]});
+  for (std::size_t j = 0; j < opened.size(); ++j) {
+    const CommittedWord& word = schedule.oracles[j];
+    PowerClaims& list = claims.emplace_back(PowerClaims{.first_variable = 0,
+                                                        .log_length = word.log_columns,
+                                                        .offset = word.offset,
+                                                        .points = {},
+                                                        .values = {},
+                                                        .coefficients = {}});
+    const std::vector<E> columns = bind_columns(word, opened[j], eq_table(bound.row_point(word.log_rows)));
+    const std::size_t mask = (std::size_t{1} << word.log_domain()) - 1;
+    const F root = F::root_of_unity(word.log_domain());
+    const std::size_t masks = j + 1 == opened.size() ? 0 : 2 * (j + 1);  // the carrier's own come first
+    for (std::size_t i = 0; i < carrier.positions.size(); ++i) {
+      const std::size_t position = carrier.positions[i] & mask;
+      const auto place = std::ranges::lower_bound(opened[j].positions, position) - opened[j].positions.begin();
+      const F* const extra = carrier.values.data() + i * width + first_mask + masks;
+      list.points.push_back(root.power(position));
+      list.values.push_back(epsilon * columns[static_cast<std::size_t>(place)] + E{extra[0], extra[1]});
+    }
   }
   return claims;
 }

@@ -6,9 +6,10 @@
 #include "transcript/affine.hpp"
 
 /// \file
-/// The opening of hiding proofs: what differs from opening.hpp. There are two oracles, parameters and witness, both at
-/// rate 1/2, the witness with at least as many columns; its leaves hold, after the column, both coordinates of the
-/// masks g of both segments of v_0 at the leaf's point, and salt; those of the parameters only salt.
+/// The opening of hiding proofs: what differs from opening.hpp. All oracles are at rate 1/2. The last one, the carrier
+/// of the masks, has at least as many columns as any; its leaves hold, after the column, both coordinates of the masks
+/// g of all segments of v_0 at the leaf's point, and salt; those of the others only salt. Of a proof oracles are
+/// parameters and witness; of a renewal the parameters under the old key, under the new one, and nothing but masks.
 ///
 ///   |  # | from | message                                                                                           |
 ///   |  0 | P    | masked sum: the row masks' sum over all rows                                                      |
@@ -19,9 +20,9 @@
 ///   |    |      | is constant in the first K - k_j variables, and its weights carry 2^-(K - k_j). The row masks are  |
 ///   |    |      | c_0 + sum_i c_i1*x_i + c_i2*x_i^2, c the elements of E in the mask columns                        |
 ///   |  - | P    | vector mask: <W, g>, W the weights on v_0; V: epsilon. v_0 := epsilon*v_0 + g, claim :=
-///   epsilon*claim| |    |      | + that | |  5 | V, P | one list of positions y in the witness's domain; the
-///   parameters are opened at y mod theirs. The    | |    |      | claims of leaf y are epsilon*(sum_lo beta(alpha, lo)
-///   column[lo]) + g at omega^y, of both segments  |
+///   epsilon*claim| |    |      | + that | |  5 | V, P | one list of positions y in the carrier's domain; the
+///   others are opened at y mod theirs. The        | |    |      | claims of leaf y are epsilon*(sum_lo beta(alpha, lo)
+///   column[lo]) + g at omega^y, of all segments   |
 ///
 /// Everything else, and everything from v_0's root on, is as it is in opening.hpp.
 namespace tessera {
@@ -51,6 +52,11 @@ HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const Com
                             std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
                             E eta, E gamma);
 
+/// The same of two commitments to the same tensors: for every one of `forms` forms, gamma^(i+1) times its value in
+/// oracle 0 minus that in oracle 1, which is 0.
+template <class S>
+HidingBatch<S> batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma);
+
 /// Weights of the row masks once rows are bound: of c_0, c_11, c_12, c_21, ..
 std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables);
 /// Index in v_0 of the first coordinate of the first row mask.
@@ -60,10 +66,10 @@ std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const Com
 E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                const BoundVariables& bound);
 
-/// The positions of the parameters, distinct and ascending, for those of the witness.
-std::vector<std::size_t> parameter_positions(const OpeningSchedule& schedule, std::span<const std::size_t> positions);
+/// The positions of a word, distinct and ascending, for those of the carrier.
+std::vector<std::size_t> shared_positions(const CommittedWord& word, std::span<const std::size_t> positions);
 
-/// The claims of round 0's leaves on v_0. `opened`: parameters, witness.
+/// The claims of round 0's leaves on v_0. `opened`: by oracle.
 std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
                                              const BoundVariables& bound, E epsilon);
 

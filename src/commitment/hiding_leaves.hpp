@@ -16,8 +16,8 @@ std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::sp
 LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& parameters, const KeyedStream& salt,
                          std::size_t count, const Communicator& comm);
 
-/// Of a witness (oracle 1 of `schedule`): both segments of v_0's mask at the position's point, the parameters' at its
-/// power that lies in their domain, then salt. Not collective.
+/// Of the carrier (the last of the schedule's oracles): the masks of v_0's segments, its own first, then those of
+/// oracle 0, 1, .., each at the power of the position's point that lies in its domain; then salt. Not collective.
 LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
                          std::size_t salt_count, const Communicator& comm);
 

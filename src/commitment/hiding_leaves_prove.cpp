@@ -1,6 +1,7 @@
 #include "commitment/hiding_leaves.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "commitment/coset_transform.hpp"
 #include "commitment/schedule.hpp"
@@ -53,21 +54,30 @@ LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& par
 
 LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
                          std::size_t salt_count, const Communicator& comm) {
-  const CommittedWord& parameters = schedule.oracles[0];
-  const CommittedWord& witness = schedule.oracles[1];
-  constexpr std::size_t masks = 4;
   static_assert(CosetTransform::lanes == LeafExtras::block);
-  const ResidueShares positions(witness.log_domain(), comm.rank(), comm.size());
-  RawVector<E> of_witness(std::size_t{1} << witness.log_columns);
-  RawVector<E> of_parameters(std::size_t{1} << parameters.log_columns);
-  vector.elements(witness.offset, std::span<E>(of_witness));
-  vector.elements(parameters.offset, std::span<E>(of_parameters));
-  // the parameters' polynomial at a power of the position's point: its coefficients lie apart
-  const std::size_t apart = std::size_t{1} << (witness.log_columns - parameters.log_columns);
-  CosetTransform transform(witness.log_columns, positions);
+  const CommittedWord& carrier = schedule.oracles.back();
+  std::vector<const CommittedWord*> words{&carrier};
+  for (const CommittedWord& word : std::span(schedule.oracles).first(schedule.oracles.size() - 1)) {
+    words.push_back(&word);
+  }
+  const std::size_t masks = 2 * words.size();
+  if (masks + salt_count > LeafExtras::block) {
+    throw std::logic_error("masked_leaves: more masks and salt than a block");
+  }
+  std::vector<RawVector<E>> coefficients;
+  for (const CommittedWord* word : words) {
+    vector.elements(word->offset, std::span<E>(coefficients.emplace_back(std::size_t{1} << word->log_columns)));
+  }
+  const ResidueShares positions(carrier.log_domain(), comm.rank(), comm.size());
+  CosetTransform transform(carrier.log_columns, positions);
   (void)transform([&](std::size_t n, F* to) {
-    const E second = n % apart == 0 ? of_parameters[n / apart] : E::zero();
-    to[0] = of_witness[n].c0, to[1] = of_witness[n].c1, to[2] = second.c0, to[3] = second.c1;
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      // a polynomial at a power of the position's point: its coefficients lie apart
+      const unsigned apart = carrier.log_columns - words[j]->log_columns;
+      const bool there = (n & ((std::size_t{1} << apart) - 1)) == 0;
+      const E value = there ? coefficients[j][n >> apart] : E::zero();
+      to[2 * j] = value.c0, to[2 * j + 1] = value.c1;
+    }
     return masks;
   });
   LeafExtras extras{masks + salt_count, std::move(transform).release()};

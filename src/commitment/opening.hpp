@@ -126,4 +126,13 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
                           std::span<const std::vector<ClaimOf<Affine<E>>>> hidden, const HidingClaims<E>& hiding,
                           const HidingMasks& masks, Communicator& comm);
 
+/// Two commitments to the same tensors, of which nothing else is shown: every form has the same value in oracles 0 and
+/// 1. Oracle 2, the carrier, has nothing but masks; `mask_tensor` of it holds the row masks.
+template <class S>
+void verify_equality_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                             std::span<const LinearForm> forms, std::size_t mask_tensor);
+void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                            std::span<const OracleWitness> witnesses, std::span<const LinearForm> forms,
+                            std::size_t mask_tensor, const HidingMasks& masks, Communicator& comm);
+
 }  // namespace tessera

@@ -41,23 +41,30 @@ class Opening {
       }
     }
   }
-  /// The same of a hiding proof.
+  /// Before step 1 of hiding proofs and renewals. `tensor`: of the carrier, that holds the row masks.
+  void receive_masked_sum(std::size_t tensor) {
+    masks_ = tensor;
+    claim_ = transcript_.receive("masked sum");
+  }
+  /// Step 1 of a hiding proof.
   void batch_claims(std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding) {
-    masks_ = hiding.masks;
-    const S mask_sum = transcript_.receive("masked sum");
     const E eta = transcript_.challenge("batch constraints", static_cast<double>(hiding.constraints.size() - 1),
                                         "batching of " + std::to_string(hiding.constraints.size()) + " constraints");
     const std::size_t count = add_forms(claims);
     const E gamma = transcript_.challenge("batch claims", static_cast<double>(count + 1),
                                           "batching of " + std::to_string(count) + " claims, constraints and masks");
-    HidingBatch<S> batch = batch_hidden(schedule_, oracles_, claims, hiding, eta, gamma);
-    claim_ = batch.target + mask_sum;
-    coefficients_ = std::move(batch.coefficients);
-    cells_ = std::move(batch.cells);
-    for (const LinearForm& form : cells_) {
-      forms_.back().push_back(&form);
-      coefficients_.back().push_back(E::one());
+    take(batch_hidden(schedule_, oracles_, claims, hiding, eta, gamma));
+  }
+  /// Step 1 of a renewal: the forms' values in oracles 0 and 1 are equal.
+  void batch_differences(std::span<const LinearForm> forms) {
+    const E gamma = transcript_.challenge("batch claims", static_cast<double>(forms.size()),
+                                          "batching of " + std::to_string(forms.size()) + " tensors and masks");
+    forms_.resize(oracles_.size());
+    for (const LinearForm& form : forms) {
+      forms_[0].push_back(&form);
+      forms_[1].push_back(&form);
     }
+    take(tessera::batch_differences<S>(schedule_, forms.size(), gamma));
   }
 
   /// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
@@ -119,10 +126,12 @@ class Opening {
   /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
   /// challenges as its domain has points.
   [[nodiscard]] RoundRisk row_risk(std::size_t round) const {
-    // with row masks, a lying prover's round has degree 3
-    RoundRisk risk{masks_ && round == 0 ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
+    // with row masks, a lying prover's round has degree 3, and every oracle's rows with its segment's vector mask are
+    // one word on the carrier's domain
+    const bool masked = masks_ && round == 0;
+    RoundRisk risk{masked ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
     for (const CommittedWord& word : schedule_.opened_in_round(round)) {
-      risk.error += std::exp2(word.log_domain());
+      risk.error += std::exp2(masked ? schedule_.oracles.back().log_domain() : word.log_domain());
     }
     return risk;
   }
@@ -146,13 +155,17 @@ class Opening {
                                                 std::to_string(std::size_t{1} << word.log_inverse_rate)));
     }
     if (shared) {
-      drawn.insert(drawn.begin(), parameter_positions(schedule_, drawn.front()));
+      const std::vector<std::size_t> of_carrier = std::move(drawn.front());
+      drawn.clear();
+      for (const CommittedWord& word : words) {
+        drawn.push_back(shared_positions(word, of_carrier));
+      }
     }
     std::vector<OpenedColumns> opened;
     for (std::size_t j = 0; j < words.size(); ++j) {
       opened.push_back(receive_columns(transcript_, words[j], roots_[j], std::move(drawn[j])));
     }
-    columns_ = shared ? 2 * opened.back().positions.size()
+    columns_ = shared ? opened.size() * opened.back().positions.size()
                       : std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
                                               [](const OpenedColumns& columns) { return columns.positions.size(); });
     return transcript_.public_value([&] {
@@ -179,6 +192,16 @@ class Opening {
       total += word.weight_at(bound_.vector_point(word.first_variable));
     }
     return total;
+  }
+
+  void take(HidingBatch<S> batch) {
+    claim_ += batch.target;
+    coefficients_ = std::move(batch.coefficients);
+    cells_ = std::move(batch.cells);
+    for (const LinearForm& form : cells_) {
+      forms_.back().push_back(&form);
+      coefficients_.back().push_back(E::one());
+    }
   }
 
   /// Notes the claims' forms; how many they are.
@@ -213,6 +236,20 @@ class Opening {
   std::vector<E> clear_;
 };
 
+/// Everything after step 1.
+template <class S>
+void verify_bound(Opening<S>& opening, bool masked) {
+  opening.bind_row_variables();
+  if (masked) {
+    opening.mask_vector();
+  }
+  for (std::size_t round = 0; round < opening.vectors(); ++round) {
+    opening.verify_vector(round);
+  }
+  opening.verify_clear_vector();
+  opening.check_final_claim();
+}
+
 }  // namespace
 
 template <class S>
@@ -221,12 +258,7 @@ void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle
   const Transcript::Scope scope = transcript.scope("opening");
   Opening<S> opening(transcript, oracles);
   opening.batch_claims(claims);
-  opening.bind_row_variables();
-  for (std::size_t round = 0; round < opening.vectors(); ++round) {
-    opening.verify_vector(round);
-  }
-  opening.verify_clear_vector();
-  opening.check_final_claim();
+  verify_bound(opening, false);
 }
 
 template <class S>
@@ -235,16 +267,25 @@ void verify_hiding_opening(VerifierView<S>& transcript, std::span<const Committe
                            const HidingClaims<S>& hiding) {
   const Transcript::Scope scope = transcript.scope("opening");
   Opening<S> opening(transcript, oracles);
+  opening.receive_masked_sum(hiding.masks);
   opening.batch_claims(claims, hiding);
-  opening.bind_row_variables();
-  opening.mask_vector();
-  for (std::size_t round = 0; round < opening.vectors(); ++round) {
-    opening.verify_vector(round);
-  }
-  opening.verify_clear_vector();
-  opening.check_final_claim();
+  verify_bound(opening, true);
 }
 
+template <class S>
+void verify_equality_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+                             std::span<const LinearForm> forms, std::size_t masks) {
+  const Transcript::Scope scope = transcript.scope("opening");
+  Opening<S> opening(transcript, oracles);
+  opening.receive_masked_sum(masks);
+  opening.batch_differences(forms);
+  verify_bound(opening, true);
+}
+
+template void verify_equality_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const LinearForm>,
+                                      std::size_t);
+template void verify_equality_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
+                                      std::span<const LinearForm>, std::size_t);
 template void verify_hiding_opening(VerifierView<E>&, std::span<const CommittedOracle>,
                                     std::span<const std::vector<ClaimOf<Affine<E>>>>, const HidingClaims<E>&);
 template void verify_hiding_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,

@@ -21,6 +21,9 @@ Shape columns_shape(std::size_t columns, unsigned log_rows);
 /// The oracle of a key's parameters: with its random columns, if the key is hiding.
 OracleLayout parameter_layout(const VerifyingKey& key);
 
+/// Elements of E that mask the rounds over row variables: one, and two for each of them.
+constexpr std::size_t hiding_row_masks(unsigned row_variables) { return 1 + 2 * std::size_t{row_variables}; }
+
 /// What a hiding proof commits to beside a plain one's tensors.
 struct HidingPlan {
   PadLayout pads;                // of everything that is sent before the opening
@@ -31,8 +34,7 @@ struct HidingPlan {
   std::vector<Shape> shapes;  // by Tensor
 
   [[nodiscard]] std::size_t tensor(Tensor which) const { return first_tensor + which; }
-  /// Elements of E that mask the rounds over row variables: one, and two for each of them.
-  [[nodiscard]] std::size_t row_masks() const { return 1 + 2 * std::size_t{row_variables}; }
+  [[nodiscard]] std::size_t row_masks() const { return hiding_row_masks(row_variables); }
 };
 
 }  // namespace tessera

@@ -56,9 +56,17 @@ ChunkedTensor<std::int64_t> random_columns(const Shape& shape, const KeyedStream
   return columns;
 }
 
+MaskColumns::MaskColumns(const Shape& row_mask_shape, const Shape& tail_shape, unsigned row_variables,
+                         const OracleParameters& oracle, const Digest& seed, const Communicator& comm)
+    : row_masks_(elements(seed, "row masks", hiding_row_masks(row_variables))),
+      columns_(constant_columns(row_mask_shape, row_masks_, oracle.log_rows, comm)),
+      tail_(random_columns(tail_shape, KeyedStream(seed, "tail"), comm)) {}
+
 HidingWitness::HidingWitness(const HidingPlan& plan, const OracleParameters& witness_oracle, const Digest& seed,
                              const Communicator& comm)
-    : pads_(elements(seed, "pads", plan.pads.pads)), row_masks_(elements(seed, "row masks", plan.row_masks())) {
+    : pads_(elements(seed, "pads", plan.pads.pads)),
+      masks_(plan.shapes[HidingPlan::mask], plan.shapes[HidingPlan::tail], plan.row_variables, witness_oracle, seed,
+             comm) {
   for (const auto& [first, second] : plan.pads.pairs) {
     left_.push_back(pads_[first]);
     right_.push_back(pads_[second]);
@@ -77,8 +85,6 @@ HidingWitness::HidingWitness(const HidingPlan& plan, const OracleParameters& wit
   tensors_.push_back(cells_of(plan.shapes[Tensor::left], left_, comm));
   tensors_.push_back(cells_of(plan.shapes[Tensor::right], right_, comm));
   tensors_.push_back(cells_of(plan.shapes[Tensor::product], products, comm));
-  tensors_.push_back(constant_columns(plan.shapes[Tensor::mask], row_masks_, witness_oracle.log_rows, comm));
-  tensors_.push_back(random_columns(plan.shapes[Tensor::tail], KeyedStream(seed, "tail"), comm));
 }
 
 std::vector<IntegerTensor> HidingWitness::tensors() const {
@@ -86,6 +92,7 @@ std::vector<IntegerTensor> HidingWitness::tensors() const {
   for (const auto& tensor : tensors_) {
     views.emplace_back(&tensor);
   }
+  std::ranges::copy(masks_.tensors(), std::back_inserter(views));
   return views;
 }
 

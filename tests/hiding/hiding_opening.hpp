@@ -138,7 +138,7 @@ class HidingOpening {
   /// Of the last proof, in the witness and in the parameters.
   [[nodiscard]] const std::vector<std::size_t>& positions() const { return positions_; }
   [[nodiscard]] std::vector<std::size_t> positions_of_parameters() const {
-    return parameter_positions(schedule_, positions_);
+    return shared_positions(schedule_.oracles.front(), positions_);
   }
   [[nodiscard]] const OpeningSchedule& schedule() const { return schedule_; }
   [[nodiscard]] std::size_t columns(std::size_t oracle) const {

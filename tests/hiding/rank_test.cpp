@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "derivative.hpp"
 #include "echelon.hpp"
 #include "hiding_opening.hpp"
 
@@ -7,33 +8,6 @@ namespace tessera::test {
 namespace {
 
 using Part = HidingOpening::Part;
-using Randomness = HidingOpening::Randomness;
-
-/// The derivative, by element of the randomness, of the map from an opening's randomness to everything that it sends,
-/// with challenges fixed. The map is affine.
-class Derivative {
- public:
-  Derivative(HidingOpening& opening, std::uint64_t seed) : opening_(opening), at_(opening.draw(seed)) {
-    origin_ = opening_.sent(at_);
-  }
-  std::vector<F> by(Part part, std::size_t element) {
-    Randomness moved = at_;
-    moved[part][element] += F::one();
-    return minus_origin(opening_.sent(moved));
-  }
-  [[nodiscard]] std::vector<F> minus_origin(std::vector<F> sent) const {
-    EXPECT_EQ(sent.size(), origin_.size());
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      sent[i] -= origin_[i];
-    }
-    return sent;
-  }
-
- private:
-  HidingOpening& opening_;
-  Randomness at_;
-  std::vector<F> origin_;
-};
 
 /// Tails exactly as wide as what is opened, so that nothing is random without need.
 OpeningSizes least_tails(OpeningSizes sizes, const OpeningValues& values, const Digest& seed) {
@@ -61,7 +35,7 @@ TEST_P(SlowRank, everything_sent_is_as_random_as_checks_allow) {
   const Digest seed = seed_of("rank");
   const OpeningSizes sizes = least_tails({{GetParam().parameters, 1}, {GetParam().witness, 1}, 184, 184}, values, seed);
   HidingOpening opening(sizes, values, seed);
-  Derivative derivative(opening, 3);
+  Derivative<HidingOpening> derivative(opening, 3);
   Echelon span;
   std::size_t random = 0;
   for (const Part part : {Part::parameter_tail, Part::witness_tail, Part::rows, Part::vector}) {

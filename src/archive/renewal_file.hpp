@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#include "plan/key.hpp"
+
+namespace tessera {
+
+inline constexpr std::string_view renewal_format = "tessera renewal";
+
+/// A renewal: that a key commits to the same parameters as the one whose digest is given.
+struct Renewal {
+  Digest old_key{};
+  VerifyingKey key;
+  std::vector<std::uint8_t> payload;
+};
+
+/// Writes a renewal file: key (uint8, the canonical byte string), payload (uint8), old_key (32 uint8), and under
+/// `information/` the new key's digest.
+Digest save_renewal(const std::filesystem::path& path, const Renewal& renewal);
+
+/// Reads a renewal file that may come from anyone, in a confined child process (isolated.hpp). Throws InputError naming
+/// file and field.
+Renewal load_renewal_isolated(const std::filesystem::path& path);
+
+}  // namespace tessera

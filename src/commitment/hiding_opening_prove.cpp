@@ -1,0 +1,228 @@
+#include "commitment/codeword.hpp"
+#include "commitment/hiding_batch.hpp"
+#include "commitment/opening.hpp"
+#include "commitment/opening_steps.hpp"
+#include "commitment/vector_weights.hpp"
+
+namespace tessera {
+namespace {
+
+/// Steps 4 and 5 of the oracles, at one list of positions.
+std::vector<OpenedColumns> send_shared_openings(ProverTranscript& transcript, const OpeningSchedule& schedule,
+                                                std::span<const OracleWitness> witnesses) {
+  transcript.grind("work", schedule.grinding_bits);
+  const CommittedWord& word = schedule.oracles.back();
+  std::vector<std::size_t> positions =
+      distinct_positions(transcript.positions("positions", word.positions, word.log_domain()));
+  std::vector<std::vector<std::size_t>> by_oracle;
+  std::vector<CodewordStore*> stores;
+  for (std::size_t j = 0; j < witnesses.size(); ++j) {
+    by_oracle.push_back(shared_positions(schedule.oracles[j], positions));
+    stores.push_back(witnesses[j].codeword);
+  }
+  return send_columns(transcript, schedule.oracles, stores, std::move(by_oracle));
+}
+
+/// A hiding proof's rounds over row variables: products, before an oracle's rows begin the constant that it is, and the
+/// row masks.
+class MaskedRows final : public Summand {
+ public:
+  /// `masks`: by row_mask_weights().
+  MaskedRows(std::span<const E> masks, unsigned variables) : masks_(masks), free_(variables), fixed_(masks.front()) {}
+  [[nodiscard]] std::size_t degree() const override { return products_.degree(); }
+  [[nodiscard]] bool homogeneous() const override { return products_.homogeneous(); }
+  /// An oracle whose rows begin later: its sum over all variables that are free now.
+  void wait(E sum) { constant_ += sum; }
+  /// It begins.
+  void join(std::vector<DenseSummand> products, E sum) {
+    constant_ -= sum;
+    products_.join(std::move(products));
+  }
+  RoundSums first(bool with_one) override { return round(products_.first(with_one)); }
+  RoundSums bind(E challenge, bool with_one) override {
+    bind_masks(challenge);
+    return round(products_.bind(challenge, with_one));
+  }
+  void end(E challenge) override {
+    bind_masks(challenge);
+    products_.end(challenge);
+  }
+  /// Of the constant, each time a variable is bound.
+  static E half() { return E(F::from_canonical(2).inverse()); }
+  /// Over all rows.
+  [[nodiscard]] E mask_sum() const {
+    E slopes;
+    for (std::size_t i = 1; i < masks_.size(); ++i) {
+      slopes += masks_[i];
+    }
+    return (fixed_ + slopes * half()) * two_to_the(free_);
+  }
+
+ private:
+  /// What the variable that is free next has: c_i1 and c_i2.
+  [[nodiscard]] std::size_t next() const { return masks_.size() - 2 * std::size_t{free_}; }
+  void bind_masks(E challenge) {
+    fixed_ += challenge * (masks_[next()] + challenge * masks_[next() + 1]);
+    --free_;
+    constant_ *= half();
+  }
+  RoundSums round(RoundSums sums) const {
+    E later;
+    for (std::size_t i = next() + 2; i < masks_.size(); ++i) {
+      later += masks_[i];
+    }
+    const F count = two_to_the(free_ - 1);
+    const E at_zero = (fixed_ + later * half()) * count + constant_ * half();
+    sums[0] += at_zero;
+    sums[1] += at_zero + (masks_[next()] + masks_[next() + 1]) * count;
+    sums[2] += masks_[next() + 1] * count;
+    return sums;
+  }
+
+  std::span<const E> masks_;
+  unsigned free_;
+  E fixed_;     // c_0 and the masks of bound variables
+  E constant_;  // of oracles whose rows begin later
+  JoiningProducts products_;
+};
+
+/// Step 2 of a hiding proof. `claim`: public, the masks' sum is in it; `shares`: by oracle, of all variables' sum.
+BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& schedule,
+                           std::vector<std::vector<DenseSummand>> waiting, MaskedRows& rows, E claim,
+                           std::vector<E> shares) {
+  BoundVariables bound(schedule.row_variables);
+  for (const E& sum : shares) {
+    rows.wait(sum);
+  }
+  SumcheckProver rounds(transcript, rows, claim);
+  for (unsigned round = 0; round < schedule.row_variables; ++round) {
+    rounds.settle();
+    for (std::size_t j = 0; j < shares.size(); ++j) {
+      if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
+        rows.join(std::move(waiting[j]), shares[j]);
+      }
+      shares[j] *= MaskedRows::half();
+    }
+    bound.push(rounds.round());
+  }
+  rounds.settle();
+  return {rounds.claim(), bound};
+}
+
+struct MaskedVector {
+  E epsilon, claim;
+};
+
+/// epsilon*v_0 + g in place of v_0, and the claim on it.
+MaskedVector mask_vector(ProverTranscript& transcript, const OpeningSchedule& schedule, const KeyedStream& stream,
+                         const ResidueShares& columns, E claim, VectorSummand& vector, Communicator& comm) {
+  ZeroedVector<E> mask(vector.values().size);
+  fill_vector_mask(schedule, stream, columns, mask);
+  const std::span<E> weights = vector.weights();
+  E sum;
+#pragma omp parallel
+  {
+    E mine;
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      mine += mask[i] * weights[i];
+    }
+#pragma omp critical(tessera_vector_mask)
+    sum += mine;
+  }
+  if (columns.log_count() > 0) {
+    comm.all_reduce_sum(std::span(&sum, 1));
+  }
+  transcript.send("vector mask", sum);
+  const E epsilon = transcript.challenge("mask");
+  const std::span<E> values = vector.values().span();
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    values[i] = epsilon * values[i] + mask[i];
+  }
+  return {epsilon, epsilon * claim + sum};
+}
+
+/// Everything once weights and target are known: all of step 2 and after.
+void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
+                  std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                  const Batch& batch, E target, MaskedRows& rows, std::size_t mask_tensor, const KeyedStream& stream,
+                  Communicator& comm) {
+  RowTables tables = row_tables(schedule, oracles, witnesses, batch, comm);
+  const std::vector<E> scales = row_scales(schedule);
+  // what the others' claims add up to over all variables; the rest of the target is the carrier's
+  std::vector<E> shares{};
+  E rest = target;
+  for (std::size_t j = 0; j + 1 < oracles.size(); ++j) {
+    shares.push_back(tables.sums[j] * scales[j].inverse());
+    rest -= shares.back();
+  }
+  shares.push_back(rest);
+  const auto [row_claim, bound] = bind_masked_rows(transcript, schedule, std::move(tables.products), rows,
+                                                   target + rows.mask_sum(), std::move(shares));
+  const ResidueShares columns = shares_of_first_vector(schedule, comm);
+  VectorSummand vector(first_vector(schedule, oracles, witnesses, bound, columns, comm),
+                       claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, columns), columns,
+                       comm);
+  add_row_mask_weights(schedule, oracles, mask_tensor, bound, columns, vector.weights());
+  const MaskedVector masked = mask_vector(transcript, schedule, stream, columns, row_claim, vector, comm);
+  prove_vectors(transcript, schedule, vector, masked.claim, bound, comm, [&](const BoundVariables& variables) {
+    const std::vector<OpenedColumns> opened = send_shared_openings(transcript, schedule, witnesses);
+    RoundOpening opening{masked_power_claims(schedule, opened, variables, masked.epsilon), {}};
+    for (const CommittedWord& word : schedule.oracles) {
+      std::vector<std::size_t>& positions = opening.positions.emplace_back();
+      for (const std::size_t position : opened.back().positions) {
+        positions.push_back(position & ((std::size_t{1} << word.log_domain()) - 1));
+      }
+    }
+    return opening;
+  });
+}
+
+}  // namespace
+
+void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                          std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
+                          std::span<const std::vector<ClaimOf<Affine<E>>>> hidden, const HidingClaims<E>& hiding,
+                          const HidingMasks& masks, Communicator& comm) {
+  const Transcript::Scope scope = transcript.scope("opening");
+  const OpeningSchedule schedule = opening_schedule(oracles);
+  MaskedRows rows(masks.rows, schedule.row_variables);
+  transcript.send("masked sum", rows.mask_sum());
+  const E eta = transcript.challenge("batch constraints");
+  const E gamma = transcript.challenge("batch claims");
+  const HidingBatch<E> batched = batch_hidden(schedule, oracles, hidden, hiding, eta, gamma);
+  Batch batch{{}, batched.coefficients};
+  for (const auto& list : claims) {
+    auto& forms = batch.forms.emplace_back();
+    for (const Claim& claim : list) {
+      forms.push_back(&claim);
+    }
+  }
+  for (const LinearForm& form : batched.cells) {
+    batch.forms.back().push_back(&form);
+    batch.coefficients.back().push_back(E::one());
+  }
+  prove_masked(transcript, schedule, oracles, witnesses, batch, batched.target, rows, hiding.masks, *masks.vector,
+               comm);
+}
+
+void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
+                            std::span<const OracleWitness> witnesses, std::span<const LinearForm> forms,
+                            std::size_t mask_tensor, const HidingMasks& masks, Communicator& comm) {
+  const Transcript::Scope scope = transcript.scope("opening");
+  const OpeningSchedule schedule = opening_schedule(oracles);
+  MaskedRows rows(masks.rows, schedule.row_variables);
+  transcript.send("masked sum", rows.mask_sum());
+  const E gamma = transcript.challenge("batch claims");
+  Batch batch{std::vector<std::vector<const LinearForm*>>(oracles.size()),
+              batch_differences<E>(schedule, forms.size(), gamma).coefficients};
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (const LinearForm& form : forms) {
+      batch.forms[side].push_back(&form);
+    }
+  }
+  prove_masked(transcript, schedule, oracles, witnesses, batch, E::zero(), rows, mask_tensor, *masks.vector, comm);
+}
+
+}  // namespace tessera

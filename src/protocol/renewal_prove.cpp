@@ -1,0 +1,37 @@
+#include "commitment/hiding_leaves.hpp"
+#include "commitment/schedule.hpp"
+#include "plan/hiding.hpp"
+#include "plan/hiding_witness.hpp"
+#include "protocol/renewal.hpp"
+#include "protocol/renewal_claims.hpp"
+
+namespace tessera {
+
+Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, const std::array<RenewalSide, 2>& sides,
+                    const Digest& seed, const std::function<void()>& reserve, Communicator& comm) {
+  const RenewalPlan plan = RenewalPlan::of(old_key, new_key);
+  if (reserve) {
+    reserve();
+  }
+  ProverTranscript transcript(renewal_seed(old_key, new_key));
+  const std::vector<Shape>& shapes = plan.masks.tensors();
+  const MaskColumns masks(shapes[RenewalPlan::row_masks], shapes[RenewalPlan::random_columns], plan.row_variables,
+                          plan.mask_oracle, seed, comm);
+  const KeyedStream vector_mask(seed, "vector mask");
+  std::unique_ptr<CodewordStore> codeword;
+  {
+    const auto scope = transcript.scope("commitment");
+    LeafExtras extras =
+        masked_leaves(opening_schedule(plan.oracles({})), vector_mask, KeyedStream(seed, "salt"), salt_elements, comm);
+    codeword =
+        commit_oracle(plan.masks, plan.mask_oracle, masks.tensors(), comm, default_codeword_budget, std::move(extras));
+  }
+  transcript.send("masks", codeword->root());
+  const std::vector<LinearForm> forms = renewal_forms(plan, [&] { return transcript.challenge("point"); });
+  const std::vector<OracleWitness> witnesses{sides[0], sides[1], {masks.tensors(), codeword.get()}};
+  prove_equality_opening(transcript, plan.oracles(codeword->root()), witnesses, forms, RenewalPlan::row_masks,
+                         {masks.row_masks(), &vector_mask}, comm);
+  return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
+}
+
+}  // namespace tessera

@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <random>
+
+#include "base/little_endian.hpp"
+#include "commitment/hiding_batch.hpp"
+#include "commitment/hiding_leaves.hpp"
+#include "derivative.hpp"
+#include "echelon.hpp"
+#include "field/encoding.hpp"
+#include "frozen_challenges.hpp"
+#include "plan/hiding_witness.hpp"
+#include "protocol/renewal.hpp"
+#include "seed.hpp"
+
+namespace tessera::test {
+namespace {
+
+/// The opening of a small renewal: one tensor, committed to twice.
+class EqualityOpening {
+ public:
+  enum Part : std::size_t { rows, vector, first_tail, second_tail, carrier_tail, parts };
+  using Randomness = std::array<std::vector<F>, parts>;
+
+  /// Rows of both commitments, columns of the three random tails.
+  EqualityOpening(const std::array<unsigned, 2>& log_rows, const std::array<std::size_t, 3>& tails,
+                  std::uint64_t values)
+      : weights_(Shape({Dimension::whole(100)}), {}, 0, 1) {
+    std::mt19937_64 random(values);
+    for (std::size_t i = 0; i < 100; ++i) {
+      weights_.values()[i] = static_cast<std::int16_t>(random());
+    }
+    constexpr unsigned carrier_rows = 3;
+    unsigned columns = 0;
+    for (std::size_t side = 0; side < 2; ++side) {
+      tails_[side] = ChunkedTensor<std::int64_t>(columns_shape(tails[side], log_rows[side]), {}, 0, 1);
+      oracles_.push_back(
+          {OracleLayout({weights_.shape(), tails_[side].shape()}), {log_rows[side], 1}, {}, salt_elements});
+      columns = std::max(columns, oracles_[side].layout.log_size() - log_rows[side]);
+    }
+    row_variables_ = std::max({log_rows[0], log_rows[1], carrier_rows});
+    row_masks_.resize(hiding_row_masks(row_variables_));
+    masks_ = ChunkedTensor<std::int64_t>(columns_shape(2 * row_masks_.size(), carrier_rows), {}, 0, 1);
+    tails_[2] = ChunkedTensor<std::int64_t>(columns_shape(tails[2], carrier_rows), {}, 0, 1);
+    oracles_.push_back({OracleLayout({masks_.shape(), tails_[2].shape()}, columns + carrier_rows),
+                        {carrier_rows, 1},
+                        {},
+                        RenewalPlan::mask_elements + salt_elements});
+    schedule_ = opening_schedule(oracles_);
+    vector_mask_.resize(std::size_t{1} << schedule_.log_vector);
+    for (std::size_t j = 0; j < 3; ++j) {
+      sizes_[first_tail + j] = tails[j] << oracles_[j].parameters.log_rows;
+      sizes_[vector] += 2 * columns_of(j);
+    }
+    sizes_[rows] = 2 * row_masks_.size();
+    form_ = {0, {Factor::at(Point(7, E{F::from_unsigned(3), F::from_unsigned(5)}))}};
+  }
+
+  [[nodiscard]] std::size_t size(std::size_t part) const { return sizes_[part]; }
+  [[nodiscard]] Randomness draw(std::uint64_t seed) const {
+    std::mt19937_64 random(seed);
+    Randomness drawn;
+    for (std::size_t part = 0; part < parts; ++part) {
+      drawn[part].resize(sizes_[part]);
+      std::ranges::generate(drawn[part], [&] { return F::from_unsigned(random()); });
+    }
+    return drawn;
+  }
+
+  /// All elements of F that are sent.
+  std::vector<F> sent(const Randomness& randomness) { return sent(randomness, {}); }
+  /// `lie`: changes row masks and vector mask once they are committed. Throws Rejected.
+  using Lie = std::function<void(std::vector<E>& rows, std::vector<E>& vector)>;
+  std::vector<F> sent(const Randomness& randomness, const Lie& lie) {
+    set(randomness);
+    if (lie) {
+      lie(row_masks_, vector_mask_);
+    }
+    ProverTranscript transcript(seed_of("renewal"));
+    transcript.set_listener({.draws = [&](const std::vector<std::size_t>& drawn) {
+      if (positions_.empty()) {
+        positions_ = distinct_positions(drawn);
+      }
+    }});
+    positions_.clear();
+    const ReplacedStream replaced(vector_, vector_mask_);
+    prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &vector_}, comm_);
+    std::vector<F> elements;
+    for (const Message& message : transcript.messages()) {
+      if (message.label != "root" && message.label != "siblings" && message.label != "work") {
+        for (std::size_t at = message.offset; at < message.offset + message.length; at += sizeof(std::uint64_t)) {
+          elements.push_back(F::from_canonical(read_little_endian<std::uint64_t>(transcript.payload().data() + at)));
+        }
+      }
+    }
+    VerifierTranscript verifier(seed_of("renewal"), transcript.payload());
+    verify_equality_opening<E>(verifier, oracles_, std::span(&form_, 1), 0);
+    verifier.finish();
+    return elements;
+  }
+
+  [[nodiscard]] std::size_t opened(std::size_t oracle) const {
+    return shared_positions(schedule_.oracles[oracle], positions_).size();
+  }
+  [[nodiscard]] std::size_t columns_of(std::size_t oracle) const {
+    return std::size_t{1} << schedule_.oracles[oracle].log_columns;
+  }
+  /// Where its segment begins.
+  [[nodiscard]] std::size_t first_of(std::size_t oracle) const { return schedule_.oracles[oracle].offset; }
+  [[nodiscard]] unsigned log_rows(std::size_t oracle) const { return oracles_[oracle].parameters.log_rows; }
+
+ private:
+  [[nodiscard]] std::vector<OracleWitness> witnesses() const {
+    return {{{&weights_, &tails_[0]}, stores_[0].get()},
+            {{&weights_, &tails_[1]}, stores_[1].get()},
+            {{&masks_, &tails_[2]}, stores_[2].get()}};
+  }
+
+  void set(const Randomness& randomness) {
+    for (std::size_t i = 0; i < row_masks_.size(); ++i) {
+      row_masks_[i] = {randomness[rows][2 * i], randomness[rows][2 * i + 1]};
+      const std::size_t height = std::size_t{1} << log_rows(2);
+      for (std::size_t row = 0; row < height; ++row) {
+        masks_.values()[2 * i * height + row] = signed_value(row_masks_[i].c0);
+        masks_.values()[(2 * i + 1) * height + row] = signed_value(row_masks_[i].c1);
+      }
+    }
+    std::size_t next = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      for (std::size_t i = 0; i < columns_of(j); ++i, next += 2) {
+        vector_mask_[schedule_.oracles[j].offset + i] = {randomness[vector][next], randomness[vector][next + 1]};
+      }
+      std::ranges::transform(randomness[first_tail + j], tails_[j].values().begin(), signed_value);
+    }
+    const ReplacedStream replaced(vector_, vector_mask_);
+    const KeyedStream salt(seed_of("renewal"), "salt");
+    for (std::size_t j = 0; j < 3; ++j) {
+      const CommittedOracle& oracle = oracles_[j];
+      stores_[j] =
+          commit_oracle(oracle.layout, oracle.parameters, witnesses()[j].tensors, comm_, default_codeword_budget,
+                        j < 2 ? salted_leaves(oracle.layout, oracle.parameters, salt, salt_elements, comm_)
+                              : masked_leaves(schedule_, vector_, salt, salt_elements, comm_));
+      oracles_[j].root = stores_[j]->root();
+    }
+  }
+
+  ChunkedTensor<std::int64_t> weights_, masks_;
+  std::array<ChunkedTensor<std::int64_t>, 3> tails_;
+  KeyedStream vector_{seed_of("vector mask"), "vector mask"};
+  SelfCommunicator comm_;
+  unsigned row_variables_ = 0;
+  std::vector<E> row_masks_, vector_mask_;
+  std::vector<CommittedOracle> oracles_;
+  OpeningSchedule schedule_;
+  std::array<std::size_t, parts> sizes_{};
+  LinearForm form_;
+  std::array<std::unique_ptr<CodewordStore>, 3> stores_;
+  std::vector<std::size_t> positions_;
+};
+
+/// The masks that a renewal is proven with are those that were committed, of each segment and in each coordinate.
+TEST(RenewalMasks, are_those_of_the_carrier) {
+  EqualityOpening opening({3, 4}, {203, 203, 203}, 1);
+  const EqualityOpening::Randomness randomness = opening.draw(1);
+  EXPECT_NO_THROW((void)opening.sent(randomness));
+  const std::array<E, 2> coordinates{E::one(), E{F::zero(), F::one()}};
+  for (const E& coordinate : coordinates) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      const std::size_t place = opening.first_of(j) + 3;
+      EXPECT_THROW((void)opening.sent(randomness, [&](auto&, auto& vector) { vector[place] += coordinate; }), Rejected);
+    }
+    for (std::size_t i = 0; i < hiding_row_masks(4); ++i) {
+      EXPECT_THROW((void)opening.sent(randomness, [&](auto& rows, auto&) { rows[i] += coordinate; }), Rejected);
+    }
+  }
+}
+
+/// As SlowRank has it of a proof's: what is sent is as random as its checks allow, each random element is needed, and
+/// it says nothing of the tensor.
+TEST(SlowRenewalRank, everything_sent_is_as_random_as_checks_allow) {
+  const FrozenChallenges frozen;
+  constexpr std::array<unsigned, 2> log_rows{3, 4};
+  std::array<std::size_t, 3> tails{184, 184, 184};
+  EqualityOpening wide(log_rows, tails, 1);
+  (void)wide.sent(wide.draw(1));
+  for (std::size_t j = 0; j < 3; ++j) {
+    tails[j] = wide.opened(j);  // exactly as wide as what is opened, so that nothing is random without need
+  }
+  EqualityOpening opening(log_rows, tails, 1);
+  Derivative<EqualityOpening> derivative(opening, 3);
+  Echelon span;
+  std::size_t random = 0;
+  for (const auto part : {EqualityOpening::first_tail, EqualityOpening::second_tail, EqualityOpening::carrier_tail,
+                          EqualityOpening::rows, EqualityOpening::vector}) {
+    for (std::size_t i = 0; i < opening.size(part); ++i, ++random) {
+      EXPECT_TRUE(span.add(derivative.by(part, i))) << "element " << i << " of part " << part << " hides nothing";
+    }
+  }
+  std::size_t elements = opening.size(EqualityOpening::rows) + opening.size(EqualityOpening::vector);
+  for (std::size_t j = 0; j < 3; ++j) {
+    elements += opening.opened(j) << opening.log_rows(j);
+  }
+  EXPECT_EQ(span.rank(), elements);
+  EXPECT_EQ(random, span.rank());
+  EqualityOpening other(log_rows, tails, 2);
+  EXPECT_TRUE(span.spans(derivative.minus_origin(opening.sent(opening.draw(4)))));
+  EXPECT_TRUE(span.spans(derivative.minus_origin(other.sent(other.draw(5)))));
+}
+
+}  // namespace
+}  // namespace tessera::test
