@@ -44,5 +44,7 @@ Digest shared_seed(Communicator& comm);
 void keep_process_private();
 /// But for this one: it may be read by whom it could have been read before.
 void make_public(const std::filesystem::path& file);
+/// Overwrites and removes a file of secrets, such as a trace; nothing if there is none. Throws JobError if it stays.
+void wipe_file(const std::filesystem::path& file);
 
 }  // namespace tessera

@@ -208,4 +208,28 @@ void make_public(const fs::path& file) {
   }
 }
 
+void wipe_file(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return;
+  }
+  const auto require = [&](bool good) {
+    if (!good) {
+      throw JobError(path.string() + ": cannot be wiped: " + std::strerror(errno));
+    }
+  };
+  const Descriptor file(path, O_WRONLY);
+  struct stat status {};
+  require(::fstat(file.number(), &status) == 0);
+  const std::vector<char> zeros(std::size_t{1} << 20);
+  for (off_t done = 0; done < status.st_size;) {
+    const auto rest = static_cast<std::size_t>(status.st_size - done);
+    const ssize_t count = ::write(file.number(), zeros.data(), std::min(rest, zeros.size()));
+    require(count > 0);
+    done += count;
+  }
+  require(::fsync(file.number()) == 0);
+  require(::unlink(path.c_str()) == 0);
+}
+
 }  // namespace tessera

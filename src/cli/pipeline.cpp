@@ -26,10 +26,6 @@
 namespace tessera::cli {
 namespace {
 
-std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm) {
-  return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
-}
-
 /// The trace of an earlier run of the same job, if every rank has its part of it.
 std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
                                   const Statement& statement, Communicator& comm, Progress& progress) {
@@ -256,6 +252,10 @@ std::vector<ExpectedStep> expected_steps(const ModelPlan& plan, const VerifyingK
 }
 
 }  // namespace
+
+std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm) {
+  return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
+}
 
 ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
                        const JobPlan& job, const Past& past, CountingCommunicator& comm, Progress& progress) {

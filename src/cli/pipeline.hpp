@@ -52,6 +52,9 @@ struct ProvenPart {
   Past kept;
 };
 
+/// This rank's trace below --scratch.
+std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm);
+
 /// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
 /// configuration, ranks and threads. The model's parameters are used up. Collective.
 /// `hiding`: under a hiding key.

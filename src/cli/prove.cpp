@@ -129,6 +129,9 @@ void run(const ProveCommand& options, Context& context) {
                 proof.statement.prompt.size(), proof.statement.generated.size(), proof.soundness.round_by_round_bits(),
                 proof.soundness.union_bits());
   }
+  if (committed.hiding && !plan.scratch.empty()) {
+    wipe_file(trace_path(plan.scratch, comm));
+  }
   if (directory) {
     directory->commit(state_manifest, state_rows_prefix);  // after the proof that names it
   }

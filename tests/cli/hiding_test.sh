@@ -33,6 +33,14 @@ for nothing in '"configuration": ""' '"hosts": []' '"timings": []' '"communicati
 done
 expect 0 '1 accepted' tessera report --key hidden/verifying.key --out report.html proof.h5
 
+# traces go once the proof is written; those of a plain job stay
+expect 0 'key digest' tessera commit --quiet --hiding --proofs 1 --model model.h5 --out traced
+expect 0 'The old' ranks 2 tessera prove --quiet --model model.h5 --commitment traced --prompt "The old" --generate 3 --scratch traces --out traced.h5
+expect_same "$(ls traces)" "" "traces of a hiding proof"
+expect 0 'key digest' tessera commit --quiet --model model.h5 --out untraced
+expect 0 'The old' tessera prove --quiet --model model.h5 --commitment untraced --prompt "The old" --generate 3 --scratch traces --out untraced.h5
+expect_same "$(ls traces)" "trace-0.h5" "traces of a plain proof"
+
 # conversations and half a request are refused
 for option in --keep --continue; do
   expect_error 2 'the key of hidden is hiding' prove_with hidden bad.h5 $option state

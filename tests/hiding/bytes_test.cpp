@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "datasets/dataset_file.hpp"
 #include "hiding_job.hpp"
 #include "hiding_proving.hpp"
 
@@ -45,6 +46,13 @@ INSTANTIATE_TEST_SUITE_P(Models, HidingBytes, ::testing::Values("odd-40k", "odd-
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+/// The format of hiding proofs: bytes change only together with format_version.
+TEST(HidingBytes, are_those_of_the_format) {
+  const Job job = prove_hidden_job(bundled("odd-40k").model, prompt_of("odd-40k", 5), 6);
+  EXPECT_EQ(to_hex(job.key.parameter_root), "afc6dd72b5d853391e88158f2dc62e31ec063a15da894d57de0837a81a5a0083");
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "a2bedcd4cf742c7be4a913ec98c8fce485e4f13756dc1ab6b037963b1145fe63");
+}
 
 class SlowHidingProof : public ::testing::TestWithParam<const char*> {};
 

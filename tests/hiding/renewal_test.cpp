@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "commitment/hiding_leaves.hpp"
+#include "datasets/dataset_file.hpp"
 #include "hiding_job.hpp"
 #include "model/integer_model.hpp"
 #include "protocol/renewal.hpp"
@@ -94,6 +95,12 @@ TEST(Renewal, bytes_depend_on_the_seed_but_not_on_ranks_and_threads) {
   const Proof other = renew(made.before, made.after, comm, "another");
   expect_accepted(made.verify(other.payload));
   EXPECT_NE(other.payload, made.proof.payload);
+}
+
+/// The format of renewals: bytes change only together with format_version.
+TEST(Renewal, bytes_are_those_of_the_format) {
+  EXPECT_EQ(to_hex(blake2s(renewed().proof.payload)),
+            "77d38abeb722215b207ea92e14b9ccba3d84a29b0d6b0d45c1b03183824f8b86");
 }
 
 /// A liar's new commitment has another value somewhere in one tensor; everything else is done honestly.
