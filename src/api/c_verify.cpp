@@ -78,15 +78,13 @@ void reject(tessera_result& result, const std::string& scope, const std::string&
   result.reason = one_line(reason);
 }
 
-void know_key(tessera_result& result, const VerifyingKey& key) { result.key_digest = key.digest(); }
-
 void know_statement(tessera_result& result, const VerifyingKey& key, Statement statement) {
   result.prompt_text = text_of(key, statement.prompt);
   result.generated_text = text_of(key, statement.generated);
   result.statement = std::move(statement);
 }
 
-void judge(tessera_result& result, const VerifyingKey& key, std::span<const std::uint8_t> payload,
+void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std::uint8_t> payload,
            const tessera_state* before) {
   const Statement& statement = *result.statement;
   const Verdict verdict = verify_part(key, statement, payload, state_of(before));
@@ -94,7 +92,7 @@ void judge(tessera_result& result, const VerifyingKey& key, std::span<const std:
     reject(result, verdict.scope, verdict.reason);
     return;
   }
-  const SoundnessReport report = soundness_report(ModelPlan::of(key, statement), key);
+  const SoundnessReport report = soundness_report(ModelPlan::of(key.key, statement), key.key);
   result.soundness_least = report.round_by_round_bits();
   result.soundness_sum = report.union_bits();
   if (const auto& kept = verdict.kept) {
@@ -164,10 +162,10 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
   return answer(result, [&](tessera_result& found) {
     const std::span<const std::uint8_t> key_file = bytes_of(key_name, key, key_size);
     const std::span<const std::uint8_t> proof_file = bytes_of(proof_name, proof, proof_size);
-    const VerifyingKey decoded = load_key_isolated(key_name, key_file);
-    know_key(found, decoded);
+    const IdentifiedKey decoded = load_key_isolated(key_name, key_file);
+    found.key_digest = decoded.digest;
     StoredProof stored = load_proof_isolated(proof_name, proof_file);
-    know_statement(found, decoded, std::move(stored.statement));
+    know_statement(found, decoded.key, std::move(stored.statement));
     if (stored.key_digest != *found.key_digest) {
       reject(found, "/statement", "the proof was made for another verifying key");
       return;
@@ -183,9 +181,9 @@ tessera_verdict tessera_verify_parts(const void* key, size_t key_size, const tes
   return answer(result, [&](tessera_result& found) {
     const std::span<const std::uint8_t> payload_bytes = bytes_of("payload", payload, payload_size);
     Statement given = statement_of(statement);
-    const VerifyingKey decoded = VerifyingKey::decode(bytes_of(key_name, key, key_size));
-    know_key(found, decoded);
-    know_statement(found, decoded, std::move(given));
+    const IdentifiedKey decoded = IdentifiedKey::decode(bytes_of(key_name, key, key_size));
+    found.key_digest = decoded.digest;
+    know_statement(found, decoded.key, std::move(given));
     judge(found, decoded, payload_bytes, before);
   });
 }

@@ -4,6 +4,7 @@
 #include "api/names.hpp"
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
+#include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
 #include "tokenizer/decode.hpp"
 
@@ -11,7 +12,7 @@ namespace tessera {
 
 Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload,
                const std::optional<ConversationState>& before) {
-  return verify_part(VerifyingKey::decode(key), statement, payload, before);
+  return verify_part(IdentifiedKey::decode(key), statement, payload, before);
 }
 
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids) {
@@ -24,12 +25,12 @@ SoundnessBits soundness(std::span<const std::uint8_t> key, const Statement& stat
   return {report.round_by_round_bits(), report.union_bits()};
 }
 
-std::vector<std::uint8_t> read_key(const std::filesystem::path& file) { return load_key_isolated(file).encode(); }
+std::vector<std::uint8_t> read_key(const std::filesystem::path& file) { return load_key_isolated(file).key.encode(); }
 
 StoredProof read_proof(const std::filesystem::path& file) { return load_proof_isolated(file); }
 
 std::vector<std::uint8_t> read_key(std::span<const std::uint8_t> file) {
-  return load_key_isolated(key_name, file).encode();
+  return load_key_isolated(key_name, file).key.encode();
 }
 
 StoredProof read_proof(std::span<const std::uint8_t> file) { return load_proof_isolated(proof_name, file); }

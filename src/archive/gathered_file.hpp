@@ -1,10 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <optional>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "archive/hdf5.hpp"
 #include "datasets/gathered_proofs.hpp"
@@ -26,13 +24,5 @@ class GatheredWriter {
   WriteFile file_;
   Blake2s hash_;
 };
-
-/// What an archive of many proofs that may come from anyone holds, read by a confined child process; nothing of a file
-/// of another format. `check`: all its digests, too. Throws InputError as read_isolated() and read_gathered() do.
-std::optional<std::vector<GatheredProof>> list_gathered_isolated(const std::filesystem::path& path, bool check = false);
-
-/// The list as bytes, for other processes; InputError for any that encode_gathered() does not give.
-std::vector<std::uint8_t> encode_gathered(std::span<const GatheredProof> proofs);
-std::vector<GatheredProof> decode_gathered(std::span<const std::uint8_t> bytes);
 
 }  // namespace tessera

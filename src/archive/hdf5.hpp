@@ -132,7 +132,7 @@ class ReadFile : public DatasetFile {
 
   std::filesystem::path path_;
   std::int64_t file_ = -1;            // HDF5 handle
-  std::span<const std::byte> image_;  // what keep_image() has kept of the file, if it has
+  std::span<const std::byte> image_;  // of the file, if read_isolated_by_library() reads it
 };
 
 }  // namespace tessera

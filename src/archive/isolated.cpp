@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <hdf5.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,11 +13,12 @@
 #include <new>
 #include "base/errors.hpp"
 #include "archive/confinement.hpp"
-#include "archive/file_image.hpp"
 #include "archive/isolated.hpp"
-#include "archive/key_file.hpp"
 #include "archive/naming.hpp"
 #include "archive/plain_bytes.hpp"
+#include "datasets/image_file.hpp"
+#include "datasets/key_archive.hpp"
+#include "datasets/proof_archive.hpp"
 
 namespace tessera {
 namespace {
@@ -78,9 +78,17 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   write_all(to, Bytes(text.begin(), text.end()));
 }
 
-/// Never returns: the child's whole life. `keep` keeps the image.
-[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const std::function<void()>& keep,
-                                const std::function<Bytes()>& read, const IsolationLimits& limits) {
+using Image = std::span<const std::uint8_t>;
+
+/// What a child does: `open` before it is confined, `read` after.
+struct Task {
+  std::function<Image()> open;
+  const ImageReader& read;
+};
+
+/// Never returns: the child's whole life.
+[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const Task& task,
+                                const IsolationLimits& limits) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for it then
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM, SIGHUP}) {
     std::signal(signal, SIG_DFL);
@@ -89,8 +97,7 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
   setrlimit(RLIMIT_CORE, &no_core);
   alarm(limits.seconds);
   try {
-    H5open();  // reads the environment and more
-    keep();
+    const Image image = task.open();
     limit_memory(limits.memory);
     try {
       confine(to);
@@ -98,7 +105,7 @@ void send_error(int to, std::string_view text, std::uint8_t kind = message_follo
       send_error(to, path.string() + ": " + error.what(), failure_follows);
       _exit(0);
     }
-    const Bytes content = read();
+    const Bytes content = task.read(image);
     write_all(to, Bytes{content_follows});
     write_all(to, content);
   } catch (const std::bad_alloc&) {
@@ -123,6 +130,7 @@ Answer listen(int from, const IsolationLimits& limits) {
   constexpr std::chrono::seconds grace{1};
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(limits.seconds) + grace;
   Answer answer;
+  answer.bytes.reserve(std::size_t{1} << 23);  // of addresses: most answers grow without being copied
   Bytes buffer(std::size_t{1} << 16);
   while (!answer.ended && !answer.late && answer.bytes.size() <= max_content) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -140,8 +148,8 @@ Answer listen(int from, const IsolationLimits& limits) {
 std::string describe_end(int status, bool late, const IsolationLimits& limits) {
   const int signal = late ? SIGALRM : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return signal == SIGALRM  ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
-         : signal == SIGSYS ? "one with which the HDF5 library does more than read"
-                            : "one that breaks the HDF5 library";
+         : signal == SIGSYS ? "one with which the reader does more than read"
+                            : "one that breaks the reader";
 }
 
 /// What the child said; its error, or its end, is thrown.
@@ -163,8 +171,7 @@ Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, 
   return std::move(bytes);
 }
 
-Bytes run_isolated(const std::filesystem::path& path, const std::function<void()>& keep,
-                   const std::function<Bytes()>& read, const IsolationLimits& limits) {
+Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw JobError(path.string() + ": pipe: " + std::strerror(errno));
@@ -177,7 +184,7 @@ Bytes run_isolated(const std::filesystem::path& path, const std::function<void()
   }
   if (child == 0) {
     from.close_now();
-    read_in_child(path, to.number(), keep, read, limits);
+    read_in_child(path, to.number(), task, limits);
   }
   to.close_now();
   Answer answer = listen(from.number(), limits);
@@ -204,22 +211,25 @@ IsolationLimits IsolationLimits::for_whole(const std::filesystem::path& path) {
   return limits;
 }
 
-Bytes read_isolated(const std::filesystem::path& path, const std::function<Bytes()>& read,
-                    const IsolationLimits& limits) {
-  const auto keep = [&path] { keep_image(path); };
-  return run_isolated(path, keep, read, limits);
+Bytes read_isolated(const std::filesystem::path& path, const ImageReader& read, const IsolationLimits& limits,
+                    const std::function<void()>& prepare) {
+  const auto open = [&] {
+    if (prepare) {
+      prepare();
+    }
+    return map_file(path);
+  };
+  return run_isolated(path, {open, read}, limits);
 }
 
-Bytes read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
-                    const std::function<Bytes()>& read, const IsolationLimits& limits) {
-  const auto keep = [&] { keep_image(name, image); };
-  return run_isolated(name, keep, read, limits);
+Bytes read_isolated(const std::filesystem::path& name, Image image, const ImageReader& read,
+                    const IsolationLimits& limits) {
+  return run_isolated(name, {[image] { return image; }, read}, limits);
 }
 
-Bytes read_isolated(const std::filesystem::path& name, const FilePart& part, const std::function<Bytes()>& read,
+Bytes read_isolated(const std::filesystem::path& name, const FilePart& part, const ImageReader& read,
                     const IsolationLimits& limits) {
-  const auto keep = [&] { keep_image_of_part(part.file, part.offset, part.bytes, name); };
-  return run_isolated(name, keep, read, limits);
+  return run_isolated(name, {[&] { return map_part(part, name); }, read}, limits);
 }
 
 Bytes encode_proof(const StoredProof& proof) {
@@ -262,33 +272,38 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
 
 namespace {
 
-Bytes reread_key(const std::filesystem::path& path) { return load_key(path).encode(); }
+ImageReader key_reader(const std::filesystem::path& name) {
+  return
+      [name](Image image) { return read_key_bytes(ImageFile(name.string(), image, key_format, max_key_file_bytes)); };
+}
 
-Bytes reread_proof(const std::filesystem::path& path) {
-  const ProofArchive proof = load_proof(path);
-  return encode_proof({proof.statement, proof.payload, proof.key_digest});
+ImageReader proof_reader(const std::filesystem::path& name) {
+  return [name](Image image) {
+    ProofArchive proof = read_proof(ImageFile(name.string(), image, proof_format, max_proof_file_bytes));
+    return encode_proof({std::move(proof.statement), std::move(proof.payload), proof.key_digest});
+  };
 }
 
 }  // namespace
 
-VerifyingKey load_key_isolated(const std::filesystem::path& path) {
-  return VerifyingKey::decode(read_isolated(path, [&] { return reread_key(path); }));
+IdentifiedKey load_key_isolated(const std::filesystem::path& path) {
+  return naming(path, [&] { return IdentifiedKey::decode(read_isolated(path, key_reader(path))); });
 }
 
-VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {
-  return VerifyingKey::decode(read_isolated(name, image, [&] { return reread_key(name); }));
+IdentifiedKey load_key_isolated(const std::filesystem::path& name, Image image) {
+  return naming(name, [&] { return IdentifiedKey::decode(read_isolated(name, image, key_reader(name))); });
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {
-  return naming(path, [&] { return decode_proof(read_isolated(path, [&] { return reread_proof(path); })); });
+  return naming(path, [&] { return decode_proof(read_isolated(path, proof_reader(path))); });
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part) {
-  return naming(name, [&] { return decode_proof(read_isolated(name, part, [&] { return reread_proof(name); })); });
+  return naming(name, [&] { return decode_proof(read_isolated(name, part, proof_reader(name))); });
 }
 
-StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {
-  return naming(name, [&] { return decode_proof(read_isolated(name, image, [&] { return reread_proof(name); })); });
+StoredProof load_proof_isolated(const std::filesystem::path& name, Image image) {
+  return naming(name, [&] { return decode_proof(read_isolated(name, image, proof_reader(name))); });
 }
 
 }  // namespace tessera

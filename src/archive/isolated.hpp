@@ -2,17 +2,19 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include <tessera/archive.hpp>
 
-#include "archive/proof_file.hpp"
+#include "archive/file_image.hpp"
+#include "protocol/identified_key.hpp"
 
 namespace tessera {
 
-// Files from strangers are parsed by libhdf5, which damaged bytes can crash, hang or lead to foreign files. Each file
-// is therefore read in a child process of its own with bounded time and memory, which can do nothing else (confine());
-// only plain bytes come back, which are parsed here. A child that dies or takes too long means an unusable file:
-// InputError. Where a process cannot be confined nothing is read: JobError.
+// Files from strangers are parsed in a child process each, with bounded time and memory, which can do nothing else
+// (confine()); only plain bytes come back, which are parsed here. A child that dies or takes too long means an unusable
+// file: InputError. Where a process cannot be confined nothing is read: JobError.
 
 struct IsolationLimits {
   unsigned seconds = 20;
@@ -21,38 +23,30 @@ struct IsolationLimits {
   static IsolationLimits for_whole(const std::filesystem::path& path);
 };
 
-/// The bytes that `read` returns, which runs in a child process and may open `path` as a ReadFile but nothing else; its
-/// error, or the child's end, becomes an InputError.
-/// Not for processes that have threads at work: the child has the calling one only.
-std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path,
-                                        const std::function<std::vector<std::uint8_t>()>& read,
-                                        const IsolationLimits& limits = {});
-/// The same of a file's bytes in memory: `read` opens `name`, which errors call it.
-std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
-                                        const std::function<std::vector<std::uint8_t>()>& read,
-                                        const IsolationLimits& limits = {});
+/// Makes bytes of a file's, in the child.
+using ImageReader = std::function<std::vector<std::uint8_t>(std::span<const std::uint8_t> image)>;
 
-/// A part of a file that is a file itself.
-struct FilePart {
-  std::filesystem::path file;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
-/// The same of such a part: `read` opens `name`, which errors call it.
+/// The bytes that `read` makes of a file, in a child process; its error, or the child's end, becomes an InputError.
+/// `prepare` runs there, too, before the child is confined. Not for processes that have threads at work: the child has
+/// the calling one only.
+std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path, const ImageReader& read,
+                                        const IsolationLimits& limits = {}, const std::function<void()>& prepare = {});
+/// The same of a file's bytes in memory, or of a part of a file; errors call it `name`.
+std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
+                                        const ImageReader& read, const IsolationLimits& limits = {});
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, const FilePart& part,
-                                        const std::function<std::vector<std::uint8_t>()>& read,
-                                        const IsolationLimits& limits = {});
+                                        const ImageReader& read, const IsolationLimits& limits = {});
 
 /// What comes back of a proof file, as bytes; InputError for any that encode_proof() does not give.
 std::vector<std::uint8_t> encode_proof(const StoredProof& proof);
 StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
-VerifyingKey load_key_isolated(const std::filesystem::path& path);
+IdentifiedKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
 /// The same of a proof file that is part of another file; errors call it `name`.
 StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part);
 /// The same of the bytes of such files; errors call them `name`.
-VerifyingKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
+IdentifiedKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 
 }  // namespace tessera

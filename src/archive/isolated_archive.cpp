@@ -3,6 +3,7 @@
 #include "archive/isolated.hpp"
 #include "archive/naming.hpp"
 #include "archive/plain_bytes.hpp"
+#include "datasets/image_file.hpp"
 
 namespace tessera {
 namespace {
@@ -106,14 +107,22 @@ ProofArchive decode_archive(std::span<const std::uint8_t> bytes) {
   return proof;
 }
 
+namespace {
+
+ImageReader archive_reader(const std::filesystem::path& name) {
+  return [name](std::span<const std::uint8_t> image) {
+    return encode_archive(read_proof(ImageFile(name.string(), image, proof_format, max_proof_file_bytes)));
+  };
+}
+
+}  // namespace
+
 ProofArchive load_archive_isolated(const std::filesystem::path& path) {
-  const auto read = [&] { return encode_archive(load_proof(path)); };
-  return naming(path, [&] { return decode_archive(read_isolated(path, read)); });
+  return naming(path, [&] { return decode_archive(read_isolated(path, archive_reader(path))); });
 }
 
 ProofArchive load_archive_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image) {
-  const auto read = [&] { return encode_archive(load_proof(name)); };
-  return naming(name, [&] { return decode_archive(read_isolated(name, image, read)); });
+  return naming(name, [&] { return decode_archive(read_isolated(name, image, archive_reader(name))); });
 }
 
 }  // namespace tessera

@@ -1,6 +1,8 @@
 #pragma once
 
-#include "archive/proof_file.hpp"
+#include <filesystem>
+
+#include "datasets/proof_archive.hpp"
 
 namespace tessera {
 

@@ -1,9 +1,11 @@
 #include "archive/renewal_file.hpp"
 
-#include "archive/hdf5.hpp"
+#include <algorithm>
+
 #include "archive/isolated.hpp"
 #include "archive/naming.hpp"
 #include "archive/plain_bytes.hpp"
+#include "datasets/image_file.hpp"
 #include "datasets/key_archive.hpp"
 #include "datasets/proof_archive.hpp"
 
@@ -13,10 +15,10 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 /// In the child.
-Bytes reread(const std::filesystem::path& path) {
-  const ReadFile file(path, renewal_format, max_key_file_bytes + max_proof_file_bytes);
+Bytes reread(const std::filesystem::path& path, std::span<const std::uint8_t> image) {
+  const ImageFile file(path.string(), image, renewal_format, max_key_file_bytes + max_proof_file_bytes);
   Bytes bytes;
-  append_list(bytes, read_key(file).encode());
+  append_list(bytes, read_key_bytes(file));
   append_list(bytes, file.read_list<std::uint8_t>("payload", max_payload_bytes));
   const auto old_key = file.read_list<std::uint8_t>("old_key", sizeof(Digest));
   if (old_key.size() != sizeof(Digest)) {
@@ -28,21 +30,11 @@ Bytes reread(const std::filesystem::path& path) {
 
 }  // namespace
 
-Digest save_renewal(const std::filesystem::path& path, const Renewal& renewal) {
-  WriteFile file(path, renewal_format);
-  file.write("key", renewal.key.encode());
-  file.write("payload", renewal.payload);
-  file.write("old_key", std::span<const std::uint8_t>(renewal.old_key), {renewal.old_key.size()});
-  const Digest digest = renewal.key.digest();
-  file.write("information/key_digest", std::span<const std::uint8_t>(digest), {digest.size()});
-  return file.commit();
-}
-
 Renewal load_renewal_isolated(const std::filesystem::path& path) {
   return naming(path, [&] {
-    const Bytes bytes = read_isolated(path, [&] { return reread(path); });
+    const Bytes bytes = read_isolated(path, [&](std::span<const std::uint8_t> image) { return reread(path, image); });
     Taker taker(bytes);
-    Renewal renewal{{}, VerifyingKey::decode(taker.list<Bytes>()), taker.list<Bytes>()};
+    Renewal renewal{{}, IdentifiedKey::decode(taker.list<Bytes>()), taker.list<Bytes>()};
     const auto old_key = taker.list<Bytes>();
     taker.finish();
     if (old_key.size() != renewal.old_key.size()) {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "plan/key.hpp"
+#include "protocol/identified_key.hpp"
 
 namespace tessera {
 
@@ -11,7 +11,7 @@ inline constexpr std::string_view renewal_format = "tessera renewal";
 /// A renewal: that a key commits to the same parameters as the one whose digest is given.
 struct Renewal {
   Digest old_key{};
-  VerifyingKey key;
+  IdentifiedKey key;
   std::vector<std::uint8_t> payload;
 };
 

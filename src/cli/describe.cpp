@@ -241,7 +241,7 @@ std::string table_text(const Json& rows, bool page) {
 }  // namespace
 
 void run(const DescribeCommand& options, Context& /*context*/) {
-  const Json all = description(load_key_isolated(options.key), options);
+  const Json all = description(load_key_isolated(options.key).key, options);
   std::string text;
   if (options.json) {
     text = all.dump(1) + "\n";

@@ -1,7 +1,7 @@
 #include <cstring>
 #include <iostream>
 #include "archive/hdf5.hpp"
-#include "archive/isolated.hpp"
+#include "archive/library_image.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "base/text.hpp"
@@ -88,7 +88,7 @@ ImportChoices load_choices(const std::string& path) {
     const Model model = load_model(path);
     return encode(model.shape, {model.exponents, model.product_bits, model.equalisation, model.shape.n_positions});
   };
-  return decode(read_isolated(path, read, IsolationLimits::for_whole(path)), path);
+  return decode(read_isolated_by_library(path, read, IsolationLimits::for_whole(path)), path);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hiding_files.hpp"
-#include "archive/isolated.hpp"
+#include "archive/library_image.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
@@ -323,7 +323,7 @@ void run(const InspectCommand& options, Context& /*context*/) {
     inspect_commitment(options.file, options.json);
     return;
   }
-  const std::vector<std::uint8_t> bytes = read_isolated(
+  const std::vector<std::uint8_t> bytes = read_isolated_by_library(
       options.file,
       [&options] {
         const std::string description =
@@ -333,7 +333,7 @@ void run(const InspectCommand& options, Context& /*context*/) {
       IsolationLimits::for_whole(options.file));
   const std::string text(bytes.begin(), bytes.end());
   if (options.json && !is_safe_json(text)) {  // the child read a stranger's file
-    throw InputError(options.file + ": expected a readable file, found one that breaks the HDF5 library");
+    throw InputError(options.file + ": expected a readable file, found one that breaks the reader");
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
 }

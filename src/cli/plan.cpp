@@ -55,7 +55,7 @@ PassShape lengths_of(const PlanCommand& options) {
 VerifyingKey key_of(const PlanCommand& options) {
   constexpr int many = 256;
   return options.key.empty() ? make_verifying_key(load_model(options.model, many - 1, many))
-                             : load_key_isolated(options.key);
+                             : load_key_isolated(options.key).key;
 }
 
 void check_job(const PlanCommand& options) {

@@ -81,7 +81,7 @@ void run(const RenewCommand& options, Context& context) {
     before.reserve(comm);
     after.reserve(comm);
   };
-  Renewal renewal{before.key().digest(), after.key(), {}};
+  Renewal renewal{before.key().digest(), {after.key(), after.key().digest()}, {}};
   renewal.payload = prove_renewal(before.key(), after.key(), {before.open(parameters), after.open(parameters)},
                                   shared_seed(comm), reserve, comm)
                         .payload;
@@ -95,7 +95,7 @@ void run(const RenewCommand& options, Context& context) {
     std::printf(
         "key digest      %s\nrenewed digest  %s\n%s: renewal of %zu bytes, %.1f bits round by round, %.1f all "
         "together\n",
-        to_hex(renewal.old_key).c_str(), to_hex(renewal.key.digest()).c_str(), one_line(options.out).c_str(),
+        to_hex(renewal.old_key).c_str(), to_hex(renewal.key.digest).c_str(), one_line(options.out).c_str(),
         renewal.payload.size(), report.round_by_round_bits(), report.union_bits());
   }
 }

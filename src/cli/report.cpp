@@ -42,7 +42,7 @@ void run(const ReportCommand& options, Context& /*context*/) {
   }
   report.conversations = report::conversations_of(std::move(parts));
   if (!options.key.empty()) {
-    report.key = load_key_isolated(options.key);
+    report.key = load_key_isolated(options.key).key;
     report::verify_all(report);
   }
   const std::string page = report::page(report);

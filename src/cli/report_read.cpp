@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "archive/isolated.hpp"
+#include "archive/library_image.hpp"
 #include "archive/naming.hpp"
 #include "cli/inspect_json.hpp"
 #include "cli/json_output.hpp"
@@ -77,7 +77,7 @@ report::Part decode_all(const std::string& path, const Bytes& bytes) {
   const auto end = std::ranges::find(bytes, 0);
   const std::string text(bytes.begin(), end);
   if (end == bytes.end() || !is_safe_json(text)) {
-    throw InputError("expected a readable file, found one that breaks the HDF5 library");
+    throw InputError("expected a readable file, found one that breaks the reader");
   }
   report::Part part;
   part.file = path;
@@ -96,7 +96,8 @@ report::Part decode_all(const std::string& path, const Bytes& bytes) {
 }  // namespace
 
 report::Part read_part(const std::string& path) {
-  return naming(path, [&] { return decode_all(path, read_isolated(path, [&] { return encode_all(path); })); });
+  return naming(path,
+                [&] { return decode_all(path, read_isolated_by_library(path, [&] { return encode_all(path); })); });
 }
 
 }  // namespace tessera::cli

@@ -4,6 +4,7 @@
 #include "archive/renewal_file.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "datasets/dataset_file.hpp"
 #include "protocol/renewal.hpp"
 
 namespace tessera::cli {
@@ -19,12 +20,11 @@ void renew(Judge& judge, const std::string& file) {
   if (renewal.old_key != judge.digest) {
     reject("/statement", "it renews another key than the one before it");
   }
-  const Verdict verdict = verify_renewal(judge.key, renewal.key, renewal.payload);
+  const Verdict verdict = verify_renewal(judge.key, renewal.key.key, renewal.payload);
   if (!verdict.accepted) {
     reject(verdict.scope, verdict.reason);
   }
-  judge.key = std::move(renewal.key);
-  judge.digest = judge.key.digest();
+  static_cast<IdentifiedKey&>(judge) = std::move(renewal.key);
   judge.key_file = file;
   judge.renewals.push_back({file, judge.digest});
 }
@@ -32,8 +32,8 @@ void renew(Judge& judge, const std::string& file) {
 }  // namespace
 
 Judge open_key(const Conversation& options) {
-  Judge judge{options.key, load_key_isolated(options.key), {}, {}, {}};
-  judge.digest = judge.given = judge.key.digest();
+  Judge judge{load_key_isolated(options.key), options.key};
+  judge.given = judge.digest;
   if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
   }

@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "archive/gathered_file.hpp"
+#include "archive/isolated_gathered.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "cli/proof_files.hpp"

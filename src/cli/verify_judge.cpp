@@ -65,7 +65,7 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   if (expected.part > 0 && !expected.before) {
     throw Rejected("/statement", "the part before it keeps no state to continue");
   }
-  Verdict verdict = verify_part(judge.key, statement, proof.payload, expected.before);
+  Verdict verdict = verify_part(judge, statement, proof.payload, expected.before);
   if (!verdict.accepted) {
     throw Rejected(verdict.scope, verdict.reason);
   }

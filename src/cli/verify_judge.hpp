@@ -6,6 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/json_output.hpp"
+#include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
 
 #include <tessera/archive.hpp>
@@ -19,12 +20,10 @@ struct RenewedKey {
 };
 
 /// The key that proofs are verified with, read once.
-struct Judge {
+struct Judge : IdentifiedKey {
   std::string key_file;
-  VerifyingKey key;
-  Digest digest;
-  Digest given;                      // of the key that was trusted to begin with
-  std::vector<RenewedKey> renewals;  // that lead from it to this one
+  Digest given{};                         // of the key that was trusted to begin with
+  std::vector<RenewedKey> renewals = {};  // that lead from it to this one
 };
 
 /// Where a proof is.

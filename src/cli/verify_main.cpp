@@ -1,7 +1,6 @@
 #include <functional>
 #include <iostream>
 #include <optional>
-#include "archive/hdf5.hpp"
 #include "base/errors.hpp"
 
 #include "base/text.hpp"
@@ -12,6 +11,7 @@
 #include "cli/verify_options.hpp"
 #include "cli/verify_sources.hpp"
 #include "transcript/verifier.hpp"
+#include "datasets/dataset_file.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "cli/verify_sources.hpp"
 
-#include "archive/gathered_file.hpp"
+#include "archive/isolated_gathered.hpp"
 #include "archive/isolated.hpp"
 
 namespace tessera::cli {

@@ -1,5 +1,6 @@
 #include "datasets/hdf5_image.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace tessera::hdf5 {
@@ -82,8 +83,13 @@ void Fields::expect(std::uint8_t value, std::string_view what) {
 }
 
 Image::Image(Bytes file) : file_(file) {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  if (!std::ranges::equal(file_.first(std::min(file_.size(), signature.size())), signature, {}, {},
+                          [](char c) { return static_cast<std::uint8_t>(c); })) {
+    throw Damaged("the signature of HDF5", "other bytes");
+  }
   Fields fields(checked(0, superblock_size));
-  fields.signature("\x89HDF\r\n\x1a\n");
+  fields.skip(signature.size());
   const auto version = fields.number<std::uint8_t>();
   if (version != 2 && version != 3) {
     throw Damaged("superblock version 2 or 3", std::to_string(version));

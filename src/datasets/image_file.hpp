@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// A file of ours in memory, read without the HDF5 library: for machines that have none. Files that tessera has written
-/// are the same to it and to ReadFile, damaged ones too; of others that ReadFile would take, it refuses those that use
+/// A file of ours in memory, read without the HDF5 library: what verifiers read by. Files that tessera has written are
+/// the same to it and to ReadFile, damaged ones too; of others that ReadFile would take, it refuses those that use
 /// another version of some structure.
 class ImageFile : public DatasetFile {
  public:

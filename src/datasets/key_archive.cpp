@@ -2,8 +2,8 @@
 
 namespace tessera {
 
-VerifyingKey read_key(const DatasetFile& file) {
-  return VerifyingKey::decode(file.read_list<std::uint8_t>("key", max_key_bytes));
+std::vector<std::uint8_t> read_key_bytes(const DatasetFile& file) {
+  return file.read_list<std::uint8_t>("key", max_key_bytes);
 }
 
 }  // namespace tessera

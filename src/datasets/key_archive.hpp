@@ -12,7 +12,7 @@ inline constexpr std::uint64_t max_key_bytes =
     max_vocabulary_bytes + max_vocabulary * 4 + max_merges * sizeof(Merge) + (1 << 27);
 inline constexpr std::uint64_t max_key_file_bytes = 4 * max_key_bytes;
 
-/// The key in a file of format key_format, from its canonical bytes alone. Throws InputError unless it is a valid one.
-VerifyingKey read_key(const DatasetFile& file);
+/// The canonical bytes of the key in a file of format key_format, not decoded: nothing else there is the key's.
+std::vector<std::uint8_t> read_key_bytes(const DatasetFile& file);
 
 }  // namespace tessera

@@ -22,7 +22,7 @@ class Blake2s {
   [[nodiscard]] Digest digest();  ///< once
 
  private:
-  void* context_;  // EVP_MD_CTX
+  void* context_;  // PortableBlake2s
 };
 
 }  // namespace tessera

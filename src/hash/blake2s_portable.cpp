@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/little_endian.hpp"
 
@@ -18,8 +19,9 @@ constexpr std::uint8_t sigma[10][16] = {
     {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
     {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
-inline void mix(std::array<std::uint32_t, 16>& v, unsigned a, unsigned b, unsigned c, unsigned d, std::uint32_t x,
-                std::uint32_t y) {
+using Words = std::array<std::uint32_t, 16>;
+
+inline void mix(Words& v, unsigned a, unsigned b, unsigned c, unsigned d, std::uint32_t x, std::uint32_t y) {
   v[a] += v[b] + x;
   v[d] = std::rotr(v[d] ^ v[a], 16);
   v[c] += v[d];
@@ -30,29 +32,39 @@ inline void mix(std::array<std::uint32_t, 16>& v, unsigned a, unsigned b, unsign
   v[b] = std::rotr(v[b] ^ v[c], 7);
 }
 
+/// The number of the round is a constant: places of words are, too, which makes it almost twice as fast.
+template <std::size_t number>
+void round(Words& v, const Words& m) {
+  constexpr auto& s = sigma[number];
+  mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
+  mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
+  mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
+  mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
+  mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
+  mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
+  mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
+  mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
+}
+
+template <std::size_t... numbers>
+void rounds(Words& v, const Words& m, std::index_sequence<numbers...> /*all*/) {
+  (round<numbers>(v, m), ...);
+}
+
 }  // namespace
 
 void PortableBlake2s::compress(bool last) {
-  std::array<std::uint32_t, 16> m{};
+  Words m{};
   for (std::size_t i = 0; i < m.size(); ++i) {
     m[i] = read_little_endian<std::uint32_t>(block_.data() + 4 * i);
   }
-  std::array<std::uint32_t, 16> v{};
+  Words v{};
   std::ranges::copy(state_, v.begin());
   std::ranges::copy(initial, v.begin() + 8);
   v[12] ^= static_cast<std::uint32_t>(count_);
   v[13] ^= static_cast<std::uint32_t>(count_ >> 32U);
   v[14] ^= last ? ~std::uint32_t{0} : 0;
-  for (const auto& s : sigma) {
-    mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
-    mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
-    mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
-    mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
-    mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
-    mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
-    mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
-    mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
-  }
+  rounds(v, m, std::make_index_sequence<std::size(sigma)>{});
   for (std::size_t i = 0; i < state_.size(); ++i) {
     state_[i] ^= v[i] ^ v[i + 8];
   }

@@ -15,11 +15,6 @@ endforeach()
 install(FILES include/tessera/verify.h include/tessera/verify.hpp include/tessera/archive.hpp include/tessera/statement.hpp
   include/tessera/errors.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT development)
 
-list(GET HDF5_C_LIBRARIES 0 hdf5_library) # the others are what it was linked with
-cmake_path(GET hdf5_library PARENT_PATH hdf5_directory)
-cmake_path(GET hdf5_library STEM hdf5_name)
-string(REGEX REPLACE "^lib" "" hdf5_name ${hdf5_name})
-
 configure_package_config_file(src/packaging/tesseraConfig.cmake.in packaging/tesseraConfig.cmake
   INSTALL_DESTINATION ${package_directory})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/packaging/tesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -28,7 +23,6 @@ install(FILES ${PROJECT_BINARY_DIR}/packaging/tesseraConfig.cmake ${PROJECT_BINA
 
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   OUTPUT_VARIABLE PREFIX_FROM_PKGCONFIG)
-set(HDF5_LINK "-L${hdf5_directory} -l${hdf5_name}")
 foreach(pc tessera-verifier tessera-verifier-c)
   configure_file(src/packaging/${pc}.pc.in packaging/${pc}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/packaging/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -37,7 +37,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtessera-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libtessera-verifier-c0 (= ${PROJECT_VERSION}), libhdf5-dev, libssl-dev, libutf8proc-dev, libseccomp-dev, pkg-config")
+  "libtessera-verifier-c0 (= ${PROJECT_VERSION}), libutf8proc-dev, libseccomp-dev, pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "verifier of tessera's proofs, for programs in C++ and C\n${about}")
 
 if(TESSERA_PROVER)

@@ -228,7 +228,7 @@ class KeyDecoder {
   std::string string(std::string_view field) {
     std::uint32_t size = 0;
     number(field, size);
-    limit("token bytes", size, field);
+    limit(token_bytes_, size, field);
     const std::span<const std::uint8_t> bytes = take(field, size);
     return {bytes.begin(), bytes.end()};
   }
@@ -242,11 +242,16 @@ class KeyDecoder {
     return static_cast<std::size_t>(found);
   }
   static void limit(std::string_view name, std::uint64_t value, std::string_view field) {
-    if (const Limit& allowed = limit_of(name); !allowed.allows(value)) {
-      refuse_limit(allowed, std::to_string(value), "verifying key: " + std::string(field) + ": " + std::string(name));
+    limit(limit_of(name), value, field);
+  }
+  static void limit(const Limit& allowed, std::uint64_t value, std::string_view field) {
+    if (!allowed.allows(value)) {
+      refuse_limit(allowed, std::to_string(value),
+                   "verifying key: " + std::string(field) + ": " + std::string(allowed.name));
     }
   }
   std::span<const std::uint8_t> rest_;
+  const Limit& token_bytes_ = limit_of("token bytes");  // found once, not for every token
 };
 
 }  // namespace tessera

@@ -1,6 +1,8 @@
 #include "base/errors.hpp"
 #include "protocol/hiding.hpp"
+#include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
+#include "protocol/statement_seed.hpp"
 
 namespace tessera {
 
@@ -70,18 +72,10 @@ template ProofClaims verify_all(const ModelPlan&, const VerifyingKey&, const Sta
 template ProofClaimsOf<Nothing> verify_all(const ModelPlan&, const VerifyingKey&, const Statement&,
                                            VerifierView<Nothing>&);
 
-Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
-  try {
-    return verify_inference(ModelPlan::of(key, statement), key, statement, payload);
-  } catch (const InputError& error) {
-    return {false, "/statement", error.what(), {}, {}};
-  } catch (const std::exception& error) {
-    return {false, "/internal", error.what(), {}, {}};
-  }
-}
+namespace {
 
-Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
-                         std::span<const std::uint8_t> payload) {
+Verdict verify_statement(const ModelPlan& plan, const VerifyingKey& key, const Digest& key_digest,
+                         const Statement& statement, std::span<const std::uint8_t> payload) {
   // whoever made the plan: its lengths size the weights that the statement's ids index
   if (PassShape::of(statement) != plan.pass) {
     return {false, "/statement", "the statement's lengths are not the plan's", {}, {}};
@@ -94,7 +88,48 @@ Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const S
   if (soundness_report(plan, key).round_by_round_bits() < required_soundness_bits) {
     return {false, "/soundness", "this shape has less than the required soundness", {}, {}};
   }
-  return verify_payload(plan, key, statement, statement_seed(key, statement), payload);
+  return verify_payload(plan, key, statement, statement_seed(key_digest, statement), payload);
+}
+
+/// The same for any statement.
+Verdict verify_whole(const VerifyingKey& key, const Digest& key_digest, const Statement& statement,
+                     std::span<const std::uint8_t> payload) {
+  try {
+    return verify_statement(ModelPlan::of(key, statement), key, key_digest, statement, payload);
+  } catch (const InputError& error) {
+    return {false, "/statement", error.what(), {}, {}};
+  } catch (const std::exception& error) {
+    return {false, "/internal", error.what(), {}, {}};
+  }
+}
+
+/// Why a part does not continue what the part before it has left; nothing if it does.
+const char* discontinuity(const std::optional<ConversationState>& start,
+                          const std::optional<ConversationState>& before) {
+  if (start && !before) {
+    return "the proof continues a conversation, and no part before it keeps a state: give all parts in order";
+  }
+  if (!start && before) {
+    return "it is the beginning of a conversation, not a continuation";
+  }
+  if (start && start->root != before->root) {
+    return "it continues another state than the part before it keeps: the roots differ";
+  }
+  if (start && (start->length != before->length || start->last_token != before->last_token)) {
+    return "it starts from another length or last token than the part before it ends with";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
+  return verify_whole(key, key.digest(), statement, payload);
+}
+
+Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                         std::span<const std::uint8_t> payload) {
+  return verify_statement(plan, key, key.digest(), statement, payload);
 }
 
 Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
@@ -121,21 +156,22 @@ Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Sta
 
 Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
                     const std::optional<ConversationState>& before) {
-  const auto reject = [](const char* reason) { return Verdict{false, "/statement", reason, {}, {}}; };
-  const std::optional<ConversationState>& start = statement.start;
-  if (start && !before) {
-    return reject("the proof continues a conversation, and no part before it keeps a state: give all parts in order");
-  }
-  if (!start && before) {
-    return reject("it is the beginning of a conversation, not a continuation");
-  }
-  if (start && start->root != before->root) {
-    return reject("it continues another state than the part before it keeps: the roots differ");
-  }
-  if (start && (start->length != before->length || start->last_token != before->last_token)) {
-    return reject("it starts from another length or last token than the part before it ends with");
+  if (const char* const reason = discontinuity(statement.start, before)) {
+    return {false, "/statement", reason, {}, {}};
   }
   return verify_inference(key, statement, payload);
+}
+
+IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
+  return {VerifyingKey::decode(bytes), blake2s(bytes)};  // no other bytes give this key
+}
+
+Verdict verify_part(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                    const std::optional<ConversationState>& before) {
+  if (const char* const reason = discontinuity(statement.start, before)) {
+    return {false, "/statement", reason, {}, {}};
+  }
+  return verify_whole(key.key, key.digest, statement, payload);
 }
 
 }  // namespace tessera

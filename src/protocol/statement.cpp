@@ -1,5 +1,6 @@
 #include "base/little_endian.hpp"
 #include "protocol/protocol.hpp"
+#include "protocol/statement_seed.hpp"
 
 namespace tessera {
 
@@ -14,12 +15,15 @@ SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key)
 }
 
 Digest statement_seed(const VerifyingKey& key, const Statement& statement) {
+  return statement_seed(key.digest(), statement);
+}
+
+Digest statement_seed(const Digest& key_digest, const Statement& statement) {
   std::vector<std::uint8_t> message;
   for (const char c : std::string_view("tessera")) {
     message.push_back(static_cast<std::uint8_t>(c));
   }
   append_little_endian(message, format_version);
-  const Digest key_digest = key.digest();
   message.insert(message.end(), key_digest.begin(), key_digest.end());
   for (const auto* ids : {&statement.prompt, &statement.generated}) {
     append_little_endian<std::uint64_t>(message, ids->size());

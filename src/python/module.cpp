@@ -25,9 +25,9 @@ namespace nb = nanobind;
 namespace tessera::python {
 namespace {
 
-/// A file is read by a forked process, in which whatever other threads hold stays locked, such as OpenSSL's locks. So
-/// nothing is verified meanwhile: verifying shares this, without Python's lock; reading has it alone, with Python's
-/// lock, which keeps anything from beginning.
+/// A file is read by a forked process, in which whatever other threads hold stays locked, such as a static that is being
+/// made. So nothing is verified meanwhile: verifying shares this, without Python's lock; reading has it alone, with
+/// Python's lock, which keeps anything from beginning.
 std::shared_mutex at_work;
 
 template <class Read>
@@ -132,10 +132,10 @@ void declare_key(nb::module_& module) {
         return raw<std::uint32_t>(begins ? tokenizer.encode_prompt(prompt) : tokenizer.encode(prompt));
       });
   module.def(
-      "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file); })}; },
+      "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file).key; })}; },
       nb::sig("def read_key(file: os.PathLike[str]) -> Key"));
   module.def("read_key_bytes", [](const nb::bytes& file) {
-    return Key{read_alone([&] { return load_key_isolated(key_name, bytes_in(file)); })};
+    return Key{read_alone([&] { return load_key_isolated(key_name, bytes_in(file)).key; })};
   });
 }
 

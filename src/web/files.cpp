@@ -31,8 +31,10 @@ void clear_files() { files().clear(); }
 
 }  // namespace web
 
-VerifyingKey load_key_isolated(const std::filesystem::path& path) {
-  return naming(path, [&] { return read_key(web::open(path.string(), key_format, max_key_file_bytes)); });
+IdentifiedKey load_key_isolated(const std::filesystem::path& path) {
+  return naming(path, [&] {
+    return IdentifiedKey::decode(read_key_bytes(web::open(path.string(), key_format, max_key_file_bytes)));
+  });
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {

@@ -33,5 +33,3 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${NLOHMANN_INCLUDE} ${PROJECT_BINARY_DIR}/include/nlohmann SYMBOLIC)
 add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 target_include_directories(nlohmann_json::nlohmann_json SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
-
-add_library(OpenSSL::Crypto INTERFACE IMPORTED) # web/blake2s.cpp instead

@@ -5,6 +5,7 @@
 
 #include "archive/gathered_file.hpp"
 #include "archive/isolated.hpp"
+#include "archive/isolated_gathered.hpp"
 #include "base/errors.hpp"
 #include "datasets/image_file.hpp"
 

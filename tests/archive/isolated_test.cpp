@@ -16,6 +16,7 @@
 #include <map>
 #include "base/errors.hpp"
 #include "archive/isolated.hpp"
+#include "archive/proof_file.hpp"
 
 #include "samples.hpp"
 #include "temporary_directory.hpp"
@@ -37,7 +38,8 @@ struct File {
 std::string error_of(const std::function<Bytes()>& read, const IsolationLimits& limits = {}) {
   const File file;
   try {
-    (void)read_isolated(file.path, read, limits);
+    (void)read_isolated(
+        file.path, [&](auto) { return read(); }, limits);
     return "none";
   } catch (const InputError& error) {
     const std::string text = error.what();
@@ -47,9 +49,9 @@ std::string error_of(const std::function<Bytes()>& read, const IsolationLimits& 
 
 TEST(Isolated, GivesWhatTheChildReads) {
   const File file;
-  EXPECT_TRUE(read_isolated(file.path, [] { return Bytes{}; }).empty());
+  EXPECT_TRUE(read_isolated(file.path, [](auto) { return Bytes{}; }).empty());
   const Bytes large(std::size_t{5} << 20, 7);
-  EXPECT_EQ(read_isolated(file.path, [&] { return large; }), large);
+  EXPECT_EQ(read_isolated(file.path, [&](auto) { return large; }), large);
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   EXPECT_EQ(load_proof_isolated(directory / "p.h5").payload, small_proof().payload);
@@ -95,19 +97,19 @@ TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
       std::raise(signal);
       return {};
     };
-    EXPECT_EQ(error_of(die), ": expected a readable file, found one that breaks the HDF5 library") << signal;
+    EXPECT_EQ(error_of(die), ": expected a readable file, found one that breaks the reader") << signal;
   }
-  EXPECT_THAT(error_of([]() -> Bytes { std::abort(); }), HasSubstr("breaks the HDF5 library"));
-  EXPECT_THAT(error_of([]() -> Bytes { ::_exit(0); }), HasSubstr("breaks the HDF5 library"));
+  EXPECT_THAT(error_of([]() -> Bytes { std::abort(); }), HasSubstr("breaks the reader"));
+  EXPECT_THAT(error_of([]() -> Bytes { ::_exit(0); }), HasSubstr("breaks the reader"));
 }
 
 TEST(Isolated, FilesThatAreNoneAreRefused) {
   const TemporaryDirectory directory;
   for (const auto& path : {directory / "none", directory / "", std::filesystem::path("/dev/zero")}) {
-    EXPECT_THROW((void)read_isolated(path, [] { return Bytes{1}; }), InputError) << path;
+    EXPECT_THROW((void)read_isolated(path, [](auto) { return Bytes{1}; }), InputError) << path;
   }
   write_bytes(directory / "empty", "");
-  EXPECT_THROW((void)read_isolated(directory / "empty", [] { return Bytes{1}; }), InputError);
+  EXPECT_THROW((void)read_isolated(directory / "empty", [](auto) { return Bytes{1}; }), InputError);
 }
 
 /// Tells whether a call in the child came back; `call` returns -1 if it was refused.
@@ -133,7 +135,7 @@ TEST(Isolated, TheChildHasNoTerminalAndNoOtherFile) {
 
 #if !defined(__SANITIZE_ADDRESS__)
 TEST(Isolated, AnyCallButReadingEndsTheChild) {
-  const std::string killed = ": expected a readable file, found one with which the HDF5 library does more than read";
+  const std::string killed = ": expected a readable file, found one with which the reader does more than read";
   const pid_t parent = ::getpid();
   const std::map<std::string, std::function<long()>> calls = {
       {"write to standard output", [] { return ::write(STDOUT_FILENO, "x", 1); }},
@@ -185,7 +187,7 @@ TEST(Isolated, AnyCallButReadingEndsTheChild) {
   seccomp_load(filter);
   const File file;
   try {
-    (void)read_isolated(file.path, [] { return Bytes{1}; });
+    (void)read_isolated(file.path, [](auto) { return Bytes{1}; });
     std::cerr << "read";
   } catch (const JobError& error) {
     std::cerr << error.what();
@@ -215,7 +217,7 @@ TEST(Isolated, TimeAndMemoryAreBounded) {
   };
   EXPECT_EQ(error_of(wait_on, {.seconds = 1}), late);
   const auto flood = []() -> Bytes { return Bytes((std::size_t{1} << 28) + 1, 7); };
-  EXPECT_EQ(error_of(flood), ": expected a readable file, found one that breaks the HDF5 library");
+  EXPECT_EQ(error_of(flood), ": expected a readable file, found one that breaks the reader");
 #if !defined(__SANITIZE_ADDRESS__)
   const auto fill = [] { return Bytes(std::size_t{64} << 20, 1); };
   EXPECT_EQ(error_of(fill, {.memory = std::uint64_t{16} << 20}),

@@ -188,7 +188,11 @@ TEST(Logits, token_rows_add_the_weights_of_repeated_tokens) {
   expected[3] = weights[0] + weights[2];
   expected[69] = weights[1];
   expected[0] = weights[3];
-  EXPECT_EQ(token_rows(7, tokens, weights).table(), expected);
+  const Point feature = random.elements(3);
+  const std::vector<Factor> rows = token_rows(7, tokens, weights, feature);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].table(), expected);
+  EXPECT_EQ(rows[1].table(), eq_table(feature));
 }
 
 TEST(Embedding, rows_of_a_continuation_have_later_positions) {

@@ -36,8 +36,7 @@ EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedd
   if (embedding.position) {
     weights.position = {row_positions(embedding.positions, plan.past, at[2]), Factor::at(at[1])};
   }
-  weights.embedding = {token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights),
-                       Factor::at(at[1])};
+  weights.embedding = token_rows(embedding.vocabulary.bits(), padded_tokens(plan, statement), token_weights, at[1]);
   return weights;
 }
 

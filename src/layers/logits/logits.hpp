@@ -53,7 +53,9 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
 
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);
-/// Weight along the vocabulary (2^bits) that selects the rows of given tokens: sum_i weights[i]*[v = tokens[i]].
-Factor token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights);
+/// Weight of a matrix (vocabulary, feature) that selects the rows of given tokens, bound at a point of the features:
+/// sum_i weights[i]*[v = tokens[i]] along the vocabulary (2^bits).
+std::vector<Factor> token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights,
+                               Point feature);
 
 }  // namespace tessera

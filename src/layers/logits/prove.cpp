@@ -82,8 +82,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
     weights.push_back(eq_index(row, g));
   }
   context.parameter("embedding", logits.embedding,
-                    {token_rows(logits.logits.dimensions()[0].bits(), tokens, weights), Factor::at(feature)},
-                    sumcheck.factors[1]);
+                    token_rows(logits.logits.dimensions()[0].bits(), tokens, weights, feature), sumcheck.factors[1]);
   transcript.send("selected", sumcheck.factors[2]);
   claims.push_back({{Factor::at(feature), generated_rows(plan, row)}, sumcheck.factors[2]});
   return claims;

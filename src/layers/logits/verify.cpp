@@ -11,11 +11,14 @@ Factor generated_rows(const Plan& plan, const Point& point) {
   return weight;
 }
 
-Factor token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights) {
-  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << bits));
+std::vector<Factor> token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights,
+                               Point feature) {
+  std::vector<Factor> weight(2);  // an initializer list would copy the rows, a megabyte of them
+  weight[0] = Factor::of(std::vector<E>(std::size_t{1} << bits));
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    weight.head[tokens[i]] += weights[i];
+    weight[0].head[tokens[i]] += weights[i];
   }
+  weight[1] = Factor::at(std::move(feature));
   return weight;
 }
 
@@ -58,9 +61,8 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   for (std::size_t g = 0; g < tokens.size(); ++g) {
     weights.push_back(eq_index(row, g));
   }
-  const S chosen =
-      context.parameter("embedding", logits.embedding,
-                        {token_rows(logits.logits.dimensions()[0].bits(), tokens, weights), Factor::at(feature)});
+  const S chosen = context.parameter("embedding", logits.embedding,
+                                     token_rows(logits.logits.dimensions()[0].bits(), tokens, weights, feature));
   const S selected = transcript.receive("selected");
   transcript.check_equal(transcript.value(relation, std::array<S, 3>{eq(at[1], row), chosen, selected}), sumcheck.value,
                          "logits of the generated tokens do not match the sum-check");

@@ -9,6 +9,7 @@
 #include "archive/file_image.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hdf5_handle.hpp"
+#include "archive/library_image.hpp"
 
 namespace tessera {
 namespace {

@@ -54,7 +54,8 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
 }
 
 VerifyingKey load_key(const std::filesystem::path& path) {
-  return naming(path, [&] { return read_key(ReadFile(path, key_format, max_key_file_bytes)); });
+  return naming(path,
+                [&] { return VerifyingKey::decode(read_key_bytes(ReadFile(path, key_format, max_key_file_bytes))); });
 }
 
 }  // namespace tessera

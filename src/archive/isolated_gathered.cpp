@@ -1,10 +1,10 @@
-#include "archive/gathered_file.hpp"
-
-#include <numeric>
+#include "archive/isolated_gathered.hpp"
 
 #include "archive/isolated.hpp"
 #include "archive/naming.hpp"
+#include "base/errors.hpp"
 #include "base/little_endian.hpp"
+#include "datasets/image_file.hpp"
 #include "datasets/proof_archive.hpp"
 
 namespace tessera {
@@ -16,8 +16,8 @@ constexpr std::uint8_t another_format = 0;
 constexpr std::uint8_t list_follows = 1;
 
 /// In the child.
-Bytes list(const std::filesystem::path& path, bool check) {
-  const ReadFile file(path);
+Bytes list(const std::filesystem::path& path, std::span<const std::uint8_t> image, bool check) {
+  const ImageFile file(path.string(), image, {});
   if (file.format() != gathered_format) {
     return {another_format};
   }
@@ -32,34 +32,16 @@ Bytes list(const std::filesystem::path& path, bool check) {
 
 }  // namespace
 
-GatheredWriter::GatheredWriter(const std::filesystem::path& path, std::span<const std::string> names,
-                               std::span<const std::uint64_t> bytes)
-    : file_(path, gathered_format) {
-  file_.write_strings("names", names);
-  file_.write("files/lengths", std::vector<std::uint32_t>(bytes.begin(), bytes.end()));
-  file_.begin_rows<std::uint8_t>("files/bytes", {std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0})});
-}
-
-void GatheredWriter::append(std::span<const std::uint8_t> file) {
-  hash_.update(file);
-  file_.append_rows(file);
-}
-
-Digest GatheredWriter::commit() {
-  file_.end_rows(hash_.digest());
-  return file_.commit();
-}
-
 std::optional<std::vector<GatheredProof>> list_gathered_isolated(const std::filesystem::path& path, bool check) {
   return naming(path, [&]() -> std::optional<std::vector<GatheredProof>> {
     const IsolationLimits limits = check ? IsolationLimits::for_whole(path) : IsolationLimits{};
     const Bytes bytes = read_isolated(
-        path, [&] { return list(path, check); }, limits);
+        path, [&](std::span<const std::uint8_t> image) { return list(path, image, check); }, limits);
     if (bytes == Bytes{another_format}) {
       return std::nullopt;
     }
     if (bytes.empty() || bytes.front() != list_follows) {
-      throw InputError("expected a readable file, found one that breaks the HDF5 library");
+      throw InputError("expected a readable file, found one that breaks the reader");
     }
     return decode_gathered(std::span(bytes).subspan(1));
   });
