@@ -6,6 +6,7 @@
 #include "cluster/agreement.hpp"
 #include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
+#include "plan/hiding.hpp"
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
@@ -38,6 +39,21 @@ std::uint64_t uses_before(const std::filesystem::path& directory, const Verifyin
   }
 }
 
+/// Most proofs that a commitment half as large would be good for. 0: none, or as many.
+std::uint64_t proofs_of_half(VerifyingKey key) {
+  const unsigned size = parameter_layout(key).log_size();
+  std::uint64_t fit = 0;
+  for (std::uint64_t more = key.hiding_proofs; fit < more;) {
+    key.hiding_proofs = more - (more - fit) / 2;
+    if (parameter_layout(key).log_size() < size) {
+      fit = key.hiding_proofs;
+    } else {
+      more = key.hiding_proofs - 1;
+    }
+  }
+  return fit;
+}
+
 }  // namespace
 
 void run(const CommitCommand& options, Context& context) {
@@ -66,6 +82,10 @@ void run(const CommitCommand& options, Context& context) {
   if (context.comm.rank() == 0) {
     std::cout << "parameter root  " << to_hex(key.parameter_root) << "\nkey digest      " << to_hex(key.digest())
               << '\n';
+    if (const std::uint64_t fit = hiding ? proofs_of_half(key) : 0; fit > 0) {
+      std::cout << "proofs          " << hiding->proofs << ": a commitment that is good for " << fit
+                << " is half as large: short texts are proven faster\n";
+    }
   }
 }
 

@@ -82,6 +82,9 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     }
   });
   if (extras.count > 0) {
+    if (extras.make) {
+      extras.values = std::exchange(extras.make, {})();
+    }
     hasher.absorb({reinterpret_cast<const std::uint8_t*>(extras.values.data()), extras.values.size() * sizeof(F)},
                   block_bytes);
   }

@@ -69,7 +69,7 @@ LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vec
     vector.elements(word->offset, std::span<E>(coefficients.emplace_back(std::size_t{1} << word->log_columns)));
   }
   const ResidueShares positions(carrier.log_domain(), comm.rank(), comm.size());
-  CosetTransform transform(carrier.log_columns, positions);
+  CosetTransform transform(carrier.log_columns, positions, masks);
   (void)transform([&](std::size_t n, F* to) {
     for (std::size_t j = 0; j < words.size(); ++j) {
       // a polynomial at a power of the position's point: its coefficients lie apart

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include "commitment/oracle.hpp"
 #include "memory/storage.hpp"
@@ -81,6 +82,8 @@ struct LeafExtras {
   static constexpr std::size_t block = 8;
   std::size_t count = 0;
   RawVector<F> values;
+  /// Makes the values once the columns are encoded, in the memory that this took. None: they are there.
+  std::function<RawVector<F>()> make = {};
 };
 
 /// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps

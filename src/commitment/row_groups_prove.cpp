@@ -11,8 +11,15 @@
 namespace tessera {
 namespace {
 
-/// Rows that a rank encodes at once if it is alone: two cache lines of a column.
+/// Rows that a rank encodes at once if it is alone: two cache lines of a column, or one where two would take more
+/// memory than this. Touching it for the first time would cost more.
 constexpr std::size_t alone_rows = 16;
+constexpr std::size_t alone_bytes = std::size_t{1} << 27;
+
+std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone) {
+  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_indices() <= alone_bytes;
+  return std::min(std::size_t{1} << parameters.log_rows, two_lines ? alone_rows : CosetTransform::lanes);
+}
 
 /// Some rows of every column.
 struct RowSelection {
@@ -40,7 +47,7 @@ class CosetEncoder {
         positions_(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(), comm.size()),
         transform_(layout.log_size() - parameters.log_rows, positions_),
         alone_(comm.size() == 1),
-        rows_at_once_(std::min(std::size_t{1} << parameters.log_rows, alone_ ? alone_rows : CosetTransform::lanes)) {}
+        rows_at_once_(group_of_rows(parameters, positions_, alone_)) {}
 
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }
   [[nodiscard]] std::size_t steps() const { return (std::size_t{1} << matrix_.log_rows()) / rows_at_once_; }

@@ -25,6 +25,8 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
 ///
 /// Only coefficients below 2^(log_length - log_padding) may be present: they lie in every 2^log_padding-th slot, the
 /// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
-void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0);
+///
+/// Slots may begin `stride` > lanes elements apart: what lies between them is neither read nor written.
+void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0, std::size_t stride = 0);
 
 }  // namespace tessera

@@ -13,9 +13,10 @@ std::vector<F> own_twiddles(unsigned log_rows);
 
 // twiddles[2^t - 1 + i] belongs to the butterflies of layer t with low index i.
 
-/// A transform of 2^log_rows rows of `lanes` values, one after the other. Only every 2^log_padding-th row need be
-/// there, log_padding <= log_rows.
-void transform_padded(F* rows, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles);
+/// A transform of 2^log_rows rows of `lanes` values that begin `stride` values apart. Only every 2^log_padding-th row
+/// need be there, log_padding <= log_rows.
+void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
+                      const F* twiddles);
 
 /// A transform of 2^log_rows rows, log_rows >= 1, that begin `stride` values apart. It is done in `scratch`, as long as
 /// all rows together: rows a power of two apart would fight for the same cache sets.

@@ -135,8 +135,9 @@ HWY_INLINE void padded_step(Rows rows, Layer layer, std::size_t row_count, std::
   }
 }
 
-void transform_padded_kernel(F* data, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  const Rows rows{data, lanes};
+void transform_padded_kernel(F* data, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
+                             const F* twiddles) {
+  const Rows rows{data, stride};
   const std::size_t count = std::size_t{1} << log_rows;
   const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
   unsigned t = log_padding;
@@ -208,8 +209,9 @@ HWY_EXPORT(transform_strided_kernel);
 HWY_EXPORT(scale_kernel);
 HWY_EXPORT(add_scaled_kernel);
 
-void transform_padded(F* rows, unsigned log_padding, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, log_padding, log_rows, lanes, twiddles);
+void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
+                      const F* twiddles) {
+  HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, stride, log_padding, log_rows, lanes, twiddles);
 }
 void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
                        F* scratch) {

@@ -19,9 +19,9 @@ struct Pass {
   unsigned count = 0;
 };
 
-std::vector<Pass> plan_passes(unsigned log_length, std::size_t lanes, unsigned log_padding) {
+std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned log_padding) {
   unsigned largest = 1;
-  while (largest < 12 && (lanes * sizeof(F)) << (largest + 1) <= group_bytes) {
+  while (largest < 12 && (stride * sizeof(F)) << (largest + 1) <= group_bytes) {
     ++largest;
   }
   largest = std::max(largest, log_padding);  // replication happens inside the first pass
@@ -61,12 +61,13 @@ std::vector<F> own_twiddles(unsigned log_rows) {
   return twiddles;
 }
 
-void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding) {
-  assert(data.size() == lanes << log_length && log_padding <= log_length);
+void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride) {
+  stride = std::max(stride, lanes);
+  assert(data.size() == stride << log_length && log_padding <= log_length);
   if (lanes == 0) {
     return;
   }
-  for (const Pass pass : plan_passes(log_length, lanes, log_padding)) {
+  for (const Pass pass : plan_passes(log_length, stride, log_padding)) {
     const std::vector<F> own = own_twiddles(pass.count);
     const std::size_t rows = std::size_t{1} << pass.count;
     const std::size_t lows = std::size_t{1} << pass.first;
@@ -80,16 +81,16 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
       for (std::size_t group = 0; group < lows * blocks; ++group) {
         const std::size_t low = group / blocks;
         const std::size_t block = group % blocks;
-        F* first = data.data() + ((block << (pass.first + pass.count)) + low) * lanes;
+        F* first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
         if (pass.first == 0) {
-          transform_padded(first, log_padding, pass.count, lanes, own.data());
+          transform_padded(first, stride, log_padding, pass.count, lanes, own.data());
           continue;
         }
         if (filled != low) {
           shift_twiddles(own, pass, low, twiddles);
           filled = low;
         }
-        transform_strided(first, lows * lanes, pass.count, lanes, twiddles.data(), scratch.data());
+        transform_strided(first, lows * stride, pass.count, lanes, twiddles.data(), scratch.data());
       }
     }
   }

@@ -28,10 +28,12 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    LeafExtras extras = masked_leaves(opening_schedule(hiding_oracles(plan, key, {})), vector_mask,
-                                      KeyedStream(seed, "salt"), salt_elements, comm);
+    const auto leaves = [&] {
+      const OpeningSchedule schedule = opening_schedule(hiding_oracles(plan, key, {}));
+      return masked_leaves(schedule, vector_mask, KeyedStream(seed, "salt"), salt_elements, comm).values;
+    };
     codeword = commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
-                             std::move(extras));
+                             {mask_elements + salt_elements, {}, leaves});
   }
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());

@@ -50,6 +50,11 @@ expect 2 'requires --hiding' tessera commit --proofs 2 --model model.h5 --out ba
 expect 2 'proofs' tessera commit --hiding --proofs 0 --model model.h5 --out bad
 expect_same "$(left hidden)" 1 "refused jobs take no use"
 
+# who asks for one proof more than fits beside the parameters is told
+expect 0 '^proofs  *11: .* good for 10 is half as large' tessera commit --quiet --compact --hiding --proofs 11 --model model.h5 --out large
+expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 10 --model model.h5 --out large
+! grep -q '^proofs' output || fail "a commitment that is not doubled says so"
+
 # one secret makes one commitment; its count is kept when it is made again
 for name in first second; do
   expect 0 'key digest' tessera commit --quiet --hiding --proofs 2 --secret given --model model.h5 --out $name

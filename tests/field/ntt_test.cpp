@@ -40,9 +40,23 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
       data[slot * lanes + lane] = coefficients[i * lanes + lane];
     }
   }
+  const std::size_t apart = lanes + 3;
+  const F between = F::from_canonical(78);
+  std::vector<F> spread(apart << log_length, between);
+  for (std::size_t slot = 0; slot >> log_length == 0; ++slot) {
+    std::copy_n(data.data() + slot * lanes, lanes, spread.data() + slot * apart);
+  }
   ntt(data, log_length, lanes, log_padding);
   const std::vector<F> values = naive(coefficients, log_length, lanes);
   ASSERT_EQ(data, values) << log_length << " " << lanes << " " << log_padding;
+
+  ntt(spread, log_length, lanes, log_padding, apart);
+  for (std::size_t slot = 0; slot >> log_length == 0; ++slot) {
+    const F* const row = spread.data() + slot * apart;
+    ASSERT_TRUE(std::equal(row, row + lanes, values.data() + slot * lanes))
+        << log_length << " " << lanes << " " << slot;
+    ASSERT_TRUE(std::all_of(row + lanes, row + apart, [&](F value) { return value == between; }));
+  }
 
   std::vector<std::size_t> positions;
   std::vector<F> expected;
