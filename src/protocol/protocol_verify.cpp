@@ -22,6 +22,9 @@ ProofClaimsOf<S> verify_layers(const ModelPlan& plan, const Statement& statement
 template <class S>
 std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
                                                const ProofClaimsOf<S>& claims) {
+  if (plan.hiding) {
+    return hiding_oracles(plan, key, claims.witness_root);
+  }
   std::vector<CommittedOracle> oracles{{plan.parameter_layout, key.parameter_oracle, key.parameter_root},
                                        {plan.witness_layout, plan.witness_oracle, claims.witness_root}};
   if (statement.start) {

@@ -55,6 +55,10 @@ expect 0 '^proofs  *11: .* good for 10 is half as large' tessera commit --quiet 
 expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 10 --model model.h5 --out large
 ! grep -q '^proofs' output || fail "a commitment that is not doubled says so"
 
+# the witness has as few rows as there can be
+expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 2000 --model model.h5 --out many
+expect 0 'witness +8 ' tessera describe --key many/verifying.key --prompt-length 1 --generate 1
+
 # one secret makes one commitment; its count is kept when it is made again
 for name in first second; do
   expect 0 'key digest' tessera commit --quiet --hiding --proofs 2 --secret given --model model.h5 --out $name
