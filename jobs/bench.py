@@ -13,6 +13,7 @@ import time
 
 sys.dont_write_bytecode = True  # nothing is left in the source folder
 import bench_report  # noqa: E402
+import bench_serial  # noqa: E402
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 REPEATS = 5  # of short runs: the one of median time counts
@@ -130,10 +131,10 @@ class Job:
         record.write_text(json.dumps({"arguments": wanted, "seconds": seconds}))
         return seconds
 
-    def launch(self, ranks, threads, command, *arguments):
+    def launch(self, ranks, threads, command, *arguments, **options):
         launcher = ["mpirun", "-n", ranks] if ranks > 1 else []
         return run([*launcher, self.tessera, command, "--quiet", "--threads", threads, "--model", self.model,
-                    *arguments])[0]
+                    *arguments], **options)[0]
 
     def prompt(self, count):
         """Ids by a fixed formula: the cost does not depend on what they mean."""
@@ -164,6 +165,26 @@ class Job:
                 row["error"] = str(error)
                 print(f"bench: {self.name} {prompt}+{generate}: {error}", file=sys.stderr)
         return rows
+
+
+def serial(options):
+    """What one thread does alone in one proof of GPT-2's shape."""
+    build = options.build.resolve()
+    prompt, generate = map(int, options.length.split("+"))
+    job = Job(build, "gpt2-shape")
+    job.make(["synthesize", "--shape", PROJECT / "configs/gpt2.json", "--seed", 1], keep=True)
+    commitment, proof = job.folder / "commitment", job.folder / "proof.h5"
+    progress(f"{job.name}: commit")
+    job.launch(1, 2, "commit", "--out", commitment)
+
+    def prove(threads, environment):
+        progress(f"{job.name}: {options.length} tokens, {threads} threads, {environment['TESSERA_CLOCK']} processor time")
+        job.launch(1, threads, "prove", "--commitment", commitment, "--tokens", job.prompt(prompt), "--generate",
+                   generate, "--out", proof, env=environment)
+        return costs_of(run([job.tessera, "inspect", proof])[1])
+    scopes = bench_serial.measure(prove, build / "tests/bench/processor_clock.so", options.repeats)
+    bench_serial.show(f"{job.name} {options.length}", scopes)
+    return 0
 
 
 def collect(options):
@@ -208,6 +229,10 @@ def main():
     command.add_argument("--only", choices=("kernels", "runs"))
     command.add_argument("--gpt2", metavar="P+G,...")
     command.add_argument("--compare", metavar="EARLIER")
+    command = commands.add_parser("serial")
+    command.add_argument("--build", type=pathlib.Path, required=True)
+    command.add_argument("--length", default="448+64", metavar="P+G")
+    command.add_argument("--repeats", type=int, default=2)
     commands.add_parser("show").add_argument("file")
     command = commands.add_parser("compare")
     command.add_argument("old")
@@ -216,6 +241,8 @@ def main():
     try:
         if options.command == "collect":
             return collect(options)
+        if options.command == "serial":
+            return serial(options)
         if options.command == "show":
             bench_report.show(bench_report.load(options.file))
         else:

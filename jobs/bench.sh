@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Benchmarks: kernels alone and whole runs. A table on the terminal, all numbers in a JSON file.
 # Usage: jobs/bench.sh [--gpt2 [LENGTHS]] [--only kernels|runs] [--threads N] [--out FILE] [--compare EARLIER.json]
+#        jobs/bench.sh --serial [LENGTH]
 #   --gpt2 [LENGTHS]   also a model of GPT-2 small's shape; LENGTHS: prompt+generated tokens (16+16,448+64,896+128)
 #   --only WHAT        kernels alone, or whole runs alone
 #   --threads N        kernels on 1 and N threads; runs on 1 rank of N threads and N ranks of 1 thread (2)
 #   --out FILE         JSON file to write (build-bench/bench.json)
 #   --compare FILE     afterwards: numbers of an earlier JSON file, the new ones and their ratios side by side
+#   --serial [LENGTH]  only this: what one thread does alone in a proof of GPT-2 small's shape (448+64), scope by scope,
+#                      and the speed on many threads that follows
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
 set -euo pipefail
 script=$(realpath "$0")
@@ -15,7 +18,7 @@ usage() {
   exit 2
 }
 
-gpt2='' only='' threads=2 out='' earlier=''
+gpt2='' only='' threads=2 out='' earlier='' serial=''
 while [ $# -gt 0 ]; do
   option=$1
   shift
@@ -24,6 +27,14 @@ while [ $# -gt 0 ]; do
       gpt2=16+16,448+64,896+128
       if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
         gpt2=$1
+        shift
+      fi
+      continue
+      ;;
+    --serial)
+      serial=448+64
+      if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
+        serial=$1
         shift
       fi
       continue
@@ -45,9 +56,11 @@ done
 number='[1-9][0-9]{0,3}'
 [[ $gpt2 =~ ^($number\+$number(,$number\+$number)*)?$ ]] ||
   usage "--gpt2: expected lengths like 16+16,448+64, found $gpt2"
-for length in ${gpt2//,/ }; do
+[[ $serial =~ ^($number\+$number)?$ ]] || usage "--serial: expected a length like 448+64, found $serial"
+[ -z "$serial" ] || [ -z "$gpt2$only$out$earlier" ] || usage "--serial: expected no other option beside it"
+for length in ${gpt2//,/ } $serial; do
   [ $((${length%+*} + ${length#*+})) -le 1024 ] ||
-    usage "--gpt2: expected at most 1024 tokens together, found $length"
+    usage "--${serial:+serial}${gpt2:+gpt2}: expected at most 1024 tokens together, found $length"
 done
 [ -z "$earlier" ] || [ -r "$earlier" ] || usage "--compare: $earlier: expected a file, found none"
 [ -z "$out" ] || { [ -w "$(dirname "$out")" ] && [ ! -d "$out" ]; } ||
@@ -67,8 +80,12 @@ install_packages "${packages[@]}" "${bench_packages[@]}" || exit 3
 step "build"
 mkdir -p "$build"
 { cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=OFF -DTESSERA_BENCHMARKS=ON &&
-  cmake --build "$build" --target tessera tessera-verify bench_kernels; } >"$build/build.log" 2>&1 ||
+  cmake --build "$build" --target tessera tessera-verify bench_kernels processor_clock; } >"$build/build.log" 2>&1 ||
   { tail -n 40 "$build/build.log" >&2; exit 3; }
 
+if [ -n "$serial" ]; then
+  python3 jobs/bench.py serial --build "$build" --length "$serial"
+  exit
+fi
 python3 jobs/bench.py collect --build "$build" --out "$out" --threads "$threads" ${only:+--only "$only"} \
   ${gpt2:+--gpt2 "$gpt2"} ${earlier:+--compare "$earlier"}

@@ -7,6 +7,10 @@ packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
 
+# what jobs/scale.sh needs beside these, and its --simulate
+scale_packages=(python3-matplotlib)
+simulate_packages=(libsimgrid-dev)
+
 # what jobs/test.sh --cluster needs beside them
 cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
 

@@ -161,12 +161,24 @@ void declare(CLI::App& app, SynthesizeCommand& options) {
 
 void declare(CLI::App& app, PlanCommand& options) {
   CLI::Option* const model = app.add_option("--model", options.model, "model file")->type_name(file_argument);
-  app.add_option("--key", options.key, "verifying key, instead of a model")->type_name(file_argument)->excludes(model);
+  CLI::Option* const key = app.add_option("--key", options.key, "verifying key, instead of a model");
+  key->type_name(file_argument)->excludes(model);
+  app.add_option("--shape", options.shape, "config.json of a model that need not exist, instead of a model")
+      ->type_name(file_argument)
+      ->excludes(model)
+      ->excludes(key);
   app.add_option("--tokens", options.tokens, "PROMPT+GENERATED, as 448+64; or the number of all, half of it a prompt");
   app.add_option("--ranks", options.ranks, "ranks of the job")->capture_default_str()->check(CLI::Range(1, 65536));
   app.add_option("--nodes", options.nodes, "machines that they are on")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
+  app.add_option("--gigabits", options.gigabits,
+                 "what the network between machines brings each in a second (0: unknown)")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e5));
+  app.add_option("--microseconds", options.microseconds, "that a short message between machines takes")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
   app.add_flag("--keep", options.keeps, "a state is kept");
   declare_pass_length(app, options.pass_length);

@@ -8,8 +8,10 @@
 #include "archive/model_file.hpp"
 #include "base/text.hpp"
 #include "cost/measure.hpp"
+#include "cost/shape_key.hpp"
 #include "architecture/ownership.hpp"
 #include "cost/work.hpp"
+#include "model/checkpoint.hpp"
 #include "model/integer_model.hpp"
 #include "plan/limits.hpp"
 
@@ -54,6 +56,9 @@ PassShape lengths_of(const PlanCommand& options) {
 /// Sizes need little of a model file: the rows that one of many ranks has.
 VerifyingKey key_of(const PlanCommand& options) {
   constexpr int many = 256;
+  if (!options.shape.empty()) {
+    return key_of_shape(read_checkpoint_config(options.shape));
+  }
   return options.key.empty() ? make_verifying_key(load_model(options.model, many - 1, many))
                              : load_key_isolated(options.key).key;
 }
@@ -69,15 +74,38 @@ void check_job(const PlanCommand& options) {
   }
 }
 
+/// That between the job's machines, if it is told.
+std::optional<Network> network_of(const PlanCommand& options) {
+  constexpr double bytes_a_gigabit = 1e9 / 8;
+  if (options.gigabits == 0) {
+    return std::nullopt;
+  }
+  return Network{1 / (options.gigabits * bytes_a_gigabit), options.microseconds * 1e-6};
+}
+
+/// A word on statements that are beyond what one proof can hold.
+std::string lookup_note(const ModelPlan& plan) {
+  const std::size_t lookups = plan.lookup.present_leaves();
+  return lookups <= max_present_leaves ? std::string()
+                                       : std::to_string(lookups) + " look-ups, of at most " +
+                                             std::to_string(max_present_leaves) + ": prove refuses this length";
+}
+
 /// Everything that is printed.
 struct Prediction {
   JobShape job;
   std::vector<PhaseCost> phases;
   std::vector<OwnedDimension> ownership;
   std::optional<Rates> rates;
+  std::optional<Network> network;
   std::string rates_machine, note;
 
-  [[nodiscard]] double seconds(const PhaseCost& phase) const { return rates ? seconds_of(phase, *rates) : 0; }
+  [[nodiscard]] double seconds(const PhaseCost& phase) const {
+    return rates ? seconds_of(phase, *rates, job, network) : 0;
+  }
+  [[nodiscard]] double communication(const PhaseCost& phase) const {
+    return rates ? communication_seconds(phase, *rates, job, network) : 0;
+  }
   [[nodiscard]] double process_bytes() const { return (rates ? rates->process_bytes : 0) + files_bytes; }
   [[nodiscard]] double memory() const {
     double most = 0;  // freed pages are kept for what comes later
@@ -115,6 +143,8 @@ Prediction predict(const PlanCommand& options, int threads) {
                 static_cast<std::size_t>(options.memory * ProveCommand::gibibyte)};
   result.phases = proof_cost(plan, key.parameter_oracle, result.job);
   result.ownership = ownership_of(plan, options.ranks);
+  result.network = network_of(options);
+  result.note = lookup_note(plan);
   note_cores(result.job, threads, result.note);
   const std::filesystem::path path =
       options.rates.empty() ? default_rates_path() : std::filesystem::path(options.rates);
@@ -130,7 +160,7 @@ Prediction predict(const PlanCommand& options, int threads) {
     append(result.note, "rates are those of " + std::to_string(result.rates->ranks_on_node) + " ranks of " +
                             std::to_string(result.rates->threads) + " threads on a machine, the nearest measured");
   }
-  if (result.rates && options.nodes > 1) {
+  if (result.rates && options.nodes > 1 && !result.network) {
     append(result.note, "the network between machines is not in the times");
   }
   return result;
@@ -158,6 +188,7 @@ std::string as_json(const Prediction& prediction, int threads) {
   for (const PhaseCost& phase : prediction.phases) {
     phases.push_back({{"scope", phase.scope},
                       {"seconds", prediction.rates ? Json(prediction.seconds(phase)) : Json()},
+                      {"communication", prediction.rates ? Json(prediction.communication(phase)) : Json()},
                       {"calls", std::round(phase.calls)},
                       {"bytes", std::round(phase.bytes)},
                       {"memory", std::round(phase.memory + prediction.process_bytes())},
@@ -271,8 +302,8 @@ void run(const PlanCommand& options, Context& context) {
   if (context.comm.rank() != 0) {
     return;
   }
-  if (options.model.empty() == options.key.empty()) {
-    throw InputError("plan: expected one of --model and --key, or --measure");
+  if ((options.model.empty() ? 0 : 1) + (options.key.empty() ? 0 : 1) + (options.shape.empty() ? 0 : 1) != 1) {
+    throw InputError("plan: expected one of --model, --key and --shape, or --measure");
   }
   if (options.tokens.empty()) {
     throw InputError("--tokens: expected PROMPT+GENERATED, found none");

@@ -7,6 +7,9 @@
 namespace tessera {
 namespace {
 
+/// Of a collective call among as many: each with one twice as far.
+double steps(int ranks) { return std::max(1.0, std::ceil(std::log2(ranks))); }
+
 /// One step of coordinate descent on the residuals of one rate; returns how far it went.
 double improve(std::size_t kind, const std::vector<Amounts>& scaled, std::vector<double>& residuals, Amounts& rates) {
   double gradient = 0, curvature = 0;
@@ -34,7 +37,23 @@ std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int
     return together + std::abs(std::log(double(threads) / entry.threads));
   };
   const auto nearest = std::ranges::min_element(rates.list, {}, distance);
-  return nearest == rates.list.end() ? std::nullopt : std::optional(*nearest);
+  if (nearest == rates.list.end()) {
+    return std::nullopt;
+  }
+  std::optional<Rates> result = *nearest;
+  if (result->ranks_on_node == 1) {
+    const Rates* several = nullptr;
+    for (const Rates& entry : rates.list) {
+      if (entry.ranks_on_node > 1 && (several == nullptr || distance(entry) < distance(*several))) {
+        several = &entry;
+      }
+    }
+    if (several != nullptr) {
+      result->call_seconds = several->call_seconds / steps(several->ranks_on_node);
+      result->byte_seconds = several->byte_seconds;
+    }
+  }
+  return result;
 }
 
 Rates nominal_rates() {
@@ -44,8 +63,26 @@ Rates nominal_rates() {
   return rates;
 }
 
-double seconds_of(const PhaseCost& phase, const Rates& rates) {
-  double seconds = phase.calls * rates.call_seconds + phase.bytes * rates.byte_seconds;
+double communication_seconds(const PhaseCost& phase, const Rates& rates, const JobShape& job,
+                             const std::optional<Network>& network) {
+  const double measured = phase.calls * rates.call_seconds + phase.bytes * rates.byte_seconds;
+  if (!network || job.ranks == 1) {
+    return measured;
+  }
+  const int together = job.ranks_on_node();
+  const double here = together == 1 ? 0 : steps(together) * rates.call_seconds / steps(rates.ranks_on_node);
+  if (job.nodes == 1) {
+    return phase.calls * here + phase.bytes * rates.byte_seconds;
+  }
+  const double there = steps(job.nodes) * network->message_seconds;
+  const double from_others = phase.bytes * (job.nodes - 1) / job.nodes;
+  return phase.calls * (here + there) + phase.bytes * rates.byte_seconds +
+         from_others * together * network->byte_seconds;
+}
+
+double seconds_of(const PhaseCost& phase, const Rates& rates, const JobShape& job,
+                  const std::optional<Network>& network) {
+  double seconds = communication_seconds(phase, rates, job, network);
   for (std::size_t kind = 0; kind < work_kinds; ++kind) {
     seconds += phase.work[kind] * rates.seconds[kind];
   }

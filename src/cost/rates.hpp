@@ -24,12 +24,25 @@ struct MachineRates {
 };
 
 /// Those for as many ranks and threads, else for as many threads together or the nearest; nothing if there are none.
+/// Where one rank measured, communication is that of the nearest of several ranks.
 std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int threads);
 /// Of the machine that README's numbers are from: for shares of time where nothing was measured, not for times.
 Rates nominal_rates();
 
-/// Seconds of a phase at these rates; communication on `nodes` machines is not told from that on one.
-double seconds_of(const PhaseCost& phase, const Rates& rates);
+/// What connects machines: switches that block nothing.
+struct Network {
+  double byte_seconds = 0;     // of a byte into a machine
+  double message_seconds = 0;  // of a short message from one machine to another
+};
+
+/// Seconds of communication in a phase. A collective call takes a step for each doubling of the ranks: on a machine as
+/// long as was measured there, between machines a message; bytes from other machines reach the ranks of one through its
+/// one link. Without a network machines are as one.
+double communication_seconds(const PhaseCost& phase, const Rates& rates, const JobShape& job,
+                             const std::optional<Network>& network);
+/// Seconds of a phase at these rates, communication included.
+double seconds_of(const PhaseCost& phase, const Rates& rates, const JobShape& job = {},
+                  const std::optional<Network>& network = {});
 
 /// A phase that was run.
 struct Sample {

@@ -9,7 +9,13 @@ template <class T>
 RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
   ChunkedTensor<T> tensor(declared.shape, declared.ownership, rank, ranks);
   if (declared.fill != 0) {
-    std::ranges::fill(tensor.values(), static_cast<T>(declared.fill));
+    // pages are touched here for the first time, which all threads share
+    constexpr std::size_t piece = std::size_t{1} << 18;
+    const std::span<T> values(tensor.values());
+#pragma omp parallel for schedule(static)
+    for (std::size_t first = 0; first < values.size(); first += piece) {
+      std::ranges::fill(values.subspan(first, std::min(piece, values.size() - first)), static_cast<T>(declared.fill));
+    }
   }
   return tensor;
 }

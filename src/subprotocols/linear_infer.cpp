@@ -107,6 +107,7 @@ void record_residual(const InferenceContext& context, Recorded<std::int32_t> ten
   ChunkedTensor<std::int32_t>& values = (*context.trace)[tensor];
   const std::vector<Dimension>& dimensions = values.shape().dimensions();
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
+#pragma omp parallel for schedule(static) if (features.size() * batch.size > parallel_work)
   for (std::size_t f = features.first; f < features.last; ++f) {
     std::copy_n(batch.x.data() + f * batch.size, batch.size, trace_row(values, block, f) + batch.first);
   }

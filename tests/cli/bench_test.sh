@@ -21,6 +21,9 @@ expect 2 '^bench: --out: .*/none/x.json: expected a file that can be written$' b
 expect 2 '^bench: --gpt2: expected at most 1024 tokens together, found 1000\+25$' bench --gpt2 16+16,1000+25
 expect 2 '^bench: --gpt2: these are whole runs' bench --only kernels --gpt2
 expect 2 '^bench: --compare: .*/none.json: expected a file, found none$' bench --compare none.json
+expect 2 '^bench: --serial: expected a length like 448\+64, found 16$' bench --serial 16
+expect 2 '^bench: --serial: expected at most 1024 tokens together, found 1000\+25$' bench --serial 1000+25
+expect 2 '^bench: --serial: expected no other option beside it$' bench --serial 16+16 --gpt2
 expect_absent build-bench
 
 # programs that say what they are told to
@@ -83,6 +86,30 @@ expect 3 '^gpt2-shape 448\+64, 1 x 2: FAILED: tessera: length: too long$' \
   collector collect --build build --out gpt2.json --only runs --gpt2 16+16,448+64
 expect 0 '^tokens +32\+32 +32\+32 +16\+16$' collector collect --build build --out gpt2.json --only runs --gpt2 16+16
 expect_same "$(grep -c '^synthesize' calls)" 1 "synthesized models"
+
+# serial parts: the least of the runs, of 1 and 2 threads, and what is outside of parallel regions
+cp build/tessera build/told
+cat >build/tessera <<'EOF'
+#!/usr/bin/env bash
+case "$*" in
+  prove*)
+    [[ $LD_PRELOAD == */tests/bench/processor_clock.so && $GOMP_SPINCOUNT == 0 ]] || exit 3
+    case "$TESSERA_CLOCK $*" in
+      *outside*) seconds=1.0000 ;;
+      *--threads\ 2*) seconds=6.0000 ;;
+      *) seconds=10.0000 ;;
+    esac
+    echo "$seconds" >seconds
+    ;;
+  inspect*proof.h5)
+    LD_PRELOAD='' "$(dirname "$0")/told" "$@" | sed "s/0.0625/$(cat seconds)/; s/0.7500/$(cat seconds)/"
+    ;;
+  *) exec "$(dirname "$0")/told" "$@" ;;
+esac
+EOF
+expect 0 '^/inference +10\.000 +6\.000 +2\.000 +20\.00 % +1\.000 +10\.00 % +6\.4 x +8\.8 x +9\.3 x$' \
+  collector serial --build build --length 16+16
+mv build/told build/tessera
 
 # compare: ratios of what both have
 sed 's/80\.0/160.0/; s/"seconds": 0.15/"seconds": 0.3/' new.json >old.json

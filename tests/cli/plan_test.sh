@@ -58,6 +58,17 @@ holds fast-plan.json "abs(2 * d['seconds'] / json.load(open('slow-plan.json'))['
 expect 0 'rates are those of 1 ranks of 1 threads on a machine, the nearest measured' \
   plan --rates rates.json --ranks 2 --threads 2
 expect 0 'the network between machines is not in the times' plan --rates rates.json --ranks 2 --nodes 2 --threads 1
+# with a network they are: later messages, less of a link; a shape needs no model
+network() { plan --rates rates.json --ranks 4 --nodes 4 --threads 1 --json --gigabits "$1" --microseconds "$2"; }
+network 100 2 >near.json && network 100 200 >far.json && network 0.1 2 >thin.json || fail "plan --gigabits"
+sum_of() { echo "sum(p['$2'] for p in $1['phases'])"; }
+calls=$(sum_of d calls) seconds=$(sum_of "json.load(open('near.json'))" communication)
+holds far.json "abs(($(sum_of d communication) - $seconds) / ($calls * 2 * 198e-6) - 1) < 1e-3"
+holds thin.json "d['seconds'] > json.load(open('near.json'))['seconds'] and 'network' not in d['note']"
+tessera plan --quiet --json --shape "$source/configs/gutenberg-2m/config.json" --tokens 32+32 >shape.json || fail "plan --shape"
+holds shape.json "d['memory'] > 2**26 and d['note'].startswith('no times')"
+expect 0 '6[0-9]{9} look-ups, of at most 1073741824: prove refuses this length' \
+  tessera plan --quiet --shape "$source/configs/llama-2-7b.json" --tokens 960+64 --rates rates.json --threads 1
 expect 0 "4096 threads on a machine of $(nproc --all) cores" plan --rates rates.json --ranks 4096 --threads 1
 
 # bad input
@@ -66,7 +77,7 @@ expect_error 2 '^tessera: --nodes: expected at most as many as --ranks, 3, found
 expect_error 2 '^tessera: --tokens: expected PROMPT\+GENERATED' tessera plan --model model.h5 --tokens 5+
 expect_error 2 '^tessera: --tokens: expected PROMPT\+GENERATED' tessera plan --model model.h5 --tokens x5
 expect_error 2 "length" tessera plan --model model.h5 --tokens 4000+4000
-expect_error 2 '^tessera: plan: expected one of --model and --key' tessera plan --tokens 5+5
+expect_error 2 '^tessera: plan: expected one of --model, --key and --shape, or --measure$' tessera plan --tokens 5+5
 expect_error 2 '^tessera: none.json: expected a file of rates, found none' plan --rates none.json
 echo '{}' >bad.json
 expect_error 2 '^tessera: bad.json: expected a file of rates' plan --rates bad.json

@@ -2,7 +2,11 @@
 
 #include <array>
 
+#include "architecture/model_plan.hpp"
 #include "cost/rates.hpp"
+#include "cost/shape_key.hpp"
+#include "model/integer_model.hpp"
+#include "model/synthesis.hpp"
 
 namespace tessera {
 namespace {
@@ -71,6 +75,54 @@ TEST(Rates, time_is_work_and_communication) {
   phase.calls = 17;
   phase.bytes = 19;
   EXPECT_EQ(seconds_of(phase, rates), 2 * 11 + 3 * 13 + 5 * 17 + 7 * 19);
+}
+
+TEST(Rates, of_one_rank_take_communication_from_several) {
+  const MachineRates machine{
+      "",
+      {{.ranks_on_node = 1, .threads = 1}, {.ranks_on_node = 4, .threads = 1, .call_seconds = 6, .byte_seconds = 7}}};
+  const Rates one = rates_for(machine, 1, 1).value();
+  EXPECT_EQ(one.ranks_on_node, 1);
+  EXPECT_EQ(one.call_seconds, 3);  // of one of the two steps among four
+  EXPECT_EQ(one.byte_seconds, 7);
+}
+
+TEST(Rates, of_a_network_count_steps_and_one_link_a_machine) {
+  const Rates rates{.ranks_on_node = 2, .call_seconds = 3, .byte_seconds = 5};
+  PhaseCost phase;
+  phase.calls = 7;
+  phase.bytes = 11;
+  const Network network{.byte_seconds = 13, .message_seconds = 17};
+  const auto seconds = [&](int ranks, int nodes) {
+    return communication_seconds(phase, rates, {.ranks = ranks, .nodes = nodes}, network);
+  };
+  EXPECT_EQ(seconds(4, 1), 7 * 2 * 3 + 11 * 5);
+  EXPECT_EQ(seconds(8, 2), 7 * (2 * 3 + 17) + 11 * 5 + 11.0 / 2 * 4 * 13);
+  EXPECT_EQ(seconds(4, 4), 7 * (2 * 17) + 11 * 5 + 11 * 0.75 * 13);
+  // without a network machines are as one
+  EXPECT_EQ(communication_seconds(phase, rates, {.ranks = 8, .nodes = 2}, {}), 7 * 3 + 11 * 5);
+}
+
+/// Look-ups that a statement of these lengths has.
+std::size_t lookups(const VerifyingKey& key) { return ModelPlan::of(key, 20, 12).lookup.present_leaves(); }
+
+TEST(ShapeKey, plans_as_that_of_a_whole_model) {
+  CheckpointConfig gpt2;
+  gpt2.shape = {3, 96, 4, 384, 600, 64};
+  CheckpointConfig llama = gpt2;
+  llama.shape.architecture = Architecture::llama;
+  llama.shape.n_kv_head = 2;
+  llama.shape.head_dim = 24;
+  llama.shape.qkv_bias = false;
+  llama.activation = "silu";
+  for (const CheckpointConfig& config : {gpt2, llama}) {
+    const VerifyingKey whole = make_verifying_key(synthesize_model(config, 1));
+    const VerifyingKey key = key_of_shape(config);
+    EXPECT_EQ(key.shape, whole.shape);
+    EXPECT_EQ(key.epsilon, whole.epsilon);
+    EXPECT_EQ(key.parameter_oracle.log_rows, whole.parameter_oracle.log_rows);
+    EXPECT_NEAR(double(lookups(key)), double(lookups(whole)), 0.05 * double(lookups(whole)));
+  }
 }
 
 }  // namespace
