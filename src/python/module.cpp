@@ -25,9 +25,9 @@ namespace nb = nanobind;
 namespace tessera::python {
 namespace {
 
-/// A file is read by a forked process, in which whatever other threads hold stays locked, such as a static that is being
-/// made. So nothing is verified meanwhile: verifying shares this, without Python's lock; reading has it alone, with
-/// Python's lock, which keeps anything from beginning.
+/// A file is read by a forked process, in which whatever other threads hold stays locked, such as a static that is
+/// being made. So nothing is verified meanwhile: verifying shares this, without Python's lock; reading has it alone,
+/// with Python's lock, which keeps anything from beginning.
 std::shared_mutex at_work;
 
 template <class Read>
