@@ -14,7 +14,8 @@ namespace tessera {
 class HidingUse {
  public:
   /// Throws InputError if there is no use left, secret or count that is this key's. Collective.
-  HidingUse(std::filesystem::path directory, const VerifyingKey& key, Communicator& comm);
+  /// `parameters`: digest of those that are committed.
+  HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters, Communicator& comm);
   /// With a seed of its own. Collective.
   [[nodiscard]] HidingOptions options(Communicator& comm) const;
   [[nodiscard]] std::vector<IntegerTensor> with_columns(std::vector<IntegerTensor> parameters) const;

@@ -34,16 +34,17 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
                      ", found " + to_hex(committed.codeword->parameters()) + " of another model");
   }
   if (key.hiding_proofs > 0) {
-    committed.hiding = std::make_unique<HidingUse>(directory, key, comm);
+    committed.hiding = std::make_unique<HidingUse>(directory, key, committed.codeword->parameters(), comm);
   }
   return committed;
 }
 
-HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, Communicator& comm)
+HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters,
+                     Communicator& comm)
     : directory_(std::move(directory)),
       key_(key.digest()),
       proofs_(key.hiding_proofs),
-      secret_(shared_secret(directory_, comm)),
+      secret_(commitment_seed(shared_secret(directory_, comm), parameters, proofs_)),
       columns_(random_columns(parameter_layout(key).tensors().back(), secret_.columns, comm)) {
   fail_together(comm, [&] {
     if (comm.rank() == 0) {

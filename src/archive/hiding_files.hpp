@@ -18,6 +18,11 @@ Digest load_secret(const std::filesystem::path& file);
 /// Writes it so that others cannot read it.
 void save_secret(const std::filesystem::path& file, const Digest& secret);
 
+/// What a commitment's random columns and salt are made from: H("tessera hiding secret" || secret || digest of the
+/// parameters || number of proofs). A secret that serves other parameters or another number of proofs, too, gives
+/// independent ones.
+Digest commitment_seed(const Digest& secret, const Digest& parameters, std::uint64_t proofs);
+
 /// How many of a key's proofs were begun.
 struct UseCount {
   Digest key{};

@@ -18,6 +18,7 @@
 #include "datasets/dataset_file.hpp"
 #include "archive/temporary.hpp"
 #include "base/errors.hpp"
+#include "base/little_endian.hpp"
 #include "cluster/agreement.hpp"
 #include "hash/keyed_stream.hpp"
 
@@ -119,6 +120,15 @@ Digest load_secret(const fs::path& path) {
 
 void save_secret(const fs::path& path, const Digest& secret) {
   write_private(path, {reinterpret_cast<const char*>(secret.data()), secret.size()});
+}
+
+Digest commitment_seed(const Digest& secret, const Digest& parameters, std::uint64_t proofs) {
+  constexpr std::string_view name = "tessera hiding secret";
+  std::vector<std::uint8_t> message(name.begin(), name.end());
+  message.insert(message.end(), secret.begin(), secret.end());
+  message.insert(message.end(), parameters.begin(), parameters.end());
+  append_little_endian(message, proofs);
+  return blake2s(message);
 }
 
 UseCount load_uses(const fs::path& directory, const Digest& key, std::uint64_t proofs) {

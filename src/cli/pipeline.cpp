@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iomanip>
 #include <iterator>
+#include <sstream>
 #include "archive/checkpoint_file.hpp"
 #include "arithmetic/range_guard.hpp"
 #include "archive/codeword_file.hpp"
+#include "archive/hiding_files.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
 #include "cost/rates.hpp"
@@ -187,6 +190,22 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
   return result;
 }
 
+namespace {
+
+/// The larger a commitment, the larger the error of every proof under its key, shortest ones included.
+void require_sound_proofs(const VerifyingKey& key) {
+  const double bits = soundness_report(ModelPlan::of(key, 1, 1), key).round_by_round_bits();
+  if (bits < required_soundness_bits) {
+    std::ostringstream found;
+    found << std::fixed << std::setprecision(1) << bits;
+    throw InputError("--proofs: expected so few that proofs have " +
+                     std::to_string(static_cast<int>(required_soundness_bits)) + " bits of soundness, found " +
+                     std::to_string(key.hiding_proofs) + ", which leave " + found.str());
+  }
+}
+
+}  // namespace
+
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
                           CodewordKind kind, const std::optional<HidingCommitment>& hiding, Communicator& comm,
                           Progress& progress) {
@@ -197,6 +216,9 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   VerifyingKey key = make_verifying_key(model);
   key.hiding_proofs = hiding ? hiding->proofs : 0;
   check_key(key);  // that the oracle can be as large
+  if (hiding) {
+    require_sound_proofs(key);
+  }
   const OracleLayout layout = parameter_layout(key);
   const ParameterTensors parameter_tensors =
       ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
@@ -204,7 +226,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   std::optional<HidingSecret> secret;
   ChunkedTensor<std::int64_t> tail;
   if (hiding) {
-    secret.emplace(hiding->secret);
+    secret.emplace(commitment_seed(hiding->secret, parameters, hiding->proofs));
     tail = random_columns(layout.tensors().back(), secret->columns, comm);
     tensors.emplace_back(&tail);
   }

@@ -210,6 +210,10 @@ void check_key(const VerifyingKey& key) {
   }
   check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
   check_limit("hiding_proofs", key.hiding_proofs);
+  if (key.hiding_proofs > 0 && key.parameter_oracle.log_inverse_rate != 1) {  // positions are shared with the witness
+    refuse_key("parameter_oracle.log_inverse_rate", "1, because the key is hiding",
+               std::to_string(key.parameter_oracle.log_inverse_rate));
+  }
   check_oracle(parameter_layout(key).log_size(), key.parameter_oracle, "parameter_oracle.");
 }
 

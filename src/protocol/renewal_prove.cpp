@@ -1,3 +1,4 @@
+#include "base/errors.hpp"
 #include "commitment/hiding_leaves.hpp"
 #include "commitment/schedule.hpp"
 #include "plan/hiding.hpp"
@@ -10,6 +11,10 @@ namespace tessera {
 Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, const std::array<RenewalSide, 2>& sides,
                     const Digest& seed, const std::function<void()>& reserve, Communicator& comm) {
   const RenewalPlan plan = RenewalPlan::of(old_key, new_key);
+  if (renewal_soundness(plan).round_by_round_bits() < required_soundness_bits) {
+    throw InputError(
+        "renewal: expected commitments for fewer proofs, found ones so large that soundness is below 100 bits");
+  }
   if (reserve) {
     reserve();
   }

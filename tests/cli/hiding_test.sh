@@ -48,6 +48,8 @@ done
 expect 2 'requires --proofs' tessera commit --hiding --model model.h5 --out bad
 expect 2 'requires --hiding' tessera commit --proofs 2 --model model.h5 --out bad
 expect 2 'proofs' tessera commit --hiding --proofs 0 --model model.h5 --out bad
+expect_error 2 'proofs: expected so few that proofs have 100 bits of soundness, found 200000' tessera commit --quiet --hiding --proofs 200000 --model model.h5 --out bad
+expect_absent bad
 expect_same "$(left hidden)" 1 "refused jobs take no use"
 
 # who asks for one proof more than fits beside the parameters is told

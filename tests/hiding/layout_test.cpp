@@ -46,5 +46,16 @@ TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   }
 }
 
+/// Positions are drawn in the witness's domain, whose rate is 1/2.
+TEST(HidingLayout, a_key_has_rate_one_half) {
+  VerifyingKey key = make_verifying_key(bundled("odd-40k").model);
+  key.hiding_proofs = 1;
+  EXPECT_NO_THROW(check_key(key));
+  key.parameter_oracle.log_inverse_rate = 2;
+  EXPECT_THROW(check_key(key), InputError);
+  key.hiding_proofs = 0;
+  EXPECT_NO_THROW(check_key(key));
+}
+
 }  // namespace
 }  // namespace tessera::test

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "archive/hiding_files.hpp"
 #include "commitment/hiding_leaves.hpp"
 #include "commitment/residue_shares.hpp"
 #include "hiding_job.hpp"
@@ -87,6 +88,15 @@ TEST(HidingRandomness, leaves_hold_it) {
     EXPECT_TRUE(std::equal(leaf + mask_elements, leaf + extras.count, block.begin()));
     EXPECT_TRUE(std::all_of(leaf + extras.count, leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
   }
+}
+
+/// A secret may serve several commitments: their random elements are independent.
+TEST(HidingRandomness, of_commitments_of_one_secret_differ) {
+  const Digest seed = commitment_seed(Digest{1}, Digest{2}, 3);
+  EXPECT_EQ(seed, commitment_seed(Digest{1}, Digest{2}, 3));
+  EXPECT_NE(seed, commitment_seed(Digest{9}, Digest{2}, 3));
+  EXPECT_NE(seed, commitment_seed(Digest{1}, Digest{9}, 3));
+  EXPECT_NE(seed, commitment_seed(Digest{1}, Digest{2}, 9));
 }
 
 }  // namespace
