@@ -1,5 +1,6 @@
 #include "datasets/hdf5_image.hpp"
 
+#include <cstring>
 #include <algorithm>
 #include <bit>
 
@@ -84,8 +85,7 @@ void Fields::expect(std::uint8_t value, std::string_view what) {
 
 Image::Image(Bytes file) : file_(file) {
   constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-  if (!std::ranges::equal(file_.first(std::min(file_.size(), signature.size())), signature, {}, {},
-                          [](char c) { return static_cast<std::uint8_t>(c); })) {
+  if (file_.size() < signature.size() || std::memcmp(file_.data(), signature.data(), signature.size()) != 0) {
     throw Damaged("the signature of HDF5", "other bytes");
   }
   Fields fields(checked(0, superblock_size));

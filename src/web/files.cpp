@@ -4,8 +4,10 @@
 
 #include "archive/isolated.hpp"
 #include "archive/naming.hpp"
+#include "archive/renewal_file.hpp"
 #include "datasets/image_file.hpp"
 #include "datasets/key_archive.hpp"
+#include "datasets/proof_archive.hpp"
 
 namespace tessera {
 namespace web {
@@ -41,6 +43,20 @@ StoredProof load_proof_isolated(const std::filesystem::path& path) {
   return naming(path, [&] {
     ProofArchive proof = read_proof(web::open(path.string(), proof_format, max_proof_file_bytes));
     return StoredProof{std::move(proof.statement), std::move(proof.payload), proof.key_digest};
+  });
+}
+
+Renewal load_renewal_isolated(const std::filesystem::path& path) {
+  return naming(path, [&] {
+    const ImageFile file = web::open(path.string(), renewal_format, max_key_file_bytes + max_proof_file_bytes);
+    Renewal renewal{{}, IdentifiedKey::decode(read_key_bytes(file)), {}};
+    renewal.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
+    const auto old_key = file.read_list<std::uint8_t>("old_key", sizeof(Digest));
+    if (old_key.size() != sizeof(Digest)) {
+      file.fail("old_key", std::to_string(sizeof(Digest)) + " bytes", std::to_string(old_key.size()));
+    }
+    std::copy(old_key.begin(), old_key.end(), renewal.old_key.begin());
+    return renewal;
   });
 }
 
