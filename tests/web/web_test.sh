@@ -13,7 +13,7 @@ install_packages "${web_test_packages[@]}"
 npm install --silent --no-fund --no-audit --prefix "$page/npm" puppeteer-core@25 axe-core@4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cmake --build "$page" --target unicode_probe
+NODE_PATH=/usr/share/nodejs cmake --build "$page" --target unicode_probe
 diff <("$programs/tests/unicode_probe") <(node "$page/unicode_probe.js") >&2
 echo "the same of every character of Unicode"
 python3 tests/web/corpus.py "$programs" . "$scratch/corpus"
