@@ -166,7 +166,8 @@ TEST(HidingMessages, every_altered_one_is_rejected) {
     Proof proof = job.prove(Digest{3});
     const PayloadVerifier verdict_of(test, job.statement);
     expect_accepted(verdict_of(proof.payload));
-    for (const Message& message : proof.messages) {
+    for (std::size_t i = 0; i < proof.messages.size(); i += each_or_every(4)) {
+      const Message& message = proof.messages[i];
       std::uint8_t& byte = proof.payload[message.offset + message.length / 2];
       byte ^= 1;
       EXPECT_FALSE(verdict_of(proof.payload).accepted) << message.path << ":" << message.label;
