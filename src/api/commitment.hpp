@@ -18,6 +18,8 @@ class HidingUse {
   HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters, Communicator& comm);
   /// With a seed of its own. Collective.
   [[nodiscard]] HidingOptions options(Communicator& comm) const;
+  /// Takes a use. Collective.
+  void reserve(Communicator& comm) const;
   [[nodiscard]] std::vector<IntegerTensor> with_columns(std::vector<IntegerTensor> parameters) const;
   [[nodiscard]] std::shared_ptr<const KeyedStream> salt() const { return secret_.salt; }
 

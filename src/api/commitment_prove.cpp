@@ -54,13 +54,15 @@ HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, c
 }
 
 HidingOptions HidingUse::options(Communicator& comm) const {
-  return {&columns_, shared_seed(comm), [this, &comm] {
-            fail_together(comm, [&] {
-              if (comm.rank() == 0) {
-                reserve_use(directory_, key_, proofs_);
-              }
-            });
-          }};
+  return {&columns_, shared_seed(comm), [this, &comm] { reserve(comm); }};
+}
+
+void HidingUse::reserve(Communicator& comm) const {
+  fail_together(comm, [&] {
+    if (comm.rank() == 0) {
+      reserve_use(directory_, key_, proofs_);
+    }
+  });
 }
 
 std::vector<IntegerTensor> HidingUse::with_columns(std::vector<IntegerTensor> parameters) const {

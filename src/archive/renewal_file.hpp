@@ -2,11 +2,10 @@
 
 #include <filesystem>
 
+#include "datasets/renewal_archive.hpp"
 #include "protocol/identified_key.hpp"
 
 namespace tessera {
-
-inline constexpr std::string_view renewal_format = "tessera renewal";
 
 /// A renewal: that a key commits to the same parameters as the one whose digest is given.
 struct Renewal {

@@ -32,7 +32,7 @@ class Side {
     committed_.codeword->bind(parameter_layout(key()), key().parameter_oracle, tensors, committed_.hiding->salt());
     return {std::move(tensors), committed_.codeword.get()};
   }
-  void reserve(Communicator& comm) const { committed_.hiding->options(comm).reserve(); }
+  void reserve(Communicator& comm) const { committed_.hiding->reserve(comm); }
 
  private:
   CommittedModel committed_;

@@ -21,4 +21,11 @@ LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& par
 LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
                          std::size_t salt_count, const Communicator& comm);
 
+/// commit_oracle() of the last of the oracles, whose leaves are masked_leaves() with as much salt as it says.
+/// Collective.
+std::unique_ptr<CodewordStore> commit_carrier(std::span<const CommittedOracle> oracles,
+                                              std::span<const IntegerTensor> tensors, const KeyedStream& vector,
+                                              const KeyedStream& salt, Communicator& comm,
+                                              std::size_t budget = default_codeword_budget);
+
 }  // namespace tessera

@@ -85,4 +85,13 @@ LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vec
   return extras;
 }
 
+std::unique_ptr<CodewordStore> commit_carrier(std::span<const CommittedOracle> oracles,
+                                              std::span<const IntegerTensor> tensors, const KeyedStream& vector,
+                                              const KeyedStream& salt, Communicator& comm, std::size_t budget) {
+  const CommittedOracle& carrier = oracles.back();
+  const std::size_t salt_count = carrier.extra - 2 * oracles.size();
+  const auto leaves = [&] { return masked_leaves(opening_schedule(oracles), vector, salt, salt_count, comm).values; };
+  return commit_oracle(carrier.layout, carrier.parameters, tensors, comm, budget, {carrier.extra, {}, leaves});
+}
+
 }  // namespace tessera

@@ -28,12 +28,8 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    const auto leaves = [&] {
-      const OpeningSchedule schedule = opening_schedule(hiding_oracles(plan, key, {}));
-      return masked_leaves(schedule, vector_mask, KeyedStream(seed, "salt"), salt_elements, comm).values;
-    };
-    codeword = commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
-                             {mask_elements + salt_elements, {}, leaves});
+    codeword = commit_carrier(hiding_oracles(plan, key, {}), tensors, vector_mask, KeyedStream(seed, "salt"), comm,
+                              options.codeword_budget);
   }
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());

@@ -15,6 +15,8 @@ namespace tessera {
 /// and for a statement that continues or keeps a state or has a pass length: || flags || the state that it starts from
 /// || the pass length.
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
+/// The same by the digest of the key.
+Digest statement_seed(const Digest& key_digest, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
 template <class S>

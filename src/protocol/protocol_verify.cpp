@@ -2,7 +2,6 @@
 #include "protocol/hiding.hpp"
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
-#include "protocol/statement_seed.hpp"
 
 namespace tessera {
 

@@ -1,6 +1,5 @@
 #include "base/errors.hpp"
 #include "commitment/hiding_leaves.hpp"
-#include "commitment/schedule.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/renewal.hpp"
@@ -26,10 +25,7 @@ Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, co
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    LeafExtras extras =
-        masked_leaves(opening_schedule(plan.oracles({})), vector_mask, KeyedStream(seed, "salt"), salt_elements, comm);
-    codeword =
-        commit_oracle(plan.masks, plan.mask_oracle, masks.tensors(), comm, default_codeword_budget, std::move(extras));
+    codeword = commit_carrier(plan.oracles({}), masks.tensors(), vector_mask, KeyedStream(seed, "salt"), comm);
   }
   transcript.send("masks", codeword->root());
   const std::vector<LinearForm> forms = renewal_forms(plan, [&] { return transcript.challenge("point"); });

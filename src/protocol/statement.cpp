@@ -1,6 +1,5 @@
 #include "base/little_endian.hpp"
 #include "protocol/protocol.hpp"
-#include "protocol/statement_seed.hpp"
 
 namespace tessera {
 

@@ -48,15 +48,8 @@ StoredProof load_proof_isolated(const std::filesystem::path& path) {
 
 Renewal load_renewal_isolated(const std::filesystem::path& path) {
   return naming(path, [&] {
-    const ImageFile file = web::open(path.string(), renewal_format, max_key_file_bytes + max_proof_file_bytes);
-    Renewal renewal{{}, IdentifiedKey::decode(read_key_bytes(file)), {}};
-    renewal.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
-    const auto old_key = file.read_list<std::uint8_t>("old_key", sizeof(Digest));
-    if (old_key.size() != sizeof(Digest)) {
-      file.fail("old_key", std::to_string(sizeof(Digest)) + " bytes", std::to_string(old_key.size()));
-    }
-    std::copy(old_key.begin(), old_key.end(), renewal.old_key.begin());
-    return renewal;
+    StoredRenewal stored = read_renewal(web::open(path.string(), renewal_format, max_renewal_file_bytes));
+    return Renewal{stored.old_key, IdentifiedKey::decode(stored.key), std::move(stored.payload)};
   });
 }
 

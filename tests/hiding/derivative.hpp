@@ -4,9 +4,24 @@
 
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "field/goldilocks.hpp"
+#include "transcript/transcript.hpp"
 
 namespace tessera::test {
+
+/// All elements of F that were sent.
+inline std::vector<F> elements_sent(const ProverTranscript& transcript) {
+  std::vector<F> elements;
+  for (const Message& message : transcript.messages()) {
+    if (message.label != "root" && message.label != "siblings" && message.label != "work") {
+      for (std::size_t at = message.offset; at < message.offset + message.length; at += sizeof(std::uint64_t)) {
+        elements.push_back(F::from_canonical(read_little_endian<std::uint64_t>(transcript.payload().data() + at)));
+      }
+    }
+  }
+  return elements;
+}
 
 /// The derivative, by element of the randomness, of the map from an opening's randomness to everything that it sends,
 /// with challenges fixed. The map is affine.

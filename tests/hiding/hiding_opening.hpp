@@ -2,9 +2,9 @@
 
 #include <random>
 
-#include "base/little_endian.hpp"
 #include "commitment/hiding_batch.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "derivative.hpp"
 #include "field/encoding.hpp"
 #include "frozen_challenges.hpp"
 #include "plan/hiding.hpp"
@@ -113,18 +113,7 @@ class HidingOpening {
   }
 
   /// All elements of F that are sent.
-  std::vector<F> sent(const Randomness& randomness) {
-    const ProverTranscript transcript = prove(randomness);
-    std::vector<F> elements;
-    for (const Message& message : transcript.messages()) {
-      if (message.label != "root" && message.label != "siblings" && message.label != "work") {
-        for (std::size_t at = message.offset; at < message.offset + message.length; at += sizeof(std::uint64_t)) {
-          elements.push_back(F::from_canonical(read_little_endian<std::uint64_t>(transcript.payload().data() + at)));
-        }
-      }
-    }
-    return elements;
-  }
+  std::vector<F> sent(const Randomness& randomness) { return elements_sent(prove(randomness)); }
 
   /// Throws Rejected. `lie`: added to the first claim's value.
   void verify(std::span<const std::uint8_t> payload, E lie = {}) const {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <random>
 
-#include "base/little_endian.hpp"
 #include "commitment/hiding_batch.hpp"
 #include "commitment/hiding_leaves.hpp"
 #include "derivative.hpp"
@@ -87,18 +86,10 @@ class EqualityOpening {
     positions_.clear();
     const ReplacedStream replaced(vector_, vector_mask_);
     prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &vector_}, comm_);
-    std::vector<F> elements;
-    for (const Message& message : transcript.messages()) {
-      if (message.label != "root" && message.label != "siblings" && message.label != "work") {
-        for (std::size_t at = message.offset; at < message.offset + message.length; at += sizeof(std::uint64_t)) {
-          elements.push_back(F::from_canonical(read_little_endian<std::uint64_t>(transcript.payload().data() + at)));
-        }
-      }
-    }
     VerifierTranscript verifier(seed_of("renewal"), transcript.payload());
     verify_equality_opening<E>(verifier, oracles_, std::span(&form_, 1), 0);
     verifier.finish();
-    return elements;
+    return elements_sent(transcript);
   }
 
   [[nodiscard]] std::size_t opened(std::size_t oracle) const {

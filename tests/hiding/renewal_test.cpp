@@ -18,37 +18,11 @@ namespace {
 
 using testing::expect_accepted;
 
-/// A commitment to a model's parameters that is good for so many proofs.
-struct Commitment {
-  VerifyingKey key;
-  ParameterTensors parameters;
-  ChunkedTensor<std::int64_t> tail;
-  std::vector<IntegerTensor> tensors;
-  std::unique_ptr<CodewordStore> codeword;
+RenewalSide side_of(const HidingCommitment& commitment) { return {commitment.tensors, commitment.codeword.get()}; }
 
-  /// `change`: what a liar commits to instead, by tensor; the last is the random columns.
-  Commitment(const Model& model, std::uint64_t proofs, std::string_view secret_name, Communicator& comm,
-             const std::function<void(std::vector<IntegerTensor>&)>& change = {})
-      : key(make_verifying_key(model)),
-        parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size())) {
-    key.hiding_proofs = proofs;
-    const OracleLayout layout = parameter_layout(key);
-    const HidingSecret secret(seed_of(secret_name));
-    tail = random_columns(layout.tensors().back(), secret.columns, comm);
-    tensors = parameters.views();
-    tensors.emplace_back(&tail);
-    if (change) {
-      change(tensors);
-    }
-    codeword = commit_oracle(layout, key.parameter_oracle, tensors, comm, default_codeword_budget,
-                             salted_leaves(layout, key.parameter_oracle, *secret.salt, salt_elements, comm));
-    key.parameter_root = codeword->root();
-  }
-  [[nodiscard]] RenewalSide side() const { return {tensors, codeword.get()}; }
-};
-
-Proof renew(const Commitment& before, const Commitment& after, Communicator& comm, std::string_view seed = "renewal") {
-  return prove_renewal(before.key, after.key, {before.side(), after.side()}, seed_of(seed), {}, comm);
+Proof renew(const HidingCommitment& before, const HidingCommitment& after, Communicator& comm,
+            std::string_view seed = "renewal") {
+  return prove_renewal(before.key, after.key, {side_of(before), side_of(after)}, seed_of(seed), {}, comm);
 }
 
 const Model& model() { return testing::hiding_model().model; }
@@ -56,8 +30,8 @@ const Model& model() { return testing::hiding_model().model; }
 /// Commitments of two sizes, and a renewal from the first to the second.
 struct Renewed {
   SelfCommunicator comm;
-  Commitment before{model(), 2, "before", comm};
-  Commitment after{model(), 40, "after", comm};
+  HidingCommitment before{model(), 2, "before", comm};
+  HidingCommitment after{model(), 40, "after", comm};
   Proof proof = renew(before, after, comm);
   [[nodiscard]] Verdict verify(std::span<const std::uint8_t> payload) const {
     return verify_renewal(before.key, after.key, payload);
@@ -75,7 +49,7 @@ TEST(Renewal, of_commitments_of_any_sizes_is_accepted) {
   expect_accepted(made.verify(made.proof.payload));
   SelfCommunicator comm;
   expect_accepted(verify_renewal(made.after.key, made.before.key, renew(made.after, made.before, comm).payload));
-  const Commitment alike(model(), 2, "other", comm);
+  const HidingCommitment alike(model(), 2, "other", comm);
   expect_accepted(verify_renewal(made.before.key, alike.key, renew(made.before, alike, comm).payload));
   EXPECT_GE(renewal_soundness(RenewalPlan::of(made.before.key, made.after.key)).round_by_round_bits(),
             required_soundness_bits);
@@ -86,8 +60,8 @@ TEST(Renewal, bytes_depend_on_the_seed_but_not_on_ranks_and_threads) {
   for (const int ranks : {2, 3}) {
     run_ranks(ranks, [&](Communicator& comm) {
       omp_set_num_threads(comm.rank() + 1);
-      const Commitment before(model(), 2, "before", comm);
-      const Commitment after(model(), 40, "after", comm);
+      const HidingCommitment before(model(), 2, "before", comm);
+      const HidingCommitment after(model(), 40, "after", comm);
       EXPECT_EQ(renew(before, after, comm).payload, made.proof.payload) << ranks << " ranks";
     });
   }
@@ -112,7 +86,7 @@ TEST(Renewal, to_other_parameters_is_rejected) {
     for (const bool last : {false, true}) {
       std::deque<ChunkedTensor<std::int16_t>> narrow;
       std::deque<ChunkedTensor<std::int64_t>> wide;
-      const Commitment other(model(), 40, "after", comm, [&](std::vector<IntegerTensor>& views) {
+      const HidingCommitment other(model(), 40, "after", comm, [&](std::vector<IntegerTensor>& views) {
         const auto changed = [&](auto& copies, const auto& tensor) {
           auto& copy = copies.emplace_back(tensor);
           ++(last ? copy.values().back() : copy.values().front());
@@ -143,7 +117,7 @@ TEST(Renewal, compares_everything_but_random_columns) {
   const Renewed& made = renewed();
   SelfCommunicator comm;
   ChunkedTensor<std::int64_t> tail;
-  const Commitment other(model(), 40, "after", comm, [&](std::vector<IntegerTensor>& views) {
+  const HidingCommitment other(model(), 40, "after", comm, [&](std::vector<IntegerTensor>& views) {
     tail = *std::get<const ChunkedTensor<std::int64_t>*>(views.back());
     ++tail.values().front();
     views.back() = &tail;
@@ -205,7 +179,7 @@ TEST(Renewal, reserves_first) {
   const Renewed& made = renewed();
   SelfCommunicator comm;
   EXPECT_THROW((void)prove_renewal(
-                   made.before.key, made.after.key, {made.before.side(), made.after.side()}, seed_of("renewal"),
+                   made.before.key, made.after.key, {side_of(before), side_of(after)}, seed_of("renewal"),
                    [] { throw InputError("none left"); }, comm),
                InputError);
 }
