@@ -122,7 +122,7 @@ class ReadFile : public DatasetFile {
 
  private:
   /// Straight from the file: thousands of small parts are read for a proof, and each would take the library longer than
-  /// the system.
+  /// the system. Threads may read side by side.
   void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const override;
   void open(std::string_view format);
   /// Names and kinds (H5L_type_t) of what a group links to.
@@ -132,6 +132,7 @@ class ReadFile : public DatasetFile {
 
   std::filesystem::path path_;
   std::int64_t file_ = -1;            // HDF5 handle
+  int descriptor_ = -1;               // of the system, the handle's
   std::span<const std::byte> image_;  // of the file, if read_isolated_by_library() reads it
 };
 

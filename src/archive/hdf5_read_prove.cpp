@@ -123,6 +123,13 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
 ReadFile::~ReadFile() { H5Fclose(file_); }
 
 void ReadFile::open(std::string_view format) {
+  if (image_.empty()) {
+    void* descriptor = nullptr;
+    if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
+      throw InputError(path_.string() + ": expected a readable file, found " + hdf5::last_error());
+    }
+    descriptor_ = *static_cast<const int*>(descriptor);
+  }
   FileHead head{read_format(file_)};
   std::uint32_t version = 0;
   if (read_attribute(file_, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
@@ -229,13 +236,9 @@ void ReadFile::read_at(const DatasetInfo& info, std::uint64_t offset, std::span<
     std::ranges::copy(image_.subspan(offset, bytes.size()), bytes.begin());
     return;
   }
-  void* descriptor = nullptr;
-  if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
-    fail(info.name, "readable data", hdf5::last_error());
-  }
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t read = pread(*static_cast<const int*>(descriptor), bytes.data() + done, bytes.size() - done,
-                               static_cast<off_t>(offset + done));
+    const ssize_t read =
+        pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (read < 0 && errno == EINTR) {
       continue;
     }

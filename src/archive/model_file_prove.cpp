@@ -38,23 +38,51 @@ void write_parameters(WriteFile& file, const std::string& group, const ModelShap
   }
 }
 
+/// read(row) for `rows`, side by side, the longest first: digests are serial.
+template <class Read>
+void read_rows(std::vector<const ParameterRow*> rows, const ModelShape& shape, const Read& read) {
+  std::ranges::stable_sort(rows, std::greater{}, [&](const ParameterRow* row) { return row->extents(shape).count(); });
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(dynamic, 1)
+  for (const ParameterRow* row : rows) {
+    try {
+      read(*row);
+    } catch (...) {
+#pragma omp critical(tessera_read_rows)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
 template <class T>
 BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
   BasicParameters<T> parameters(shape);
+  std::vector<const ParameterRow*> rows;
   for (const ParameterRow& row : parameter_table(shape)) {
-    file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
+    rows.push_back(&row);
   }
+  read_rows(std::move(rows), shape, [&](const ParameterRow& row) {
+    file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
+  });
   return parameters;
 }
 
 /// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
 Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
   Parameters parameters(shape, rank, ranks);
+  std::vector<const ParameterRow*> checked;
+  for (const ParameterRow& row : parameter_table(shape)) {
+    if (static_cast<int>(row.id) % ranks == rank) {
+      checked.push_back(&row);
+    }
+  }
+  read_rows(std::move(checked), shape,
+            [&](const ParameterRow& row) { file.check("parameters/" + std::string(row.name)); });
   for (const ParameterRow& row : parameter_table(shape)) {
     const std::string path = "parameters/" + std::string(row.name);
-    if (static_cast<int>(row.id) % ranks == rank) {
-      file.check(path);
-    }
     const ParameterExtents extents = row.extents(shape);
     const Range held = parameters[row.id].held();
     for (std::size_t block = 0; block < extents.blocks; ++block) {
