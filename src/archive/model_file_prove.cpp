@@ -40,13 +40,13 @@ void write_parameters(WriteFile& file, const std::string& group, const ModelShap
 
 /// read(row) for `rows`, side by side, the longest first: digests are serial.
 template <class Read>
-void read_rows(std::vector<const ParameterRow*> rows, const ModelShape& shape, const Read& read) {
-  std::ranges::stable_sort(rows, std::greater{}, [&](const ParameterRow* row) { return row->extents(shape).count(); });
+void read_rows(std::vector<ParameterRow> rows, const ModelShape& shape, const Read& read) {
+  std::ranges::stable_sort(rows, std::greater{}, [&](const ParameterRow& row) { return row.extents(shape).count(); });
   std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic, 1)
-  for (const ParameterRow* row : rows) {
+  for (const ParameterRow& row : rows) {
     try {
-      read(*row);
+      read(row);
     } catch (...) {
 #pragma omp critical(tessera_read_rows)
       failure = std::current_exception();
@@ -60,11 +60,7 @@ void read_rows(std::vector<const ParameterRow*> rows, const ModelShape& shape, c
 template <class T>
 BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
   BasicParameters<T> parameters(shape);
-  std::vector<const ParameterRow*> rows;
-  for (const ParameterRow& row : parameter_table(shape)) {
-    rows.push_back(&row);
-  }
-  read_rows(std::move(rows), shape, [&](const ParameterRow& row) {
+  read_rows(parameter_table(shape), shape, [&](const ParameterRow& row) {
     file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
   });
   return parameters;
@@ -73,10 +69,10 @@ BasicParameters<T> read_parameters(const ReadFile& file, const std::string& grou
 /// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
 Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
   Parameters parameters(shape, rank, ranks);
-  std::vector<const ParameterRow*> checked;
+  std::vector<ParameterRow> checked;
   for (const ParameterRow& row : parameter_table(shape)) {
     if (static_cast<int>(row.id) % ranks == rank) {
-      checked.push_back(&row);
+      checked.push_back(row);
     }
   }
   read_rows(std::move(checked), shape,

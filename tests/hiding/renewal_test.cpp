@@ -6,6 +6,7 @@
 
 #include "commitment/hiding_leaves.hpp"
 #include "datasets/dataset_file.hpp"
+#include "hiding_commitment.hpp"
 #include "hiding_job.hpp"
 #include "model/integer_model.hpp"
 #include "protocol/renewal.hpp"
@@ -179,7 +180,7 @@ TEST(Renewal, reserves_first) {
   const Renewed& made = renewed();
   SelfCommunicator comm;
   EXPECT_THROW((void)prove_renewal(
-                   made.before.key, made.after.key, {side_of(before), side_of(after)}, seed_of("renewal"),
+                   made.before.key, made.after.key, {side_of(made.before), side_of(made.after)}, seed_of("renewal"),
                    [] { throw InputError("none left"); }, comm),
                InputError);
 }
