@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "archive/codeword_file.hpp"
 #include "model/model.hpp"
@@ -14,12 +15,14 @@ namespace tessera {
 class HidingUse {
  public:
   /// Throws InputError if there is no use left, secret or count that is this key's. Collective.
-  /// `parameters`: digest of those that are committed.
+  /// `parameters`: digest of those that are committed; `comm` must outlive this.
   HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters, Communicator& comm);
   /// With a seed of its own. Collective.
   [[nodiscard]] HidingOptions options(Communicator& comm) const;
   /// Takes a use. Collective.
   void reserve(Communicator& comm) const;
+  /// The parameters' random columns, made when they are first asked for.
+  [[nodiscard]] IntegerTensor columns() const;
   [[nodiscard]] std::vector<IntegerTensor> with_columns(std::vector<IntegerTensor> parameters) const;
   [[nodiscard]] std::shared_ptr<const KeyedStream> salt() const { return secret_.salt; }
 
@@ -28,7 +31,9 @@ class HidingUse {
   Digest key_;
   std::uint64_t proofs_;
   HidingSecret secret_;
-  ChunkedTensor<std::int64_t> columns_;
+  Shape shape_;  // of the columns
+  const Communicator& comm_;
+  mutable std::optional<ChunkedTensor<std::int64_t>> columns_;
 };
 
 /// A committed model's key and codeword.

@@ -45,7 +45,8 @@ HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, c
       key_(key.digest()),
       proofs_(key.hiding_proofs),
       secret_(commitment_seed(shared_secret(directory_, comm), parameters, proofs_)),
-      columns_(random_columns(parameter_layout(key).tensors().back(), secret_.columns, comm)) {
+      shape_(parameter_layout(key).tensors().back()),
+      comm_(comm) {
   fail_together(comm, [&] {
     if (comm.rank() == 0) {
       require_use_left(directory_, key_, proofs_);
@@ -54,7 +55,7 @@ HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, c
 }
 
 HidingOptions HidingUse::options(Communicator& comm) const {
-  return {&columns_, shared_seed(comm), [this, &comm] { reserve(comm); }};
+  return {[this] { return columns(); }, shared_seed(comm), [this, &comm] { reserve(comm); }};
 }
 
 void HidingUse::reserve(Communicator& comm) const {
@@ -65,8 +66,15 @@ void HidingUse::reserve(Communicator& comm) const {
   });
 }
 
+IntegerTensor HidingUse::columns() const {
+  if (!columns_) {
+    columns_ = random_columns(shape_, secret_.columns, comm_);
+  }
+  return &*columns_;
+}
+
 std::vector<IntegerTensor> HidingUse::with_columns(std::vector<IntegerTensor> parameters) const {
-  parameters.emplace_back(&columns_);
+  parameters.push_back(columns());
   return parameters;
 }
 

@@ -34,9 +34,10 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   if (hiding != nullptr) {
     options.hiding = hiding->options(comm);
   }
-  committed.codeword->bind(plan.parameter_layout, key.parameter_oracle,
-                           hiding != nullptr ? hiding->with_columns(parameters.views()) : parameters.views(),
-                           hiding != nullptr ? hiding->salt() : nullptr);
+  committed.codeword->bind(
+      plan.parameter_layout, key.parameter_oracle,
+      [&] { return hiding != nullptr ? hiding->with_columns(parameters.views()) : parameters.views(); },
+      hiding != nullptr ? hiding->salt() : nullptr);
   Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm, options);
   proof.payload = std::move(made.payload);
   if (directory) {

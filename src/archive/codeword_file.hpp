@@ -77,9 +77,10 @@ class StoredCodeword : public CodewordStore {
  public:
   /// parameters_digest of the model file that was committed: names another model before anything is proven.
   [[nodiscard]] virtual Digest parameters() const = 0;
-  /// The tensors that were committed, which must outlive the store's use: a compact codeword is computed from them, and
-  /// `salt` in hiding mode.
-  virtual void bind(const OracleLayout& layout, const OracleParameters& parameters, std::vector<IntegerTensor> tensors,
+  using Tensors = std::function<std::vector<IntegerTensor>()>;
+  /// Gives the tensors that were committed, which must outlive the store's use: a compact codeword is computed from
+  /// them, and `salt` in hiding mode.
+  virtual void bind(const OracleLayout& layout, const OracleParameters& parameters, Tensors tensors,
                     std::shared_ptr<const KeyedStream> salt = {}) = 0;
 };
 

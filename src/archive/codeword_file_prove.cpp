@@ -60,7 +60,7 @@ class CodewordFiles final : public StoredCodeword {
 
   [[nodiscard]] Digest root() const override { return header_.root; }
   [[nodiscard]] Digest parameters() const override { return header_.parameters; }
-  void bind(const OracleLayout& layout, const OracleParameters& parameters, std::vector<IntegerTensor> tensors,
+  void bind(const OracleLayout& layout, const OracleParameters& parameters, Tensors tensors,
             std::shared_ptr<const KeyedStream> salt) override {
     const CodewordGeometry expected{parameters.log_rows,
                                     layout.log_size() - parameters.log_rows + parameters.log_inverse_rate,
@@ -73,7 +73,7 @@ class CodewordFiles final : public StoredCodeword {
     }
     compute_ = [layout, parameters, tensors = std::move(tensors), salt = std::move(salt),
                 this](std::span<const std::size_t> positions) {
-      std::vector<F> columns = columns_at(layout, parameters, tensors, positions, comm_);
+      std::vector<F> columns = columns_at(layout, parameters, tensors(), positions, comm_);
       return salt == nullptr ? columns
                              : with_extras(columns, salt_blocks(*salt, salt_elements, positions), salt_elements);
     };
@@ -94,13 +94,17 @@ class CodewordFiles final : public StoredCodeword {
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
     return read_at_root<Digest>([&](std::vector<Digest>& found) {
       const CodewordGeometry& geometry = header_.geometry;
+      const bool in_shards = level < geometry.log_shard_columns();
+      const unsigned below = in_shards ? geometry.log_shard_columns() - level : 0;
+      const std::size_t mask = (std::size_t{1} << below) - 1;
       for (const std::size_t index : indices) {
-        if (level >= geometry.log_shard_columns()) {
-          found.push_back(node(*top_, level, geometry.log_columns, index));
-        } else {
-          const unsigned below = geometry.log_shard_columns() - level;
-          found.push_back(shard_node(shard(index >> below), level, index & ((std::size_t{1} << below) - 1)));
+        if (in_shards && shards_stay_open()) {
+          expect_node(shard(index >> below), level, index & mask);
         }
+      }
+      for (const std::size_t index : indices) {
+        found.push_back(in_shards ? shard_node(shard(index >> below), level, index & mask)
+                                  : node(*top_, level, geometry.log_columns, index));
       }
     });
   }
@@ -127,22 +131,31 @@ class CodewordFiles final : public StoredCodeword {
       const CodewordGeometry& geometry = header_.geometry;
       constexpr std::size_t group_rows = CodewordGeometry::group_rows;
       const Extents extents{geometry.groups(), geometry.shard_columns(), group_rows};
-      std::array<std::uint64_t, group_rows> part;
-      for (const std::size_t position : positions) {
-        const ReadFile& file = shard(position >> geometry.log_shard_columns());
-        const std::size_t place = position & (geometry.shard_columns() - 1);
-        for (std::size_t group = 0; group < geometry.groups(); ++group) {
-          file.read_part("rows", extents, (group * geometry.shard_columns() + place) * group_rows,
-                         std::span<std::uint64_t>(part));
-          const std::size_t rest = geometry.leaf_values() - group * group_rows;
-          for (const std::uint64_t value : std::span(part).first(std::min(rest, group_rows))) {
-            if (value >= F::modulus) {
-              file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
-            }
-            values.push_back(F::from_unsigned(value));
+      const auto for_parts = [&](const auto& visit) {
+        for (const std::size_t position : positions) {
+          const ReadFile& file = shard(position >> geometry.log_shard_columns());
+          const std::size_t place = position & (geometry.shard_columns() - 1);
+          for (std::size_t group = 0; group < geometry.groups(); ++group) {
+            visit(file, position, group, (group * geometry.shard_columns() + place) * group_rows);
           }
         }
+      };
+      if (shards_stay_open()) {
+        for_parts([&](const ReadFile& file, std::size_t, std::size_t, std::size_t first) {
+          file.expect_part<std::uint64_t>("rows", extents, first, group_rows);
+        });
       }
+      std::array<std::uint64_t, group_rows> part;
+      for_parts([&](const ReadFile& file, std::size_t position, std::size_t group, std::size_t first) {
+        file.read_part("rows", extents, first, std::span<std::uint64_t>(part));
+        const std::size_t rest = geometry.leaf_values() - group * group_rows;
+        for (const std::uint64_t value : std::span(part).first(std::min(rest, group_rows))) {
+          if (value >= F::modulus) {
+            file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
+          }
+          values.push_back(F::from_unsigned(value));
+        }
+      });
     });
   }
 
@@ -165,6 +178,14 @@ class CodewordFiles final : public StoredCodeword {
     return merkle_levels(std::move(leaves)).back().front();
   }
 
+  void expect_node(const ReadFile& file, unsigned level, std::size_t index) const {
+    const unsigned top = header_.geometry.log_shard_columns();
+    const unsigned stored = has_level(header_.kind, level) ? level : 0;
+    const std::size_t count = std::size_t{1} << (level - stored);
+    file.expect_part<std::uint8_t>(level_name(stored), {std::size_t{1} << (top - stored), sizeof(Digest)},
+                                   index * count * sizeof(Digest), count * sizeof(Digest));
+  }
+
   /// What `read` appends on rank 0, for all; its error becomes everyone's error, so that no rank waits.
   template <class T, class Read>
   std::vector<T> read_at_root(const Read& read) {
@@ -176,6 +197,8 @@ class CodewordFiles final : public StoredCodeword {
     });
     return comm_.all_gather(std::span<const T>(values));  // the others have nothing to add
   }
+
+  [[nodiscard]] bool shards_stay_open() const { return header_.geometry.shards() <= max_open_shards; }
 
   const ReadFile& shard(std::size_t number) {
     if (shards_.size() >= max_open_shards && !shards_.contains(number)) {

@@ -124,6 +124,7 @@ class ReadFile : public DatasetFile {
   /// Straight from the file: thousands of small parts are read for a proof, and each would take the library longer than
   /// the system. Threads may read side by side.
   void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const override;
+  void expect_at(std::uint64_t offset, std::uint64_t bytes) const override;
   void open(std::string_view format);
   /// Names and kinds (H5L_type_t) of what a group links to.
   [[nodiscard]] std::vector<std::pair<std::string, int>> links(std::int64_t group, const std::string& prefix) const;

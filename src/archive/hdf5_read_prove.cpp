@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -228,6 +229,12 @@ void ReadFile::read_dataset(std::int64_t parent, const std::string& name, const 
   const haddr_t offset = H5Dget_offset(dataset.get());
   add_dataset(std::move(info), {offset == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(offset),
                                 H5Dget_storage_size(dataset.get()), read_digest(dataset.get())});
+}
+
+void ReadFile::expect_at(std::uint64_t offset, std::uint64_t bytes) const {
+  if (image_.empty()) {  // advice: what is refused costs time alone
+    (void)posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+  }
 }
 
 void ReadFile::read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const {

@@ -329,8 +329,10 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   if (hiding) {
     prover.hiding = hiding->options(comm);
   }
-  parameters.bind(plan.parameter_layout, key.parameter_oracle,
-                  hiding ? hiding->with_columns(tensors.views()) : tensors.views(), hiding ? hiding->salt() : nullptr);
+  parameters.bind(
+      plan.parameter_layout, key.parameter_oracle,
+      [&] { return hiding ? hiding->with_columns(tensors.views()) : tensors.views(); },
+      hiding ? hiding->salt() : nullptr);
   Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, prover);
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);

@@ -29,7 +29,8 @@ class Side {
   [[nodiscard]] const VerifyingKey& key() const { return committed_.key; }
   [[nodiscard]] RenewalSide open(const ParameterTensors& parameters) {
     std::vector<IntegerTensor> tensors = committed_.hiding->with_columns(parameters.views());
-    committed_.codeword->bind(parameter_layout(key()), key().parameter_oracle, tensors, committed_.hiding->salt());
+    committed_.codeword->bind(
+        parameter_layout(key()), key().parameter_oracle, [tensors] { return tensors; }, committed_.hiding->salt());
     return {std::move(tensors), committed_.codeword.get()};
   }
   void reserve(Communicator& comm) const { committed_.hiding->reserve(comm); }

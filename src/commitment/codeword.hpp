@@ -16,9 +16,9 @@ struct Codeword {
   ResidueShares positions;        ///< of this rank
   RawVector<F> columns;           ///< in the order of ResidueShares::place(); empty: not kept
   std::size_t first_leaf = 0;     ///< of this rank
-  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}
+  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}; an empty one follows from the leaves
   unsigned local_levels = 0;      ///< lower levels begin above first_leaf
-  LeafExtras extras = {};
+  std::shared_ptr<const LeafExtras> extras = {};
 };
 
 /// Ranks hold whole groups of 2^upper_levels columns.
@@ -35,10 +35,9 @@ TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 /// on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
-                       LeafExtras extras = {});
-/// The tree above the columns at this rank's positions, which are not kept. Collective.
-Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, ColumnHasher&& hasher,
-                         Communicator& comm);
+                       std::shared_ptr<const LeafExtras> extras = {});
+/// The tree above the leaves at this rank's positions, in the order of ResidueShares::place(). Collective.
+Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel leaves, Communicator& comm);
 
 /// A vector of E as a matrix of 2^log_rows rows, the low bits of the index. Ranks share its columns; a rank has those
 /// of its classes, in ResidueShares::place() order.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include "commitment/codeword.hpp"
 #include "commitment/row_groups.hpp"
 #include "field/ntt.hpp"
@@ -41,19 +42,18 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
   return contiguous_owner(column >> log_group, std::size_t{1} << (log_columns - log_group), ranks);
 }
 
-Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, ColumnHasher&& hasher,
-                         Communicator& comm) {
+Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel nodes, Communicator& comm) {
   const unsigned log_columns = positions.log_indices();
   const Range leaves = columns_of_rank(log_columns, comm.rank(), comm.size());
   Codeword codeword{leaf_values, log_columns, positions, {}, leaves.first, {}, std::min(log_columns, upper_levels)};
-  TreeLevel nodes = std::move(hasher).digests();
   if (comm.size() > 1) {
     nodes = to_columns(positions, nodes, leaves, comm);
   }
   for (unsigned level = 0; level < codeword.local_levels;
        ++level) {  // a rank has whole groups of 2^upper_levels leaves
     TreeLevel parents = merkle_parents(nodes);
-    codeword.levels.push_back(std::exchange(nodes, std::move(parents)));
+    std::swap(nodes, parents);
+    codeword.levels.push_back(level == 0 ? std::move(parents) : TreeLevel());
   }
   const std::vector<Digest> gathered = comm.all_gather<Digest>(nodes);
   for (TreeLevel& level : merkle_levels({gathered.begin(), gathered.end()})) {
@@ -62,17 +62,73 @@ Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions
   return codeword;
 }
 
+namespace {
+
+/// Leaves of a rank's positions, some classes of them at a time.
+class LeafHasher {
+ public:
+  LeafHasher(const ResidueShares& positions, std::size_t width, const LeafExtras* extras)
+      : positions_(positions), width_(width), extras_(extras) {}
+
+  /// The next rows of these classes. `values` may be overwritten once they are the last ones.
+  void absorb(Range classes, Range rows, std::span<F> values) {
+    const std::size_t count = classes.size() << positions_.log_size();
+    if (rows.first == 0) {
+      hasher_.emplace(count, (width_ + (extras_ == nullptr ? 0 : LeafExtras::block)) * sizeof(F));
+    }
+    hasher_->absorb(bytes_of(values), rows.size() * sizeof(F));
+    if (rows.last < width_) {
+      return;
+    }
+    if (extras_ != nullptr) {
+      const std::size_t size = count * LeafExtras::block;
+      RawVector<F> own(size > values.size() ? size : 0);
+      const std::span<F> blocks = own.empty() ? values.first(size) : std::span<F>(own);
+      extras_->fill(positions_, classes, blocks);
+      hasher_->absorb(bytes_of(blocks), LeafExtras::block * sizeof(F));
+    }
+    place(classes, std::move(*hasher_).digests());
+  }
+  TreeLevel leaves() && { return std::move(leaves_); }
+
+ private:
+  static std::span<const std::uint8_t> bytes_of(std::span<const F> values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+  }
+  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree.
+  void place(Range classes, TreeLevel digests) {
+    if (classes.size() == positions_.mine().size()) {
+      leaves_ = std::move(digests);
+      return;
+    }
+    leaves_.resize(positions_.size());
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+      leaves_[classes.first + (i << positions_.log_count())] = digests[i];
+    }
+  }
+
+  ResidueShares positions_;
+  std::size_t width_;
+  const LeafExtras* extras_;
+  TreeLevel leaves_;
+  std::optional<ColumnHasher> hasher_;
+};
+
+}  // namespace
+
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
-                       LeafExtras extras) {
+                       std::shared_ptr<const LeafExtras> extras) {
   const std::size_t width = std::size_t{1} << parameters.log_rows;
-  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
-                                comm.size());
+  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  // alone, a coset after the other: a rank touches less memory
+  const ResidueShares positions = comm.size() == 1 && !keep_columns
+                                      ? ResidueShares::alone(log_domain, parameters.log_inverse_rate)
+                                      : ResidueShares(log_domain, comm.rank(), comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * width : 0);
-  constexpr std::size_t block_bytes = LeafExtras::block * sizeof(F);
-  ColumnHasher hasher(positions.size(), width * sizeof(F) + (extras.count > 0 ? block_bytes : 0));
-  encode_cosets(layout, parameters, tensors, comm, [&](Range rows, std::span<const F> values) {
-    hasher.absorb({reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()}, rows.size() * sizeof(F));
+  LeafHasher hasher(positions, width, extras.get());
+  encode_cosets(layout, parameters, tensors, positions, comm, [&](Range classes, Range rows, std::span<F> values) {
     if (keep_columns) {
 #pragma omp parallel for schedule(static)
       for (std::size_t place = 0; place < positions.size(); ++place) {
@@ -80,15 +136,9 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
                     values.data() + place * rows.size(), rows.size() * sizeof(F));
       }
     }
+    hasher.absorb(classes, rows, values);
   });
-  if (extras.count > 0) {
-    if (extras.make) {
-      extras.values = std::exchange(extras.make, {})();
-    }
-    hasher.absorb({reinterpret_cast<const std::uint8_t*>(extras.values.data()), extras.values.size() * sizeof(F)},
-                  block_bytes);
-  }
-  Codeword codeword = hashed_codeword(width, positions, std::move(hasher), comm);
+  Codeword codeword = hashed_codeword(width, positions, std::move(hasher).leaves(), comm);
   codeword.columns = std::move(columns);
   codeword.extras = std::move(extras);
   return codeword;

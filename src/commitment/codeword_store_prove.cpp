@@ -7,7 +7,7 @@ namespace tessera {
 
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
-                                             std::size_t budget, LeafExtras extras) {
+                                             std::size_t budget, std::shared_ptr<const LeafExtras> extras) {
   const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
     return std::make_unique<MemoryCodewordStore>(
@@ -50,14 +50,14 @@ std::vector<T> MemoryCodewordStore::from_owners(std::span<const std::size_t> ind
 }
 
 std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positions) {
-  const auto gathered = [&](std::span<const F> values, std::size_t count) {
-    return from_owners(
-        positions, [&](std::size_t position) { return codeword_.positions.owner(position); },
-        [&](std::size_t position) { return codeword_.positions.place(position); }, values, count);
-  };
-  std::vector<F> columns = compute_ ? compute_(positions) : gathered(codeword_.columns, codeword_.leaf_values);
-  const LeafExtras& extras = codeword_.extras;
-  return extras.count == 0 ? columns : with_extras(columns, gathered(extras.values, LeafExtras::block), extras.count);
+  std::vector<F> columns =
+      compute_ ? compute_(positions)
+               : from_owners(
+                     positions, [&](std::size_t position) { return codeword_.positions.owner(position); },
+                     [&](std::size_t position) { return codeword_.positions.place(position); },
+                     std::span<const F>(codeword_.columns), codeword_.leaf_values);
+  const LeafExtras* const extras = codeword_.extras.get();
+  return extras == nullptr ? columns : with_extras(columns, extras->at(positions, comm_), extras->count());
 }
 
 std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra) {
@@ -76,10 +76,16 @@ std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks
 
 std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {
   if (level < codeword_.local_levels) {
-    return from_owners(
+    const unsigned below = codeword_.levels[level].empty() ? level : 0;
+    const std::vector<Digest> found = from_owners(
         indices, [&](std::size_t index) { return rank_of_column(index << level, codeword_.log_columns, comm_.size()); },
         [&](std::size_t index) { return index - (codeword_.first_leaf >> level); },
-        std::span<const Digest>(codeword_.levels[level]), 1);
+        std::span<const Digest>(codeword_.levels[level - below]), std::size_t{1} << below);
+    TreeLevel nodes(found.begin(), found.end());
+    for (unsigned i = 0; i < below; ++i) {
+      nodes = merkle_parents(nodes);
+    }
+    return {nodes.begin(), nodes.end()};
   }
   std::vector<Digest> result;
   result.reserve(indices.size());

@@ -37,30 +37,26 @@ class PowerTable {
 class CosetTransform {
  public:
   static constexpr std::size_t lanes = 8;  // a block of the hash
-  /// `positions`: of the domain, 2^log_columns times the inverse rate. Only the first `used` lanes are there, the
-  /// others of the result are uninitialised.
-  CosetTransform(unsigned log_columns, const ResidueShares& positions, std::size_t used = lanes)
-      : used_(used),
-        columns_(std::size_t{1} << log_columns),
+  /// `positions`: of the domain, 2^log_columns times the inverse rate.
+  CosetTransform(unsigned log_columns, const ResidueShares& positions)
+      : columns_(std::size_t{1} << log_columns),
         positions_(positions),
         log_padding_(positions.log_indices() - log_columns -
                      std::min(positions.log_indices() - log_columns, positions.log_count())) {}
 
-  /// coefficients(n, to) writes lanes of coefficient n and returns how many; other used ones are zero. Result:
-  /// values[place * lanes + lane] in ResidueShares::place() order, until the next call.
+  /// coefficients(n, to) writes lanes of coefficient n and returns how many; the others are zero. Result: values[place
+  /// * lanes + lane] in ResidueShares::place() order, until the next call.
   template <class Coefficients>
-  std::span<const F> operator()(const Coefficients& coefficients) {
+  std::span<F> operator()(const Coefficients& coefficients) {
     const std::size_t part = lanes << positions_.log_size();
     buffer_.resize(positions_.mine().size() * part);
     for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
       fold(positions_.mine().first + i, coefficients, data);
-      ntt(data, positions_.log_size(), used_, log_padding_, lanes);
+      ntt(data, positions_.log_size(), lanes, log_padding_);
     }
     return buffer_;
   }
-  /// The values of the last call, which leave.
-  RawVector<F> release() && { return std::move(buffer_); }
 
  private:
   static constexpr unsigned log_tile = 5;
@@ -78,7 +74,7 @@ class CosetTransform {
         const std::size_t first = high + (tile << side);
         for (std::size_t j = first; j < std::min(read, first + (std::size_t{1} << side)); ++j) {
           F* const sums = data.data() + bit_reverse(j, positions_.log_size()) * lanes;
-          std::fill_n(sums, used_, F::zero());
+          std::fill_n(sums, lanes, F::zero());
           std::array<F, lanes> values;
           for (std::size_t n = j; n < columns_; n += length) {
             add_scaled(powers[n], values.data(), coefficients(n, values.data()), sums);
@@ -88,7 +84,6 @@ class CosetTransform {
     }
   }
 
-  std::size_t used_;
   std::size_t columns_;
   ResidueShares positions_;
   unsigned log_padding_;

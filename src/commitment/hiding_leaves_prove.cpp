@@ -4,18 +4,23 @@
 #include <stdexcept>
 
 #include "commitment/coset_transform.hpp"
+#include "commitment/row_groups.hpp"
 #include "commitment/schedule.hpp"
+#include "field/point_evaluation.hpp"
 
 namespace tessera {
 namespace {
 
-constexpr std::size_t wave = std::size_t{1} << 12;  // of positions whose salt is made at once
+constexpr std::size_t wave = std::size_t{1} << 12;  // of positions or coefficients that are made at once
+/// Parts of an evaluation that are placed at once: what a cache holds.
+constexpr std::size_t wave_bytes = std::size_t{8} << 20;
 
-/// The salt of this rank's positions as elements [first, first + count) of their blocks.
-void fill_salt(const KeyedStream& stream, const ResidueShares& positions, std::size_t first, std::size_t count,
-               std::span<F> blocks) {
+/// Salt as elements [first, first + count) of the blocks of these classes, and the zeros behind it.
+void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t first,
+               std::size_t count, std::span<F> blocks) {
   const std::size_t all = std::size_t{1} << positions.log_indices();
   const std::size_t step = std::min(wave, all);
+  const std::size_t before = classes.first << positions.log_size();
 #pragma omp parallel
   {
     std::vector<F> salts(step * count);
@@ -23,8 +28,8 @@ void fill_salt(const KeyedStream& stream, const ResidueShares& positions, std::s
     for (std::size_t begin = 0; begin < all; begin += step) {
       stream.elements(begin * count, std::span<F>(salts));
       for (std::size_t i = 0; i < step; ++i) {
-        if (positions.log_count() == 0 || positions.mine().contains(positions.class_of(begin + i))) {
-          F* const block = blocks.data() + positions.own_place(begin + i) * LeafExtras::block;
+        if (classes.contains(positions.class_of(begin + i))) {
+          F* const block = blocks.data() + (positions.gathered_place(begin + i) - before) * LeafExtras::block;
           F* const end = std::copy_n(salts.data() + i * count, count, block + first);
           std::fill(end, block + LeafExtras::block, F::zero());
         }
@@ -43,55 +48,125 @@ std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::sp
   return blocks;
 }
 
-LeafExtras salted_leaves(const OracleLayout& layout, const OracleParameters& parameters, const KeyedStream& salt,
-                         std::size_t count, const Communicator& comm) {
-  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
-                                comm.size());
-  LeafExtras extras{count, RawVector<F>(positions.size() * LeafExtras::block)};
-  fill_salt(salt, positions, 0, count, extras.values);
-  return extras;
+void SaltedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
+  fill_salt(*salt_, positions, classes, 0, count(), blocks);
 }
 
-LeafExtras masked_leaves(const OpeningSchedule& schedule, const KeyedStream& vector, const KeyedStream& salt,
-                         std::size_t salt_count, const Communicator& comm) {
-  static_assert(CosetTransform::lanes == LeafExtras::block);
-  const CommittedWord& carrier = schedule.oracles.back();
-  std::vector<const CommittedWord*> words{&carrier};
-  for (const CommittedWord& word : std::span(schedule.oracles).first(schedule.oracles.size() - 1)) {
-    words.push_back(&word);
+std::vector<F> SaltedLeaves::at(std::span<const std::size_t> positions, Communicator& /*comm*/) const {
+  return salt_blocks(*salt_, count(), positions);
+}
+
+MaskedLeaves::MaskedLeaves(const OpeningSchedule& schedule, const KeyedStream& vector,
+                           std::shared_ptr<const KeyedStream> salt, std::size_t salt_count)
+    : LeafExtras(2 * schedule.oracles.size() + salt_count),
+      words_{schedule.oracles.back()},
+      vector_(vector),
+      salt_(std::move(salt)),
+      salt_count_(salt_count) {
+  words_.insert(words_.end(), schedule.oracles.begin(), schedule.oracles.end() - 1);
+  if (count() > block) {
+    throw std::logic_error("MaskedLeaves: more masks and salt than a block");
   }
-  const std::size_t masks = 2 * words.size();
-  if (masks + salt_count > LeafExtras::block) {
-    throw std::logic_error("masked_leaves: more masks and salt than a block");
-  }
-  std::vector<RawVector<E>> coefficients;
-  for (const CommittedWord* word : words) {
-    vector.elements(word->offset, std::span<E>(coefficients.emplace_back(std::size_t{1} << word->log_columns)));
-  }
-  const ResidueShares positions(carrier.log_domain(), comm.rank(), comm.size());
-  CosetTransform transform(carrier.log_columns, positions, masks);
-  (void)transform([&](std::size_t n, F* to) {
-    for (std::size_t j = 0; j < words.size(); ++j) {
-      // a polynomial at a power of the position's point: its coefficients lie apart
-      const unsigned apart = carrier.log_columns - words[j]->log_columns;
-      const bool there = (n & ((std::size_t{1} << apart) - 1)) == 0;
-      const E value = there ? coefficients[j][n >> apart] : E::zero();
-      to[2 * j] = value.c0, to[2 * j + 1] = value.c1;
+}
+
+void MaskedLeaves::coefficients(std::size_t first, std::span<F> values) const {
+  const std::size_t last = first + values.size() / masks();
+  std::ranges::fill(values, F::zero());
+  std::vector<E> elements;
+  for (std::size_t j = 0; j < words_.size(); ++j) {
+    // a polynomial at a power of the position's point: its coefficients lie apart
+    const unsigned apart = words_.front().log_columns - words_[j].log_columns;
+    const auto above = [apart](std::size_t n) { return (n + (std::size_t{1} << apart) - 1) >> apart; };
+    elements.resize(above(last) - above(first));
+    vector_.elements(words_[j].offset + above(first), std::span(elements));
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      F* const to = values.data() + (((above(first) + i) << apart) - first) * masks() + 2 * j;
+      to[0] = elements[i].c0, to[1] = elements[i].c1;
     }
-    return masks;
-  });
-  LeafExtras extras{masks + salt_count, std::move(transform).release()};
-  fill_salt(salt, positions, masks, salt_count, extras.values);
-  return extras;
+  }
+}
+
+void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t residue, std::span<F> blocks) const {
+  const std::size_t columns = std::size_t{1} << words_.front().log_columns;
+  const std::size_t length = std::size_t{1} << positions.log_size();
+  const std::size_t present = std::min(columns, length);
+  const std::size_t step = std::min(wave, present);
+  const PowerTable powers(F::root_of_unity(positions.log_indices()).power(residue), columns);
+#pragma omp parallel
+  {
+    std::vector<F> values(step * masks()), sums(step * masks());
+#pragma omp for schedule(static)
+    for (std::size_t first = 0; first < present; first += step) {
+      std::ranges::fill(sums, F::zero());
+      for (std::size_t n = first; n < columns; n += length) {
+        coefficients(n, values);
+        for (std::size_t i = 0; i < step; ++i) {
+          const F power = powers[n + i];
+          for (std::size_t mask = 0; mask < masks(); ++mask) {
+            sums[i * masks() + mask] += power * values[i * masks() + mask];
+          }
+        }
+      }
+      for (std::size_t i = 0; i < step; ++i) {
+        std::copy_n(sums.data() + i * masks(), masks(),
+                    blocks.data() + bit_reverse(first + i, positions.log_size()) * block);
+      }
+    }
+  }
+  const unsigned log_padding = positions.log_size() - std::min(positions.log_size(), words_.front().log_columns);
+  ntt(blocks, positions.log_size(), masks(), log_padding, block);
+}
+
+void MaskedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
+  const std::size_t part = block << positions.log_size();
+  for (std::size_t residue = classes.first; residue < classes.last; ++residue) {
+    fill_masks(positions, residue, blocks.subspan((residue - classes.first) * part, part));
+  }
+  fill_salt(*salt_, positions, classes, masks(), salt_count_, blocks);
+}
+
+std::vector<F> MaskedLeaves::at(std::span<const std::size_t> positions, Communicator& comm) const {
+  const CommittedWord& carrier = words_.front();
+  const std::size_t columns = std::size_t{1} << carrier.log_columns;
+  PointEvaluation evaluation(carrier.log_domain(), masks(), carrier.log_inverse_rate, positions);
+  const std::size_t parts = evaluation.parts();
+  const std::size_t step = std::clamp(wave_bytes / (evaluation.part_size() * sizeof(F)), std::size_t{1}, parts);
+  RawVector<F> buffer(step * evaluation.part_size());
+  for (std::size_t first = step * static_cast<std::size_t>(comm.rank()); first < parts;
+       first += step * static_cast<std::size_t>(comm.size())) {
+    const std::size_t count = std::min(step, parts - first);
+#pragma omp parallel
+    {
+      std::vector<F> values(count * masks());
+#pragma omp for schedule(static)
+      for (std::size_t n = first; n < columns; n += parts) {
+        coefficients(n, values);
+        for (std::size_t i = 0; i < count; ++i) {
+          std::copy_n(values.data() + i * masks(), masks(),
+                      buffer.data() + i * evaluation.part_size() + evaluation.place(n + i));
+        }
+      }
+    }
+    evaluation.add({first}, std::span(buffer).first(count * evaluation.part_size()));
+  }
+  const std::vector<F> values = sum_over_ranks(evaluation.values(), comm);
+  const std::vector<F> salt = salt_blocks(*salt_, salt_count_, positions);
+  std::vector<F> blocks(positions.size() * block);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    F* const to = std::copy_n(values.data() + i * masks(), masks(), blocks.data() + i * block);
+    std::copy_n(salt.data() + i * block, salt_count_, to);
+  }
+  return blocks;
 }
 
 std::unique_ptr<CodewordStore> commit_carrier(std::span<const CommittedOracle> oracles,
                                               std::span<const IntegerTensor> tensors, const KeyedStream& vector,
-                                              const KeyedStream& salt, Communicator& comm, std::size_t budget) {
+                                              std::shared_ptr<const KeyedStream> salt, Communicator& comm,
+                                              std::size_t budget) {
   const CommittedOracle& carrier = oracles.back();
-  const std::size_t salt_count = carrier.extra - 2 * oracles.size();
-  const auto leaves = [&] { return masked_leaves(opening_schedule(oracles), vector, salt, salt_count, comm).values; };
-  return commit_oracle(carrier.layout, carrier.parameters, tensors, comm, budget, {carrier.extra, {}, leaves});
+  auto leaves = std::make_shared<MaskedLeaves>(opening_schedule(oracles), vector, std::move(salt),
+                                               carrier.extra - 2 * oracles.size());
+  return commit_oracle(carrier.layout, carrier.parameters, tensors, comm, budget, std::move(leaves));
 }
 
 }  // namespace tessera

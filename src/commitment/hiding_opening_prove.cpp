@@ -116,30 +116,13 @@ struct MaskedVector {
 /// epsilon*v_0 + g in place of v_0, and the claim on it.
 MaskedVector mask_vector(ProverTranscript& transcript, const OpeningSchedule& schedule, const KeyedStream& stream,
                          const ResidueShares& columns, E claim, VectorSummand& vector, Communicator& comm) {
-  ZeroedVector<E> mask(vector.values().size);
-  fill_vector_mask(schedule, stream, columns, mask);
-  const std::span<E> weights = vector.weights();
-  E sum;
-#pragma omp parallel
-  {
-    E mine;
-#pragma omp for schedule(static)
-    for (std::size_t i = 0; i < mask.size(); ++i) {
-      mine += mask[i] * weights[i];
-    }
-#pragma omp critical(tessera_vector_mask)
-    sum += mine;
-  }
+  E sum = vector_mask_sum(schedule, stream, columns, vector.weights());
   if (columns.log_count() > 0) {
     comm.all_reduce_sum(std::span(&sum, 1));
   }
   transcript.send("vector mask", sum);
   const E epsilon = transcript.challenge("mask");
-  const std::span<E> values = vector.values().span();
-#pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < mask.size(); ++i) {
-    values[i] = epsilon * values[i] + mask[i];
-  }
+  mask_values(schedule, stream, columns, epsilon, vector.values().span());
   return {epsilon, epsilon * claim + sum};
 }
 

@@ -52,6 +52,8 @@
 /// Not zero-knowledge: opened columns and the clear vector reveal combinations of the committed values.
 namespace tessera {
 
+class ResidueShares;  // residue_shares.hpp
+
 /// A committed oracle as the verifier knows it.
 struct CommittedOracle {
   OracleLayout layout;
@@ -76,21 +78,32 @@ class CodewordStore {
 /// is opened is computed again, for a fifth of the time that encoding takes.
 inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 26;
 
-/// What follows the columns in their leaves (hiding mode): a block of the hash for each of this rank's positions, in
-/// the order of ResidueShares::place(): `count` elements of F, then zeros.
-struct LeafExtras {
+/// What follows the columns in their leaves (hiding mode): in a block of the hash for each of them some elements of F,
+/// then zeros. Not kept: made where it is hashed, and again where leaves are opened.
+class LeafExtras {
+ public:
   static constexpr std::size_t block = 8;
-  std::size_t count = 0;
-  RawVector<F> values;
-  /// Makes the values once the columns are encoded, in the memory that this took. None: they are there.
-  std::function<RawVector<F>()> make = {};
+  explicit LeafExtras(std::size_t count) : count_(count) {}
+  virtual ~LeafExtras() = default;
+  LeafExtras(const LeafExtras&) = delete;
+  LeafExtras& operator=(const LeafExtras&) = delete;
+  /// Elements of F in a block.
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// The blocks of these classes of a rank's positions, class after class. Not collective.
+  virtual void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const = 0;
+  /// The blocks at `positions`, the same on every rank. Collective.
+  [[nodiscard]] virtual std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const = 0;
+
+ private:
+  std::size_t count_;
 };
 
 /// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps
 /// the codeword if it has at most `budget` bytes a rank. Collective.
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
-                                             std::size_t budget = default_codeword_budget, LeafExtras extras = {});
+                                             std::size_t budget = default_codeword_budget,
+                                             std::shared_ptr<const LeafExtras> extras = {});
 
 /// The prover's side of one oracle in the opening.
 struct OracleWitness {

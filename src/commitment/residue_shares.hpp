@@ -20,6 +20,13 @@ class ResidueShares {
         log_count_(std::min(log_indices, log_classes(ranks))),
         ranks_(ranks),
         mine_(contiguous_range(std::size_t{1} << log_count_, rank, ranks)) {}
+  /// Of a rank that is alone, in 2^log_count classes all the same.
+  static ResidueShares alone(unsigned log_indices, unsigned log_count) {
+    ResidueShares shares(log_indices, 0, 1);
+    shares.log_count_ = log_count;
+    shares.mine_ = {0, std::size_t{1} << log_count};
+    return shares;
+  }
 
   [[nodiscard]] unsigned log_indices() const { return log_indices_; }
   [[nodiscard]] unsigned log_count() const { return log_count_; }

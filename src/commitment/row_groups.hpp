@@ -11,13 +11,15 @@
 
 namespace tessera {
 
-/// Encodes all rows at this rank's positions, those of ResidueShares(log_domain, rank, ranks). visit(rows, values): the
-/// next rows, ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row].
-/// `tensors`: views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value of the
-/// codeword. Collective.
+/// Encodes all rows at this rank's `positions` of the domain: those of its share, or, of a rank that is alone, all as 1
+/// or as 2^log_inverse_rate classes. visit(classes, rows, values): the next rows at the positions of these classes,
+/// ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row], place counted from
+/// the first of these classes on; may be overwritten once they are the last rows. The next classes follow when all rows
+/// are done. `tensors`: views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value
+/// of the codeword. Collective.
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
-                   std::span<const IntegerTensor> tensors, Communicator& comm,
-                   const std::function<void(Range rows, std::span<const F> values)>& visit);
+                   std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
+                   const std::function<void(Range classes, Range rows, std::span<F> values)>& visit);
 
 /// The same, of neighbouring columns: values[column * rows.size() + row] of this rank's `columns`. The ranks' columns
 /// cover the codeword in rank order. Collective; every value moves once.

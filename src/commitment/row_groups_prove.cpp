@@ -14,10 +14,10 @@ namespace {
 /// Rows that a rank encodes at once if it is alone: two cache lines of a column, or one where two would take more
 /// memory than this. Touching it for the first time would cost more.
 constexpr std::size_t alone_rows = 16;
-constexpr std::size_t alone_bytes = std::size_t{1} << 27;
+constexpr std::size_t alone_bytes = std::size_t{1} << 26;
 
 std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone) {
-  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_indices() <= alone_bytes;
+  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= alone_bytes;
   return std::min(std::size_t{1} << parameters.log_rows, two_lines ? alone_rows : CosetTransform::lanes);
 }
 
@@ -37,36 +37,45 @@ struct RowSelection {
   }
 };
 
-/// Encodes groups of rows at this rank's positions.
+/// Encodes groups of rows at a rank's positions.
 class CosetEncoder {
  public:
   CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-               Communicator& comm)
+               const ResidueShares& positions, Communicator& comm)
       : matrix_(layout, parameters.log_rows, tensors, comm),
-        log_padding_(parameters.log_inverse_rate),
-        positions_(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(), comm.size()),
-        transform_(layout.log_size() - parameters.log_rows, positions_),
+        log_columns_(layout.log_size() - parameters.log_rows),
+        positions_(positions),
+        transform_(log_columns_, positions_),
         alone_(comm.size() == 1),
-        rows_at_once_(group_of_rows(parameters, positions_, alone_)) {}
+        rows_at_once_(group_of_rows(parameters, positions_, alone_)) {
+    if (alone_ && positions_.log_size() < log_columns_) {
+      throw std::logic_error("encode_cosets: a coset of fewer positions than coefficients");
+    }
+  }
 
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }
   [[nodiscard]] std::size_t steps() const { return (std::size_t{1} << matrix_.log_rows()) / rows_at_once_; }
   [[nodiscard]] Range rows(std::size_t step) const { return {step * rows_at_once_, (step + 1) * rows_at_once_}; }
+  /// Classes are encoded together, or one after the other by a rank that is alone.
+  [[nodiscard]] std::size_t parts() const { return alone_ ? positions_.mine().size() : 1; }
+  [[nodiscard]] Range classes(std::size_t part) const { return alone_ ? Range{part, part + 1} : positions_.mine(); }
 
-  /// The step's rows at this rank's positions: values[place * rows + row]. Collective.
-  std::span<const F> encode(std::size_t step) {
+  /// The step's rows at the positions of `classes`: values[place * rows + row]. Collective.
+  std::span<F> encode(Range classes, std::size_t step) {
     if (alone_) {
-      return encode_alone(rows(step));
+      return encode_alone(classes.first, rows(step));
     }
     const GatheredRows gathered = matrix_.gather(rows(step));
     return transform_([&](std::size_t column, F* to) { return matrix_.values(gathered, column, to); });
   }
 
  private:
-  std::span<const F> encode_alone(Range rows) {
-    buffer_.resize(rows_at_once_ << positions_.log_indices());
+  /// With w of the domain's order: the value at position c + 2^log_count i is sum_n a_n w^(c n) (w^(2^log_count))^(i
+  /// n).
+  std::span<F> encode_alone(std::size_t coset, Range rows) {
+    buffer_.resize(rows_at_once_ << positions_.log_size());
     const auto slot = [&](std::size_t column) {
-      return buffer_.data() + bit_reverse(column, positions_.log_indices()) * rows_at_once_;
+      return buffer_.data() + bit_reverse(column, positions_.log_size()) * rows_at_once_;
     };
     // slots of coefficients that no chunk fills whole; the others are about to be written, and the slots between
     // coefficients are not read by the transform
@@ -76,14 +85,23 @@ class CosetEncoder {
         std::fill_n(slot(column), rows_at_once_, F::zero());
       }
     }
-    matrix_.collect([&](int) { return RowSelection{rows}; },
-                    [&](std::size_t column, auto values) { to_field(values, slot(column)); });
-    ntt(buffer_, positions_.log_indices(), rows_at_once_, log_padding_);
+    const auto selection = [&](int) { return RowSelection{rows}; };
+    if (coset == 0) {
+      matrix_.collect(selection, [&](std::size_t column, auto values) { to_field(values, slot(column)); });
+    } else {
+      const PowerTable powers(F::root_of_unity(positions_.log_indices()).power(coset), matrix_.columns());
+      matrix_.collect(selection, [&](std::size_t column, auto values) {
+        std::array<F, alone_rows> elements;
+        to_field(values, elements.data());
+        scale(powers[column], elements.data(), values.size(), slot(column));
+      });
+    }
+    ntt(buffer_, positions_.log_size(), rows_at_once_, positions_.log_size() - log_columns_);
     return buffer_;
   }
 
   OracleMatrix matrix_;
-  unsigned log_padding_;
+  unsigned log_columns_;
   ResidueShares positions_;
   CosetTransform transform_;
   bool alone_;
@@ -152,26 +170,30 @@ class ColumnExchange {
 }  // namespace
 
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
-                   std::span<const IntegerTensor> tensors, Communicator& comm,
-                   const std::function<void(Range rows, std::span<const F> values)>& visit) {
-  CosetEncoder encoder(layout, parameters, tensors, comm);
-  for (std::size_t step = 0; step < encoder.steps(); ++step) {
-    visit(encoder.rows(step), encoder.encode(step));
+                   std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
+                   const std::function<void(Range classes, Range rows, std::span<F> values)>& visit) {
+  CosetEncoder encoder(layout, parameters, tensors, positions, comm);
+  for (std::size_t part = 0; part < encoder.parts(); ++part) {
+    const Range classes = encoder.classes(part);
+    for (std::size_t step = 0; step < encoder.steps(); ++step) {
+      visit(classes, encoder.rows(step), encoder.encode(classes, step));
+    }
   }
 }
 
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit) {
-  if (comm.size() == 1) {
-    return encode_cosets(layout, parameters, tensors, comm, visit);
-  }
-  CosetEncoder encoder(layout, parameters, tensors, comm);
-  const ColumnExchange exchange(encoder.positions(), columns, comm);
-  for (std::size_t step = 0; step < encoder.steps(); ++step) {
-    const Range rows = encoder.rows(step);
-    visit(rows, exchange(encoder.encode(step), rows.size()));
-  }
+  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
+                                comm.size());
+  const ColumnExchange exchange(positions, columns, comm);
+  encode_cosets(layout, parameters, tensors, positions, comm, [&](Range, Range rows, std::span<const F> values) {
+    if (comm.size() == 1) {
+      visit(rows, values);
+    } else {
+      visit(rows, exchange(values, rows.size()));
+    }
+  });
 }
 
 TreeLevel to_columns(const ResidueShares& positions, const TreeLevel& digests, Range columns, Communicator& comm) {

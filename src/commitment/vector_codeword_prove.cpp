@@ -121,7 +121,7 @@ std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigne
     codeword.levels = merkle_levels(hash_columns(codeword.columns, leaf_values));
     return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
   }
-  Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), encoder.hash(), comm);
+  Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), encoder.hash().digests(), comm);
   return std::make_unique<MemoryCodewordStore>(
       std::move(codeword), comm,
       [encoder](std::span<const std::size_t> positions) { return encoder.columns_at(positions); });

@@ -76,22 +76,58 @@ void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const Commi
   });
 }
 
-void fill_vector_mask(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
-                      std::span<E> mask) {
+namespace {
+
+/// begin() in every thread, then its result(place, element of the mask) for the elements of this rank's columns.
+template <class Begin>
+void for_vector_mask(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
+                     const Begin& begin) {
+  constexpr std::size_t block = std::size_t{1} << 12;
   for (const CommittedWord& word : schedule.oracles) {
     const std::size_t length = std::size_t{1} << word.log_columns;
-    constexpr std::size_t block = std::size_t{1} << 12;
 #pragma omp parallel
     {
-      std::vector<E> values(std::min(block, length));
+      std::vector<E> elements(std::min(block, length));
+      auto visit = begin();
 #pragma omp for schedule(static)
-      for (std::size_t first = word.offset; first < word.offset + length; first += values.size()) {
-        stream.elements(first, std::span<E>(values));
-        visit_share(columns, first, first + values.size(),
-                    [&](std::size_t place, std::size_t index) { mask[place] = values[index - first]; });
+      for (std::size_t first = word.offset; first < word.offset + length; first += elements.size()) {
+        stream.elements(first, std::span<E>(elements));
+        visit_share(columns, first, first + elements.size(),
+                    [&](std::size_t place, std::size_t index) { visit(place, elements[index - first]); });
       }
     }
   }
+}
+
+/// A thread's part of <g, weights>, which joins the sum when it is done.
+struct MaskSum {
+  std::span<const E> weights;
+  E* sum;
+  E mine = {};
+  void operator()(std::size_t place, const E& element) { mine += element * weights[place]; }
+  MaskSum(std::span<const E> all, E* to) : weights(all), sum(to) {}
+  MaskSum(const MaskSum&) = delete;
+  MaskSum& operator=(const MaskSum&) = delete;
+  ~MaskSum() {
+#pragma omp critical(tessera_vector_mask)
+    *sum += mine;
+  }
+};
+
+}  // namespace
+
+E vector_mask_sum(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
+                  std::span<const E> weights) {
+  E sum;
+  for_vector_mask(schedule, stream, columns, [&] { return MaskSum(weights, &sum); });
+  return sum;
+}
+
+void mask_values(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns, E epsilon,
+                 std::span<E> values) {
+  for_vector_mask(schedule, stream, columns, [&] {
+    return [&](std::size_t place, const E& element) { values[place] = epsilon * values[place] + element; };
+  });
 }
 
 void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,

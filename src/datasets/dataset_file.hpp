@@ -117,6 +117,12 @@ class DatasetFile {
   void read_part(const std::string& name, const Extents& expected, std::uint64_t first, std::span<T> values) const {
     read_bytes(find(name, ElementType::of<T>(), expected), first * sizeof(T), std::as_writable_bytes(values));
   }
+  /// Says that read_part() of these values will follow: many that are not in memory come from the disk side by side.
+  template <Number T>
+  void expect_part(const std::string& name, const Extents& expected, std::uint64_t first, std::uint64_t count) const {
+    const DatasetInfo& info = find(name, ElementType::of<T>(), expected);
+    expect_at(info.offset + first * sizeof(T), count * sizeof(T));
+  }
   /// Reads a dataset in pieces and checks its digest.
   void check(const std::string& name) const;
   [[nodiscard]] std::string read_text(const std::string& name, std::uint64_t max_bytes) const;
@@ -158,6 +164,8 @@ class DatasetFile {
   void read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const;
   /// From `offset` bytes into the file: what lies inside a dataset that add_dataset() has taken.
   virtual void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const = 0;
+  /// These bytes of the file will be read.
+  virtual void expect_at(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
   template <Number T>
   [[nodiscard]] std::vector<T> read_checked(const DatasetInfo& info) const {
     std::vector<T> values(static_cast<std::size_t>(info.count()));  // of bytes that the file has

@@ -28,8 +28,8 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    codeword = commit_carrier(hiding_oracles(plan, key, {}), tensors, vector_mask, KeyedStream(seed, "salt"), comm,
-                              options.codeword_budget);
+    codeword = commit_carrier(hiding_oracles(plan, key, {}), tensors, vector_mask,
+                              std::make_shared<KeyedStream>(seed, "salt"), comm, options.codeword_budget);
   }
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());
@@ -44,7 +44,7 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   VerifierTranscript verifier(statement_digest, transcript.payload());
   const HiddenProofOf<E> hidden = verify_hidden_layers(plan, statement, verifier);
   std::vector<IntegerTensor> parameters = witness.parameters;
-  parameters.push_back(options.hiding->parameter_columns);
+  parameters.push_back(options.hiding->parameter_columns());
   const std::vector<OracleWitness> witnesses{{std::move(parameters), &parameter_codeword}, {tensors, codeword.get()}};
   prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
                        hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_mask}, comm);

@@ -87,7 +87,8 @@ struct Proof {
 
 /// What a proof under a hiding key needs.
 struct HidingOptions {
-  IntegerTensor parameter_columns;     // random_columns() of the parameters
+  std::function<IntegerTensor()>
+      parameter_columns;               // random_columns() of the parameters: asked for once, at the opening
   Digest seed{};                       // of all of this proof's random elements: never used for another one
   std::function<void()> reserve = {};  // takes one of the commitment's uses, before anything is made public
 };

@@ -25,7 +25,8 @@ Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, co
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    codeword = commit_carrier(plan.oracles({}), masks.tensors(), vector_mask, KeyedStream(seed, "salt"), comm);
+    codeword = commit_carrier(plan.oracles({}), masks.tensors(), vector_mask,
+                              std::make_shared<KeyedStream>(seed, "salt"), comm);
   }
   transcript.send("masks", codeword->root());
   const std::vector<LinearForm> forms = renewal_forms(plan, [&] { return transcript.challenge("point"); });

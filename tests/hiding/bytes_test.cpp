@@ -27,7 +27,9 @@ TEST_P(HidingBytes, do_not_depend_on_ranks_and_threads_but_on_the_seed) {
   testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
   for (const int ranks : {1, 2, 3}) {
     for (const int threads : {1, 2}) {
-      const Job other = prove_hidden_job(model, prompt, 6, ranks, threads);
+      // a codeword that is kept, and one that is encoded a coset after the other and never whole
+      const std::size_t budget = threads == 1 ? 0 : default_codeword_budget;
+      const Job other = prove_hidden_job(model, prompt, 6, ranks, threads, "seed", 1, budget);
       EXPECT_EQ(other.key.parameter_root, job.key.parameter_root) << ranks << " ranks, " << threads << " threads";
       EXPECT_EQ(other.payload, job.payload) << ranks << " ranks, " << threads << " threads";
     }

@@ -35,7 +35,7 @@ struct HidingCommitment {
       change(tensors);
     }
     codeword = commit_oracle(layout, key.parameter_oracle, tensors, comm, default_codeword_budget,
-                             salted_leaves(layout, key.parameter_oracle, *secret.salt, salt_elements, comm));
+                             std::make_shared<SaltedLeaves>(secret.salt, salt_elements));
     key.parameter_root = codeword->root();
   }
 };

@@ -38,7 +38,7 @@ struct HidingJob {
 
   [[nodiscard]] Proof prove(const Digest& seed) {
     return prove_hidden_witness(plan, test.key, statement, *witness, *test.codeword, test.comm,
-                                {.hiding = HidingOptions{&*test.random_tail, seed}});
+                                {.hiding = HidingOptions{[this] { return IntegerTensor(&*test.random_tail); }, seed}});
   }
   [[nodiscard]] Verdict verify(std::span<const std::uint8_t> payload) const {
     return verify_inference(plan, test.key, statement, payload);

@@ -220,15 +220,15 @@ class HidingOpening {
     if (!same) {
       last_parameters_ = randomness[parameter_tail];
       std::ranges::transform(last_parameters_, parameter_tail_.values().begin(), signed_value);
-      parameter_store_ = commit_oracle(
-          oracles_[0].layout, oracles_[0].parameters, parameter_tensors(), comm_, default_codeword_budget,
-          salted_leaves(oracles_[0].layout, oracles_[0].parameters, parameter_salt_, salt_elements, comm_));
+      parameter_store_ =
+          commit_oracle(oracles_[0].layout, oracles_[0].parameters, parameter_tensors(), comm_, default_codeword_budget,
+                        std::make_shared<SaltedLeaves>(parameter_salt_, salt_elements));
       oracles_[0].root = parameter_store_->root();
     }
     const ReplacedStream replaced(vector_, vector_mask_);
     witness_store_ =
         commit_oracle(oracles_[1].layout, oracles_[1].parameters, witness_tensors(), comm_, default_codeword_budget,
-                      masked_leaves(schedule_, vector_, witness_salt_, salt_elements, comm_));
+                      std::make_shared<MaskedLeaves>(schedule_, vector_, witness_salt_, salt_elements));
     oracles_[1].root = witness_store_->root();
   }
 
@@ -241,7 +241,9 @@ class HidingOpening {
   OpeningSizes sizes_;
   const OpeningValues& values_;
   KeyedStream vector_;
-  KeyedStream parameter_salt_{seed_of("secret"), "parameter salt"}, witness_salt_{seed_of("seed"), "salt"};
+  std::shared_ptr<const KeyedStream> parameter_salt_ =
+      std::make_shared<KeyedStream>(seed_of("secret"), "parameter salt");
+  std::shared_ptr<const KeyedStream> witness_salt_ = std::make_shared<KeyedStream>(seed_of("seed"), "salt");
   SelfCommunicator comm_;
   std::array<ChunkedTensor<std::int64_t>, 5> cells_;  // pads, left, right, products, row masks
   ChunkedTensor<std::int64_t> parameter_tail_, witness_tail_;

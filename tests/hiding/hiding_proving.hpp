@@ -8,7 +8,8 @@ namespace tessera::test {
 
 /// prove_job() under a hiding key that is good for `proofs` proofs.
 inline Job prove_hidden_job(const Model& model, const std::vector<std::uint32_t>& prompt, std::size_t generate,
-                            int ranks = 1, int threads = 1, std::string_view seed = "seed", std::uint64_t proofs = 1) {
+                            int ranks = 1, int threads = 1, std::string_view seed = "seed", std::uint64_t proofs = 1,
+                            std::size_t codeword_budget = default_codeword_budget) {
   std::vector<Job> jobs(static_cast<std::size_t>(ranks));
   run_ranks(ranks, [&](Communicator& comm) {
     omp_set_num_threads(threads);
@@ -20,9 +21,12 @@ inline Job prove_hidden_job(const Model& model, const std::vector<std::uint32_t>
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;
     job.statement.generated = trace.generated_tokens();
-    job.payload = prove_inference(plan, job.key, job.statement, trace, commitment.parameters, *commitment.codeword,
-                                  comm, {.hiding = HidingOptions{&commitment.tail, seed_of(seed)}})
-                      .payload;
+    job.payload =
+        prove_inference(
+            plan, job.key, job.statement, trace, commitment.parameters, *commitment.codeword, comm,
+            {.codeword_budget = codeword_budget,
+             .hiding = HidingOptions{[&commitment] { return IntegerTensor(&commitment.tail); }, seed_of(seed)}})
+            .payload;
   });
   for (const Job& job : jobs) {
     if (job.payload != jobs.front().payload || job.statement != jobs.front().statement ||

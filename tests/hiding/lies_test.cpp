@@ -118,9 +118,9 @@ TEST_F(HidingLies, vector_mask_is_the_committed_one) {
 TEST_F(HidingLies, masks_in_leaves_are_the_vector_mask) {
   for (std::size_t element = 0; element < mask_elements; ++element) {
     const auto alter = [element](const std::function<F()>& by) {
-      return HidingLie{.leaves = [=](LeafExtras& extras) {
-        for (std::size_t i = element; i < extras.values.size(); i += LeafExtras::block) {
-          extras.values[i] += by();
+      return HidingLie{.leaves = [=](std::span<F> blocks) {
+        for (std::size_t i = element; i < blocks.size(); i += LeafExtras::block) {
+          blocks[i] += by();
         }
       }};
     };

@@ -13,8 +13,8 @@ namespace tessera::testing {
 struct HidingLie {
   /// Cells that are committed to: copies of HidingWitness::tensors(), by HidingPlan::Tensor.
   std::function<void(std::vector<ChunkedTensor<std::int64_t>>&)> cells = {};
-  /// What follows columns in the witness's leaves.
-  std::function<void(LeafExtras&)> leaves = {};
+  /// What follows columns in the witness's leaves: blocks by position.
+  std::function<void(std::span<F>)> leaves = {};
   /// Products whose proof is made as if they were these: left*right and the pair's at the end, zeros.
   std::function<void(std::vector<E>&)> products = {};
   /// Factors of the products, committed to as they are now and proven with.
@@ -23,6 +23,35 @@ struct HidingLie {
   std::function<void(std::vector<E>&)> row_masks = {};
   /// The vector's mask that the opening is made with, by place in v_0.
   std::function<void(std::vector<E>&)> vector_mask = {};
+};
+
+/// Blocks of leaves that are what they are, for a rank that is alone.
+class GivenLeaves final : public LeafExtras {
+ public:
+  GivenLeaves(const LeafExtras& leaves, unsigned log_domain)
+      : LeafExtras(leaves.count()), blocks_(block << log_domain) {
+    leaves.fill(ResidueShares(log_domain, 0, 1), {0, 1}, blocks_);
+  }
+  [[nodiscard]] std::span<F> blocks() { return blocks_; }
+  void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override {
+    for (std::size_t position = 0; position < blocks_.size() / block; ++position) {
+      if (classes.contains(positions.class_of(position))) {
+        const std::size_t place = positions.gathered_place(position) - (classes.first << positions.log_size());
+        std::copy_n(blocks_.data() + position * block, block, blocks.data() + place * block);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& /*comm*/) const override {
+    std::vector<F> found;
+    for (const std::size_t position : positions) {
+      const std::span<const F> own = std::span(blocks_).subspan(position * block, block);
+      found.insert(found.end(), own.begin(), own.end());
+    }
+    return found;
+  }
+
+ private:
+  std::vector<F> blocks_;
 };
 
 inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
@@ -58,12 +87,14 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
     tensors.emplace_back(&tensor);
   }
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(plan, job.test.key, {}));
-  LeafExtras extras = masked_leaves(schedule, vector_mask, KeyedStream(seed, "salt"), salt_elements, comm);
+  const auto leaves = std::make_shared<GivenLeaves>(
+      MaskedLeaves(schedule, vector_mask, std::make_shared<KeyedStream>(seed, "salt"), salt_elements),
+      schedule.oracles.back().log_domain());
   if (lie.leaves) {
-    lie.leaves(extras);
+    lie.leaves(leaves->blocks());
   }
-  const auto codeword = commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, default_codeword_budget,
-                                      std::move(extras));
+  const auto codeword =
+      commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, default_codeword_budget, leaves);
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());
   ClaimLedger ledger(plan.pass);

@@ -64,29 +64,66 @@ TEST(HidingRandomness, leaves_hold_it) {
   HidingJob job;
   SelfCommunicator comm;
   const Digest seed{1};
-  const KeyedStream vector(seed, "vector mask"), salt(seed, "salt");
+  const KeyedStream vector(seed, "vector mask");
+  const auto salt = std::make_shared<KeyedStream>(seed, "salt");
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
-  const LeafExtras extras = masked_leaves(schedule, vector, salt, salt_elements, comm);
-  ASSERT_EQ(extras.count, mask_elements + salt_elements);
+  const MaskedLeaves extras(schedule, vector, salt, salt_elements);
+  ASSERT_EQ(extras.count(), mask_elements + salt_elements);
   const ResidueShares shares(schedule.oracles[1].log_domain(), 0, 1);
-  for (const std::size_t position : {std::size_t{0}, std::size_t{1}, std::size_t{77}, shares.size() - 1}) {
-    const F* const leaf = extras.values.data() + shares.own_place(position) * LeafExtras::block;
+  const std::vector<std::size_t> positions{0, 1, 77, shares.size() - 1};
+  const std::vector<F> opened = extras.at(positions, comm);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const std::size_t position = positions[i];
+    const F* const leaf = opened.data() + i * LeafExtras::block;
     for (std::size_t oracle = 0; oracle < 2; ++oracle) {
       const CommittedWord& word = schedule.oracles[oracle];
       std::vector<E> mask(std::size_t{1} << word.log_columns);
       vector.elements(word.offset, std::span<E>(mask));
       const F point = F::root_of_unity(word.log_domain()).power(position);
       E value;
-      for (std::size_t i = mask.size(); i-- > 0;) {
-        value = value * point + mask[i];
+      for (std::size_t n = mask.size(); n-- > 0;) {
+        value = value * point + mask[n];
       }
       const F* const found = leaf + (oracle == 0 ? 2 : 0);
       EXPECT_EQ(value, (E{found[0], found[1]})) << "oracle " << oracle << " at " << position;
     }
     const std::vector<std::size_t> one{position};
-    const std::vector<F> block = salt_blocks(salt, salt_elements, one);
-    EXPECT_TRUE(std::equal(leaf + mask_elements, leaf + extras.count, block.begin()));
-    EXPECT_TRUE(std::all_of(leaf + extras.count, leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
+    const std::vector<F> block = salt_blocks(*salt, salt_elements, one);
+    EXPECT_TRUE(std::equal(leaf + mask_elements, leaf + extras.count(), block.begin()));
+    EXPECT_TRUE(std::all_of(leaf + extras.count(), leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
+  }
+}
+
+/// What is opened is what was hashed, however ranks share positions.
+TEST(HidingRandomness, opened_leaves_are_the_hashed_ones) {
+  HidingJob job;
+  SelfCommunicator comm;
+  const KeyedStream vector(Digest{1}, "vector mask");
+  const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
+  const MaskedLeaves leaves(schedule, vector, std::make_shared<KeyedStream>(Digest{1}, "salt"), salt_elements);
+  const unsigned log_domain = schedule.oracles.back().log_domain();
+  std::vector<ResidueShares> all{ResidueShares::alone(log_domain, 0), ResidueShares::alone(log_domain, 1)};
+  for (const int ranks : {2, 3, 5, 16}) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      all.emplace_back(log_domain, rank, ranks);
+    }
+  }
+  for (const ResidueShares& shares : all) {
+    std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
+    leaves.fill(shares, shares.mine(), blocks);
+    std::vector<std::size_t> positions;
+    for (std::size_t position = 0; position < std::size_t{1} << log_domain; position += 97) {
+      if (shares.mine().contains(shares.class_of(position))) {
+        positions.push_back(position);
+      }
+    }
+    const std::vector<F> opened = leaves.at(positions, comm);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const auto hashed =
+          std::span(blocks).subspan(shares.own_place(positions[i]) * LeafExtras::block, LeafExtras::block);
+      ASSERT_TRUE(std::ranges::equal(hashed, std::span(opened).subspan(i * LeafExtras::block, LeafExtras::block)))
+          << "position " << positions[i] << " of " << shares.ranks() << " ranks";
+    }
   }
 }
 

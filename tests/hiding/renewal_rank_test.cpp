@@ -126,13 +126,17 @@ class EqualityOpening {
       std::ranges::transform(randomness[first_tail + j], tails_[j].values().begin(), signed_value);
     }
     const ReplacedStream replaced(vector_, vector_mask_);
-    const KeyedStream salt(seed_of("renewal"), "salt");
+    const auto salt = std::make_shared<KeyedStream>(seed_of("renewal"), "salt");
     for (std::size_t j = 0; j < 3; ++j) {
       const CommittedOracle& oracle = oracles_[j];
-      stores_[j] =
-          commit_oracle(oracle.layout, oracle.parameters, witnesses()[j].tensors, comm_, default_codeword_budget,
-                        j < 2 ? salted_leaves(oracle.layout, oracle.parameters, salt, salt_elements, comm_)
-                              : masked_leaves(schedule_, vector_, salt, salt_elements, comm_));
+      std::shared_ptr<const LeafExtras> leaves;
+      if (j < 2) {
+        leaves = std::make_shared<SaltedLeaves>(salt, salt_elements);
+      } else {
+        leaves = std::make_shared<MaskedLeaves>(schedule_, vector_, salt, salt_elements);
+      }
+      stores_[j] = commit_oracle(oracle.layout, oracle.parameters, witnesses()[j].tensors, comm_,
+                                 default_codeword_budget, leaves);
       oracles_[j].root = stores_[j]->root();
     }
   }

@@ -35,12 +35,12 @@ TestModel::TestModel(Model imported, std::uint64_t proofs)
   key.hiding_proofs = proofs;
   const OracleLayout layout = parameter_layout(key);
   std::vector<IntegerTensor> tensors = parameters.views();
-  LeafExtras extras;
+  std::shared_ptr<const LeafExtras> extras;
   if (proofs > 0) {
     const HidingSecret secret(Digest{1});
     random_tail = random_columns(layout.tensors().back(), secret.columns, comm);
     tensors.emplace_back(&*random_tail);
-    extras = salted_leaves(layout, key.parameter_oracle, *secret.salt, salt_elements, comm);
+    extras = std::make_shared<SaltedLeaves>(secret.salt, salt_elements);
   }
   codeword = commit_oracle(layout, key.parameter_oracle, tensors, comm, default_codeword_budget, std::move(extras));
   key.parameter_root = codeword->root();
@@ -155,8 +155,9 @@ void Forgery::set_multiplicities(std::size_t table, std::vector<std::int64_t> co
 
 Proof Forgery::prove() {
   if (plan.hiding) {
-    return prove_hidden_witness(plan, test.key, statement, *witness, *codeword, test.comm,
-                                {.hiding = HidingOptions{&*test.random_tail, Digest{2}}});
+    return prove_hidden_witness(
+        plan, test.key, statement, *witness, *codeword, test.comm,
+        {.hiding = HidingOptions{[this] { return IntegerTensor(&*test.random_tail); }, Digest{2}}});
   }
   return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm);
 }
