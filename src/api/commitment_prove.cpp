@@ -55,7 +55,8 @@ HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, c
 }
 
 HidingOptions HidingUse::options(Communicator& comm) const {
-  return {[this] { return columns(); }, shared_seed(comm), [this, &comm] { reserve(comm); }};
+  return {[this] { return columns(); }, shared_seed(comm), [this, &comm] { reserve(comm); },
+          [this] { columns_.reset(); }};
 }
 
 void HidingUse::reserve(Communicator& comm) const {

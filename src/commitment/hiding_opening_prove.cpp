@@ -129,7 +129,7 @@ MaskedVector mask_vector(ProverTranscript& transcript, const OpeningSchedule& sc
 /// Everything once weights and target are known: all of step 2 and after.
 void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
                   std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
-                  const Batch& batch, E target, MaskedRows& rows, std::size_t mask_tensor, const KeyedStream& stream,
+                  const Batch& batch, E target, MaskedRows& rows, std::size_t mask_tensor, const HidingMasks& masks,
                   Communicator& comm) {
   RowTables tables = row_tables(schedule, oracles, witnesses, batch, comm);
   const std::vector<E> scales = row_scales(schedule);
@@ -147,8 +147,11 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
   VectorSummand vector(first_vector(schedule, oracles, witnesses, bound, columns, comm),
                        claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, columns), columns,
                        comm);
+  if (masks.bound) {
+    masks.bound();
+  }
   add_row_mask_weights(schedule, oracles, mask_tensor, bound, columns, vector.weights());
-  const MaskedVector masked = mask_vector(transcript, schedule, stream, columns, row_claim, vector, comm);
+  const MaskedVector masked = mask_vector(transcript, schedule, *masks.vector, columns, row_claim, vector, comm);
   prove_vectors(transcript, schedule, vector, masked.claim, bound, comm, [&](const BoundVariables& variables) {
     const std::vector<OpenedColumns> opened = send_shared_openings(transcript, schedule, witnesses);
     RoundOpening opening{masked_power_claims(schedule, opened, variables, masked.epsilon), {}};
@@ -186,8 +189,7 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
     batch.forms.back().push_back(&form);
     batch.coefficients.back().push_back(E::one());
   }
-  prove_masked(transcript, schedule, oracles, witnesses, batch, batched.target, rows, hiding.masks, *masks.vector,
-               comm);
+  prove_masked(transcript, schedule, oracles, witnesses, batch, batched.target, rows, hiding.masks, masks, comm);
 }
 
 void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
@@ -205,7 +207,7 @@ void prove_equality_opening(ProverTranscript& transcript, std::span<const Commit
       batch.forms[side].push_back(&form);
     }
   }
-  prove_masked(transcript, schedule, oracles, witnesses, batch, E::zero(), rows, mask_tensor, *masks.vector, comm);
+  prove_masked(transcript, schedule, oracles, witnesses, batch, E::zero(), rows, mask_tensor, masks, comm);
 }
 
 }  // namespace tessera

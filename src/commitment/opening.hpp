@@ -120,6 +120,7 @@ class KeyedStream;  // hash/keyed_stream.hpp
 struct HidingMasks {
   std::vector<E> rows;                  // by row_mask_weights()
   const KeyedStream* vector = nullptr;  // of v_0's mask, by place in v_0
+  std::function<void()> bound = {};     // called once v_0 is made: witnesses' tensors are read by codewords alone then
 };
 
 /// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims

@@ -47,7 +47,8 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   parameters.push_back(options.hiding->parameter_columns());
   const std::vector<OracleWitness> witnesses{{std::move(parameters), &parameter_codeword}, {tensors, codeword.get()}};
   prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_mask}, comm);
+                       hidden.ledger.lists(), hidden.claims,
+                       {random.row_masks(), &vector_mask, options.hiding->release}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

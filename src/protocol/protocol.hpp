@@ -87,10 +87,10 @@ struct Proof {
 
 /// What a proof under a hiding key needs.
 struct HidingOptions {
-  std::function<IntegerTensor()>
-      parameter_columns;               // random_columns() of the parameters: asked for once, at the opening
-  Digest seed{};                       // of all of this proof's random elements: never used for another one
+  std::function<IntegerTensor()> parameter_columns;  // random_columns() of the parameters: made for the opening
+  Digest seed{};                                     // of this proof's random elements: never used for another one
   std::function<void()> reserve = {};  // takes one of the commitment's uses, before anything is made public
+  std::function<void()> release = {};  // the columns are not needed any more
 };
 
 /// What a proving job may use and tell.
