@@ -9,12 +9,11 @@ namespace {
 /// What is sent and multiplied before the opening, but for the proof of the products themselves.
 PadLayout discover_pads(const ModelPlan& plan) {
   AccountingTranscript account;
-  VerifierView<Affine<Nothing>> transcript(account);
-  using S = Affine<Nothing>;
-  const LookupValuesOf<S> lookup(plan, verify_lookup(transcript, plan.lookup));
-  ClaimLedgerOf<S> ledger(plan.pass);
+  VerifierView<Affine> transcript(account);
+  const LookupValuesOf<Affine> lookup(plan, verify_lookup(transcript, plan.lookup));
+  ClaimLedgerOf<Affine> ledger(plan.pass);
   const Statement statement = statement_of(plan.pass);
-  VerifierContext<S> context{plan, statement, transcript, lookup, ledger};
+  VerifierContext<Affine> context{plan, statement, transcript, lookup, ledger};
   walk(context, plan);
   return transcript.layout();
 }

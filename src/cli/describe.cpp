@@ -118,7 +118,7 @@ Json tables(const LookupStructure& lookup) {
 
 Json words(const Plan& plan, const VerifyingKey& key) {
   const OpeningSchedule schedule =
-      opening_schedule(committed_oracles(plan, key, statement_of(plan.pass), ProofClaimsOf<Nothing>{}));
+      opening_schedule(committed_oracles(plan, key, statement_of(plan.pass), ProofClaims{}));
   std::vector<std::string> names{"parameters", "witness"};
   if (plan.past > 0) {
     names.emplace_back("past state");

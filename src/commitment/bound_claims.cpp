@@ -89,17 +89,16 @@ E assign_coefficients(std::span<PowerClaims> claims, E delta) {
   return sum;
 }
 
-template <class S>
-std::vector<S> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<ClaimOf<S>>> claims,
+std::vector<E> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims,
                             E gamma) {
   if (claims.size() != oracles.size()) {
     throw std::invalid_argument("opening: one list of claims an oracle is expected");
   }
-  std::vector<S> sums;
+  std::vector<E> sums;
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
-    S sum{};
-    for (const ClaimOf<S>& claim : claims[j]) {
+    E sum;
+    for (const Claim& claim : claims[j]) {
       require_claim_fits(oracles[j].layout, claim);
       sum += power * claim.value;
       power *= gamma;
@@ -108,9 +107,5 @@ std::vector<S> batch_values(std::span<const CommittedOracle> oracles, std::span<
   }
   return sums;
 }
-
-template std::vector<E> batch_values(std::span<const CommittedOracle>, std::span<const std::vector<Claim>>, E);
-template std::vector<Nothing> batch_values(std::span<const CommittedOracle>,
-                                           std::span<const std::vector<ClaimOf<Nothing>>>, E);
 
 }  // namespace tessera

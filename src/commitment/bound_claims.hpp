@@ -52,8 +52,7 @@ std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std:
 E assign_coefficients(std::span<PowerClaims> claims, E delta);
 
 /// sum of gamma^i * value_i for each oracle, i counting through the claims of all oracles. Checks that claims fit.
-template <class S>
-std::vector<S> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<ClaimOf<S>>> claims,
+std::vector<E> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims,
                             E gamma);
 
 }  // namespace tessera

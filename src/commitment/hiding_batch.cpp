@@ -10,8 +10,7 @@ namespace {
 const E second_coordinate{F::zero(), F::one()};
 
 /// sum over cells of coefficient * weight, by kind.
-template <class S>
-void add_cells(std::array<std::vector<E>, 4>& weights, const Affine<S>& value, const E& scale) {
+void add_cells(std::array<std::vector<E>, 4>& weights, const Affine& value, const E& scale) {
   for (const auto& term : value.terms) {
     weights[static_cast<std::size_t>(term.cell.kind)].at(term.cell.index) += scale * term.coefficient;
   }
@@ -27,21 +26,20 @@ std::vector<E> row_scales(const OpeningSchedule& schedule) {
   return scales;
 }
 
-template <class S>
-HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                            std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
-                            E eta, E gamma) {
+HidingBatch batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                         std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding, E eta,
+                         E gamma) {
   const std::vector<E> scales = row_scales(schedule);
   const std::vector<Shape>& tensors = oracles.back().layout.tensors();
   std::array<std::vector<E>, 4> weights;
   for (std::size_t kind = 0; kind < weights.size(); ++kind) {
     weights[kind].resize(std::size_t{1} << tensors[hiding.cells[kind]].dimensions().front().bits());
   }
-  HidingBatch<S> batch;
+  HidingBatch batch;
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     std::vector<E>& coefficients = batch.coefficients.emplace_back();
-    for (const ClaimOf<Affine<S>>& claim : claims[j]) {
+    for (const ClaimOf<Affine>& claim : claims[j]) {
       require_claim_fits(oracles[j].layout, claim);
       power *= gamma;
       coefficients.push_back(power * scales[j]);
@@ -50,7 +48,7 @@ HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const Com
     }
   }
   power *= gamma;
-  for (const Affine<S>& constraint : hiding.constraints) {
+  for (const Affine& constraint : hiding.constraints) {
     batch.target -= constraint.constant * power;
     add_cells(weights, constraint, power);
     power *= eta;
@@ -65,16 +63,9 @@ HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const Com
   return batch;
 }
 
-template HidingBatch<E> batch_hidden(const OpeningSchedule&, std::span<const CommittedOracle>,
-                                     std::span<const std::vector<ClaimOf<Affine<E>>>>, const HidingClaims<E>&, E, E);
-template HidingBatch<Nothing> batch_hidden(const OpeningSchedule&, std::span<const CommittedOracle>,
-                                           std::span<const std::vector<ClaimOf<Affine<Nothing>>>>,
-                                           const HidingClaims<Nothing>&, E, E);
-
-template <class S>
-HidingBatch<S> batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma) {
+HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma) {
   const std::vector<E> scales = row_scales(schedule);
-  HidingBatch<S> batch;
+  HidingBatch batch;
   batch.coefficients.resize(scales.size());
   E power = E::one();
   for (std::size_t i = 0; i < forms; ++i) {
@@ -84,9 +75,6 @@ HidingBatch<S> batch_differences(const OpeningSchedule& schedule, std::size_t fo
   }
   return batch;
 }
-
-template HidingBatch<E> batch_differences(const OpeningSchedule&, std::size_t, E);
-template HidingBatch<Nothing> batch_differences(const OpeningSchedule&, std::size_t, E);
 
 std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables) {
   const Point rows = bound.row_point(row_variables);  // the variable that was bound first is last

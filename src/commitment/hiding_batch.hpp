@@ -28,34 +28,30 @@
 namespace tessera {
 
 /// Beside the claims, what a hiding proof leaves to be opened.
-template <class S>
 struct HidingClaims {
-  std::vector<Affine<S>> constraints;  // which are zero
+  std::vector<Affine> constraints;     // which are zero
   std::array<std::size_t, 4> cells{};  // the witness oracle's tensor that holds each kind of cell
   std::size_t masks = 0;               // that holds the row masks, constant along rows
 };
 
 /// All claims on two oracles as one: coefficients of weights, and what they add up to.
-template <class S>
 struct HidingBatch {
   std::vector<std::vector<E>> coefficients;  // by oracle and claim
   std::vector<LinearForm> cells;             // on the witness, coefficient 1
-  S target{};
+  E target;
 };
 
 /// 2^-(K - k_j), by oracle.
 std::vector<E> row_scales(const OpeningSchedule& schedule);
 
 /// `eta`, `gamma`: as drawn. Throws std::invalid_argument if claims do not fit.
-template <class S>
-HidingBatch<S> batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                            std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding,
-                            E eta, E gamma);
+HidingBatch batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                         std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding, E eta,
+                         E gamma);
 
 /// The same of two commitments to the same tensors: for every one of `forms` forms, gamma^(i+1) times its value in
 /// oracle 0 minus that in oracle 1, which is 0.
-template <class S>
-HidingBatch<S> batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma);
+HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma);
 
 /// Weights of the row masks once rows are bound: of c_0, c_11, c_12, c_21, ..
 std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables);

@@ -169,7 +169,7 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
 
 void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                           std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
-                          std::span<const std::vector<ClaimOf<Affine<E>>>> hidden, const HidingClaims<E>& hiding,
+                          std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,
                           const HidingMasks& masks, Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
@@ -177,7 +177,7 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
   transcript.send("masked sum", rows.mask_sum());
   const E eta = transcript.challenge("batch constraints");
   const E gamma = transcript.challenge("batch claims");
-  const HidingBatch<E> batched = batch_hidden(schedule, oracles, hidden, hiding, eta, gamma);
+  const HidingBatch batched = batch_hidden(schedule, oracles, hidden, hiding, eta, gamma);
   Batch batch{{}, batched.coefficients};
   for (const auto& list : claims) {
     auto& forms = batch.forms.emplace_back();
@@ -201,7 +201,7 @@ void prove_equality_opening(ProverTranscript& transcript, std::span<const Commit
   transcript.send("masked sum", rows.mask_sum());
   const E gamma = transcript.challenge("batch claims");
   Batch batch{std::vector<std::vector<const LinearForm*>>(oracles.size()),
-              batch_differences<E>(schedule, forms.size(), gamma).coefficients};
+              batch_differences(schedule, forms.size(), gamma).coefficients};
   for (std::size_t side = 0; side < 2; ++side) {
     for (const LinearForm& form : forms) {
       batch.forms[side].push_back(&form);

@@ -4,8 +4,7 @@
 
 namespace tessera {
 
-template <class S>
-OpenedColumns receive_columns(VerifierView<S>& transcript, const CommittedWord& word, const Digest& root,
+OpenedColumns receive_columns(VerifierView<E>& transcript, const CommittedWord& word, const Digest& root,
                               std::vector<std::size_t> drawn) {
   OpenedColumns opened{distinct_positions(std::move(drawn)), {}};
   const std::size_t width = word.leaf_values();
@@ -26,10 +25,6 @@ OpenedColumns receive_columns(VerifierView<S>& transcript, const CommittedWord& 
   transcript.check_public(leads_to_root, "opened columns do not lead to the committed root");
   return opened;
 }
-
-template OpenedColumns receive_columns(VerifierView<E>&, const CommittedWord&, const Digest&, std::vector<std::size_t>);
-template OpenedColumns receive_columns(VerifierView<Nothing>&, const CommittedWord&, const Digest&,
-                                       std::vector<std::size_t>);
 
 std::vector<E> bind_columns(const CommittedWord& word, const OpenedColumns& opened, std::span<const E> weights) {
   const std::size_t width = word.leaf_values();

@@ -14,8 +14,7 @@ struct OpenedColumns {
 /// Receives and authenticates the columns at `positions` (as drawn).
 ///   | 1 | P | columns:  leaf_values() elements of F for each distinct position, ascending |
 ///   | 2 | P | siblings: the multi-proof                                                   |
-template <class S>
-OpenedColumns receive_columns(VerifierView<S>& transcript, const CommittedWord& word, const Digest& root,
+OpenedColumns receive_columns(VerifierView<E>& transcript, const CommittedWord& word, const Digest& root,
                               std::vector<std::size_t> drawn);
 
 /// sum_lo beta(point, lo) * column[lo] for every opened column; weights = eq_table(point).

@@ -111,11 +111,9 @@ struct OracleWitness {
   CodewordStore* codeword = nullptr;
 };
 
-template <class S>
 struct HidingClaims;  // hiding_batch.hpp
-template <class S>
-struct Affine;      // transcript/affine.hpp
-class KeyedStream;  // hash/keyed_stream.hpp
+struct Affine;        // transcript/affine.hpp
+class KeyedStream;    // hash/keyed_stream.hpp
 /// The prover's random elements in the opening.
 struct HidingMasks {
   std::vector<E> rows;                  // by row_mask_weights()
@@ -125,28 +123,24 @@ struct HidingMasks {
 
 /// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims
 /// on oracle j; Claim::tensor numbers the tensors of its layout. All claimed values are already absorbed.
-template <class S>
-void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
-                    std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims);
+void verify_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
+                    std::span<const std::vector<Claim>> claims);
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                    std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
                    Communicator& comm);
 
 /// The same of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
-template <class S>
-void verify_hiding_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
-                           std::type_identity_t<std::span<const std::vector<ClaimOf<Affine<S>>>>> claims,
-                           const HidingClaims<S>& hiding);
+void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
+                           std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding);
 /// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them. `seed`: of the mask of v_0.
 void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                           std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
-                          std::span<const std::vector<ClaimOf<Affine<E>>>> hidden, const HidingClaims<E>& hiding,
+                          std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,
                           const HidingMasks& masks, Communicator& comm);
 
 /// Two commitments to the same tensors, of which nothing else is shown: every form has the same value in oracles 0 and
 /// 1. Oracle 2, the carrier, has nothing but masks; `mask_tensor` of it holds the row masks.
-template <class S>
-void verify_equality_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+void verify_equality_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                              std::span<const LinearForm> forms, std::size_t mask_tensor);
 void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                             std::span<const OracleWitness> witnesses, std::span<const LinearForm> forms,

@@ -13,10 +13,9 @@ namespace tessera {
 namespace {
 
 /// The verifier of one opening: a running claim on what is bound so far. Steps are numbered as in opening.hpp.
-template <class S>
 class Opening {
  public:
-  Opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles)
+  Opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles)
       : transcript_(transcript),
         oracles_(oracles),
         schedule_(opening_schedule(oracles)),
@@ -27,11 +26,11 @@ class Opening {
   }
 
   /// Step 1: each oracle's claims become one.
-  void batch_claims(std::span<const std::vector<ClaimOf<S>>> claims) {
+  void batch_claims(std::span<const std::vector<Claim>> claims) {
     const std::size_t count = add_forms(claims);
     const E gamma = transcript_.challenge("batch claims", static_cast<double>(std::max<std::size_t>(count, 1) - 1),
                                           "batching of " + std::to_string(count) + " claims");
-    targets_ = batch_values<S>(oracles_, claims, gamma);
+    targets_ = batch_values(oracles_, claims, gamma);
     E power = E::one();
     for (const auto& list : claims) {
       std::vector<E>& coefficients = coefficients_.emplace_back();
@@ -47,7 +46,7 @@ class Opening {
     claim_ = transcript_.receive("masked sum");
   }
   /// Step 1 of a hiding proof.
-  void batch_claims(std::span<const std::vector<ClaimOf<Affine<S>>>> claims, const HidingClaims<S>& hiding) {
+  void batch_claims(std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding) {
     const E eta = transcript_.challenge("batch constraints", static_cast<double>(hiding.constraints.size() - 1),
                                         "batching of " + std::to_string(hiding.constraints.size()) + " constraints");
     const std::size_t count = add_forms(claims);
@@ -64,7 +63,7 @@ class Opening {
       forms_[0].push_back(&form);
       forms_[1].push_back(&form);
     }
-    take(tessera::batch_differences<S>(schedule_, forms.size(), gamma));
+    take(tessera::batch_differences(schedule_, forms.size(), gamma));
   }
 
   /// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
@@ -81,7 +80,7 @@ class Opening {
 
   /// Of a hiding proof, before step 3: a random vector is added to v_0.
   void mask_vector() {
-    const S sum = transcript_.receive("vector mask");
+    const E sum = transcript_.receive("vector mask");
     const RoundRisk risk = row_risk(0);
     epsilon_ = transcript_.challenge("mask", 1 + risk.error, "round 0: mask of the vector, proximity");
     claim_ = claim_ * epsilon_ + sum;
@@ -137,7 +136,7 @@ class Opening {
   }
 
   void bind(const RoundRisk& risk) {
-    const SumcheckResultOf<S> result = verify_sumcheck(transcript_, claim_, 1, 2, risk);
+    const SumcheckResult result = verify_sumcheck(transcript_, claim_, 1, 2, risk);
     claim_ = result.value;
     bound_.push(result.point[0]);
   }
@@ -194,7 +193,7 @@ class Opening {
     return total;
   }
 
-  void take(HidingBatch<S> batch) {
+  void take(HidingBatch batch) {
     claim_ += batch.target;
     coefficients_ = std::move(batch.coefficients);
     cells_ = std::move(batch.cells);
@@ -218,18 +217,18 @@ class Opening {
     return count;
   }
 
-  VerifierView<S>& transcript_;
+  VerifierView<E>& transcript_;
   std::span<const CommittedOracle> oracles_;
   OpeningSchedule schedule_;
   BoundVariables bound_;
   std::vector<std::vector<const LinearForm*>> forms_;  // by oracle
   std::vector<std::vector<E>> coefficients_;
-  std::vector<S> targets_;  // by oracle
+  std::vector<E> targets_;  // by oracle
   // of a hiding proof
   std::optional<std::size_t> masks_;
   std::vector<LinearForm> cells_;
   E epsilon_;
-  S claim_{};
+  E claim_;
   std::vector<Digest> roots_;  // of the words that are opened next
   std::vector<PowerClaims> powers_;
   std::size_t columns_ = 0;  // opened in this round
@@ -237,8 +236,7 @@ class Opening {
 };
 
 /// Everything after step 1.
-template <class S>
-void verify_bound(Opening<S>& opening, bool masked) {
+void verify_bound(Opening& opening, bool masked) {
   opening.bind_row_variables();
   if (masked) {
     opening.mask_vector();
@@ -252,47 +250,30 @@ void verify_bound(Opening<S>& opening, bool masked) {
 
 }  // namespace
 
-template <class S>
-void verify_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
-                    std::type_identity_t<std::span<const std::vector<ClaimOf<S>>>> claims) {
+void verify_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
+                    std::span<const std::vector<Claim>> claims) {
   const Transcript::Scope scope = transcript.scope("opening");
-  Opening<S> opening(transcript, oracles);
+  Opening opening(transcript, oracles);
   opening.batch_claims(claims);
   verify_bound(opening, false);
 }
 
-template <class S>
-void verify_hiding_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
-                           std::type_identity_t<std::span<const std::vector<ClaimOf<Affine<S>>>>> claims,
-                           const HidingClaims<S>& hiding) {
+void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
+                           std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding) {
   const Transcript::Scope scope = transcript.scope("opening");
-  Opening<S> opening(transcript, oracles);
+  Opening opening(transcript, oracles);
   opening.receive_masked_sum(hiding.masks);
   opening.batch_claims(claims, hiding);
   verify_bound(opening, true);
 }
 
-template <class S>
-void verify_equality_opening(VerifierView<S>& transcript, std::span<const CommittedOracle> oracles,
+void verify_equality_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                              std::span<const LinearForm> forms, std::size_t masks) {
   const Transcript::Scope scope = transcript.scope("opening");
-  Opening<S> opening(transcript, oracles);
+  Opening opening(transcript, oracles);
   opening.receive_masked_sum(masks);
   opening.batch_differences(forms);
   verify_bound(opening, true);
 }
-
-template void verify_equality_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const LinearForm>,
-                                      std::size_t);
-template void verify_equality_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
-                                      std::span<const LinearForm>, std::size_t);
-template void verify_hiding_opening(VerifierView<E>&, std::span<const CommittedOracle>,
-                                    std::span<const std::vector<ClaimOf<Affine<E>>>>, const HidingClaims<E>&);
-template void verify_hiding_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
-                                    std::span<const std::vector<ClaimOf<Affine<Nothing>>>>,
-                                    const HidingClaims<Nothing>&);
-template void verify_opening(VerifierView<E>&, std::span<const CommittedOracle>, std::span<const std::vector<Claim>>);
-template void verify_opening(VerifierView<Nothing>&, std::span<const CommittedOracle>,
-                             std::span<const std::vector<ClaimOf<Nothing>>>);
 
 }  // namespace tessera

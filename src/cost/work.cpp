@@ -157,15 +157,15 @@ PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
 /// The walk through the layers as an accounting verifier sees it: by top scope, sum-checks and claims.
 struct Walk {
   std::vector<PhaseCost> phases;
-  ClaimLedgerOf<Nothing> ledger;
+  ClaimLedger ledger;
 };
 
 Walk walk_layers(const Parts& parts) {
   const ModelPlan& plan = parts.plan();
-  Walk result{{}, ClaimLedgerOf<Nothing>(plan.pass)};
-  ClaimLedgerOf<Nothing>& ledger = result.ledger;
+  Walk result{{}, ClaimLedger(plan.pass)};
+  ClaimLedger& ledger = result.ledger;
   AccountingTranscript transcript;
-  const LookupValuesOf<Nothing> values(plan, verify_lookup(transcript, plan.lookup));
+  const LookupValues values(plan, verify_lookup(transcript, plan.lookup));
   values.add_claims(ledger);
   std::array<std::size_t, 2> seen{ledger[parameter_oracle].size(), ledger[witness_oracle].size()};
   const auto ends = [&](std::string_view path) {
@@ -187,7 +187,7 @@ Walk walk_layers(const Parts& parts) {
   listener.ends = ends;
   transcript.set_listener(listener);
   const Statement statement = statement_of(plan.pass);
-  VerifierContext<Nothing> context{plan, statement, transcript, values, ledger};
+  VerifierContext<E> context{plan, statement, transcript, values, ledger};
   walk(context, plan);
   for (const Account::Sumcheck& sumcheck : transcript.account().sumchecks) {
     for (PhaseCost& phase : result.phases) {
@@ -212,7 +212,7 @@ void finish_layer(const Parts& parts, const Resident& memory, double kept, Phase
   phase.memory = memory.sum() + kept + 2 * element_bytes * std::min(elements, 1.0e6);
 }
 
-PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, const ClaimLedgerOf<Nothing>& ledger,
+PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, const ClaimLedger& ledger,
                   const Resident& memory, double kept) {
   const ModelPlan& plan = parts.plan();
   PhaseCost phase{.scope = "/opening"};

@@ -9,16 +9,14 @@
 namespace tessera {
 
 /// What a hiding proof comes down to before its opening.
-template <class S>
-struct HiddenProofOf {
+struct HiddenProof {
   Digest witness_root{};
-  ClaimLedgerOf<Affine<S>> ledger;
-  HidingClaims<S> claims;
+  ClaimLedgerOf<Affine> ledger;
+  HidingClaims claims;
 };
 
 /// Everything but the opening. Throws Rejected.
-template <class S>
-HiddenProofOf<S> verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript);
+HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript);
 
 /// Parameters and witness.
 std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root);

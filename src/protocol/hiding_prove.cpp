@@ -42,7 +42,7 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   transcript.end_pads();
   // the claims as the verifier sees them: it says what hidden values are made of
   VerifierTranscript verifier(statement_digest, transcript.payload());
-  const HiddenProofOf<E> hidden = verify_hidden_layers(plan, statement, verifier);
+  const HiddenProof hidden = verify_hidden_layers(plan, statement, verifier);
   std::vector<IntegerTensor> parameters = witness.parameters;
   parameters.push_back(options.hiding->parameter_columns());
   const std::vector<OracleWitness> witnesses{{std::move(parameters), &parameter_codeword}, {tensors, codeword.get()}};

@@ -19,22 +19,18 @@ Digest statement_seed(const VerifyingKey& key, const Statement& statement);
 Digest statement_seed(const Digest& key_digest, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
-template <class S>
-struct ProofClaimsOf {
+struct ProofClaims {
   Digest witness_root{};
   Digest kept_root{};  // where the pass keeps a state
-  ClaimLedgerOf<S> ledger;
+  ClaimLedger ledger;
 };
-using ProofClaims = ProofClaimsOf<E>;
 
 /// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
-template <class S>
-ProofClaimsOf<S> verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript);
+ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript);
 
 /// The whole proof: layers, then the opening of all their claims, which are returned. Throws Rejected.
-template <class S>
-ProofClaimsOf<S> verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
-                            VerifierView<S>& transcript);
+ProofClaims verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                       VerifierView<E>& transcript);
 
 /// Checks that the payload proves the statement under the key, whatever state it starts from: rejects a statement that
 /// the key's model cannot have, and shapes with less than required_soundness_bits. Never throws for anything that a
@@ -59,15 +55,14 @@ Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::sp
 /// the exact lengths of its columns and siblings; without, no proof is longer.
 struct StatementAccount {
   Account account;
-  ClaimLedgerOf<Nothing> ledger;
+  ClaimLedger ledger;
 };
 StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key,
                             PositionSource positions = spread_positions);
 
 /// The oracles that the claims are on, in the opening's order.
-template <class S>
 std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
-                                               const ProofClaimsOf<S>& claims);
+                                               const ProofClaims& claims);
 
 /// Where the next part begins, after one that keeps a state.
 ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root);

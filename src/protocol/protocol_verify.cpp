@@ -5,22 +5,20 @@
 
 namespace tessera {
 
-template <class S>
-ProofClaimsOf<S> verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<S>& transcript) {
-  ProofClaimsOf<S> claims{transcript.receive_digest("witness"), {}, ClaimLedgerOf<S>(plan.pass)};
+ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript) {
+  ProofClaims claims{transcript.receive_digest("witness"), {}, ClaimLedger(plan.pass)};
   if (plan.pass.keeps) {
     claims.kept_root = transcript.receive_digest("state");
   }
-  const LookupValuesOf<S> lookup(plan, verify_lookup(transcript, plan.lookup));
+  const LookupValues lookup(plan, verify_lookup(transcript, plan.lookup));
   lookup.add_claims(claims.ledger);
-  VerifierContext<S> context{plan, statement, transcript, lookup, claims.ledger};
+  VerifierContext<E> context{plan, statement, transcript, lookup, claims.ledger};
   walk(context, plan);
   return claims;
 }
 
-template <class S>
 std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
-                                               const ProofClaimsOf<S>& claims) {
+                                               const ProofClaims& claims) {
   if (plan.hiding) {
     return hiding_oracles(plan, key, claims.witness_root);
   }
@@ -38,11 +36,10 @@ std::vector<CommittedOracle> committed_oracles(const Plan& plan, const Verifying
 namespace {
 
 /// The claims with their values as they were sent.
-template <class S>
-ClaimLedgerOf<S> masked_values(const Plan& plan, const ClaimLedgerOf<Affine<S>>& ledger) {
-  ClaimLedgerOf<S> values(plan.pass);
+ClaimLedger masked_values(const Plan& plan, const ClaimLedgerOf<Affine>& ledger) {
+  ClaimLedger values(plan.pass);
   for (const OracleId oracle : {parameter_oracle, witness_oracle}) {
-    for (const ClaimOf<Affine<S>>& claim : ledger[oracle]) {
+    for (const ClaimOf<Affine>& claim : ledger[oracle]) {
       values.add(oracle, claim.tensor, claim.weight, claim.value.constant);
     }
   }
@@ -51,28 +48,18 @@ ClaimLedgerOf<S> masked_values(const Plan& plan, const ClaimLedgerOf<Affine<S>>&
 
 }  // namespace
 
-template <class S>
-ProofClaimsOf<S> verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
-                            VerifierView<S>& transcript) {
+ProofClaims verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+                       VerifierView<E>& transcript) {
   if (plan.hiding) {
-    const HiddenProofOf<S> proof = verify_hidden_layers(plan, statement, transcript);
+    const HiddenProof proof = verify_hidden_layers(plan, statement, transcript);
     verify_hiding_opening(transcript, hiding_oracles(plan, key, proof.witness_root), proof.ledger.lists(),
                           proof.claims);
     return {proof.witness_root, {}, masked_values(plan, proof.ledger)};
   }
-  ProofClaimsOf<S> claims = verify_layers(plan, statement, transcript);
+  ProofClaims claims = verify_layers(plan, statement, transcript);
   verify_opening(transcript, committed_oracles(plan, key, statement, claims), claims.ledger.lists());
   return claims;
 }
-
-template std::vector<CommittedOracle> committed_oracles(const Plan&, const VerifyingKey&, const Statement&,
-                                                        const ProofClaims&);
-template std::vector<CommittedOracle> committed_oracles(const Plan&, const VerifyingKey&, const Statement&,
-                                                        const ProofClaimsOf<Nothing>&);
-template ProofClaims verify_layers(const ModelPlan&, const Statement&, VerifierView<E>&);
-template ProofClaims verify_all(const ModelPlan&, const VerifyingKey&, const Statement&, VerifierView<E>&);
-template ProofClaimsOf<Nothing> verify_all(const ModelPlan&, const VerifyingKey&, const Statement&,
-                                           VerifierView<Nothing>&);
 
 namespace {
 

@@ -10,8 +10,7 @@ namespace tessera {
 namespace {
 
 /// Everything. Throws Rejected.
-template <class S>
-void verify_all(const RenewalPlan& plan, VerifierView<S>& transcript) {
+void verify_all(const RenewalPlan& plan, VerifierView<E>& transcript) {
   const std::vector<CommittedOracle> oracles = plan.oracles(transcript.receive_digest("masks"));
   const std::vector<LinearForm> forms =
       renewal_forms(plan, [&] { return transcript.challenge("point", 1, "tensors are compared at a point"); });

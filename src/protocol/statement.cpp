@@ -5,7 +5,7 @@ namespace tessera {
 
 StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions) {
   AccountingTranscript transcript(std::move(positions));
-  ClaimLedgerOf<Nothing> ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;
+  ClaimLedger ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;
   return {transcript.release(), std::move(ledger)};
 }
 

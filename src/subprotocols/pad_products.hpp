@@ -13,8 +13,7 @@ namespace tessera {
 ///   | 3 | P    | left(r), right(r) at its end: claims, in clear: a random pair hides them    |
 ///   | 4 | P    | product(r): claim, padded                                                   |
 /// The constraints left(k) = pad, right(k) = pad are left to the opening. Error: 4*n/|E|.
-template <class S>
-void verify_pad_products(VerifierContext<Affine<S>>& context);
+void verify_pad_products(VerifierContext<Affine>& context);
 /// `left`, `right`: with the random pair at the end. Transcript: padded.
 void prove_pad_products(ProverContext& context, const std::vector<E>& left, const std::vector<E>& right);
 

@@ -19,12 +19,7 @@ void AccountingTranscript::message(std::string_view label, Account::Unit unit, s
   work_ = 0;
 }
 
-std::vector<Nothing> AccountingTranscript::receive(std::string_view label, std::size_t count) {
-  message(label, Account::Unit::extension, count);
-  return std::vector<Nothing>(count);
-}
-
-std::vector<E> AccountingTranscript::receive_public(std::string_view label, std::size_t count) {
+std::vector<E> AccountingTranscript::receive(std::string_view label, std::size_t count) {
   message(label, Account::Unit::extension, count);
   return std::vector<E>(count);
 }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "transcript/nothing.hpp"
+#include "field/extension.hpp"
 
 namespace tessera {
 
@@ -21,63 +20,34 @@ struct HiddenCell {
 };
 
 /// The scalar of hiding mode: constant + sum of coefficient * cell. A received value m + pad is known as that minus the
-/// pad. It knows sums and public multiples; products are VerifierView's. Which cells it has does not depend on
-/// coefficients: those that are 0 stay. S: E, or Nothing for accounting.
-template <class S>
+/// pad. It knows sums and public multiples; there is no product of two: a verifier that multiplies received values
+/// other than through its view (VerifierView) does not compile. Which cells it has does not depend on coefficients:
+/// those that are 0 stay.
 struct Affine {
   struct Term {
     HiddenCell cell;
     E coefficient;
   };
-  S constant{};
+  E constant{};
   std::vector<Term> terms;  // ascending cells
 
   Affine() = default;
-  Affine(const S& value) : constant(value) {}
-  Affine(const E& value) requires(!std::same_as<S, E>) : constant(value) {}
-  Affine(const S& value, std::vector<Term> cells) : constant(value), terms(std::move(cells)) {}
+  Affine(const E& value) : constant(value) {}
+  Affine(const E& value, std::vector<Term> cells) : constant(value), terms(std::move(cells)) {}
 
-  friend Affine operator+(const Affine& a, const Affine& b) { return combined(a, b, E::one()); }
-  friend Affine operator-(const Affine& a, const Affine& b) { return combined(a, b, -E::one()); }
-  friend Affine operator*(Affine a, const E& scale) {
-    a.constant = a.constant * scale;
-    for (Term& term : a.terms) {
-      term.coefficient *= scale;
-    }
-    return a;
-  }
+  friend Affine operator+(const Affine& a, const Affine& b);
+  friend Affine operator-(const Affine& a, const Affine& b);
+  friend Affine operator*(Affine a, const E& scale);
   friend Affine operator*(const E& scale, Affine a) { return std::move(a) * scale; }
   friend Affine operator*(Affine a, F scale) { return std::move(a) * E(scale); }
   Affine operator-() const { return *this * -E::one(); }
   Affine& operator+=(const Affine& other) { return *this = *this + other; }
   Affine& operator-=(const Affine& other) { return *this = *this - other; }
-
- private:
-  static Affine combined(const Affine& a, const Affine& b, const E& sign) {
-    Affine sum(a.constant + b.constant * sign);
-    sum.terms.reserve(a.terms.size() + b.terms.size());
-    auto left = a.terms.begin();
-    auto right = b.terms.begin();
-    while (left != a.terms.end() || right != b.terms.end()) {
-      if (right == b.terms.end() || (left != a.terms.end() && left->cell < right->cell)) {
-        sum.terms.push_back(*left++);
-      } else if (left == a.terms.end() || right->cell < left->cell) {
-        sum.terms.push_back({right->cell, sign * right->coefficient});
-        ++right;
-      } else {
-        sum.terms.push_back({left->cell, left->coefficient + sign * right->coefficient});
-        ++left, ++right;
-      }
-    }
-    return sum;
-  }
 };
 
 /// INSTANTIATE(S) for every scalar that verifying code is made for.
 #define TESSERA_FOR_SCALARS(INSTANTIATE) \
   INSTANTIATE(E)                         \
-  INSTANTIATE(Nothing)                   \
-  INSTANTIATE(Affine<E>)                 \
-  INSTANTIATE(Affine<Nothing>)
+  INSTANTIATE(Affine)
 
 }  // namespace tessera

@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "transcript/account.hpp"
-#include "transcript/nothing.hpp"
 #include "transcript/transcript.hpp"
 
 namespace tessera {
@@ -18,9 +17,8 @@ class Rejected : public std::runtime_error {
   std::string scope_;
 };
 
-/// What verifying code sees of a proof. Received values have the scalar S: E checks a proof (VerifierTranscript),
-/// Nothing writes down what the check consists of (AccountingTranscript). Challenges, points and weights are public, in
-/// E. A specialisation has
+/// What verifying code sees of a proof. Received values have the scalar S: E, or Affine in hiding mode. Challenges,
+/// points and weights are public, in E. A specialisation has
 ///
 ///   scope, path                         names, see Transcript
 ///   receive, receive_public,            the next message: values that checks may combine; values, elements of F and
@@ -36,28 +34,25 @@ class Rejected : public std::runtime_error {
 template <class S>
 class VerifierView;
 
-/// Reads a proof: what is received is parsed canonically (field elements < p) and absorbed. Throws Rejected.
+/// What does not depend on received values may also be run without a proof: VerifierTranscript checks one,
+/// AccountingTranscript writes down what the check consists of.
 template <>
 class VerifierView<E> : public Transcript {
  public:
-  VerifierView(const Digest& seed, std::span<const std::uint8_t> payload) : Transcript(seed), rest_(payload) {}
-  std::vector<E> receive(std::string_view label, std::size_t count);
+  virtual ~VerifierView() = default;
+  virtual std::vector<E> receive(std::string_view label, std::size_t count) = 0;
   E receive(std::string_view label) { return receive(label, 1).front(); }
   std::vector<E> receive_public(std::string_view label, std::size_t count) { return receive(label, count); }
-  std::vector<F> receive_base(std::string_view label, std::size_t count);
-  Digest receive_digest(std::string_view label);
-  std::vector<Digest> receive_digests(std::string_view label, std::size_t count);
-  void check_work(std::string_view label, unsigned bits);
+  virtual std::vector<F> receive_base(std::string_view label, std::size_t count) = 0;
+  virtual std::vector<Digest> receive_digests(std::string_view label, std::size_t count) = 0;
+  Digest receive_digest(std::string_view label) { return receive_digests(label, 1).front(); }
+  virtual void check_work(std::string_view label, unsigned bits) = 0;
 
-  using Transcript::challenge;
-  using Transcript::positions;
-  E challenge(std::string_view label, double /*degree*/, std::string_view /*reason*/) { return challenge(label); }
-  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double /*bits*/,
-                                     std::string_view /*reason*/) {
-    return positions(label, count, log_size);
-  }
-  void identity(std::size_t /*variables*/, std::string_view /*reason*/) {}
-  void sumcheck(std::size_t /*rounds*/, std::size_t /*degree*/) {}
+  virtual E challenge(std::string_view label, double degree, std::string_view reason) = 0;
+  virtual std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double bits,
+                                             std::string_view reason) = 0;
+  virtual void identity(std::size_t variables, std::string_view reason) = 0;
+  virtual void sumcheck(std::size_t rounds, std::size_t degree) = 0;
 
   [[nodiscard]] E product(const E& a, const E& b) const { return a * b; }
   template <class R>
@@ -66,16 +61,46 @@ class VerifierView<E> : public Transcript {
   }
   template <class Make>
   [[nodiscard]] auto public_value(Make&& make) const {
-    return make();
+    return checks_ ? make() : decltype(make()){};
   }
-  /// Throws Rejected at the current scope unless `ok`.
+  /// Throws Rejected at the current scope unless `ok`, where checks are made.
   void check(bool ok, std::string_view why) const;
   void check_equal(const E& a, const E& b, std::string_view why) const { check(a == b, why); }
   void check_nonzero(const E& a, std::string_view why) const { check(a != E::zero(), why); }
   template <class Condition>
   void check_public(Condition&& holds, std::string_view why) const {
-    check(holds(), why);
+    check(!checks_ || holds(), why);
   }
+
+ protected:
+  VerifierView(const Digest& seed, bool checks) : Transcript(seed), checks_(checks) {}
+
+ private:
+  bool checks_;
+};
+
+/// Reads a proof: what is received is parsed canonically (field elements < p) and absorbed. Throws Rejected.
+class VerifierTranscript : public VerifierView<E> {
+ public:
+  VerifierTranscript(const Digest& seed, std::span<const std::uint8_t> payload)
+      : VerifierView(seed, true), rest_(payload) {}
+  using VerifierView::receive;
+  std::vector<E> receive(std::string_view label, std::size_t count) override;
+  std::vector<F> receive_base(std::string_view label, std::size_t count) override;
+  std::vector<Digest> receive_digests(std::string_view label, std::size_t count) override;
+  void check_work(std::string_view label, unsigned bits) override;
+
+  using Transcript::challenge;
+  using Transcript::positions;
+  E challenge(std::string_view label, double /*degree*/, std::string_view /*reason*/) override {
+    return challenge(label);
+  }
+  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double /*bits*/,
+                                     std::string_view /*reason*/) override {
+    return positions(label, count, log_size);
+  }
+  void identity(std::size_t /*variables*/, std::string_view /*reason*/) override {}
+  void sumcheck(std::size_t /*rounds*/, std::size_t /*degree*/) override {}
   /// The payload must be used up.
   void finish() const { check(rest_.empty(), "trailing bytes after the proof"); }
 
@@ -84,46 +109,29 @@ class VerifierView<E> : public Transcript {
   std::span<const std::uint8_t> rest_;
 };
 
-using VerifierTranscript = VerifierView<E>;
-
 /// Where accounting takes positions from: those of one proof, so that lengths of columns and siblings are that proof's.
 using PositionSource = std::function<std::vector<std::size_t>(std::size_t count, unsigned log_size)>;
 /// Positions of which no others make the proof longer: as even and as many distinct ones as there can be.
 std::vector<std::size_t> spread_positions(std::size_t count, unsigned log_size);
 
-/// Reads nothing and writes everything down; challenges are zero.
-template <>
-class VerifierView<Nothing> : public Transcript {
+/// Reads nothing, checks nothing and writes everything down; received values and challenges are zero.
+class AccountingTranscript : public VerifierView<E> {
  public:
-  explicit VerifierView(PositionSource positions = spread_positions)
-      : Transcript(Digest{}), positions_(std::move(positions)) {}
-  std::vector<Nothing> receive(std::string_view label, std::size_t count);
-  Nothing receive(std::string_view label) { return receive(label, 1).front(); }
-  std::vector<E> receive_public(std::string_view label, std::size_t count);
-  std::vector<F> receive_base(std::string_view label, std::size_t count);
-  Digest receive_digest(std::string_view label) { return receive_digests(label, 1).front(); }
-  std::vector<Digest> receive_digests(std::string_view label, std::size_t count);
-  void check_work(std::string_view label, unsigned bits);
+  explicit AccountingTranscript(PositionSource positions = spread_positions)
+      : VerifierView(Digest{}, false), positions_(std::move(positions)) {}
+  using VerifierView::receive;
+  std::vector<E> receive(std::string_view label, std::size_t count) override;
+  std::vector<F> receive_base(std::string_view label, std::size_t count) override;
+  std::vector<Digest> receive_digests(std::string_view label, std::size_t count) override;
+  void check_work(std::string_view label, unsigned bits) override;
 
-  E challenge(std::string_view label, double degree, std::string_view reason);
+  E challenge(std::string_view label, double degree, std::string_view reason) override;
   std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double bits,
-                                     std::string_view reason);
-  void identity(std::size_t variables, std::string_view reason);
-  void sumcheck(std::size_t rounds, std::size_t degree) { account_.sumchecks.push_back({path(), rounds, degree}); }
-
-  [[nodiscard]] Nothing product(Nothing, Nothing) const { return {}; }
-  template <class R>
-  [[nodiscard]] Nothing value(const R& /*relation*/, std::span<const Nothing> /*factors*/) const {
-    return {};
+                                     std::string_view reason) override;
+  void identity(std::size_t variables, std::string_view reason) override;
+  void sumcheck(std::size_t rounds, std::size_t degree) override {
+    account_.sumchecks.push_back({path(), rounds, degree});
   }
-  template <class Make>
-  [[nodiscard]] auto public_value(Make&& make) const {
-    return decltype(make()){};
-  }
-  void check_equal(Nothing, Nothing, std::string_view /*why*/) const {}
-  void check_nonzero(Nothing, std::string_view /*why*/) const {}
-  template <class Condition>
-  void check_public(Condition&& /*holds*/, std::string_view /*why*/) const {}
 
   [[nodiscard]] const Account& account() const { return account_; }
   /// The account, which leaves.
@@ -136,7 +144,5 @@ class VerifierView<Nothing> : public Transcript {
   Account account_;
   unsigned work_ = 0;  // ground since the last message
 };
-
-using AccountingTranscript = VerifierView<Nothing>;
 
 }  // namespace tessera

@@ -19,6 +19,8 @@ endforeach()
 target_link_libraries(verifier PRIVATE tessera_options room_web room_archive utf8proc nlohmann_json::nlohmann_json)
 target_link_options(verifier PRIVATE --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB
   -sTOTAL_STACK=1MB -sMALLOC=emmalloc -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_tessera_allocate,_tessera_release,_tessera_add_file,_tessera_clear,_tessera_verify)
+# Sources are compiled for size, without inlining. Linked for speed: functions of a few instructions are inlined.
+target_link_options(verifier PRIVATE -sBINARYEN_EXTRA_PASSES=--flexible-inline-max-function-size=8)
 set_target_properties(verifier PROPERTIES SUFFIX .wasm)
 file(GLOB page_sources CONFIGURE_DEPENDS src/web/page/*)
 add_custom_command(OUTPUT verify.html COMMAND ${NODE} ${PROJECT_SOURCE_DIR}/src/web/page/assemble.mjs $<TARGET_FILE:verifier> verify.html

@@ -1,9 +1,10 @@
 /// \file
-/// Prints utf8proc_data.c anew with what the verifier asks of Unicode: general categories, default-ignorable characters
-/// and canonical composition. Without case, width, borders and compatibility forms most entries of the tables are the
-/// same. Includes utf8proc.c for the tables, which it keeps to itself.
+/// Prints what the verifier asks of Unicode, packed as unicode_data.c has it: general categories, default-ignorable
+/// characters and canonical composition. Without case, width, borders and compatibility forms most entries of the
+/// tables are the same. Includes utf8proc.c for the tables, which it keeps to itself.
 
 #include "utf8proc.c"
+#include "unicode_packed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { code_points = 0x110000, block_size = 0x100, blocks = code_points / block_size };
 
-static utf8proc_property_t properties[0x10000];
+static struct packed_property properties[0x10000];
 static unsigned property_count;
 static utf8proc_uint16_t sequences[0x4000];  // as far as an entry's 14 bits reach
 static unsigned sequence_size;
@@ -51,20 +52,20 @@ static utf8proc_uint16_t copied_sequence(utf8proc_uint16_t index) {
   return (utf8proc_uint16_t)((index & 0xC000) | at);
 }
 
-static utf8proc_property_t reduced(const utf8proc_property_t* from) {
-  utf8proc_property_t to;
-  memset(&to, 0, sizeof to);  // compared with its padding
-  to.category = from->category;
-  to.combining_class = from->combining_class;
-  to.decomp_seqindex = from->decomp_type == 0 ? from->decomp_seqindex : UINT16_MAX;
-  to.casefold_seqindex = to.uppercase_seqindex = to.lowercase_seqindex = to.titlecase_seqindex = UINT16_MAX;
-  to.comb_index = from->comb_index;
-  to.comp_exclusion = from->comp_exclusion;
-  to.ignorable = from->ignorable;
+static struct packed_property reduced(const utf8proc_property_t* from) {
+  const struct packed_property to = {
+      .decomposition = from->decomp_type == 0 ? from->decomp_seqindex : UINT16_MAX,
+      .combination = from->comb_index,
+      .category = (utf8proc_uint8_t)from->category,
+      .combining_class = (utf8proc_uint8_t)from->combining_class,
+      .excluded = from->comp_exclusion,
+      .ignorable = from->ignorable,
+  };
+  check(to.category == from->category && to.combining_class == from->combining_class, "a class above 255");
   return to;
 }
 
-static utf8proc_uint16_t property_index(const utf8proc_property_t* property) {
+static utf8proc_uint16_t property_index(const struct packed_property* property) {
   unsigned i = 0;
   while (i < property_count && memcmp(&properties[i], property, sizeof *property) != 0) {
     ++i;
@@ -79,7 +80,7 @@ static utf8proc_uint16_t property_index(const utf8proc_property_t* property) {
 static void add_block(unsigned block) {
   utf8proc_uint16_t entries[block_size];
   for (unsigned i = 0; i < block_size; ++i) {
-    const utf8proc_property_t property = reduced(unsafe_get_property((utf8proc_int32_t)(block * block_size + i)));
+    const struct packed_property property = reduced(unsafe_get_property((utf8proc_int32_t)(block * block_size + i)));
     entries[i] = property_index(&property);
   }
   // where the entries stand already, or as many of the first as stand at the end
@@ -105,29 +106,43 @@ static void print_numbers(const char* name, const utf8proc_uint16_t* numbers, un
   printf("\n};\n");
 }
 
+/// As the longest runs from left to right.
+static void print_runs(const char* name, const utf8proc_uint16_t* numbers, unsigned count) {
+  printf("enum { %s_size = %u };\nstatic const struct run %s_runs[] = {\n", name, count, name);
+  for (unsigned begin = 0; begin < count;) {
+    unsigned ends[2] = {begin + 1, begin + 1};  // by step
+    for (unsigned step = 0; step < 2; ++step) {
+      while (ends[step] < count && ends[step] - begin < max_run &&
+             numbers[ends[step]] == numbers[ends[step] - 1] + step) {
+        ++ends[step];
+      }
+    }
+    const unsigned step = ends[1] > ends[0];
+    printf("{%u, %u, %u},\n", numbers[begin], ends[step] - begin, step);
+    begin = ends[step];
+  }
+  printf("};\n");
+}
+
 static void print_properties(void) {
-  printf("static const utf8proc_property_t utf8proc_properties[] = {\n");
+  printf("static const struct packed_property packed_properties[] = {\n");
   for (unsigned i = 0; i < property_count; ++i) {
-    const utf8proc_property_t* const p = &properties[i];
-    const unsigned sequence = p->decomp_seqindex == UINT16_MAX ? UINT16_MAX : copied_sequence(p->decomp_seqindex);
-    printf(
-        "{.category = %d, .combining_class = %d, .decomp_seqindex = %u, .comb_index = %u, .comp_exclusion = %d, "
-        ".ignorable = %d, .casefold_seqindex = UINT16_MAX, .uppercase_seqindex = UINT16_MAX, "
-        ".lowercase_seqindex = UINT16_MAX, .titlecase_seqindex = UINT16_MAX},\n",
-        p->category, p->combining_class, sequence, p->comb_index, p->comp_exclusion, p->ignorable);
+    const struct packed_property* const p = &properties[i];
+    const unsigned sequence = p->decomposition == UINT16_MAX ? UINT16_MAX : copied_sequence(p->decomposition);
+    printf("{%u, %u, %u, %u, %u, %u},\n", sequence, p->combination, p->category, p->combining_class, p->excluded,
+           p->ignorable);
   }
   printf("};\n");
 }
 
 int main(void) {
-  const utf8proc_property_t unassigned =
-      reduced(&utf8proc_properties[0]);  // stays the first: for what is no code point
+  const struct packed_property unassigned = reduced(&utf8proc_properties[0]);  // stays the first: for no code point
   property_index(&unassigned);
   for (unsigned block = 0; block < blocks; ++block) {
     add_block(block);
   }
-  print_numbers("stage1table", stage1, blocks);
-  print_numbers("stage2table", stage2, stage2_size);
+  print_runs("stage1", stage1, blocks);
+  print_runs("stage2", stage2, stage2_size);
   print_properties();
   print_numbers("sequences", sequences, sequence_size);
   print_numbers("combinations", utf8proc_combinations, sizeof utf8proc_combinations / sizeof *utf8proc_combinations);

@@ -128,15 +128,4 @@ inline std::vector<std::vector<Claim>> random_claims(const OpeningCase& full) {
   return claims;
 }
 
-/// The same claims as accounting sees them.
-inline std::vector<std::vector<ClaimOf<Nothing>>> without_values(const std::vector<std::vector<Claim>>& claims) {
-  std::vector<std::vector<ClaimOf<Nothing>>> forms(claims.size());
-  for (std::size_t j = 0; j < claims.size(); ++j) {
-    for (const Claim& claim : claims[j]) {
-      forms[j].push_back({{claim.tensor, claim.weight}, {}});
-    }
-  }
-  return forms;
-}
-
 }  // namespace tessera::testing

@@ -19,7 +19,7 @@ constexpr unsigned min_log_rows = 4;
 
 /// What the opening of 200 claims on these oracles is.
 Account account(const std::vector<CommittedOracle>& oracles) {
-  std::vector<std::vector<ClaimOf<Nothing>>> claims(oracles.size());
+  std::vector<std::vector<Claim>> claims(oracles.size());
   for (std::size_t i = 0; i < 200; ++i) {
     claims[i % oracles.size()].push_back({{0, {Factor::at(Point(oracles[i % oracles.size()].layout.log_size()))}}, {}});
   }

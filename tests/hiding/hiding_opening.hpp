@@ -119,7 +119,7 @@ class HidingOpening {
   void verify(std::span<const std::uint8_t> payload, E lie = {}) const {
     VerifierTranscript transcript(seed_, payload);
     auto claims = hidden_;
-    claims.front().front().value += Affine<E>(lie);
+    claims.front().front().value += Affine(lie);
     verify_hiding_opening(transcript, oracles_, claims, hiding_);
     transcript.finish();
   }
@@ -180,8 +180,8 @@ class HidingOpening {
     set_cell(cells_[3], 0, own[0] * own[1]), set_cell(cells_[3], 1, pair[0] * pair[1]);
 
     using Kind = HiddenCell::Kind;
-    const auto cell = [](Kind kind, std::uint32_t index) { return Affine<E>(E{}, {{{kind, index}, E::one()}}); };
-    const auto received = [&](std::uint32_t i) { return Affine<E>(masked[i]) - cell(Kind::pad, i); };
+    const auto cell = [](Kind kind, std::uint32_t index) { return Affine(E{}, {{{kind, index}, E::one()}}); };
+    const auto received = [&](std::uint32_t i) { return Affine(masked[i]) - cell(Kind::pad, i); };
     for (std::size_t i = 0; i < 4; ++i) {
       claims_[i / 2].push_back({{0, weights[i]}, value[i]});
       hidden_[i / 2].push_back({{0, weights[i]}, received(static_cast<std::uint32_t>(i))});
@@ -196,7 +196,7 @@ class HidingOpening {
     hiding_.cells = {pad, left, right, product};
     hiding_.masks = mask;
     hiding_.constraints = {cell(Kind::left, 0) - cell(Kind::pad, 0), cell(Kind::right, 0) - cell(Kind::pad, 1),
-                           Affine<E>(masked[0] * masked[1]) - masked[0] * cell(Kind::pad, 1) -
+                           Affine(masked[0] * masked[1]) - masked[0] * cell(Kind::pad, 1) -
                                masked[1] * cell(Kind::pad, 0) + cell(Kind::product, 0) - received(4)};
   }
 
@@ -252,8 +252,8 @@ class HidingOpening {
   std::vector<CommittedOracle> oracles_;
   OpeningSchedule schedule_;
   std::vector<std::vector<Claim>> claims_{2};
-  std::vector<std::vector<ClaimOf<Affine<E>>>> hidden_{2};
-  HidingClaims<E> hiding_;
+  std::vector<std::vector<ClaimOf<Affine>>> hidden_{2};
+  HidingClaims hiding_;
   std::unique_ptr<CodewordStore> parameter_store_, witness_store_;
   std::vector<std::size_t> positions_;
 };

@@ -69,9 +69,9 @@ TEST_F(HidingLies, factors_of_products_are_pads) {
 TEST_F(HidingLies, every_factor_is_constrained_to_its_pad) {
   const Proof proof = job_.prove(Digest{3});
   VerifierTranscript transcript(statement_seed(job_.test.key, job_.statement), proof.payload);
-  const HiddenProofOf<E> hidden = verify_hidden_layers(job_.plan, job_.statement, transcript);
+  const HiddenProof hidden = verify_hidden_layers(job_.plan, job_.statement, transcript);
   std::set<std::array<HiddenCell, 2>> tied;
-  for (const Affine<E>& constraint : hidden.claims.constraints) {
+  for (const Affine& constraint : hidden.claims.constraints) {
     if (constraint.constant == E::zero() && constraint.terms.size() == 2 &&
         constraint.terms[0].coefficient + constraint.terms[1].coefficient == E::zero()) {
       tied.insert({constraint.terms[0].cell, constraint.terms[1].cell});

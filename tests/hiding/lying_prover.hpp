@@ -124,7 +124,7 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   }
   transcript.end_pads();
   VerifierTranscript verifier(statement_digest, transcript.payload());
-  const HiddenProofOf<E> hidden = verify_hidden_layers(plan, job.statement, verifier);
+  const HiddenProof hidden = verify_hidden_layers(plan, job.statement, verifier);
   std::vector<IntegerTensor> parameters = job.witness->parameters;
   parameters.emplace_back(&*job.test.random_tail);
   const std::vector<OracleWitness> witnesses{{std::move(parameters), job.test.codeword.get()},

@@ -87,7 +87,7 @@ class EqualityOpening {
     const ReplacedStream replaced(vector_, vector_mask_);
     prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &vector_}, comm_);
     VerifierTranscript verifier(seed_of("renewal"), transcript.payload());
-    verify_equality_opening<E>(verifier, oracles_, std::span(&form_, 1), 0);
+    verify_equality_opening(verifier, oracles_, std::span(&form_, 1), 0);
     verifier.finish();
     return elements_sent(transcript);
   }

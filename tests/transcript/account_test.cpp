@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "transcript/verifier.hpp"
+#include "transcript/hiding_verifier.hpp"
 
 namespace tessera {
 namespace {
@@ -11,7 +11,7 @@ template <class T>
 concept HasProduct = requires(T a, T b) {
   a* b;
 };
-static_assert(HasProduct<E> && !HasProduct<Nothing>, "received values are multiplied by their view only");
+static_assert(HasProduct<E> && !HasProduct<Affine>, "received values are multiplied by their view only");
 
 /// A protocol with all kinds of messages, as a verifier writes it.
 template <class S>
