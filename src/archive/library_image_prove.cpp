@@ -1,6 +1,7 @@
 #include "archive/library_image.hpp"
 
 #include <hdf5.h>
+#include <omp.h>
 
 namespace tessera {
 namespace {
@@ -31,6 +32,7 @@ std::vector<std::uint8_t> read_isolated_by_library(const std::filesystem::path& 
                                                    const IsolationLimits& limits) {
   const auto read_image = [&](std::span<const std::uint8_t> image) {
     kept = {path, std::as_bytes(image)};
+    omp_set_num_threads(1);  // a confined process starts none
     return read();
   };
   const auto start = [] { H5open(); };  // reads the environment and more
