@@ -7,9 +7,6 @@
 namespace tessera {
 namespace {
 
-/// Parts of an evaluation that are placed at once: what a cache holds, and one exchange between ranks.
-constexpr std::size_t wave_bytes = std::size_t{8} << 20;
-
 /// Whole columns: those with column mod 2^log_parts in [first, last).
 struct PartSelection {
   std::size_t first;
@@ -53,7 +50,7 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
                              parameters.log_inverse_rate, positions);
   const std::size_t parts = evaluation.parts();
   const std::size_t part_size = evaluation.part_size();
-  const std::size_t wave = std::clamp(wave_bytes / (part_size * sizeof(F)), std::size_t{1}, parts);
+  const std::size_t wave = evaluation.parts_at_once();  // one exchange between ranks
   const auto ranks = static_cast<std::size_t>(comm.size());
   RawVector<F> buffer(wave * part_size);
   for (std::size_t step = 0; step * wave * ranks < parts; ++step) {

@@ -12,8 +12,6 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t wave = std::size_t{1} << 12;  // of positions or coefficients that are made at once
-/// Parts of an evaluation that are placed at once: what a cache holds.
-constexpr std::size_t wave_bytes = std::size_t{8} << 20;
 
 /// Salt as elements [first, first + count) of the blocks of these classes, and the zeros behind it.
 void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t first,
@@ -130,7 +128,7 @@ std::vector<F> MaskedLeaves::at(std::span<const std::size_t> positions, Communic
   const std::size_t columns = std::size_t{1} << carrier.log_columns;
   PointEvaluation evaluation(carrier.log_domain(), masks(), carrier.log_inverse_rate, positions);
   const std::size_t parts = evaluation.parts();
-  const std::size_t step = std::clamp(wave_bytes / (evaluation.part_size() * sizeof(F)), std::size_t{1}, parts);
+  const std::size_t step = evaluation.parts_at_once();
   RawVector<F> buffer(step * evaluation.part_size());
   for (std::size_t first = step * static_cast<std::size_t>(comm.rank()); first < parts;
        first += step * static_cast<std::size_t>(comm.size())) {

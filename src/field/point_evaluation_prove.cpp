@@ -9,6 +9,7 @@ namespace {
 
 /// A part stays in this much cache.
 constexpr std::size_t part_bytes = 256 * 1024;
+constexpr std::size_t wave_bytes = std::size_t{8} << 20;  // of parts at once
 
 /// Longer transforms mean more layers, shorter ones more parts to add at every position: 2^9 balances some 200
 /// positions.
@@ -35,6 +36,10 @@ PointEvaluation::PointEvaluation(unsigned log_length, std::size_t lanes, unsigne
     rows_.push_back(position & ((std::size_t{1} << log_rows_) - 1));
     steps_.push_back(root.power(position));
   }
+}
+
+std::size_t PointEvaluation::parts_at_once() const {
+  return std::clamp(wave_bytes / (part_size() * sizeof(F)), std::size_t{1}, parts());
 }
 
 void PointEvaluation::add(Parts which, std::span<F> parts) {
