@@ -32,7 +32,7 @@ show "$out/tessera" import --checkpoint configs/gutenberg-2m --out "$run/model.h
 import=$took
 
 step "evaluate: integer perplexity beside float"
-show "$out/tessera" evaluate --model "$run/model.h5" --text configs/gutenberg-2m/sample.txt
+show "$out/tessera" evaluate --model "$run/model.h5" --checkpoint configs/gutenberg-2m --text configs/gutenberg-2m/sample.txt
 
 step "commit: parameter commitment and verifying key"
 show "$out/tessera" commit --model "$run/model.h5" --out "$run/commitment"

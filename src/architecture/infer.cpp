@@ -94,8 +94,16 @@ std::vector<std::int64_t> IntegerTransformer::logits(Range tokens) {
   return infer_logits(context(), plan_.logits, final_, tokens);
 }
 
-std::uint32_t IntegerTransformer::select(std::size_t position, std::size_t generation) {
-  return infer_choice(context(), plan_.logits, final_, position, generation);
+std::vector<std::uint32_t> IntegerTransformer::select(Range positions, std::size_t generation) {
+  constexpr std::size_t at_once = 64;  // what is in memory for each: a logit of every row
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t first = positions.first; first < positions.last; first += at_once) {
+    const Range some{first, std::min(first + at_once, positions.last)};
+    const std::vector<std::uint32_t> ids =
+        infer_choices(context(), plan_.logits, final_, some, generation + first - positions.first);
+    chosen.insert(chosen.end(), ids.begin(), ids.end());
+  }
+  return chosen;
 }
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "architecture/model_plan.hpp"
@@ -44,9 +45,9 @@ class IntegerTransformer {
   /// Logits L_v, scale 2^-(residual + uf), of tokens [first, last): (own vocabulary rows, tokens) row-major.
   [[nodiscard]] std::vector<std::int64_t> logits(Range tokens);
   [[nodiscard]] Range vocabulary_rows() { return context().owned(plan_.shapes.logits.dimensions()[0]); }
-  /// The lowest id whose logit of token `position` is maximal, equal on all ranks. The trace takes the logits as column
-  /// `generation` if it is recorded.
-  std::uint32_t select(std::size_t position, std::size_t generation);
+  /// For each of these tokens the lowest id whose logit is maximal, equal on all ranks. The trace takes the logits as
+  /// columns `generation`, `generation` + 1, ... if it is recorded.
+  std::vector<std::uint32_t> select(Range positions, std::size_t generation);
 
   /// Everything recorded; the transformer is used up.
   Trace take_trace() { return std::move(trace_); }
@@ -76,9 +77,16 @@ struct Generation {
   std::function<void(std::span<const std::uint32_t>)> chosen = {};  // told all ids so far after each, on every rank
 };
 
+/// A token that was said to be known is not what the model chooses.
+struct OtherToken : std::invalid_argument {
+  OtherToken(std::size_t number, std::uint32_t known_id, std::uint32_t chosen_id);
+  std::size_t place;            // among the generated ones
+  std::uint32_t known, chosen;  // ids
+};
+
 /// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
 /// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Known tokens run in one pass with the prompt. Throws
-/// std::invalid_argument (unknown ids, known ones that the model does not choose) and RangeError, on all ranks.
+/// OtherToken (the first one), std::invalid_argument (ids outside the vocabulary) and RangeError, on all ranks.
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                     Communicator& comm, const Progress& progress = {}, const PastState& past = {},
                     const Generation& generation = {});

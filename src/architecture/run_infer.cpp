@@ -1,5 +1,7 @@
 #include "architecture/inference.hpp"
 
+#include <algorithm>
+
 namespace tessera {
 namespace {
 
@@ -14,6 +16,13 @@ std::function<void(std::size_t)> count_units(const Progress& progress, const Mod
 
 }  // namespace
 
+OtherToken::OtherToken(std::size_t number, std::uint32_t known_id, std::uint32_t chosen_id)
+    : std::invalid_argument("integer inference: token " + std::to_string(number) + " is known as " +
+                            std::to_string(known_id) + ", and the model chooses " + std::to_string(chosen_id)),
+      place(number),
+      known(known_id),
+      chosen(chosen_id) {}
+
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                     Communicator& comm, const Progress& progress, const PastState& past, const Generation& generation) {
   IntegerTransformer transformer(model, plan, Record::trace, comm, count_units(progress, plan), past);
@@ -26,19 +35,18 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
   }
   ids.insert(ids.begin(), prompt.begin(), prompt.end());
   transformer.append(ids);
-  ids.clear();
-  std::uint32_t token = 0;
-  for (std::size_t g = 0; g < plan.generated; ++g) {
-    if (g > 0 && g >= known.size()) {
+  ids = transformer.select({prompt.size() - 1, prompt.size() - 1 + known.size()}, 0);
+  if (const auto other = std::ranges::mismatch(ids, known); other.in1 != ids.end()) {
+    throw OtherToken(static_cast<std::size_t>(other.in1 - ids.begin()), *other.in2, *other.in1);
+  }
+  std::uint32_t token = known.empty() ? 0 : known.back();
+  for (std::size_t g = known.size(); g < plan.generated; ++g) {
+    if (g > 0) {
       transformer.append({&token, 1});
     }
-    token = transformer.select(prompt.size() + g - 1, g);
-    if (g < known.size() && token != known[g]) {
-      throw std::invalid_argument("integer inference: token " + std::to_string(g) + " is known as " +
-                                  std::to_string(known[g]) + ", and the model chooses " + std::to_string(token));
-    }
+    token = transformer.select({prompt.size() + g - 1, prompt.size() + g}, g).front();
     ids.push_back(token);
-    if (generation.chosen && g >= known.size()) {
+    if (generation.chosen) {
       generation.chosen(ids);
     }
   }
@@ -62,9 +70,7 @@ Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<c
   tokens.resize(plan.tokens);
   tokens.resize(plan.padded_tokens, plan.filler);
   transformer.append(tokens);
-  for (std::size_t g = 0; g < generated.size(); ++g) {
-    transformer.select(prompt.size() + g - 1, g);
-  }
+  transformer.select({prompt.size() - 1, prompt.size() - 1 + generated.size()}, 0);
   Trace trace = transformer.take_trace();
   trace.last_token = generated.back();
   return trace;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <future>
 #include "archive/hdf5.hpp"
 #include "plan/key.hpp"
 #include <utility>
@@ -17,6 +18,8 @@ static_assert(std::endian::native == std::endian::little, "datasets are written 
 
 /// Room for the library's own structures: closing a file must not run out of space.
 constexpr std::uint64_t slack = std::uint64_t{1} << 18;
+/// Bytes of a dataset that are worth a thread to hash them.
+constexpr std::size_t least_beside = std::size_t{1} << 20;
 
 bool is_valid_name(const std::string& name) {
   const bool characters = std::ranges::all_of(name, [](char c) {
@@ -131,11 +134,17 @@ void WriteFile::write_bytes(const std::string& name, const ElementType& type, co
   if (info.bytes() != bytes.size()) {
     throw std::logic_error("WriteFile: extents that do not fit the values: " + name);
   }
-  info.digest = blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  // large ones are hashed while they are written
+  std::future<Digest> digest =
+      std::async(bytes.size() < least_beside ? std::launch::deferred : std::launch::async, [&] {
+        return blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+      });
   const Handle dataset(create_dataset(info, false), H5Dclose);
   const Handle element(hdf5::make_type(type), H5Tclose);
-  if (!write_digest(dataset.get(), info.digest) ||
-      (!bytes.empty() && H5Dwrite(dataset.get(), element.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0)) {
+  const bool written =
+      bytes.empty() || H5Dwrite(dataset.get(), element.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) >= 0;
+  info.digest = digest.get();
+  if (!written || !write_digest(dataset.get(), info.digest)) {
     fail(name + " cannot be written");
   }
   datasets_.emplace(name, std::move(info));

@@ -13,18 +13,14 @@ inline constexpr std::string_view model_format = "tessera model";
 /// Writes a model file:
 ///   shape/{n_layer,...} uint64, layer_norm_epsilon float64, exponents/<name> int32,
 ///   calibration/margin float64, calibration/maxima/<kind> float64,
-///   parameters/<name> int16 and float/<name> float32 (only with `original`): (block, out, in), (block, feature) or
-///   (row, feature) as in parameter_table(),
+///   parameters/<name> int16: (block, out, in), (block, feature) or (row, feature) as in parameter_table(),
 ///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32, and what
 ///   write_tokenizer_fields() adds, and what write_origin() does.
-/// The original may be written first: whoever has given its memory back by the time of commit() needs it once only.
 class ModelWriter {
  public:
   /// Throws InputError if the target cannot be written there.
   explicit ModelWriter(const std::filesystem::path& path);
-  /// At most once.
-  void write_original(const FloatModel& original);
-  /// The rest. Returns the file's digest.
+  /// Returns the file's digest.
   Digest commit(const Model& model);
 
  private:
@@ -32,15 +28,13 @@ class ModelWriter {
 };
 
 /// The same in one step.
-Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original = nullptr);
+Digest save_model(const std::filesystem::path& path, const Model& model);
 
-/// Reads everything but the float weights; of the parameters, the rows that `rank` of `ranks` keeps. Throws
+/// Reads everything; of the parameters, the rows that `rank` of `ranks` keeps. Throws
 /// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
 Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
 /// Digest of names, extents and values of the quantized parameters, from the digests of their datasets: the same
 /// whatever else the file holds. Whoever loads the model checks those.
 Digest parameters_digest(const std::filesystem::path& path);
-/// The original weights; nothing if the file was written without them.
-std::optional<FloatModel> load_float_model(const std::filesystem::path& path);
 
 }  // namespace tessera

@@ -10,6 +10,7 @@
 #include "archive/naming.hpp"
 #include "archive/origin_fields.hpp"
 #include "archive/tokenizer_fields.hpp"
+#include "base/side_by_side.hpp"
 #include "base/text.hpp"
 
 namespace tessera {
@@ -30,11 +31,11 @@ Extents file_extents(const ParameterRow& row, const ModelShape& shape) {
   return result;
 }
 
-template <class T>
-void write_parameters(WriteFile& file, const std::string& group, const ModelShape& shape,
-                      const BasicParameters<T>& parameters) {
+std::string path_of(const ParameterRow& row) { return "parameters/" + std::string(row.name); }
+
+void write_parameters(WriteFile& file, const ModelShape& shape, const Parameters& parameters) {
   for (const ParameterRow& row : parameter_table(shape)) {
-    file.write(group + std::string(row.name), parameters[row.id].values(), file_extents(row, shape));
+    file.write(path_of(row), parameters[row.id].values(), file_extents(row, shape));
   }
 }
 
@@ -42,26 +43,13 @@ void write_parameters(WriteFile& file, const std::string& group, const ModelShap
 template <class Read>
 void read_rows(std::vector<ParameterRow> rows, const ModelShape& shape, const Read& read) {
   std::ranges::stable_sort(rows, std::greater{}, [&](const ParameterRow& row) { return row.extents(shape).count(); });
-  std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic, 1)
-  for (const ParameterRow& row : rows) {
-    try {
-      read(row);
-    } catch (...) {
-#pragma omp critical(tessera_read_rows)
-      failure = std::current_exception();
-    }
-  }
-  if (failure) {
-    std::rethrow_exception(failure);
-  }
+  run_side_by_side(rows.size(), [&](std::size_t i) { read(rows[i]); });
 }
 
-template <class T>
-BasicParameters<T> read_parameters(const ReadFile& file, const std::string& group, const ModelShape& shape) {
-  BasicParameters<T> parameters(shape);
+Parameters read_parameters(const ReadFile& file, const ModelShape& shape) {
+  Parameters parameters(shape);
   read_rows(parameter_table(shape), shape, [&](const ParameterRow& row) {
-    file.read_into<T>(group + std::string(row.name), file_extents(row, shape), parameters[row.id].values());
+    file.read_into<std::int16_t>(path_of(row), file_extents(row, shape), parameters[row.id].values());
   });
   return parameters;
 }
@@ -75,10 +63,9 @@ Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, in
       checked.push_back(row);
     }
   }
-  read_rows(std::move(checked), shape,
-            [&](const ParameterRow& row) { file.check("parameters/" + std::string(row.name)); });
+  read_rows(std::move(checked), shape, [&](const ParameterRow& row) { file.check(path_of(row)); });
   for (const ParameterRow& row : parameter_table(shape)) {
-    const std::string path = "parameters/" + std::string(row.name);
+    const std::string path = path_of(row);
     const ParameterExtents extents = row.extents(shape);
     const Range held = parameters[row.id].held();
     for (std::size_t block = 0; block < extents.blocks; ++block) {
@@ -104,8 +91,8 @@ std::vector<Merge> read_merges(const ReadFile& file) {
 }
 
 /// Architecture, shape and epsilon, in the supported ranges. Files of GPT-2 models name no architecture.
-FloatModel read_head(const ReadFile& file) {
-  FloatModel model;
+Model read_head(const ReadFile& file) {
+  Model model;
   if (file.contains("architecture")) {
     const std::string found = file.read_text("architecture", 16);
     if (found != architecture_name(Architecture::llama)) {
@@ -128,16 +115,6 @@ FloatModel read_head(const ReadFile& file) {
   return model;
 }
 
-/// Calls visit(name, number) for the numbers of rotary positions.
-template <class R, class Visitor>
-void for_each_number(R& rope, Visitor&& visit) {
-  visit("theta", rope.theta);
-  visit("factor", rope.factor);
-  visit("low_frequency", rope.low_frequency);
-  visit("high_frequency", rope.high_frequency);
-  visit("original_positions", rope.original_positions);
-}
-
 std::string read_activation(const ReadFile& file) {
   std::string activation = file.read_text("activation", 16);
   if (activation != "silu" && activation != "gelu") {
@@ -152,26 +129,6 @@ double read_positive(const ReadFile& file, const std::string& name) {
     file.fail(name, "a finite number that is not negative", std::to_string(value));
   }
   return value;
-}
-
-/// Positions of the float model, which the integer model has as its table.
-Rope read_rope(const ReadFile& file) {
-  Rope rope;
-  const std::string scaling = file.read_text("float/rope/scaling", 16);
-  const auto known = std::ranges::find(rope_scalings, scaling);
-  if (known == rope_scalings.end()) {
-    file.fail("float/rope/scaling", "none, linear or llama3", quoted_name(scaling));
-  }
-  rope.scaling = static_cast<RopeScaling>(known - rope_scalings.begin());
-  for_each_number(
-      rope, [&](const char* name, double& value) { value = read_positive(file, std::string("float/rope/") + name); });
-  return rope;
-}
-
-void write_rope(WriteFile& file, const Rope& rope) {
-  file.write_text("float/rope/scaling", rope_scalings.at(static_cast<std::size_t>(rope.scaling)));
-  for_each_number(rope,
-                  [&](const char* name, double value) { file.write_scalar(std::string("float/rope/") + name, value); });
 }
 
 /// What only models of the Llama family have.
@@ -200,13 +157,6 @@ void write_llama(WriteFile& file, const Model& model) {
 
 ModelWriter::ModelWriter(const std::filesystem::path& path) : file_(path, model_format) {}
 
-void ModelWriter::write_original(const FloatModel& original) {
-  if (!original.shape.gpt2()) {
-    write_rope(file_, original.rope);
-  }
-  write_parameters(file_, "float/", original.shape, original.parameters);
-}
-
 Digest ModelWriter::commit(const Model& model) {
   WriteFile& file = file_;
   if (!model.shape.gpt2()) {
@@ -227,7 +177,7 @@ Digest ModelWriter::commit(const Model& model) {
   for (const auto& [name, value] : model.calibration.maxima) {
     file.write_scalar("calibration/maxima/" + name, value);
   }
-  write_parameters(file, "parameters/", model.shape, model.parameters);
+  write_parameters(file, model.shape, model.parameters);
   file.write_strings("tokenizer/vocabulary", model.tokenizer.vocabulary);
   write_merges(file, "tokenizer/merges", model.tokenizer.merges);
   file.write_scalar("tokenizer/end_of_text", model.tokenizer.end_of_text);
@@ -236,21 +186,12 @@ Digest ModelWriter::commit(const Model& model) {
   return file.commit();
 }
 
-Digest save_model(const std::filesystem::path& path, const Model& model, const FloatModel* original) {
-  ModelWriter writer(path);
-  if (original != nullptr) {
-    writer.write_original(*original);
-  }
-  return writer.commit(model);
-}
+Digest save_model(const std::filesystem::path& path, const Model& model) { return ModelWriter(path).commit(model); }
 
 Model load_model(const std::filesystem::path& path, int rank, int ranks) {
   return naming(path, [&] {
     const ReadFile file(path, model_format);
-    const FloatModel head = read_head(file);
-    Model model;
-    model.shape = head.shape;
-    model.layer_norm_epsilon = head.layer_norm_epsilon;
+    Model model = read_head(file);
     for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t& value) {
       value = file.read_scalar<std::int32_t>("exponents/" + std::string(name));
     });
@@ -266,8 +207,8 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
     for (const std::string& kind : kinds) {
       model.calibration.maxima[kind] = read_positive(file, "calibration/maxima/" + kind);
     }
-    model.parameters = ranks == 1 ? read_parameters<std::int16_t>(file, "parameters/", model.shape)
-                                  : read_own_parameters(file, model.shape, rank, ranks);
+    model.parameters =
+        ranks == 1 ? read_parameters(file, model.shape) : read_own_parameters(file, model.shape, rank, ranks);
     model.tokenizer.vocabulary = file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
     if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
       file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",
@@ -292,22 +233,6 @@ Digest parameters_digest(const std::filesystem::path& path) {
     parameters.emplace(name, file.datasets().at("parameters/" + name));
   }
   return file_digest("tessera parameters", format_version, parameters);
-}
-
-std::optional<FloatModel> load_float_model(const std::filesystem::path& path) {
-  return naming(path, [&]() -> std::optional<FloatModel> {
-    const ReadFile file(path, model_format);
-    if (!file.contains("float/embedding")) {
-      return std::nullopt;
-    }
-    FloatModel model = read_head(file);
-    model.parameters = read_parameters<float>(file, "float/", model.shape);
-    if (!model.shape.gpt2()) {
-      model.activation = read_activation(file);
-      model.rope = read_rope(file);
-    }
-    return model;
-  });
 }
 
 }  // namespace tessera

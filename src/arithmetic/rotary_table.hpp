@@ -14,8 +14,6 @@ enum class RopeScaling : std::uint8_t {
   linear,  ///< all divided by `factor`
   llama3,  ///< long waves divided by `factor`, short ones not, those between by interpolation
 };
-/// Their names.
-inline constexpr std::array<std::string_view, 3> rope_scalings{"none", "linear", "llama3"};
 
 /// Rotary positions: angles position * theta^(-2i/m), scaled. Defaults are those of Llama 3's scaling.
 struct Rope {

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "cli/progress.hpp"
-#include "cluster/communicator.hpp"
+#include "cluster/mpi_communicator.hpp"
 #include "commitment/opening.hpp"
 
 namespace tessera::cli {
 
 /// What a subcommand runs with.
 struct Context {
-  Communicator& comm;
+  MpiCommunicator& comm;
   Progress& progress;
   int threads = 1;
   std::string configuration;  // all options as resolved, a JSON object
@@ -39,7 +39,7 @@ struct SynthesizeCommand {
 void run(const SynthesizeCommand& options, Context& context);
 
 struct EvaluateCommand {
-  std::string model, text;
+  std::string model, text, checkpoint;
 };
 void run(const EvaluateCommand& options, Context& context);
 
@@ -55,6 +55,9 @@ struct RenewCommand {
 };
 void run(const RenewCommand& options, Context& context);
 
+/// Tokens that one proof generates at most.
+inline constexpr std::uint32_t max_generated = 4096;
+
 struct ProveCommand {
   static constexpr double gibibyte = 1 << 30;
   std::string model, commitment, out, scratch, checkpoint;
@@ -62,8 +65,10 @@ struct ProveCommand {
   std::string keep, start;  // directories of states: to write, to continue
   std::optional<std::string> prompt;
   std::vector<std::uint32_t> tokens;
-  std::uint32_t generate = 0;
-  std::uint32_t pass_length = 0;                                            // 0: Statement's own
+  std::string prompts;            // file of prompts, one a line: `out` is a directory then
+  std::uint32_t generate = 0;     // 0: as many as are expected
+  std::string expect;             // file of what has been generated elsewhere
+  std::uint32_t pass_length = 0;  // 0: Statement's own
   double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
 };
 void run(const ProveCommand& options, Context& context);

@@ -7,6 +7,7 @@
 #include "archive/isolated.hpp"
 #include "commitment/schedule.hpp"
 #include "plan/limits.hpp"
+#include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
 
 #include "cli/command.hpp"
@@ -30,11 +31,14 @@ std::string shape_text(const Shape& shape) {
   return text + (shape.presence() == Presence::causal ? " causal" : "");
 }
 
-Json tensors(const OracleLayout& layout, const auto& name_of) {
+/// `names`: of the tensors, of which a hiding key's come last.
+Json tensors(const OracleLayout& layout, std::vector<std::string> names, const std::vector<std::string>& hiding) {
+  names.resize(std::min(names.size(), layout.tensors().size()));
+  names.insert(names.end(), hiding.end() - (std::ssize(layout.tensors()) - std::ssize(names)), hiding.end());
   Json rows = Json::array();
   for (std::size_t i = 0; i < layout.tensors().size(); ++i) {
     const Shape& shape = layout.tensors()[i];
-    rows.push_back({{"tensor", name_of(i)},
+    rows.push_back({{"tensor", names[i]},
                     {"shape", shape_text(shape)},
                     {"first", layout.offset(i, 0)},
                     {"cells", shape.chunk_count() << shape.inner_bits()}});
@@ -108,6 +112,14 @@ Json declarations(const Plan& plan) {
   return rows;
 }
 
+std::vector<std::string> parameter_names(const ModelShape& shape) {
+  std::vector<std::string> names;
+  for (const ParameterRow& row : parameter_table(shape)) {
+    names.emplace_back(row.name);
+  }
+  return names;
+}
+
 Json tables(const LookupStructure& lookup) {
   Json rows = Json::array();
   for (const LookupTable& table : lookup.tables) {
@@ -118,7 +130,8 @@ Json tables(const LookupStructure& lookup) {
 
 Json words(const Plan& plan, const VerifyingKey& key) {
   const OpeningSchedule schedule =
-      opening_schedule(committed_oracles(plan, key, statement_of(plan.pass), ProofClaims{}));
+      opening_schedule(plan.hiding ? hiding_oracles(plan, key, {})
+                                   : committed_oracles(plan, key, statement_of(plan.pass), ProofClaims{}));
   std::vector<std::string> names{"parameters", "witness"};
   if (plan.past > 0) {
     names.emplace_back("past state");
@@ -130,13 +143,15 @@ Json words(const Plan& plan, const VerifyingKey& key) {
   const auto add = [&](const std::string& name, const CommittedWord& word) {
     rows.push_back({{"word", name},
                     {"rows", std::size_t{1} << word.log_rows},
-                    {"columns", std::size_t{1} << word.log_columns},
-                    {"inverse rate", std::size_t{1} << word.log_inverse_rate},
+                    {"columns", word.columns},
+                    {"domain", std::size_t{1} << word.log_domain()},
                     {"positions", word.positions},
                     {"segment", word.offset}});
   };
   for (std::size_t i = 0; i < names.size(); ++i) {
-    add(names[i], schedule.oracles[i]);
+    CommittedWord word = schedule.oracles[i];
+    word.positions = plan.hiding ? schedule.oracles.back().positions : word.positions;
+    add(names[i], word);
   }
   for (std::size_t i = 0; i < schedule.vectors.size(); ++i) {
     add("v_" + std::to_string(i), schedule.vectors[i]);
@@ -178,21 +193,21 @@ Json description(const VerifyingKey& key, const DescribeCommand& options) {
       ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps, options.pass_length});
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = account.account.soundness();
-  return {
-      {"tokens", plan.tokens},
-      {"padded tokens", plan.padded_tokens},
-      {"claims on parameters", account.ledger[parameter_oracle].size()},
-      {"claims on the witness", account.ledger[witness_oracle].size()},
-      {"most bytes of a proof", account.account.bytes()},
-      {"parameters", tensors(plan.parameter_layout, [&](std::size_t i) { return parameter_table(key.shape)[i].name; })},
-      {"witness", tensors(plan.witness_layout, [&](std::size_t i) { return plan.witness_names[i]; })},
-      {"declarations", declarations(plan)},
-      {"columns", lookups(plan.lookup)},
-      {"tables", tables(plan.lookup)},
-      {"words", words(plan, key)},
-      {"messages", messages(account.account)},
-      {"soundness", soundness(report)},
-      {"limits", limit_rows()}};
+  return {{"tokens", plan.tokens},
+          {"padded tokens", plan.padded_tokens},
+          {"claims on parameters", account.ledger[parameter_oracle].size()},
+          {"claims on the witness", account.ledger[witness_oracle].size()},
+          {"most bytes of a proof", account.account.bytes()},
+          {"parameters", tensors(plan.parameter_layout, parameter_names(key.shape), {"random columns"})},
+          {"witness", tensors(plan.witness_layout, plan.witness_names,
+                              {"pads", "left", "right", "product", "row masks", "random columns"})},
+          {"declarations", declarations(plan)},
+          {"columns", lookups(plan.lookup)},
+          {"tables", tables(plan.lookup)},
+          {"words", words(plan, key)},
+          {"messages", messages(account.account)},
+          {"soundness", soundness(report)},
+          {"limits", limit_rows()}};
 }
 
 std::string cell(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }

@@ -1,17 +1,37 @@
 #include <cstdio>
 #include "archive/hdf5.hpp"
 #include "archive/model_file.hpp"
+#include "base/errors.hpp"
 #include "cluster/agreement.hpp"
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
+#include "model/checkpoint.hpp"
 
 namespace tessera::cli {
+namespace {
+
+/// The checkpoint to compare with, if there is one.
+std::optional<FloatModel> load_original(const EvaluateCommand& options, const Model& model) {
+  if (options.checkpoint.empty()) {
+    return std::nullopt;
+  }
+  const bool fixed_context = model.shape.gpt2();
+  FloatModel original =
+      load_checkpoint(options.checkpoint, fixed_context ? std::nullopt : std::optional(model.shape.n_positions));
+  if (original.shape != model.shape) {
+    throw InputError("--checkpoint " + options.checkpoint + ": expected the sizes of " + options.model +
+                     ", found others");
+  }
+  return original;
+}
+
+}  // namespace
 
 void run(const EvaluateCommand& options, Context& context) {
   const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
-  const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_float_model(options.model) : std::nullopt;
+  const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_original(options, model) : std::nullopt;
   const std::string text = read_text_file(options.text);
   const Evaluation result =
       evaluate_model(model, original ? &*original : nullptr, text, context.comm, context.progress);

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
+#include "memory/storage.hpp"
 #include "model/import.hpp"
 
 namespace tessera::cli {
@@ -94,6 +95,7 @@ ImportChoices load_choices(const std::string& path) {
 }  // namespace
 
 void run(const ImportCommand& options, Context& context) {
+  keep_freed_heap();
   ImportOptions choices;
   choices.progress = context.progress.updates();
   choices.note = [&](const std::string& note) { context.progress.note(one_line(note)); };
@@ -109,7 +111,6 @@ void run(const ImportCommand& options, Context& context) {
   }
   ModelWriter writer(options.out);  // an unwritable target is better found now
   choices.keep_float_model = false;
-  choices.original = [&](const FloatModel& original) { writer.write_original(original); };
   context.progress.begin(choices.choices ? "reading checkpoint" : "calibrating");
   const ImportedModel imported = import_model(options.checkpoint, choices);
   context.progress.begin("writing " + options.out);

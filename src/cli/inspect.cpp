@@ -220,15 +220,15 @@ void add_origin(Text& text, const Origin& origin) {
   }
 }
 
-void add_model(Text& text, const Model& model, bool original) {
+void add_model(Text& text, const Model& model) {
   add_shape(text, model.shape);
   add_exponents(text, model.shape, model.exponents);
   text.add("calibration   margin %g", model.calibration.margin);
   for (const auto& [name, value] : model.calibration.maxima) {
     text.add(", %s %g", printable(name).c_str(), value);
   }
-  text.add("\ntokenizer     %zu tokens, %zu merges\nfloat weights %s\n", model.tokenizer.vocabulary.size(),
-           model.tokenizer.merges.size(), original ? "yes" : "no");
+  text.add("\ntokenizer     %zu tokens, %zu merges\n", model.tokenizer.vocabulary.size(),
+           model.tokenizer.merges.size());
   add_origin(text, model.origin);
 }
 
@@ -255,7 +255,7 @@ std::string describe_file(const std::string& path, bool check) {
            format_version, file.file_bytes());
   text.add("digest        %s\n", to_hex(file.digest()).c_str());
   if (file.format() == model_format) {
-    add_model(text, load_model(path), file.contains("float/embedding"));
+    add_model(text, load_model(path));
     text.add("parameters    %s\n", to_hex(parameters_digest(path)).c_str());
   } else if (file.format() == key_format) {
     add_key(text, load_key(path));

@@ -62,13 +62,12 @@ Json origin_json(const Origin& origin) {
   return {{"format", origin.format}, {"files", files}, {"tensor_types", origin.tensor_types}};
 }
 
-void add_model(JsonDocument& document, const Model& model, bool original, const Digest& parameters) {
+void add_model(JsonDocument& document, const Model& model, const Digest& parameters) {
   document.add("shape", shape_json(model.shape));
   document.add("exponents", exponents_json(model.shape, model.exponents));
   document.add("architecture", architecture_name(model.shape.architecture));
   document.add("calibration", Json{{"margin", model.calibration.margin}, {"maxima", model.calibration.maxima}});
   document.add("tokenizer", tokenizer_json(model.tokenizer));
-  document.add("float_weights", original);
   document.add("origin", model.origin.format.empty() ? Json() : origin_json(model.origin));
   document.add("parameters_digest", to_hex(parameters));
 }
@@ -175,7 +174,7 @@ std::string describe_file_as_json(const std::string& path, bool check) {
   document.add("bytes", file.file_bytes());
   document.add("digest", to_hex(file.digest()));
   if (file.format() == model_format) {
-    add_model(document, load_model(path), file.contains("float/embedding"), parameters_digest(path));
+    add_model(document, load_model(path), parameters_digest(path));
   } else if (file.format() == key_format) {
     add_key(document, load_key(path));
   } else if (file.format() == proof_format) {

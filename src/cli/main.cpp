@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/interruption.hpp"
 #include "cli/options.hpp"
+#include "cli/rank_measures.hpp"
 #include "cluster/mpi_communicator.hpp"
 
 namespace tessera::cli {
@@ -36,7 +37,7 @@ ProgressStyle progress_style(const std::string& name) {
 }
 
 int run(int argc, char** argv, MpiSession& session) {
-  Communicator& comm = session.world();
+  MpiCommunicator& comm = session.world();
   Options options;
   CLI::App program;
   declare(program, options);
@@ -71,7 +72,8 @@ int run(int argc, char** argv, MpiSession& session) {
     // mostly all ranks fail alike: rank 0 speaks for them, and ends them, before they do
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
-  const std::string prefix = rank == 0 ? "tessera: " : "tessera: rank " + std::to_string(rank) + ": ";
+  const std::string prefix =
+      rank == 0 ? "tessera: " : "tessera: rank " + std::to_string(rank) + " on " + host_name() + ": ";
   std::cerr << prefix + failure.message + "\n" << std::flush;
   session.abort(failure.code);
 }

@@ -31,6 +31,9 @@ void declare(CLI::App& app, ImportCommand& options) {
 void declare(CLI::App& app, EvaluateCommand& options) {
   app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
   app.add_option("--text", options.text, "text file to score")->type_name(file_argument)->required();
+  app.add_option("--checkpoint", options.checkpoint,
+                 "compare with this float model: folder with config.json, *.safetensors; or a GGUF file")
+      ->type_name(path_argument);
 }
 
 void declare(CLI::App& app, CommitCommand& options) {
@@ -83,22 +86,42 @@ void declare(CLI::App& app, ProveCommand& options) {
   CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
   prompt->add_option("--prompt", options.prompt, "text to continue");
   prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
+  CLI::Option* const prompts =
+      prompt
+          ->add_option(
+              "--prompts", options.prompts,
+              "file of texts, one a line, each proven on its own into --out, a directory; a line of digits and "
+              "commas alone is token ids")
+          ->type_name(file_argument);
   prompt->require_option(0, 1);
   app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on")
-      ->type_name(directory_argument);
+      ->type_name(directory_argument)
+      ->excludes(prompts);
   app.add_option("--keep", options.keep, "directory for the state that a later part continues")
-      ->type_name(directory_argument);
-  app.add_option("--generate", options.generate, "number of tokens to generate")
-      ->required()
-      ->check(CLI::Range(1U, 4096U));
+      ->type_name(directory_argument)
+      ->excludes(prompts);
+  CLI::Option_group* const length = app.add_option_group("length", "one of");
+  length->add_option("--generate", options.generate, "number of tokens to generate")
+      ->check(CLI::Range(1U, max_generated));
+  length
+      ->add_option("--expect", options.expect,
+                   "file of what has been generated elsewhere, token ids separated by commas or a text: proven without "
+                   "generating it one by one, if it is what the model generates")
+      ->type_name(file_argument)
+      ->excludes(prompts);
+  length->require_option(1);
   declare_pass_length(app, options.pass_length);
-  app.add_option("--out", options.out, "proof file to write")->type_name(file_argument)->required();
+  app.add_option("--out", options.out, "proof file to write; with --prompts a directory")
+      ->type_name(path_argument)
+      ->required();
   app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)")
-      ->type_name(directory_argument);
+      ->type_name(directory_argument)
+      ->excludes(prompts);
   CLI::Option* const checkpoint =
       app.add_option("--checkpoint", options.checkpoint,
                      "directory for what finished phases come to: a job that was interrupted continues from there")
-          ->type_name(directory_argument);
+          ->type_name(directory_argument)
+          ->excludes(prompts);
   app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
       ->needs(checkpoint)
       ->check(CLI::Range(0.0, 1e6));

@@ -14,6 +14,7 @@
 #include "cost/rates.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/row_groups.hpp"
+#include "lookup/strange_value.hpp"
 #include "model/float_model.hpp"
 #include "architecture/inference.hpp"
 #include "model/integer_model.hpp"
@@ -66,15 +67,16 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan
 }
 
 Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
-                 const Statement& statement, const Past& past, const Generation& generation, Communicator& comm,
-                 Progress& progress) {
+                 const Statement& statement, const Past& past, const Generation& generation,
+                 RecordingCommunicator& comm, Progress& progress) {
   if (!job.scratch.empty()) {
     std::error_code error;
     std::filesystem::create_directories(job.scratch, error);
     if (error) {
       throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
     }
-    if (std::optional<Trace> trace = stored_trace(key, plan, job, statement, comm, progress)) {
+    if (std::optional<Trace> trace = stored_trace(key, plan, job, statement, comm.unrecorded(), progress)) {
+      comm.skip_work();
       progress.note("inference taken from " + job.scratch);
       return std::move(*trace);
     }
@@ -84,16 +86,20 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
     try {
       return run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
                            past.tensors, generation);
-    } catch (const RangeError&) {
-      if (key.hiding_proofs == 0) {
+    } catch (const RangeError& error) {
+      throw WrongValue(key.hiding_proofs == 0 ? error.what()
+                                              : "inference: a value is outside its range; which one is not said, "
+                                                "because the key is hiding");
+    } catch (const OtherToken& error) {
+      if (!job.expected.empty()) {
         throw;
       }
-      throw RangeError("inference: a value is outside its range; which one is not said, because the key is hiding");
+      throw WrongValue(error.what());  // ids of an earlier job that the model does not choose
     }
   }();
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
-    save_trace(trace_path(job.scratch, comm), key.digest(), comm, plan, trace, statement.start);
+    save_trace(trace_path(job.scratch, comm), key.digest(), comm.unrecorded(), plan, trace, statement.start);
     comm.barrier();
   }
   return trace;
@@ -114,8 +120,11 @@ class Checkpoints {
     }
   }
   [[nodiscard]] const ProofCheckpoint& known() const { return known_; }
-  [[nodiscard]] Generation generation() {
-    Generation generation{known_.generated, {}};
+  /// An earlier job has left some.
+  [[nodiscard]] bool any() const { return !known_.generated.empty() || !known_.witness_nodes.empty(); }
+  /// `expected`: what is known where no checkpoint says more.
+  [[nodiscard]] Generation generation(const std::vector<std::uint32_t>& expected) {
+    Generation generation{known_.generated.size() > expected.size() ? known_.generated : expected, {}};
     if (directory_) {
       generation.chosen = [this](std::span<const std::uint32_t> ids) {
         directory_->save_unfinished({{ids.begin(), ids.end()}, {}, {}, {}, {}});
@@ -145,17 +154,10 @@ class Checkpoints {
   ProofCheckpoint known_;
 };
 
-/// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here. Rank 0
-/// checks.
-void check_own_proof(const VerifyingKey& key, const ProofArchive& archive, Communicator& comm) {
-  if (comm.rank() != 0) {
-    return;
-  }
+/// Nothing false leaves this program: a damaged or foreign commitment, stored trace or machine shows here.
+std::string check_own_proof(const VerifyingKey& key, const ProofArchive& archive) {
   const Verdict verdict = verify_inference(key, archive.statement, archive.payload);
-  if (!verdict.accepted) {
-    throw JobError("the proof that was just made is rejected at " + verdict.scope + ": " + verdict.reason +
-                   "; the commitment or a stored trace is damaged or belongs to other parameters");
-  }
+  return verdict.accepted ? "" : "the proof that was just made is rejected at " + verdict.scope + ": " + verdict.reason;
 }
 
 }  // namespace
@@ -279,8 +281,17 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
-                       const JobPlan& job, const Past& past, CountingCommunicator& comm, Progress& progress) {
+const ParameterTensors& ProverModel::tensors(int rank, int ranks) {
+  if (!tensors_) {
+    tensors_ = lasting_ ? ParameterTensors::of(model_.shape, model_.parameters, rank, ranks)
+                        : ParameterTensors::of(model_.shape, std::move(model_.parameters), rank, ranks);
+  }
+  return *tensors_;
+}
+
+ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
+                       const JobPlan& job, const Past& past, bool checks, RecordingCommunicator& comm,
+                       Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -288,8 +299,9 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   ScopeMemory memory;
   memory.begin("/");
   memory.begin("/inference");
-  comm.begin("/");
-  comm.begin("/inference");
+  CountingCommunicator& counts = comm.unrecorded();
+  counts.begin("/");
+  counts.begin("/inference");
   ProofArchive archive;
   archive.statement.prompt = job.prompt;
   archive.statement.generated.resize(job.generate);
@@ -298,9 +310,12 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   archive.statement.pass_length = job.pass_length;
   const ModelPlan plan = ModelPlan::of(key, PassShape::of(archive.statement));
   progress.expect(expected_steps(plan, key, job, false, comm));
-  Checkpoints checkpoints(key, job, archive.statement, comm, progress);
-  const Trace trace =
-      make_trace(model, key, plan, job, archive.statement, past, checkpoints.generation(), comm, progress);
+  Checkpoints checkpoints(key, job, archive.statement, counts, progress);
+  if (checkpoints.any()) {
+    comm.skip_work();
+  }
+  const Trace trace = make_trace(model.model(), key, plan, job, archive.statement, past,
+                                 checkpoints.generation(job.expected), comm, progress);
   const PhaseListener finished = checkpoints.listener();
   ProofCheckpoint resume = checkpoints.known();
   resume.generated = trace.generated_tokens();
@@ -309,7 +324,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
   }
   const double inference = seconds();
   memory.end();
-  comm.end();
+  counts.end();
   archive.statement.generated = trace.generated_tokens();
   progress.begin("proving");
   const auto begins = [&](std::string_view path) {
@@ -317,14 +332,13 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
       progress.step(std::string(path.substr(1)));
     }
     memory.begin(path);
-    comm.begin(path);
+    counts.begin(path);
   };
   const auto ends = [&](std::string_view /*path*/) {
     memory.end();
-    comm.end();
+    counts.end();
   };
-  const ParameterTensors tensors =
-      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
+  const ParameterTensors& tensors = model.tensors(comm.rank(), comm.size());
   ProverOptions prover{{begins, ends}, job.memory, past.nodes, {}, std::move(resume), finished};
   if (hiding) {
     prover.hiding = hiding->options(comm);
@@ -333,16 +347,23 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
       plan.parameter_layout, key.parameter_oracle,
       [&] { return hiding ? hiding->with_columns(tensors.views()) : tensors.views(); },
       hiding ? hiding->salt() : nullptr);
-  Proof proof = prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, prover);
+  Proof proof = [&] {
+    try {
+      return prove_inference(plan, key, archive.statement, trace, tensors, parameters, comm, prover);
+    } catch (const StrangeValue& error) {
+      throw WrongValue(error.what());
+    }
+  }();
   archive.payload = std::move(proof.payload);
   archive.soundness = soundness_report(plan, key);
   progress.begin("checking the proof");
   const double proven = seconds();
   memory.begin("/check");
-  check_own_proof(key, archive, comm);
+  comm.record("/check", std::as_bytes(std::span(archive.payload)));
+  const std::string rejected = checks ? check_own_proof(key, archive) : "";
   memory.end();
   memory.end();
-  comm.end();
+  counts.end();
   if (hiding == nullptr) {  // how long things take depends on what they are of
     archive.timings.push_back({"/inference", inference, 0});
     for (const auto& [scope, time] : proof.timings) {
@@ -351,7 +372,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
     archive.timings.push_back({"/check", seconds() - proven, 0});
     archive.timings.push_back({"/", seconds(), 0});
     archive.ranks = measures_of_ranks(archive.timings, memory, comm);
-    archive.communication = comm.gather();
+    archive.communication = counts.gather();
     archive.ownership = ownership_of(plan, comm.size());
     memory.reduce(comm);
     for (ScopeTiming& timing : archive.timings) {
@@ -360,7 +381,7 @@ ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& p
     archive.memory_measure = memory.measure();
     archive.machine.peak_memory = memory.process_peak();
   }
-  return {std::move(archive), {proof.kept, std::move(proof.state), std::move(proof.state_nodes)}};
+  return {std::move(archive), {proof.kept, std::move(proof.state), std::move(proof.state_nodes)}, rejected};
 }
 
 }  // namespace tessera::cli

@@ -8,11 +8,12 @@
 #include "archive/codeword_file.hpp"
 #include "archive/proof_file.hpp"
 #include "archive/state_file.hpp"
-#include "cluster/counting_communicator.hpp"
 #include "cluster/job_plan.hpp"
+#include "cluster/recording_communicator.hpp"
 #include "commitment/opening.hpp"
 #include "model/comparison.hpp"
 #include "model/model.hpp"
+#include "plan/witness.hpp"
 
 #include "cli/progress.hpp"
 
@@ -50,15 +51,38 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
 struct ProvenPart {
   ProofArchive archive;
   Past kept;
+  std::string rejected;  // on the rank that checks: why the proof is no good; empty: it is accepted
+};
+
+/// A model that is proven with, and what its parameters are for the prover.
+class ProverModel {
+ public:
+  /// `lasting`: for several proofs. Else the parameters are used up by tensors().
+  ProverModel(Model model, bool lasting) : model_(std::move(model)), lasting_(lasting) {}
+  [[nodiscard]] const Model& model() const { return model_; }
+  /// The rows of this rank, made once.
+  [[nodiscard]] const ParameterTensors& tensors(int rank, int ranks);
+
+ private:
+  Model model_;
+  bool lasting_;
+  std::optional<ParameterTensors> tensors_;
+};
+
+/// A value that cannot be; thrown on all ranks alike.
+class WrongValue : public JobError {
+ public:
+  using JobError::JobError;
 };
 
 /// This rank's trace below --scratch.
 std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm);
 
-/// Generates, proves and checks the proof (JobError if it is rejected); fills in everything of the archive but text,
-/// configuration, ranks and threads. The model's parameters are used up. Collective.
+/// Generates, proves and, on the one rank that `checks`, checks the proof; fills in everything of the archive but text,
+/// configuration, ranks and threads. Collective.
 /// `hiding`: under a hiding key.
-ProvenPart prove_model(Model&& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
-                       const JobPlan& plan, const Past& past, CountingCommunicator& comm, Progress& progress);
+ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
+                       const JobPlan& plan, const Past& past, bool checks, RecordingCommunicator& comm,
+                       Progress& progress);
 
 }  // namespace tessera::cli

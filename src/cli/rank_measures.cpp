@@ -1,5 +1,7 @@
 #include "cli/rank_measures.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -8,7 +10,7 @@
 namespace tessera::cli {
 namespace {
 
-using Name = std::array<char, 64>;
+using Name = std::array<char, 65>;
 
 /// The model of the first core, as the kernel knows it; padded with NUL, empty if it says none.
 Name processor_name() {
@@ -47,6 +49,22 @@ std::vector<RankInfo> measures_of_ranks(const std::vector<ScopeTiming>& timings,
     ranks.push_back({names[rank].data(), row(all_seconds), row(all_peaks)});
   }
   return ranks;
+}
+
+std::string host_name() {
+  Name name{};
+  (void)::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::vector<std::string> hosts_of(Communicator& comm) {
+  Name name{};
+  host_name().copy(name.data(), name.size() - 1);
+  std::vector<std::string> hosts;
+  for (const Name& other : comm.all_gather(std::span<const Name>(&name, 1))) {
+    hosts.emplace_back(other.data());
+  }
+  return hosts;
 }
 
 }  // namespace tessera::cli

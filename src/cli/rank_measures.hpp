@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "archive/proof_file.hpp"
@@ -12,5 +13,10 @@ namespace tessera::cli {
 /// ranks; `memory` not yet reduced. The result is the same on every rank. Collective.
 std::vector<RankInfo> measures_of_ranks(const std::vector<ScopeTiming>& timings, const ScopeMemory& memory,
                                         Communicator& comm);
+
+/// The machine that this rank runs on.
+std::string host_name();
+/// Those of all ranks. Collective.
+std::vector<std::string> hosts_of(Communicator& comm);
 
 }  // namespace tessera::cli

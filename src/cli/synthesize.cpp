@@ -15,7 +15,6 @@ void run(const SynthesizeCommand& options, Context& context) {
   context.progress.begin("synthesizing and calibrating");
   const Model synthetic = synthesize_model(config, options.seed);
   context.progress.begin("writing " + options.out);
-  // no float weights: they can be synthesized again
   const Digest digest = save_model(options.out, synthetic);
   context.progress.finish();
   std::cout << one_line(options.out) << ": digest " << to_hex(digest) << '\n';

@@ -35,6 +35,10 @@ class CountingCommunicator final : public Communicator {
   void begin(std::string_view scope);
   /// The innermost scope ends.
   void end();
+  /// The innermost scope; empty where only the outermost one is open, or none.
+  [[nodiscard]] std::string_view inner_scope() const {
+    return open_.size() < 2 ? std::string_view() : std::string_view(open_.back().scope);
+  }
   /// Scopes that have ended, by name; not counted itself. Collective: all ranks must have had the same scopes.
   std::vector<ScopeTraffic> gather();
 

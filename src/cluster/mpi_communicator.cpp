@@ -1,9 +1,12 @@
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <thread>
 #include "cluster/mpi_communicator.hpp"
 
 namespace tessera {
@@ -29,10 +32,25 @@ void for_each_piece(std::size_t total, std::size_t limit, Body&& piece) {
   }
 }
 
+/// What Open MPI need not do for a process that no launcher has started: begin a daemon, look for networks. That is 0.3
+/// s of every command. Who sets these variables otherwise is heard.
+void expect_to_be_alone() {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view variable(*entry);
+    if (variable.starts_with("OMPI_COMM_WORLD_") || variable.starts_with("PMIX_") || variable.starts_with("PMI_")) {
+      return;
+    }
+  }
+  setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  setenv("OMPI_MCA_pml", "ob1", 0);
+}
+
 }  // namespace
 
 struct MpiCommunicator::State {
   MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm meeting = MPI_COMM_NULL;    // the same ranks, for all_meet() alone
+  MPI_Request met = MPI_REQUEST_NULL;  // of a meeting that has begun
   MPI_Datatype extension = MPI_DATATYPE_NULL;
   MPI_Op extension_sum = MPI_OP_NULL;
   int rank = 0;
@@ -59,9 +77,26 @@ struct MpiCommunicator::State {
   }
 };
 
-MpiCommunicator::MpiCommunicator() : state_(std::make_unique<State>()) {
-  // an own context: libraries that use MPI_COMM_WORLD cannot meet our messages
-  MPI_Comm_dup(MPI_COMM_WORLD, &state_->comm);
+MpiCommunicator::MpiCommunicator()
+    : MpiCommunicator([] {
+        auto state = std::make_unique<State>();
+        // an own context: libraries that use MPI_COMM_WORLD cannot meet our messages
+        MPI_Comm_dup(MPI_COMM_WORLD, &state->comm);
+        return state;
+      }()) {}
+
+std::unique_ptr<MpiCommunicator> MpiCommunicator::renumbered(std::optional<int> number) const {
+  auto state = std::make_unique<State>();
+  MPI_Comm_split(state_->comm, number ? 0 : MPI_UNDEFINED, number.value_or(0), &state->comm);
+  if (!number) {
+    return nullptr;
+  }
+  state->piece_bytes = state_->piece_bytes;
+  return std::unique_ptr<MpiCommunicator>(new MpiCommunicator(std::move(state)));
+}
+
+MpiCommunicator::MpiCommunicator(std::unique_ptr<State> state) : state_(std::move(state)) {
+  MPI_Comm_dup(state_->comm, &state_->meeting);
   MPI_Comm_rank(state_->comm, &state_->rank);
   MPI_Comm_size(state_->comm, &state_->size);
   MPI_Type_contiguous(2, MPI_UINT64_T, &state_->extension);
@@ -72,6 +107,7 @@ MpiCommunicator::MpiCommunicator() : state_(std::make_unique<State>()) {
 MpiCommunicator::~MpiCommunicator() {
   MPI_Op_free(&state_->extension_sum);
   MPI_Type_free(&state_->extension);
+  MPI_Comm_free(&state_->meeting);
   MPI_Comm_free(&state_->comm);
 }
 
@@ -157,7 +193,23 @@ void MpiCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
   state_->broadcast(bytes, root);
 }
 
+bool MpiCommunicator::all_meet(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  if (state_->met == MPI_REQUEST_NULL) {
+    MPI_Ibarrier(state_->meeting, &state_->met);
+  }
+  for (int met = 0; std::chrono::steady_clock::now() < end;) {
+    MPI_Test(&state_->met, &met, MPI_STATUS_IGNORE);
+    if (met != 0) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 MpiSession::MpiSession(int& argc, char**& argv) {
+  expect_to_be_alone();
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   if (provided < MPI_THREAD_FUNNELED) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include "cluster/communicator.hpp"
 
 namespace tessera {
 
-/// All ranks of the MPI job. Messages of any size; a failing MPI call ends the job.
+/// All ranks of the MPI job, or some of them. Messages of any size; a failing MPI call ends the job.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator();
@@ -22,9 +24,16 @@ class MpiCommunicator final : public Communicator {
 
   /// Largest number of bytes in one MPI call; lowered by tests.
   void set_piece_bytes(std::size_t bytes);
+  /// The same ranks under other numbers, without those that have none: `number` is this rank's, nothing for none. Null
+  /// on ranks without number. Collective.
+  [[nodiscard]] std::unique_ptr<MpiCommunicator> renumbered(std::optional<int> number) const;
+  /// Whether all ranks call this within the time, whatever else some of them wait for. After false the
+  /// job must end, or this be called again until it is true.
+  [[nodiscard]] bool all_meet(std::chrono::milliseconds time);
 
  private:
   struct State;
+  explicit MpiCommunicator(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 
@@ -36,7 +45,7 @@ class MpiSession {
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  [[nodiscard]] Communicator& world() { return *world_; }
+  [[nodiscard]] MpiCommunicator& world() { return *world_; }
   /// Ranks that share this machine's memory.
   [[nodiscard]] int ranks_on_node() const { return ranks_on_node_; }
   /// Ends all ranks at once with this exit code, whatever they wait for.

@@ -17,22 +17,15 @@ Point BoundVariables::vector_point(std::size_t skip) const {
   return latest(challenges_.size() - row_variables_ - skip);
 }
 
-Point BoundVariables::oracle_point(const OpeningSchedule& schedule, std::size_t j) const {
-  const CommittedWord& word = schedule.oracles[j];
-  const Point vector = vector_point(0);
-  Point point(vector.end() - word.log_columns, vector.end());
-  const Point row = row_point(word.log_rows);
+Point BoundVariables::cell_point(unsigned log_rows) const {
+  Point point = vector_point(0);
+  const Point row = row_point(log_rows);
   point.insert(point.end(), row.begin(), row.end());
   return point;
 }
 
-E BoundVariables::selector(const OpeningSchedule& schedule, const CommittedWord& word) const {
-  const Point vector = vector_point(0);
-  return eq_index(std::span(vector).first(schedule.log_vector - word.log_columns), word.offset >> word.log_columns);
-}
-
 bool PowerClaims::hold_for(std::span<const E> vector) const {
-  const std::span<const E> segment = vector.subspan(offset, std::size_t{1} << log_length);
+  const std::span<const E> segment = vector.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
   for (std::size_t i = 0; i < points.size(); ++i) {
     E sum;
     for (std::size_t x = segment.size(); x-- > 0;) {
@@ -45,20 +38,36 @@ bool PowerClaims::hold_for(std::span<const E> vector) const {
   return true;
 }
 
+namespace {
+
+/// sum over g < count of x^g * beta(point, g): from the lowest variable on, the sum of all and that of those below
+/// count's low bits.
+E power_sum(F x, std::span<const E> point, std::uint64_t count) {
+  E all = E::one();
+  E below;
+  for (std::size_t bit = 0; bit < point.size(); ++bit) {
+    const E& z = point[point.size() - 1 - bit];
+    const E high = z * x;
+    const E low = E::one() - z;
+    below = (count >> bit & 1U) != 0 ? low * all + high * below : low * below;
+    all *= low + high;
+    x *= x;
+  }
+  return count >> point.size() != 0 ? all : below;
+}
+
+}  // namespace
+
 E PowerClaims::weight_at(std::span<const E> point) const {
-  const std::size_t above = point.size() - log_length;
-  const std::span<const E> inside = point.subspan(above);
   E total;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    F power = points[i];
-    E product = coefficients[i];
-    for (std::size_t bit = log_length; bit-- > 0;) {
-      product *= E::one() + inside[bit] * (power - F::one());
-      power *= power;
+    E sum = power_sum(points[i], point, offset + length);
+    if (offset > 0) {
+      sum = (sum - power_sum(points[i], point, offset)) * points[i].power(offset).inverse();
     }
-    total += product;
+    total += coefficients[i] * sum;
   }
-  return total * eq_index(point.first(above), offset >> log_length);
+  return total;
 }
 
 std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std::span<const OpenedColumns> opened,
@@ -67,7 +76,7 @@ std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std:
   for (std::size_t j = 0; j < words.size(); ++j) {
     const Point row = bound.latest(words[j].log_rows);
     claims.push_back({.first_variable = round * OpeningSchedule::folding,
-                      .log_length = words[j].log_columns,
+                      .length = words[j].columns,
                       .offset = words[j].offset,
                       .points = evaluation_points(words[j], opened[j]),
                       .values = bind_columns(words[j], opened[j], eq_table(row)),

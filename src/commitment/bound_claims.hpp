@@ -19,28 +19,29 @@ class BoundVariables {
   [[nodiscard]] Point row_point(unsigned log_rows) const;
   /// Point of v_0 without its first (lowest) `skip` variables; all variables are bound.
   [[nodiscard]] Point vector_point(std::size_t skip) const;
-  /// Point of oracle j's index: v_0's coordinates inside its segment, then its row point.
-  [[nodiscard]] Point oracle_point(const OpeningSchedule& schedule, std::size_t j) const;
-  /// beta(v_0's coordinates above the word's segment, the segment's place).
-  [[nodiscard]] E selector(const OpeningSchedule& schedule, const CommittedWord& word) const;
+  /// Point of the cells of an oracle with `log_rows` row variables, which lie side by side under the values of v_0:
+  /// v_0's point, then the row point. All variables are bound.
+  [[nodiscard]] Point cell_point(unsigned log_rows) const;
 
  private:
   std::size_t row_variables_;
   Point challenges_;
 };
 
-/// Claims <vector segment, (1, x, x^2, ...)> = value from opened columns of one word.
+/// Claims <vector segment, (1, x, x^2, ...)> = value from opened columns of one word. The segment has as many values as
+/// the word's rows have coefficients: whatever else is in the vector, the claims do not reach it.
 struct PowerClaims {
   std::size_t first_variable = 0;  ///< variables of v_0 that were bound when the claims were made
-  unsigned log_length = 0;
-  std::size_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t offset = 0;
   std::vector<F> points;
   std::vector<E> values;
   std::vector<E> coefficients;
 
   /// Every claim holds for `vector`.
   [[nodiscard]] bool hold_for(std::span<const E> vector) const;
-  /// Multilinear extension of sum_i coefficient_i * (1, x_i, x_i^2, ...) at a point of the vector.
+  /// Multilinear extension of sum_i coefficient_i * (0, .., 0, 1, x_i, x_i^2, .., 0, .., 0), the powers on the segment,
+  /// at a point of the vector.
   [[nodiscard]] E weight_at(std::span<const E> point) const;
 };
 

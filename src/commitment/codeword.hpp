@@ -40,7 +40,8 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
 Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel leaves, Communicator& comm);
 
 /// A vector of E as a matrix of 2^log_rows rows, the low bits of the index. Ranks share its columns; a rank has those
-/// of its classes, in ResidueShares::place() order.
+/// of its classes, in ResidueShares::place() order. Of a rank that is alone the last ones may be missing: they are
+/// zero.
 struct SharedVector {
   std::span<const E> values;
   unsigned log_rows = 0;

@@ -2,12 +2,19 @@
 
 #include <map>
 
+#include "base/errors.hpp"
 #include "commitment/codeword.hpp"
 
 namespace tessera {
 
-/// Throws InputError unless `leaves` are the digests of the columns at `positions`: then these were computed from other
-/// values than the committed ones.
+/// A column that is computed again is another one than the committed one.
+class WrongColumn : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// Throws WrongColumn unless `leaves` are the digests of the columns at `positions`: then these were computed from
+/// other values than the committed ones.
 void check_columns(std::span<const F> columns, std::span<const std::size_t> positions, std::span<const Digest> leaves);
 
 /// How many nodes a compact codeword keeps: those above pairs of leaves.
@@ -21,7 +28,7 @@ class CompactCodewordStore final : public CodewordStore {
   CompactCodewordStore(OracleLayout layout, OracleParameters parameters, std::vector<IntegerTensor> tensors,
                        TreeLevel nodes, Communicator& comm);
   [[nodiscard]] Digest root() const override { return upper_.back().front(); }
-  /// Throws InputError, on all ranks, if the tensors are not those that the nodes were made from.
+  /// Throws WrongColumn, on all ranks, if the tensors are not those that the nodes were made from.
   std::vector<F> columns(std::span<const std::size_t> positions) override;
   /// Of lower levels those only that authenticate the columns asked for last.
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override;

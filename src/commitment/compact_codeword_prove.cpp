@@ -14,8 +14,8 @@ void check_columns(std::span<const F> columns, std::span<const std::size_t> posi
   const std::size_t width = columns.size() / positions.size();
   for (std::size_t i = 0; i < positions.size(); ++i) {
     if (hash_leaf(columns.subspan(i * width, width)) != leaves[i]) {
-      throw InputError("commitment: column " + std::to_string(positions[i]) +
-                       ": expected that of the committed values, found another one");
+      throw WrongColumn("commitment: column " + std::to_string(positions[i]) +
+                        ": expected that of the committed values, found another one");
     }
   }
 }
@@ -52,8 +52,8 @@ std::vector<F> CompactCodewordStore::columns(std::span<const std::size_t> positi
   for (auto& [node, leaves] : leaves_) {
     leaves = hash_columns(std::span(values).subspan(first, 2 * width), width);
     if (merkle_parents(leaves).front() != upper_.front()[node]) {
-      throw InputError("commitment: columns " + std::to_string(2 * node) + " and " + std::to_string(2 * node + 1) +
-                       ": expected those of the committed values, found others");
+      throw WrongColumn("commitment: columns " + std::to_string(2 * node) + " and " + std::to_string(2 * node + 1) +
+                        ": expected those of the committed values, found others");
     }
     first += 2 * width;
   }

@@ -11,7 +11,8 @@ namespace tessera {
 /// segment of it.
 ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Communicator& comm);
 
-/// How many of v_0's entries this rank has.
+/// How many of v_0's entries this rank has: all of its classes' if ranks share it, else those up to the last that is
+/// used.
 std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns);
 
 /// v_0, the oracles with their rows bound. Of `columns`, this rank's: place after place. Collective.
@@ -34,7 +35,7 @@ class VectorSummand final : public Summand {
   [[nodiscard]] std::span<E> weights() const { return products_.table(1).span(); }
   /// Of the values' columns as they are now.
   [[nodiscard]] ResidueShares columns() const;
-  /// Once v_0's rows are bound, every rank gets all. Collective.
+  /// Once v_0's rows are bound, every rank gets all, and the zeros up to the next power of two. Collective.
   void gather();
 
  private:
@@ -42,10 +43,13 @@ class VectorSummand final : public Summand {
   RoundSums reduced(RoundSums sums);
   /// One value a column, of all ranks.
   [[nodiscard]] DenseTable gathered(const DenseTable& mine) const;
+  /// The same of a rank that had all.
+  [[nodiscard]] DenseTable completed(const DenseTable& values) const;
 
   ResidueShares columns_;
   Communicator& comm_;
   DenseSummand products_;
+  bool whole_ = false;
 };
 
 }  // namespace tessera

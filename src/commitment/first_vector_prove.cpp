@@ -64,13 +64,20 @@ ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Comm
   const ResidueShares shares(log_columns, comm.rank(), comm.size());
   bool large = !schedule.vectors.empty() && shares.log_size() >= min_log_columns;
   for (const CommittedWord& word : schedule.oracles) {
-    large = large && word.log_columns >= OpeningSchedule::folding + shares.log_count();
+    large = large && word.offset % (std::size_t{1} << (OpeningSchedule::folding + shares.log_count())) == 0 &&
+            word.log_columns >= OpeningSchedule::folding + shares.log_count();
   }
   return large ? shares : ResidueShares(log_columns, 0, 1);
 }
 
 std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
-  return columns.log_count() == 0 ? std::size_t{1} << schedule.log_vector : columns.size() * rows;
+  // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
+  constexpr std::size_t unit = 4 * rows;
+  const std::size_t all = std::size_t{1} << schedule.log_vector;
+  if (columns.log_count() > 0) {
+    return columns.size() * rows;
+  }
+  return schedule.vectors.empty() ? all : std::min(all, (schedule.vector_size + unit - 1) / unit * unit);
 }
 
 ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
@@ -148,12 +155,21 @@ DenseTable VectorSummand::gathered(const DenseTable& mine) const {
   return DenseTable::of(std::move(values));
 }
 
+DenseTable VectorSummand::completed(const DenseTable& values) const {
+  RawVector<E> all(std::size_t{1} << columns_.log_indices());
+  std::fill(std::ranges::copy(values.span(), all.begin()).out, all.end(), E::zero());
+  return DenseTable::of(std::move(all));
+}
+
 void VectorSummand::gather() {
-  if (shared()) {
-    std::vector<DenseTable> tables{gathered(products_.table(0)), gathered(products_.table(1))};
+  const bool fewer = values().size < std::size_t{1} << columns_.log_indices();
+  if (shared() || (fewer && !whole_)) {
+    const auto whole = [&](const DenseTable& mine) { return shared() ? gathered(mine) : completed(mine); };
+    std::vector<DenseTable> tables{whole(products_.table(0)), whole(products_.table(1))};
     products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
     columns_ = ResidueShares(columns_.log_indices(), 0, 1);
   }
+  whole_ = true;
 }
 
 }  // namespace tessera

@@ -86,8 +86,8 @@ std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variab
   return weights;
 }
 
-std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                            std::size_t masks) {
+std::uint64_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                              std::size_t masks) {
   const CommittedWord& word = schedule.oracles.back();
   return word.offset + (oracles.back().layout.offset(masks, 0) >> word.log_rows);
 }
@@ -95,7 +95,7 @@ std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const Com
 E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                const BoundVariables& bound) {
   const Point point = bound.vector_point(0);
-  std::size_t index = row_masks_index(schedule, oracles, masks);
+  std::uint64_t index = row_masks_index(schedule, oracles, masks);
   E sum;
   for (const E& weight : row_mask_weights(bound, schedule.row_variables)) {
     sum += weight * (eq_index(point, index) + second_coordinate * eq_index(point, index + 1));
@@ -105,7 +105,7 @@ E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle>
 }
 
 std::vector<std::size_t> shared_positions(const CommittedWord& word, std::span<const std::size_t> positions) {
-  const std::size_t mask = (std::size_t{1} << word.log_domain()) - 1;
+  const auto mask = static_cast<std::size_t>((std::uint64_t{1} << word.log_domain()) - 1);
   std::vector<std::size_t> result;
   for (const std::size_t position : positions) {
     result.push_back(position & mask);
@@ -124,13 +124,13 @@ std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, st
   for (std::size_t j = 0; j < opened.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
     PowerClaims& list = claims.emplace_back(PowerClaims{.first_variable = 0,
-                                                        .log_length = word.log_columns,
+                                                        .length = word.columns,
                                                         .offset = word.offset,
                                                         .points = {},
                                                         .values = {},
                                                         .coefficients = {}});
     const std::vector<E> columns = bind_columns(word, opened[j], eq_table(bound.row_point(word.log_rows)));
-    const std::size_t mask = (std::size_t{1} << word.log_domain()) - 1;
+    const auto mask = static_cast<std::size_t>((std::uint64_t{1} << word.log_domain()) - 1);
     const F root = F::root_of_unity(word.log_domain());
     const std::size_t masks = j + 1 == opened.size() ? 0 : 2 * (j + 1);  // the carrier's own come first
     for (std::size_t i = 0; i < carrier.positions.size(); ++i) {

@@ -6,10 +6,11 @@
 #include "transcript/affine.hpp"
 
 /// \file
-/// The opening of hiding proofs: what differs from opening.hpp. All oracles are at rate 1/2. The last one, the carrier
-/// of the masks, has at least as many columns as any; its leaves hold, after the column, both coordinates of the masks
-/// g of all segments of v_0 at the leaf's point, and salt; those of the others only salt. Of a proof oracles are
-/// parameters and witness; of a renewal the parameters under the old key, under the new one, and nothing but masks.
+/// The opening of hiding proofs: what differs from opening.hpp. All oracles have log_inverse_rate 1. The last one,
+/// the carrier of the masks, has a domain at least as large as any; its leaves hold, after the column, both coordinates
+/// of the masks g of all segments of v_0 at the leaf's point, and salt; those of the others only salt. Of a proof
+/// oracles are parameters and witness; of a renewal the parameters under the old key, under the new one, and nothing
+/// but masks.
 ///
 ///   |  # | from | message                                                                                           |
 ///   |  0 | P    | masked sum: the row masks' sum over all rows                                                      |
@@ -19,10 +20,11 @@
 ///   |  2 | P, V | K rounds over row variables. All of the target is there at the beginning: an oracle with fewer rows|
 ///   |    |      | is constant in the first K - k_j variables, and its weights carry 2^-(K - k_j). The row masks are  |
 ///   |    |      | c_0 + sum_i c_i1*x_i + c_i2*x_i^2, c the elements of E in the mask columns                        |
-///   |  - | P    | vector mask: <W, g>, W the weights on v_0; V: epsilon. v_0 := epsilon*v_0 + g, claim :=
-///   epsilon*claim| |    |      | + that | |  5 | V, P | one list of positions y in the carrier's domain; the
-///   others are opened at y mod theirs. The        | |    |      | claims of leaf y are epsilon*(sum_lo beta(alpha, lo)
-///   column[lo]) + g at omega^y, of all segments   |
+///   |  - | P    | vector mask: <W, g>, W the weights on v_0                                                         |
+///   |  - | V    | epsilon. v_0 := epsilon*v_0 + g, claim := epsilon*claim + that                                    |
+///   |  5 | V, P | one list of positions y in the carrier's domain, as many as the highest rate asks for; the others |
+///   |    |      | are opened at y mod theirs. Claims of leaf y: epsilon*(sum_lo beta(alpha, lo) column[lo]) + g at  |
+///   |    |      | omega^y, of all segments                                                                          |
 ///
 /// Everything else, and everything from v_0's root on, is as it is in opening.hpp.
 namespace tessera {
@@ -56,8 +58,8 @@ HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms
 /// Weights of the row masks once rows are bound: of c_0, c_11, c_12, c_21, ..
 std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables);
 /// Index in v_0 of the first coordinate of the first row mask.
-std::size_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                            std::size_t masks);
+std::uint64_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                              std::size_t masks);
 /// The weights on v_0 that row masks have, at a point of v_0.
 E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                const BoundVariables& bound);

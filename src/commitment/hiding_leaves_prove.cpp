@@ -74,7 +74,9 @@ void MaskedLeaves::coefficients(std::size_t first, std::span<F> values) const {
   for (std::size_t j = 0; j < words_.size(); ++j) {
     // a polynomial at a power of the position's point: its coefficients lie apart
     const unsigned apart = words_.front().log_columns - words_[j].log_columns;
-    const auto above = [apart](std::size_t n) { return (n + (std::size_t{1} << apart) - 1) >> apart; };
+    const auto above = [apart, most = words_[j].columns](std::size_t n) {
+      return std::min((n + (std::size_t{1} << apart) - 1) >> apart, most);
+    };
     elements.resize(above(last) - above(first));
     vector_.elements(words_[j].offset + above(first), std::span(elements));
     for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -5,9 +5,7 @@
 #include "commitment/vector_weights.hpp"
 
 namespace tessera {
-namespace {
 
-/// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
 BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule& schedule,
                              std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
                              std::span<const std::vector<Claim>> claims, E gamma, Communicator& comm) {
@@ -27,8 +25,6 @@ BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule
   }
   return {rounds.claim(), bound};
 }
-
-}  // namespace
 
 void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                    std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,

@@ -66,6 +66,11 @@ struct BoundRows {
   BoundVariables variables;
 };
 
+/// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
+BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule& schedule,
+                             std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                             std::span<const std::vector<Claim>> claims, E gamma, Communicator& comm);
+
 /// Step 5: the columns and the multi-proofs of words at positions that are drawn.
 std::vector<OpenedColumns> send_columns(ProverTranscript& transcript, std::span<const CommittedWord> words,
                                         std::span<CodewordStore* const> stores,

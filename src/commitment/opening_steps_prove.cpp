@@ -126,7 +126,7 @@ void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule
   }
   rounds.settle();
   vector.gather();
-  transcript.send("clear", std::span<const E>(vector.values().span()));
+  transcript.send("clear", std::span<const E>(vector.values().span()).first(schedule.clear_size));
   (void)open(schedule.vectors.size());
   for (unsigned i = 0; i < schedule.log_clear; ++i) {
     bound.push(rounds.round());

@@ -101,7 +101,7 @@ class Opening {
 
   /// Steps 8 and 9, in place of 3 to 7: the last vector is in clear.
   void verify_clear_vector() {
-    clear_ = transcript_.receive_public("clear", std::size_t{1} << schedule_.log_clear);
+    clear_ = transcript_.receive_public("clear", static_cast<std::size_t>(schedule_.clear_size));
     for (const PowerClaims& word : receive_openings(schedule_.vectors.size())) {
       transcript_.check_public([&] { return word.hold_for(clear_); }, "the clear vector differs from an opened column");
     }
@@ -112,8 +112,7 @@ class Opening {
     for (unsigned i = 0; i < schedule_.log_clear; ++i) {
       bind({0, "final sum-check"});
     }
-    const E expected = transcript_.public_value(
-        [&] { return evaluate(clear_, bound_.vector_point(schedule_.log_vector - schedule_.log_clear)) * weight(); });
+    const E expected = transcript_.public_value([&] { return clear_value() * weight(); });
     transcript_.check_equal(claim_, expected, "the opening's final claim does not hold");
   }
 
@@ -150,8 +149,8 @@ class Opening {
     for (const CommittedWord& word : shared ? words.last(1) : words) {
       drawn.push_back(transcript_.positions("positions", word.positions, word.log_domain(), word.bits(),
                                             name(round) + ": " + std::to_string(word.positions) +
-                                                " positions at rate 1/" +
-                                                std::to_string(std::size_t{1} << word.log_inverse_rate)));
+                                                " positions at rate " + std::to_string(word.rate) + "/" +
+                                                std::to_string(rate_unit)));
     }
     if (shared) {
       const std::vector<std::size_t> of_carrier = std::move(drawn.front());
@@ -173,16 +172,22 @@ class Opening {
     });
   }
 
+  /// The clear vector at the fully bound point.
+  [[nodiscard]] E clear_value() const {
+    std::vector<E> padded = clear_;
+    padded.resize(std::size_t{1} << schedule_.log_clear);
+    return evaluate(padded, bound_.vector_point(schedule_.log_vector - schedule_.log_clear));
+  }
+
   /// All claims' and powers' weights at the fully bound point.
   [[nodiscard]] E weight() const {
     E total;
     for (std::size_t j = 0; j < oracles_.size(); ++j) {
-      WeightEvaluator evaluator(oracles_[j].layout, bound_.oracle_point(schedule_, j));
-      E sum;
+      const CommittedWord& word = schedule_.oracles[j];
+      WeightEvaluator evaluator(oracles_[j].layout, bound_.cell_point(word.log_rows), word.offset << word.log_rows);
       for (std::size_t i = 0; i < forms_[j].size(); ++i) {
-        sum += coefficients_[j][i] * evaluator.evaluate(*forms_[j][i]);
+        total += coefficients_[j][i] * evaluator.evaluate(*forms_[j][i]);
       }
-      total += sum * bound_.selector(schedule_, schedule_.oracles[j]);
     }
     if (masks_) {
       total += row_masks_at(schedule_, oracles_, *masks_, bound_);

@@ -10,6 +10,7 @@ OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : 
   for (const Shape& shape : tensors_) {
     chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), min_log_chunk));
   }
+  log_largest_chunk_ = chunk_bits.empty() ? min_log_chunk : *std::max_element(chunk_bits.begin(), chunk_bits.end());
   const Slots slots = deal_slots(chunk_bits);
   auto next = slots.first.begin();
   for (const Shape& shape : tensors_) {

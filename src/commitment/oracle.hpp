@@ -18,6 +18,8 @@ class OracleLayout {
   [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }
   /// First index of the chunk in the oracle.
   [[nodiscard]] std::size_t offset(std::size_t tensor, std::size_t chunk) const { return offsets_[tensor][chunk]; }
+  /// log2 of the (padded) size of the largest chunk.
+  [[nodiscard]] unsigned log_largest_chunk() const { return log_largest_chunk_; }
   /// Indices in use (the rest up to 2^log_size is zero).
   [[nodiscard]] std::size_t used() const { return used_; }
   [[nodiscard]] unsigned log_size() const { return log_size_; }
@@ -25,6 +27,7 @@ class OracleLayout {
  private:
   std::vector<Shape> tensors_;
   std::vector<std::vector<std::size_t>> offsets_;
+  unsigned log_largest_chunk_ = min_log_chunk;
   std::size_t used_ = 0;
   unsigned log_size_ = 0;
 };

@@ -1,18 +1,21 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include "commitment/opening.hpp"
 #include "commitment/schedule.hpp"
-#include "tensor/slots.hpp"
 
 namespace tessera {
 namespace {
 
-/// Rates fall so that the code's domain shrinks; a first vector above 2^17 starts at 1/4 to spare the prover's
-/// encoding.
+/// A first vector above 2^17 has a rate of at most 3/10, to spare the prover's encoding, a shorter one half of that.
 constexpr unsigned large_vector = 17;
+/// Domains shrink by 2 bits a round, and by one from 2^13 columns on, where more positions would cost more.
+constexpr unsigned short_vector = 13;
+/// Segments begin at multiples of this where they are as long: ranks share v_0 by columns modulo their number.
+constexpr unsigned log_share = 12;
 
-CommittedWord oracle_word(const CommittedOracle& oracle, unsigned grinding_bits) {
+CommittedWord oracle_word(const CommittedOracle& oracle) {
   const OracleParameters& parameters = oracle.parameters;
   const unsigned log_size = oracle.layout.log_size();
   const unsigned least_rows = oracle.extra > 0 ? 3 : 4;
@@ -24,54 +27,99 @@ CommittedWord oracle_word(const CommittedOracle& oracle, unsigned grinding_bits)
   return {.log_rows = parameters.log_rows,
           .log_columns = log_size - parameters.log_rows,
           .log_inverse_rate = parameters.log_inverse_rate,
-          .positions = positions_for(parameters.log_inverse_rate, grinding_bits),
+          .columns = (std::uint64_t{oracle.layout.used()} + (1U << parameters.log_rows) - 1) >> parameters.log_rows,
           .extra = oracle.extra};
+}
+
+/// Where the words lie in v_0: those that need the most alignment first, each at the next multiple of its own, so that
+/// no chunk of a layout is at a place that is no multiple of the chunk's size. Returns v_0's size.
+std::uint64_t deal_segments(std::span<const CommittedOracle> oracles, std::span<CommittedWord> words) {
+  std::vector<unsigned> alignment;
+  for (std::size_t j = 0; j < words.size(); ++j) {
+    alignment.push_back(
+        std::max(oracles[j].layout.log_largest_chunk() - words[j].log_rows, std::min(words[j].log_columns, log_share)));
+  }
+  std::vector<std::size_t> order(words.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return alignment[a] > alignment[b]; });
+  std::uint64_t end = 0;
+  for (const std::size_t j : order) {
+    const std::uint64_t unit = std::uint64_t{1} << alignment[j];
+    words[j].offset = (end + unit - 1) / unit * unit;
+    end = words[j].offset + words[j].columns;
+  }
+  return end;
+}
+
+unsigned rate_of(const CommittedWord& word) {
+  const std::uint64_t domain = std::uint64_t{1} << word.log_domain();
+  const auto rate = static_cast<unsigned>((word.columns * rate_unit + domain - 1) / domain);
+  if (word.log_domain() > F::two_adicity || rate == 0 || rate > rate_unit / 2) {
+    throw std::invalid_argument("a word of the opening outside domain <= 2^32, 0 < rate <= 1/2");
+  }
+  return rate;
+}
+
+/// log2 of the domain of v_0's code.
+unsigned first_domain(std::uint64_t columns, unsigned log_vector) {
+  return ceil_log2((columns * (log_vector > large_vector ? 10U : 20U) + 2) / 3);
 }
 
 }  // namespace
 
-double position_bits(unsigned log_inverse_rate) {
-  return 1.0 - std::log2(1.0 + std::exp2(-static_cast<double>(log_inverse_rate)));
-}
+double position_bits(unsigned rate) { return 1.0 - std::log2(1.0 + static_cast<double>(rate) / rate_unit); }
 
-double CommittedWord::bits() const { return static_cast<double>(positions) * position_bits(log_inverse_rate); }
+double CommittedWord::bits() const { return static_cast<double>(positions) * position_bits(rate); }
 
 std::span<const CommittedWord> OpeningSchedule::opened_in_round(std::size_t round) const {
   return round == 0 ? std::span(oracles) : std::span(vectors).subspan(round - 1, 1);
 }
 
-std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits) {
+std::size_t positions_for(unsigned rate, unsigned grinding_bits) {
   const double needed = required_soundness_bits - grinding_bits;
-  return needed <= 0 ? 1 : static_cast<std::size_t>(std::ceil(needed / position_bits(log_inverse_rate)));
+  return needed <= 0 ? 1 : static_cast<std::size_t>(std::ceil(needed / position_bits(rate)));
 }
 
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles, unsigned grinding_bits) {
   OpeningSchedule schedule;
   schedule.grinding_bits = grinding_bits;
-  std::vector<unsigned> log_columns;
   for (const CommittedOracle& oracle : oracles) {
-    schedule.oracles.push_back(oracle_word(oracle, grinding_bits));
-    log_columns.push_back(schedule.oracles.back().log_columns);
+    schedule.oracles.push_back(oracle_word(oracle));
     schedule.row_variables = std::max(schedule.row_variables, schedule.oracles.back().log_rows);
   }
-  const Slots slots = deal_slots(log_columns);
-  for (std::size_t j = 0; j < oracles.size(); ++j) {
-    schedule.oracles[j].offset = slots.first[j];
-  }
-  schedule.log_vector = ceil_log2(slots.used);
-
-  unsigned remaining = schedule.log_vector;
-  unsigned log_inverse_rate = remaining > large_vector ? 2 : 3;
-  while (remaining > OpeningSchedule::max_log_clear) {
-    remaining -= OpeningSchedule::folding;
+  schedule.vector_size = deal_segments(oracles, schedule.oracles);
+  schedule.log_vector = ceil_log2(schedule.vector_size);
+  schedule.log_clear = schedule.log_vector;
+  schedule.clear_size = schedule.vector_size;
+  while (schedule.clear_size > OpeningSchedule::max_clear) {
+    schedule.log_clear -= OpeningSchedule::folding;
+    schedule.clear_size = (schedule.clear_size + (1U << OpeningSchedule::folding) - 1) >> OpeningSchedule::folding;
+    unsigned log_domain = first_domain(schedule.clear_size, schedule.log_vector);
+    if (!schedule.vectors.empty()) {
+      const CommittedWord& before = schedule.vectors.back();
+      log_domain = before.log_domain() - (before.log_columns > short_vector ? 2 : 1);
+    }
     schedule.vectors.push_back({.log_rows = OpeningSchedule::folding,
-                                .log_columns = remaining,
-                                .log_inverse_rate = log_inverse_rate,
-                                .positions = positions_for(log_inverse_rate, grinding_bits),
+                                .log_columns = schedule.log_clear,
+                                .log_inverse_rate = log_domain - schedule.log_clear,
+                                .columns = schedule.clear_size,
                                 .extension = true});
-    log_inverse_rate += remaining > large_vector - OpeningSchedule::folding ? 2 : 3;
   }
-  schedule.log_clear = remaining;
+  for (auto* words : {&schedule.oracles, &schedule.vectors}) {
+    for (CommittedWord& word : *words) {
+      word.rate = rate_of(word);
+      word.positions = positions_for(word.rate, grinding_bits);
+    }
+  }
+  if (!oracles.empty() && oracles.back().extra > 0) {
+    // hiding: one list of positions in the carrier's domain, on which each oracle is a word of its own rate
+    for (const CommittedWord& word : schedule.oracles) {
+      CommittedWord& carrier = schedule.oracles.back();
+      carrier.positions = std::max(carrier.positions, word.positions);
+      carrier.rate = std::max(carrier.rate, word.rate);
+    }
+  }
   return schedule;
 }
 

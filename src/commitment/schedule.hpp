@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include "commitment/oracle.hpp"
 #include <vector>
@@ -8,16 +9,18 @@ namespace tessera {
 
 struct CommittedOracle;
 
-/// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of 2^log_columns
-/// coefficients, evaluated on 2^log_domain() points; `positions` of its columns are opened.
+/// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of `columns` coefficients,
+/// evaluated on 2^log_domain() points; `positions` of its columns are opened.
 struct CommittedWord {
   unsigned log_rows = 0;
-  unsigned log_columns = 0;
-  unsigned log_inverse_rate = 0;
+  unsigned log_columns = 0;       ///< of the table that is encoded, which is zero from column `columns` on
+  unsigned log_inverse_rate = 0;  ///< of that table
+  std::uint64_t columns = 0;      ///< the code's dimension
+  unsigned rate = 0;              ///< columns / 2^log_domain() in units of 1/rate_unit, rounded up (see schedule.cpp)
   std::size_t positions = 0;
-  bool extension = false;  ///< entries in E (c0, c1 side by side in a leaf) instead of F
-  std::size_t extra = 0;   ///< elements of F that follow the column in its leaf (hiding mode)
-  std::size_t offset = 0;  ///< first index of the bound word (2^log_columns values) in the vector v of its round
+  bool extension = false;    ///< entries in E (c0, c1 side by side in a leaf) instead of F
+  std::size_t extra = 0;     ///< elements of F that follow the column in its leaf (hiding mode)
+  std::uint64_t offset = 0;  ///< first index of the bound word (`columns` values) in the vector v of its round
 
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
   /// -log2 of the chance that all positions miss.
@@ -32,27 +35,33 @@ struct CommittedWord {
 /// is committed as vectors[i], or sent in clear in the last round. (See opening.hpp for the protocol.)
 struct OpeningSchedule {
   static constexpr unsigned folding = 4;            ///< variables bound in each round after the first
-  static constexpr unsigned max_log_clear = 9;      ///< a vector of at most 2^9 values is sent in clear
+  static constexpr std::size_t max_clear = 2560;    ///< values sent in clear: another word would take more bytes
   static constexpr unsigned default_grinding = 16;  ///< bits of work before the positions of each round
 
   unsigned grinding_bits = default_grinding;
   unsigned row_variables = 0;  ///< max k_j
   std::vector<CommittedWord> oracles;
-  unsigned log_vector = 0;  ///< m: v_0 has 2^m values
+  std::uint64_t vector_size = 0;  ///< v_0 is zero from here on
+  unsigned log_vector = 0;        ///< m: v_0 has 2^m values
   std::vector<CommittedWord> vectors;
-  unsigned log_clear = 0;
+  unsigned log_clear = 0;        ///< variables of the vector that is sent in clear
+  std::uint64_t clear_size = 0;  ///< which is zero from here on: values that are sent
 
   [[nodiscard]] std::span<const CommittedWord> opened_in_round(std::size_t round) const;
 };
 
+/// Positions are counted for rates that are multiples of 1/rate_unit: few numbers, none of which hangs on the last bit
+/// of somebody's logarithm.
+inline constexpr unsigned rate_unit = 1024;
+
 /// -log2 of the chance that one position misses a difference in more than (1 - rate)/2 of the columns: (1 + rate)/2.
-double position_bits(unsigned log_inverse_rate);
+double position_bits(unsigned rate);
 
 /// Positions needed so that ((1 + rate) / 2)^positions * 2^-grinding_bits <= 2^-100.
-std::size_t positions_for(unsigned log_inverse_rate, unsigned grinding_bits);
+std::size_t positions_for(unsigned rate, unsigned grinding_bits);
 
 /// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7 (3 if leaves have more than the column), 1 <=
-/// log_inverse_rate, log_domain <= 32.
+/// log_inverse_rate, log_domain <= 32, of the vectors as well. Sizes have 64 bits wherever the verifier runs.
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
                                  unsigned grinding_bits = OpeningSchedule::default_grinding);
 

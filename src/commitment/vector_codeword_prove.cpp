@@ -65,8 +65,12 @@ class VectorEncoder {
         for (std::size_t i = 0; i < count; ++i) {
           for (std::size_t column = residue + (first + i) * stride; column >> shares.log_indices() == 0;
                column += evaluation.parts()) {
-            std::memcpy(static_cast<void*>(buffer.data() + i * evaluation.part_size() + evaluation.place(column)),
-                        vector_.values.data() + shares.own_place(column) * rows(), lanes * sizeof(F));
+            F* const to = buffer.data() + i * evaluation.part_size() + evaluation.place(column);
+            if (const std::size_t place = shares.own_place(column); place < present()) {
+              std::memcpy(static_cast<void*>(to), vector_.values.data() + place * rows(), lanes * sizeof(F));
+            } else {
+              std::fill_n(to, lanes, F::zero());
+            }
           }
         }
         evaluation.add({residue + first * stride, stride}, std::span(buffer).first(count * evaluation.part_size()));
@@ -76,13 +80,19 @@ class VectorEncoder {
   }
 
  private:
+  /// Columns that this rank has.
+  [[nodiscard]] std::size_t present() const { return vector_.values.size() >> vector_.log_rows; }
   /// Rows [first, first + count) of the codeword, of a rank that is alone.
   void encode(std::size_t first, std::size_t count, std::span<F> values) const {
     const unsigned log_domain = positions_.log_indices();
 #pragma omp parallel for schedule(static)
     for (std::size_t column = 0; column < vector_.columns.size(); ++column) {
-      std::memcpy(static_cast<void*>(values.data() + bit_reverse(column, log_domain) * 2 * count),
-                  vector_.values.data() + column * rows() + first, count * sizeof(E));
+      F* const to = values.data() + bit_reverse(column, log_domain) * 2 * count;
+      if (column < present()) {
+        std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows() + first, count * sizeof(E));
+      } else {
+        std::fill_n(to, 2 * count, F::zero());
+      }
     }
     ntt(values, log_domain, 2 * count, log_inverse_rate_);
   }

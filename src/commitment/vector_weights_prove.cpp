@@ -84,15 +84,15 @@ void for_vector_mask(const OpeningSchedule& schedule, const KeyedStream& stream,
                      const Begin& begin) {
   constexpr std::size_t block = std::size_t{1} << 12;
   for (const CommittedWord& word : schedule.oracles) {
-    const std::size_t length = std::size_t{1} << word.log_columns;
+    const std::size_t end = word.offset + word.columns;
 #pragma omp parallel
     {
-      std::vector<E> elements(std::min(block, length));
+      std::vector<E> elements(std::min(block, word.columns));
       auto visit = begin();
 #pragma omp for schedule(static)
-      for (std::size_t first = word.offset; first < word.offset + length; first += elements.size()) {
+      for (std::size_t first = word.offset; first < end; first += elements.size()) {
         stream.elements(first, std::span<E>(elements));
-        visit_share(columns, first, first + elements.size(),
+        visit_share(columns, first, std::min(end, first + elements.size()),
                     [&](std::size_t place, std::size_t index) { visit(place, elements[index - first]); });
       }
     }
@@ -134,7 +134,8 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
                        const ResidueShares& columns, std::span<E> weights) {
   // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
   // side as lanes, one transform over the position mod P
-  const unsigned low_bits = std::min(claims.log_length, std::max(5U, OpeningSchedule::folding + columns.log_count()));
+  const unsigned low_bits =
+      std::min(ceil_log2(claims.length), std::max(5U, OpeningSchedule::folding + columns.log_count()));
   const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * rows,
                   columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * rows};
   const std::size_t lanes = low.size();
@@ -151,12 +152,12 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
     }
   }
   ntt(data, log_length, 2 * lanes);
-  const std::size_t length = std::size_t{1} << (claims.log_length - low_bits);
+  const std::size_t end = claims.offset + claims.length;
 #pragma omp parallel for schedule(static)
-  for (std::size_t high = 0; high < length; ++high) {
+  for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
     const F* value = data.data() + 2 * lanes * high;
     const std::size_t first = claims.offset + (high << low_bits) + low.first;
-    visit_share(columns, first, first + lanes, [&](std::size_t place, std::size_t) {
+    visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
       weights[place] += E{value[0], value[1]};
       value += 2;
     });

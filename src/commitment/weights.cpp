@@ -78,8 +78,9 @@ const WeightEvaluator::Tensor& WeightEvaluator::tensor(std::size_t number) {
   const std::vector<E> lower = eq_table(point.subspan(high_bits - second, second));
   tensor.selectors.reserve(shape.chunk_count());
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-    const std::size_t place = layout_.offset(number, chunk) >> chunk_bits;
-    tensor.selectors.push_back(upper[place >> second] * lower[place & (lower.size() - 1)]);
+    const std::uint64_t place = (first_ + layout_.offset(number, chunk)) >> chunk_bits;
+    tensor.selectors.push_back(upper[static_cast<std::size_t>(place >> second)] *
+                               lower[static_cast<std::size_t>(place & (lower.size() - 1))]);
   }
   return tensor;
 }

@@ -24,11 +24,14 @@ struct ChunkPoint {
 /// when a chunk is larger (the low bits that they cover).
 ChunkPoint split_chunk_point(const Shape& shape, std::span<const E> point);
 
-/// The multilinear extension of claims' weights, spread over the oracle by its layout, at one point of the oracle.
+/// The multilinear extension of claims' weights, spread over the oracle by its layout, at one point of an index space
+/// that the oracle lies in.
 class WeightEvaluator {
  public:
-  /// Keeps a reference to `layout`; `point` has layout.log_size() coordinates.
-  WeightEvaluator(const OracleLayout& layout, Point point) : layout_(layout), point_(std::move(point)) {}
+  /// Keeps a reference to `layout`. `point`: at least layout.log_size() coordinates; `first`: the oracle's first index
+  /// there, a multiple of its largest chunk.
+  WeightEvaluator(const OracleLayout& layout, Point point, std::uint64_t first = 0)
+      : layout_(layout), point_(std::move(point)), first_(first) {}
   /// O(chunks of the tensor + entries of the heads).
   E evaluate(const LinearForm& claim);
 
@@ -41,6 +44,7 @@ class WeightEvaluator {
 
   const OracleLayout& layout_;
   Point point_;
+  std::uint64_t first_;
   std::map<std::size_t, Tensor> tensors_;
 };
 

@@ -230,7 +230,10 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     oracles.push_back({plan.state_layout, plan.state_oracle, {}});
   }
   const OpeningSchedule schedule = opening_schedule(oracles);
-  const double vector = power_of_two(schedule.log_vector) / parts.job().ranks;  // of v_0, which ranks share
+  // of v_0, which ranks share
+  const double vector =
+      (parts.alone() ? static_cast<double>(schedule.vector_size) : power_of_two(schedule.log_vector)) /
+      parts.job().ranks;
   add(Work::vector_element, vector);
   add(Work::opening, 1);
   for (std::size_t j = 0; j < oracles.size(); ++j) {

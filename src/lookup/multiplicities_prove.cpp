@@ -3,6 +3,7 @@
 #include <functional>
 #include <stdexcept>
 #include "lookup/fraction_tree.hpp"
+#include "lookup/strange_value.hpp"
 
 namespace tessera {
 
@@ -47,7 +48,7 @@ std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructur
   std::int64_t failed = outside ? 1 : 0;
   comm.all_reduce_max(std::span(&failed, 1));
   if (failed != 0 && strangers == Strangers::refuse) {
-    throw std::logic_error("count_multiplicities: a looked-up value is not a row of its table");
+    throw StrangeValue("count_multiplicities: a looked-up value is not a row of its table");
   }
   comm.all_reduce_sum(std::span(total));
   std::vector<std::vector<std::int64_t>> result;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 #include "base/errors.hpp"
+#include "base/side_by_side.hpp"
 #include "base/text.hpp"
 #include "model/checkpoint.hpp"
 #include "model/checkpoint_tensors.hpp"
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::string list(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
 
-/// Hands out the tensors of a checkpoint under names without prefix and remembers which were asked for.
+/// Hands out the tensors of a checkpoint under names without prefix and remembers which belong to the model.
 class TensorSource {
  public:
   TensorSource(const StoredTensors& tensors, const std::string& prefix) : tensors_(tensors) {
@@ -42,22 +43,15 @@ class TensorSource {
     }
   }
 
-  /// Values of a checked tensor. They stay until another one is taken: parts of one tensor are asked for in a row.
-  const std::vector<float>& take(const std::string& name) {
-    if (name != taken_) {
-      values_ = tensors_.read(stored_.at(name));
-      unused_.erase(name);
-      taken_ = name;
-    }
-    return values_;
-  }
+  /// All values of a checked tensor.
+  [[nodiscard]] std::vector<float> read(const std::string& name) const { return tensors_.read(stored_.at(name)); }
 
   /// Rows of a checked tensor, with no other memory for them.
-  void read_rows(const std::string& name, Range rows, std::span<float> values) {
+  void read_rows(const std::string& name, Range rows, std::span<float> values) const {
     tensors_.read_rows(stored_.at(name), rows, values);
-    unused_.erase(name);
   }
 
+  /// No complaint if it is there and nothing else is made of it.
   void ignore(const std::string& name) { unused_.erase(name); }
 
   /// The head of a tied model, if it is stored.
@@ -67,6 +61,7 @@ class TensorSource {
       return;
     }
     check(name, extents);
+    ignore(name);
     std::vector<float> row(extents.back());
     for (std::size_t first = 0; first < extents.front(); ++first) {
       read_rows(name, {first, first + 1}, row);
@@ -89,8 +84,6 @@ class TensorSource {
   const StoredTensors& tensors_;
   std::map<std::string, std::string> stored_;  // name without prefix -> as stored
   std::set<std::string> unused_;               // names without prefix
-  std::string taken_;
-  std::vector<float> values_;
 };
 
 /// Copies columns [first, first + outputs) of an (inputs, width) matrix to an (outputs, inputs) one.
@@ -147,19 +140,40 @@ void separate_halves(std::span<float> rows, std::size_t head_size, std::size_t c
   }
 }
 
-/// Copies a parameter's part of a stored tensor.
-void copy_part(const ParameterRow& row, const TensorNaming& naming, const std::string& name, std::size_t head_size,
-               TensorSource& source, const RowBlock<float>& target) {
-  const CheckpointPlace& place = row.checkpoint;
-  const std::size_t first = place.part * target.held.size();
-  const std::span<float> values = target.rows(target.held);
-  if (place.transposed && naming.transposed) {
-    copy_transposed(values, source.take(name), target.columns, place.parts * target.held.size(), first);
-  } else {
-    source.read_rows(name, {first, first + target.held.size()}, values);
-  }
-  if (naming.interleaved && (row.id == wq || row.id == wk)) {
-    separate_halves(values, head_size, target.columns);
+/// A stored tensor and what is made of it.
+struct StoredUse {
+  std::string name;
+  std::vector<std::pair<ParameterRow, std::size_t>> parts;  // with block
+};
+
+/// All tensors that a model has, each once.
+std::vector<StoredUse> stored_uses(const ModelShape& shape, const TensorNaming& naming) {
+  std::vector<StoredUse> uses;
+  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
+    if (uses.empty() || uses.back().name != name) {  // parts of one follow each other
+      uses.push_back({name, {}});
+    }
+    uses.back().parts.emplace_back(row, block);
+  });
+  return uses;
+}
+
+/// Copies the parts of a stored tensor where they belong.
+void copy_parts(const StoredUse& use, const TensorNaming& naming, const TensorSource& source, FloatModel& model) {
+  const bool transposed = use.parts.front().first.checkpoint.transposed && naming.transposed;
+  const std::vector<float> matrix = transposed ? source.read(use.name) : std::vector<float>();
+  for (const auto& [row, block] : use.parts) {
+    const RowBlock<float> target = model.parameters[row.id].block(block);
+    const std::size_t first = row.checkpoint.part * target.held.size();
+    const std::span<float> values = target.rows(target.held);
+    if (transposed) {
+      copy_transposed(values, matrix, target.columns, row.checkpoint.parts * target.held.size(), first);
+    } else {
+      source.read_rows(use.name, {first, first + target.held.size()}, values);
+    }
+    if (naming.interleaved && (row.id == wq || row.id == wk)) {
+      separate_halves(values, model.shape.head_size(), target.columns);
+    }
   }
 }
 
@@ -171,9 +185,11 @@ FloatModel load(const CheckpointConfig& config, const StoredTensors& tensors, co
     source.check(name, stored_extents(row, shape, naming));
   });
   FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
-  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
-    copy_part(row, naming, name, shape.head_size(), source, model.parameters[row.id].block(block));
-  });
+  const std::vector<StoredUse> uses = stored_uses(shape, naming);
+  for (const StoredUse& use : uses) {
+    source.ignore(use.name);
+  }
+  run_side_by_side(uses.size(), [&](std::size_t i) { copy_parts(uses[i], naming, source, model); });
   for (const std::string& name : naming.ignored) {
     source.ignore(name);
   }

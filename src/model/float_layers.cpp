@@ -1,7 +1,5 @@
 #include "model/float_layers.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,83 +7,95 @@
 #include <string>
 
 #include "arithmetic/integer_product.hpp"
+#include "model/exponentials.hpp"
 
 namespace tessera {
 namespace {
 
-int blas_int(std::size_t value) { return static_cast<int>(value); }
-
-double gelu(double z) {
-  static const double root = std::sqrt(2.0 / std::acos(-1.0));
-  return 0.5 * z * (1.0 + std::tanh(root * (z + 0.044715 * z * z * z)));
-}
-
-double silu(double z) { return z / (1.0 + std::exp(-z)); }
+constexpr std::size_t piece = std::size_t{1} << 14U;  // values of an activation that a thread takes at a time
 
 }  // namespace
 
-std::vector<double> layer_norm(std::span<const double> x, std::span<const double> gamma, std::span<const double> beta,
-                               double epsilon) {
+template <class Real>
+std::vector<Real> layer_norm(std::span<const Real> x, std::span<const Real> gamma, std::span<const Real> beta,
+                             double epsilon) {
   const std::size_t d = gamma.size();
-  std::vector<double> u(x.size());
+  std::vector<Real> u(x.size());
 #pragma omp parallel for schedule(static) if (x.size() > parallel_work)
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
-    const std::span<const double> row = x.subspan(begin, d);
+    const std::span<const Real> row = x.subspan(begin, d);
     const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(d);
     double variance = 0;
-    for (const double value : row) {
+    for (const Real value : row) {
       variance += (value - mean) * (value - mean);
     }
     const double inverse = 1.0 / std::sqrt(variance / static_cast<double>(d) + epsilon);
     for (std::size_t f = 0; f < d; ++f) {
-      u[begin + f] = (row[f] - mean) * inverse * gamma[f] + beta[f];
+      u[begin + f] = static_cast<Real>((row[f] - mean) * inverse) * gamma[f] + beta[f];
     }
   }
   return u;
 }
 
-std::vector<double> rms_norm(std::span<const double> x, std::span<const double> gamma, double epsilon) {
+template <class Real>
+std::vector<Real> rms_norm(std::span<const Real> x, std::span<const Real> gamma, double epsilon) {
   const std::size_t d = gamma.size();
-  std::vector<double> u(x.size());
+  std::vector<Real> u(x.size());
 #pragma omp parallel for schedule(static) if (x.size() > parallel_work)
   for (std::size_t begin = 0; begin < x.size(); begin += d) {
-    const std::span<const double> row = x.subspan(begin, d);
+    const std::span<const Real> row = x.subspan(begin, d);
     const double squares = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     const double inverse = 1.0 / std::sqrt(squares / static_cast<double>(d) + epsilon);
     for (std::size_t f = 0; f < d; ++f) {
-      u[begin + f] = row[f] * inverse * gamma[f];
+      u[begin + f] = static_cast<Real>(row[f] * inverse) * gamma[f];
     }
   }
   return u;
 }
 
-std::vector<double> activation(std::string_view name, const std::vector<double>& z) {
+template <class Real>
+std::vector<Real> activation(std::string_view name, const std::vector<Real>& z) {
   if (name != "gelu" && name != "silu") {
     throw std::logic_error("activation " + std::string(name) + ": not known");
   }
-  std::vector<double> a(z.size());
-  double (*const function)(double) = name == "gelu" ? gelu : silu;
+  std::vector<Real> a(z.size());
+  void (*const function)(std::span<const Real>, std::span<Real>) = name == "gelu" ? gelu<Real> : silu<Real>;
 #pragma omp parallel for schedule(static) if (z.size() > parallel_work)
-  for (std::size_t i = 0; i < z.size(); ++i) {
-    a[i] = function(z[i]);
+  for (std::size_t first = 0; first < z.size(); first += piece) {
+    const std::size_t size = std::min(piece, z.size() - first);
+    function(std::span(z).subspan(first, size), std::span(a).subspan(first, size));
   }
   return a;
 }
 
-void rotate(std::span<double> row, std::span<const double> cosines, std::span<const double> sines) {
+template <class Real>
+void rotate(std::span<Real> row, std::span<const Real> cosines, std::span<const Real> sines) {
   const std::size_t half = cosines.size();
   for (std::size_t head = 0; head < row.size(); head += 2 * half) {
     for (std::size_t i = head; i < head + half; ++i) {
-      const double first = row[i];
-      const double second = row[i + half];
+      const Real first = row[i];
+      const Real second = row[i + half];
       row[i] = first * cosines[i - head] - second * sines[i - head];
       row[i + half] = second * cosines[i - head] + first * sines[i - head];
     }
   }
 }
 
-void add_to(std::vector<double>& x, const std::vector<double>& update) {
-  cblas_daxpy(blas_int(x.size()), 1.0, update.data(), 1, x.data(), 1);
+template <class Real>
+void add_to(std::vector<Real>& x, const std::vector<Real>& update) {
+#pragma omp parallel for simd schedule(static) if (parallel : x.size() > parallel_work)
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] += update[i];
+  }
 }
+
+#define TESSERA_FOR_REAL(Real)                                                                                        \
+  template std::vector<Real> layer_norm(std::span<const Real>, std::span<const Real>, std::span<const Real>, double); \
+  template std::vector<Real> rms_norm(std::span<const Real>, std::span<const Real>, double);                          \
+  template std::vector<Real> activation(std::string_view, const std::vector<Real>&);                                  \
+  template void rotate(std::span<Real>, std::span<const Real>, std::span<const Real>);                                \
+  template void add_to(std::vector<Real>&, const std::vector<Real>&)
+TESSERA_FOR_REAL(float);
+TESSERA_FOR_REAL(double);
 
 }  // namespace tessera

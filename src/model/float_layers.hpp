@@ -5,38 +5,45 @@
 #include <vector>
 
 /// \file
-/// Steps of the float64 transformer on matrices (row, feature).
+/// Steps of the float transformer on matrices (row, feature). Real is float or double.
 
 namespace tessera {
 
 /// Products of numbers below which a step is not worth waking other threads.
 inline constexpr std::size_t parallel_products = std::size_t{1} << 22U;
 
-/// A matrix W (out, in) as a checkpoint has it; products are of values*factor in float64.
+/// A matrix W (out, in) as a checkpoint has it; products are of values*factor.
 struct FloatMatrix {
   std::span<const float> values;
   double factor = 1;
 };
 
-/// Y (rows, out) = X (rows, in) * W^T + bias in float64; no bias if that is empty. On OpenMP's threads, each of which
-/// widens the rows of W that it multiplies with: of few rows X in registers, of many a slice of W at a time.
-std::vector<double> linear(std::span<const double> x, const FloatMatrix& weight, std::size_t in,
-                           std::span<const double> bias = {});
+/// Y (rows, out) = X (rows, in) * W^T + bias, in Real; no bias if that is empty. On OpenMP's threads. In float64, each
+/// thread widens the rows of W that it multiplies with: of few rows X in cache, of many a slice at a time. With few
+/// rows X each sum is taken in the order of the columns on any machine.
+template <class Real>
+std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std::size_t in,
+                         std::span<const Real> bias = {});
 
-/// (x - mean)/std*gamma + beta of every row.
-std::vector<double> layer_norm(std::span<const double> x, std::span<const double> gamma, std::span<const double> beta,
-                               double epsilon);
+/// (x - mean)/std*gamma + beta of every row; mean and std in float64.
+template <class Real>
+std::vector<Real> layer_norm(std::span<const Real> x, std::span<const Real> gamma, std::span<const Real> beta,
+                             double epsilon);
 
-/// x/sqrt(mean of x^2)*gamma of every piece as long as gamma: rows, or the heads of rows.
-std::vector<double> rms_norm(std::span<const double> x, std::span<const double> gamma, double epsilon);
+/// x/sqrt(mean of x^2)*gamma of every piece as long as gamma: rows, or the heads of rows; the mean in float64.
+template <class Real>
+std::vector<Real> rms_norm(std::span<const Real> x, std::span<const Real> gamma, double epsilon);
 
 /// The activation of that name: "gelu" (tanh form) or "silu". Throws std::logic_error for another.
-std::vector<double> activation(std::string_view name, const std::vector<double>& z);
+template <class Real>
+std::vector<Real> activation(std::string_view name, const std::vector<Real>& z);
 
 /// Turns pairs (i, i + m/2) of every head of one row by the cosines and sines of its position, m/2 each.
-void rotate(std::span<double> row, std::span<const double> cosines, std::span<const double> sines);
+template <class Real>
+void rotate(std::span<Real> row, std::span<const Real> cosines, std::span<const Real> sines);
 
 /// x += update.
-void add_to(std::vector<double>& x, const std::vector<double>& update);
+template <class Real>
+void add_to(std::vector<Real>& x, const std::vector<Real>& update);
 
 }  // namespace tessera

@@ -8,6 +8,7 @@
 
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
+#include "model/exponentials.hpp"
 #include "model/float_layers.hpp"
 #include "model/rope.hpp"
 
@@ -16,39 +17,59 @@ namespace {
 
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
-/// exp(row - maximum) over its sum.
-void soft_max(std::span<double> row) {
-  const double maximum = *std::max_element(row.begin(), row.end());
-  double sum = 0;
-  for (double& value : row) {
-    value = std::exp(value - maximum);
-    sum += value;
+/// exp(row - maximum) over its sum. Returns the largest absolute value that was there.
+template <class Real>
+Real soft_max(std::span<Real> row) {
+  Real most = row.front();
+  Real least = row.front();
+#pragma omp simd reduction(max : most) reduction(min : least)
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    most = std::max(most, row[i]);
+    least = std::min(least, row[i]);
   }
-  cblas_dscal(blas_int(row.size()), 1.0 / sum, row.data(), 1);
+  const auto inverse = static_cast<Real>(1.0 / exponentials(row, most));
+  for (Real& value : row) {
+    value *= inverse;
+  }
+  return std::max(std::abs(most), std::abs(least));
+}
+
+/// C (rows, columns) = A (rows, inner) * B, or B^T; row strides in elements.
+void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const double* a,
+              std::size_t a_stride, const double* b, std::size_t b_stride, double* c, std::size_t c_stride) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, transposed ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns),
+              blas_int(inner), 1.0, a, blas_int(a_stride), b, blas_int(b_stride), 0.0, c, blas_int(c_stride));
+}
+void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
+              std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, transposed ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns),
+              blas_int(inner), 1.0F, a, blas_int(a_stride), b, blas_int(b_stride), 0.0F, c, blas_int(c_stride));
 }
 
 }  // namespace
 
 /// Adds what passes by to ranges and channel maxima, if they are asked for.
-class FloatTransformer::Recorder {
+template <class Real>
+class BasicTransformer<Real>::Recorder {
  public:
   Recorder(const ModelShape& shape, ActivationRanges* ranges, ChannelMaxima* channels)
       : shape_(shape), ranges_(ranges), channels_(shape.gpt2() ? nullptr : channels) {}
 
-  void range(const std::string& kind, std::span<const double> values) const {
+  void range(const std::string& kind, std::span<const Real> values) const {
     if (ranges_ == nullptr) {
       return;
     }
-    double maximum = (*ranges_)[kind];
+    Real maximum = 0;
 #pragma omp parallel for simd schedule(static) reduction(max : maximum) if (parallel : values.size() > parallel_work)
     for (std::size_t i = 0; i < values.size(); ++i) {
       maximum = std::max(maximum, std::abs(values[i]));
     }
-    (*ranges_)[kind] = maximum;
+    double& largest = (*ranges_)[kind];
+    largest = std::max(largest, static_cast<double>(maximum));
   }
 
   /// Rows of `count` channels.
-  void channels(const std::string& place, std::size_t block, std::span<const double> rows, std::size_t count) const {
+  void channels(const std::string& place, std::size_t block, std::span<const Real> rows, std::size_t count) const {
     fold(place, block, rows, count, count, [](std::size_t feature) { return feature; });
   }
 
@@ -64,7 +85,7 @@ class FloatTransformer::Recorder {
 
  private:
   /// channel(feature) < count says where a row's feature counts.
-  void fold(const std::string& place, std::size_t block, std::span<const double> rows, std::size_t width,
+  void fold(const std::string& place, std::size_t block, std::span<const Real> rows, std::size_t width,
             std::size_t count, const auto& channel) const {
     if (channels_ == nullptr) {
       return;
@@ -75,7 +96,7 @@ class FloatTransformer::Recorder {
     for (std::size_t begin = 0; begin < rows.size(); begin += width) {
       for (std::size_t feature = 0; feature < width; ++feature) {
         double& maximum = maxima[channel(feature)];
-        maximum = std::max(maximum, std::abs(rows[begin + feature]));
+        maximum = std::max(maximum, static_cast<double>(std::abs(rows[begin + feature])));
       }
     }
   }
@@ -85,25 +106,31 @@ class FloatTransformer::Recorder {
   ChannelMaxima* channels_;
 };
 
-KeyValueCache::KeyValueCache(std::size_t blocks, std::size_t positions, std::size_t features)
+template <class Real>
+BasicCache<Real>::BasicCache(std::size_t blocks, std::size_t positions, std::size_t features)
     : capacity(positions),
-      keys(blocks, std::vector<double>(positions * features)),
-      values(blocks, std::vector<double>(positions * features)) {}
+      keys(blocks, std::vector<Real>(positions * features)),
+      values(blocks, std::vector<Real>(positions * features)) {}
 
-KeyValueCache::KeyValueCache(const ModelShape& shape, std::size_t positions)
-    : KeyValueCache(shape.n_layer, positions, shape.key_features()) {}
+template <class Real>
+BasicCache<Real>::BasicCache(const ModelShape& shape, std::size_t positions)
+    : BasicCache(shape.n_layer, positions, shape.key_features()) {}
 
-KeyValueCache KeyValueCache::of_one_pass(const ModelShape& shape, std::size_t positions) {
+template <class Real>
+BasicCache<Real> BasicCache<Real>::of_one_pass(const ModelShape& shape, std::size_t positions) {
   return {1, positions, shape.key_features()};
 }
 
-FloatTransformer::FloatTransformer(const FloatModel& model)
-    : FloatTransformer(std::shared_ptr<const FloatModel>(std::shared_ptr<void>(), &model)) {}
+template <class Real>
+BasicTransformer<Real>::BasicTransformer(const FloatModel& model)
+    : BasicTransformer(std::shared_ptr<const FloatModel>(std::shared_ptr<void>(), &model)) {}
 
-FloatTransformer::FloatTransformer(FloatModel&& model)
-    : FloatTransformer(std::make_shared<const FloatModel>(std::move(model))) {}
+template <class Real>
+BasicTransformer<Real>::BasicTransformer(FloatModel&& model)
+    : BasicTransformer(std::make_shared<const FloatModel>(std::move(model))) {}
 
-FloatTransformer::FloatTransformer(std::shared_ptr<const FloatModel> model)
+template <class Real>
+BasicTransformer<Real>::BasicTransformer(std::shared_ptr<const FloatModel> model)
     : shape_(model->shape),
       epsilon_(model->layer_norm_epsilon),
       activation_(model->activation),
@@ -114,15 +141,18 @@ FloatTransformer::FloatTransformer(std::shared_ptr<const FloatModel> model)
     if (row.columns == ParameterAxis::none) {
       const std::span<const float> values = model_->parameters[row.id].values();
       vectors_[row.id].resize(values.size());
-      std::ranges::transform(values, vectors_[row.id].begin(), [factor](float value) { return value * factor; });
+      std::ranges::transform(values, vectors_[row.id].begin(),
+                             [factor](float value) { return static_cast<Real>(value * factor); });
     }
   }
   if (!shape_.gpt2()) {
-    rotary_ = rotary_values(model_->rope, shape_);
+    const std::vector<double> turns = rotary_values(model_->rope, shape_);
+    rotary_.assign(turns.begin(), turns.end());
   }
 }
 
-std::span<const double> FloatTransformer::vector(ParameterId id, std::size_t block) const {
+template <class Real>
+std::span<const Real> BasicTransformer<Real>::vector(ParameterId id, std::size_t block) const {
   if (vectors_[id].empty()) {
     return {};
   }
@@ -130,20 +160,29 @@ std::span<const double> FloatTransformer::vector(ParameterId id, std::size_t blo
   return std::span(vectors_[id]).subspan(block * size, size);
 }
 
-FloatMatrix FloatTransformer::matrix(ParameterId id, std::size_t block) const {
+template <class Real>
+FloatMatrix BasicTransformer<Real>::matrix(ParameterId id, std::size_t block) const {
   const std::span<const float> values = model_->parameters[id].values();
   const std::size_t size = values.size() / model_->parameters[id].extents().blocks;
   return {values.subspan(block * size, size), factors_[id]};
 }
 
-FloatTransformer::Values FloatTransformer::norm(const Values& x, ParameterId gamma, ParameterId beta,
-                                                std::size_t block) const {
-  return shape_.gpt2() ? layer_norm(x, vector(gamma, block), vector(beta, block), epsilon_)
-                       : rms_norm(x, vector(gamma, block), epsilon_);
+template <class Real>
+auto BasicTransformer<Real>::product(const Values& x, ParameterId weight, std::size_t block,
+                                     std::span<const Real> bias) const -> Values {
+  return linear<Real>(x, matrix(weight, block), parameter_row(shape_, weight).extents(shape_).columns, bias);
 }
 
-FloatTransformer::Values FloatTransformer::embed(std::span<const KeyValueCache> sequences,
-                                                 std::span<const std::uint32_t> tokens, std::size_t count) const {
+template <class Real>
+auto BasicTransformer<Real>::norm(const Values& x, ParameterId gamma, ParameterId beta, std::size_t block) const
+    -> Values {
+  return shape_.gpt2() ? layer_norm<Real>(x, vector(gamma, block), vector(beta, block), epsilon_)
+                       : rms_norm<Real>(x, vector(gamma, block), epsilon_);
+}
+
+template <class Real>
+auto BasicTransformer<Real>::embed(std::span<const Cache> sequences, std::span<const std::uint32_t> tokens,
+                                   std::size_t count) const -> Values {
   const std::size_t d = shape_.n_embd;
   Values x(tokens.size() * d);
   for (std::size_t row = 0; row < sequences.size() * count; ++row) {
@@ -158,7 +197,8 @@ FloatTransformer::Values FloatTransformer::embed(std::span<const KeyValueCache> 
   return x;
 }
 
-void FloatTransformer::rotate_rows(std::span<const KeyValueCache> sequences, std::size_t count, Values& values) const {
+template <class Real>
+void BasicTransformer<Real>::rotate_rows(std::span<const Cache> sequences, std::size_t count, Values& values) const {
   const std::size_t half = shape_.head_size() / 2;
   const std::size_t rows = sequences.size() * count;
   const Values beyond(half);  // no rotation: zeros
@@ -173,18 +213,17 @@ void FloatTransformer::rotate_rows(std::span<const KeyValueCache> sequences, std
   }
 }
 
-FloatTransformer::Projections FloatTransformer::project(std::span<const KeyValueCache> sequences, std::size_t block,
-                                                        std::size_t count, const Values& u,
-                                                        const Recorder& record) const {
-  const std::size_t d = shape_.n_embd;
-  Values q = linear(u, matrix(wq, block), d, vector(bq, block));
-  Values k = linear(u, matrix(wk, block), d, vector(bk, block));
-  Values v = linear(u, matrix(wv, block), d, vector(bv, block));
+template <class Real>
+auto BasicTransformer<Real>::project(std::span<const Cache> sequences, std::size_t block, std::size_t count,
+                                     const Values& u, const Recorder& record) const -> Projections {
+  Values q = product(u, wq, block, vector(bq, block));
+  Values k = product(u, wk, block, vector(bk, block));
+  Values v = product(u, wv, block, vector(bv, block));
   if (shape_.head_norm) {
     record.range("hq", q);
     record.range("hk", k);
-    q = rms_norm(q, vector(gamma_q, block), epsilon_);
-    k = rms_norm(k, vector(gamma_k, block), epsilon_);
+    q = rms_norm<Real>(q, vector(gamma_q, block), epsilon_);
+    k = rms_norm<Real>(k, vector(gamma_k, block), epsilon_);
   }
   if (!shape_.gpt2()) {
     rotate_rows(sequences, count, q);
@@ -200,8 +239,9 @@ FloatTransformer::Projections FloatTransformer::project(std::span<const KeyValue
 }
 
 // Per sequence and query head: scores (query, key) = Q K^T, causal soft-max, y = P V.
-FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache> sequences, std::size_t block,
-                                                  std::size_t count, const Values& q, const Recorder& record) const {
+template <class Real>
+auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_t block, std::size_t count,
+                                    const Values& q, const Recorder& record) const -> Values {
   const std::size_t wide = shape_.query_features();
   const std::size_t narrow = shape_.key_features();
   const std::size_t m = shape_.head_size();
@@ -216,27 +256,22 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
     for (std::size_t number = 0; number < largest.size(); ++number) {
       const std::size_t s = number / shape_.n_head;
       const std::size_t head = number % shape_.n_head;
-      const KeyValueCache& cache = sequences[s];
+      const Cache& cache = sequences[s];
       const std::size_t past = cache.length;
       const std::size_t keys = past + count;
       scores.resize(count * keys);
       const std::size_t rows = s * count * wide + head * m;
       const std::size_t shared = head / shape_.group() * m;  // columns of keys and values
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(count), blas_int(keys), blas_int(m), 1.0,
-                  q.data() + rows, blas_int(wide), cache.keys_of(block).data() + shared, blas_int(narrow), 0.0,
-                  scores.data(), blas_int(keys));
+      multiply(true, count, keys, m, q.data() + rows, wide, cache.keys_of(block).data() + shared, narrow, scores.data(),
+               keys);
       for (std::size_t i = 0; i < count; ++i) {
-        const std::span<double> row(scores.data() + i * keys, keys);
-        const std::span<double> seen = row.first(past + i + 1);
-        for (const double score : seen) {
-          largest[number] = std::max(largest[number], std::abs(score));
-        }
-        soft_max(seen);
-        std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), 0.0);
+        const std::span<Real> row(scores.data() + i * keys, keys);
+        const std::span<Real> seen = row.first(past + i + 1);
+        largest[number] = std::max(largest[number], soft_max(seen));
+        std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), Real{0});
       }
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas_int(count), blas_int(m), blas_int(keys), 1.0,
-                  scores.data(), blas_int(keys), cache.values_of(block).data() + shared, blas_int(narrow), 0.0,
-                  y.data() + rows, blas_int(wide));
+      multiply(false, count, m, keys, scores.data(), keys, cache.values_of(block).data() + shared, narrow,
+               y.data() + rows, wide);
     }
   }
   record.range("score", largest);
@@ -244,28 +279,31 @@ FloatTransformer::Values FloatTransformer::attend(std::span<const KeyValueCache>
   return y;
 }
 
-FloatTransformer::Values FloatTransformer::mlp(const Values& u, std::size_t block, const Recorder& record) const {
-  const Values z = linear(u, matrix(w1, block), shape_.n_embd, vector(b1, block));
+template <class Real>
+auto BasicTransformer<Real>::mlp(const Values& u, std::size_t block, const Recorder& record) const -> Values {
+  const Values z = product(u, w1, block, vector(b1, block));
   const Values g = activation(activation_, z);
   record.range("mlp", z);
   record.range("gelu", g);
-  return linear(g, matrix(w2, block), shape_.n_inner, vector(b2, block));
+  return product(g, w2, block, vector(b2, block));
 }
 
-FloatTransformer::Values FloatTransformer::gated_mlp(const Values& u, std::size_t block, const Recorder& record) const {
-  const Values z = linear(u, matrix(w_gate, block), shape_.n_embd);
+template <class Real>
+auto BasicTransformer<Real>::gated_mlp(const Values& u, std::size_t block, const Recorder& record) const -> Values {
+  const Values z = product(u, w_gate, block);
   Values t = activation(activation_, z);
   record.range("mlp", z);
   record.range("gelu", t);
-  const Values up = linear(u, matrix(w_up, block), shape_.n_embd);
+  const Values up = product(u, w_up, block);
   std::ranges::transform(t, up, t.begin(), std::multiplies<>());
   record.range("product", t);
   record.channels("product", block, t, shape_.n_inner);
-  return linear(t, matrix(w_down, block), shape_.n_inner);
+  return product(t, w_down, block);
 }
 
-void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, Values& x,
-                                 const Recorder& record) const {
+template <class Real>
+void BasicTransformer<Real>::run_block(std::span<Cache> sequences, std::size_t block, std::size_t count, Values& x,
+                                       const Recorder& record) const {
   const auto update = [&](const Values& change) {
     add_to(x, change);
     record.range("update", change);
@@ -284,7 +322,7 @@ void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t
     std::copy_n(of.v.begin() + begin, length, sequences[s].values_of(block).begin() + place);
   }
   const Values y = attend(sequences, block, count, of.q, record);
-  update(linear(y, matrix(wo, block), shape_.query_features(), vector(bo, block)));
+  update(product(y, wo, block, vector(bo, block)));
 
   const Values u2 = norm(x, gamma2, beta2, block);
   record.range("u2", u2);
@@ -292,11 +330,12 @@ void FloatTransformer::run_block(std::span<KeyValueCache> sequences, std::size_t
   update(shape_.gpt2() ? mlp(u2, block, record) : gated_mlp(u2, block, record));
 }
 
-std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
-                                             ActivationRanges* ranges, ChannelMaxima* channels) const {
+template <class Real>
+auto BasicTransformer<Real>::extend(std::span<Cache> sequences, std::span<const std::uint32_t> tokens,
+                                    ActivationRanges* ranges, ChannelMaxima* channels) const -> Values {
   const Recorder record(shape_, ranges, channels);
   const std::size_t count = sequences.empty() ? 0 : tokens.size() / sequences.size();
-  for (const KeyValueCache& cache : sequences) {
+  for (const Cache& cache : sequences) {
     if (cache.length + count > cache.capacity) {
       throw InputError("sequence: expected at most " + std::to_string(cache.capacity) + " tokens, found " +
                        std::to_string(cache.length + count));
@@ -310,7 +349,7 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
   for (std::size_t block = 0; block < shape_.n_layer; ++block) {
     run_block(sequences, block, count, x, record);
   }
-  for (KeyValueCache& cache : sequences) {
+  for (Cache& cache : sequences) {
     cache.length += count;
   }
   Values uf = norm(x, gammaf, betaf, 0);
@@ -321,8 +360,14 @@ std::vector<double> FloatTransformer::extend(std::span<KeyValueCache> sequences,
   return uf;
 }
 
-std::vector<double> FloatTransformer::logits(std::span<const double> hidden) const {
+template <class Real>
+auto BasicTransformer<Real>::logits(std::span<const Real> hidden) const -> Values {
   return linear(hidden, matrix(shape_.tied ? embedding : head, 0), shape_.n_embd);
 }
+
+template struct BasicCache<float>;
+template struct BasicCache<double>;
+template class BasicTransformer<float>;
+template class BasicTransformer<double>;
 
 }  // namespace tessera

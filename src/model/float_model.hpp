@@ -26,70 +26,74 @@ using ActivationRanges = std::map<std::string, double>;
 using ChannelMaxima = std::map<std::string, std::vector<double>>;
 
 /// Keys and values of the tokens that one sequence has seen so far, per block (position, key feature).
-struct KeyValueCache {
-  KeyValueCache(const ModelShape& shape, std::size_t positions);
+template <class Real>
+struct BasicCache {
+  BasicCache(const ModelShape& shape, std::size_t positions);
   /// For one call of extend(): all blocks use the same memory, one after the other.
-  static KeyValueCache of_one_pass(const ModelShape& shape, std::size_t positions);
-  std::size_t capacity = 0, length = 0;           // tokens
-  std::vector<std::vector<double>> keys, values;  // one (capacity, key_features) matrix a block, or one for all
+  static BasicCache of_one_pass(const ModelShape& shape, std::size_t positions);
+  std::size_t capacity = 0, length = 0;         // tokens
+  std::vector<std::vector<Real>> keys, values;  // one (capacity, key_features) matrix a block, or one for all
 
-  std::vector<double>& keys_of(std::size_t block) { return keys[keys.size() == 1 ? 0 : block]; }
-  std::vector<double>& values_of(std::size_t block) { return values[values.size() == 1 ? 0 : block]; }
-  [[nodiscard]] const std::vector<double>& keys_of(std::size_t block) const {
-    return keys[keys.size() == 1 ? 0 : block];
-  }
-  [[nodiscard]] const std::vector<double>& values_of(std::size_t block) const {
+  std::vector<Real>& keys_of(std::size_t block) { return keys[keys.size() == 1 ? 0 : block]; }
+  std::vector<Real>& values_of(std::size_t block) { return values[values.size() == 1 ? 0 : block]; }
+  [[nodiscard]] const std::vector<Real>& keys_of(std::size_t block) const { return keys[keys.size() == 1 ? 0 : block]; }
+  [[nodiscard]] const std::vector<Real>& values_of(std::size_t block) const {
     return values[values.size() == 1 ? 0 : block];
   }
 
  private:
-  KeyValueCache(std::size_t blocks, std::size_t positions, std::size_t features);
+  BasicCache(std::size_t blocks, std::size_t positions, std::size_t features);
 };
 
-/// The transformer in float64, on OpenMP's threads. Matrices stay float32 and are widened where they are multiplied
-/// (see linear()). Immutable. Positions from n_positions on have a zero position row, or zero queries and keys where
-/// they are rotated, as in the integer transformer, where filler tokens may lie there.
-class FloatTransformer {
+/// The transformer in Real, float or double, on OpenMP's threads. Matrices stay float32 and are widened where they are
+/// multiplied (see linear()). Immutable. Positions from n_positions on have a zero position row, or zero queries and
+/// keys where they are rotated, as in the integer transformer, where filler tokens may lie there.
+template <class Real>
+class BasicTransformer {
  public:
+  using Cache = BasicCache<Real>;
+  using Values = std::vector<Real>;
   /// Uses the parameters where they are: the model must outlive this and what is copied from it.
-  explicit FloatTransformer(const FloatModel& model);
+  explicit BasicTransformer(const FloatModel& model);
   /// Keeps the model.
-  explicit FloatTransformer(FloatModel&& model);
+  explicit BasicTransformer(FloatModel&& model);
   [[nodiscard]] const ModelShape& shape() const { return shape_; }
 
   /// Appends the same number of tokens to every sequence; `tokens` is (sequence, token), each sequence at its own
   /// length. Returns the final norm's output (sequence, token, feature). Throws InputError for an id outside the
   /// vocabulary and for a sequence beyond its cache's capacity.
-  std::vector<double> extend(std::span<KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
-                             ActivationRanges* ranges = nullptr, ChannelMaxima* channels = nullptr) const;
+  Values extend(std::span<Cache> sequences, std::span<const std::uint32_t> tokens, ActivationRanges* ranges = nullptr,
+                ChannelMaxima* channels = nullptr) const;
 
   /// Logits (row, vocabulary) of rows of extend()'s result.
-  [[nodiscard]] std::vector<double> logits(std::span<const double> hidden) const;
+  [[nodiscard]] Values logits(std::span<const Real> hidden) const;
 
  private:
-  using Values = std::vector<double>;
   class Recorder;
   struct Projections {
     Values q, k, v;  // (row, query feature), (row, key feature) twice
   };
 
-  explicit FloatTransformer(std::shared_ptr<const FloatModel> model);
+  explicit BasicTransformer(std::shared_ptr<const FloatModel> model);
   /// A vector of one block; of parameters without blocks, block 0 is all; empty where the model has none.
-  [[nodiscard]] std::span<const double> vector(ParameterId id, std::size_t block) const;
+  [[nodiscard]] std::span<const Real> vector(ParameterId id, std::size_t block) const;
   /// The same of a matrix, which there is.
   [[nodiscard]] FloatMatrix matrix(ParameterId id, std::size_t block) const;
+  /// X*W^T + b.
+  [[nodiscard]] Values product(const Values& x, ParameterId weight, std::size_t block,
+                               std::span<const Real> bias = {}) const;
   [[nodiscard]] Values norm(const Values& x, ParameterId gamma, ParameterId beta, std::size_t block) const;
-  [[nodiscard]] Values embed(std::span<const KeyValueCache> sequences, std::span<const std::uint32_t> tokens,
+  [[nodiscard]] Values embed(std::span<const Cache> sequences, std::span<const std::uint32_t> tokens,
                              std::size_t count) const;
-  [[nodiscard]] Projections project(std::span<const KeyValueCache> sequences, std::size_t block, std::size_t count,
+  [[nodiscard]] Projections project(std::span<const Cache> sequences, std::size_t block, std::size_t count,
                                     const Values& u, const Recorder& record) const;
   /// Turns the heads of all rows by the positions of their tokens.
-  void rotate_rows(std::span<const KeyValueCache> sequences, std::size_t count, Values& values) const;
-  [[nodiscard]] Values attend(std::span<const KeyValueCache> sequences, std::size_t block, std::size_t count,
-                              const Values& q, const Recorder& record) const;
+  void rotate_rows(std::span<const Cache> sequences, std::size_t count, Values& values) const;
+  [[nodiscard]] Values attend(std::span<const Cache> sequences, std::size_t block, std::size_t count, const Values& q,
+                              const Recorder& record) const;
   [[nodiscard]] Values mlp(const Values& u, std::size_t block, const Recorder& record) const;
   [[nodiscard]] Values gated_mlp(const Values& u, std::size_t block, const Recorder& record) const;
-  void run_block(std::span<KeyValueCache> sequences, std::size_t block, std::size_t count, Values& x,
+  void run_block(std::span<Cache> sequences, std::size_t block, std::size_t count, Values& x,
                  const Recorder& record) const;
 
   ModelShape shape_;
@@ -101,14 +105,20 @@ class FloatTransformer {
   ByParameter<Values> vectors_;    // (block, feature), times factor
 };
 
+using KeyValueCache = BasicCache<double>;
+using FloatTransformer = BasicTransformer<double>;
+/// Twice as fast, for sizes of activations.
+using SingleTransformer = BasicTransformer<float>;
+
 /// Perplexity over non-overlapping windows of n_positions tokens; token 0 of each window is not scored and the last,
 /// shorter window counts. Throws InputError if there is nothing to predict.
 Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32_t> tokens,
                       const Progress& progress = nullptr);
 
 /// Samples `count` sequences of `length` tokens side by side (one pass over the weights a step), each from `start`,
-/// which is its first token; temperature 0.9, among the 100 likeliest tokens. Same random numbers on any machine.
-std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer& model, std::uint32_t start,
+/// which is its first token; temperature 0.9, among the 100 likeliest tokens. Same random numbers on any machine;
+/// logits differ by rounding, so that two may choose different tokens where a number falls between them.
+std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model, std::uint32_t start,
                                                          std::size_t count, std::size_t length);
 
 }  // namespace tessera

@@ -10,17 +10,115 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t few_rows = 8;
-constexpr std::size_t outputs_at_once = 64;                        // of few rows
-constexpr std::size_t columns_at_once = 512;                       // of few rows: they stay in the first cache
+constexpr std::size_t single_rows = 2;  // too few for a tile
+constexpr std::size_t few_rows = 16;
+/// Rows of X in a tile: its sums stay in registers.
+template <class Real>
+constexpr std::size_t lanes_of = 64 / sizeof(Real);
+constexpr std::size_t tile_outputs = 6;                            // of few rows
+constexpr std::size_t columns_at_once = 1024, tiles_at_once = 16;  // of few rows
+constexpr std::size_t wide_stride = columns_at_once + 16;          // rows lie in other sets of the first cache
 constexpr std::size_t slice_entries = std::size_t{1} << 20U;       // of W in float64, a thread
 constexpr std::size_t least_slice = 16, slice_rows_multiple = 16;  // BLAS packs X anew for every slice
 
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
-TESSERA_CLONES void widen(const float* from, double factor, double* to, std::size_t size) {
+TESSERA_CLONES void scale(const float* from, double factor, double* to, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
     to[i] = static_cast<double>(from[i]) * factor;
+  }
+}
+TESSERA_CLONES void scale(const float* from, double factor, float* to, std::size_t size) {
+  const auto single = static_cast<float>(factor);
+  for (std::size_t i = 0; i < size; ++i) {
+    to[i] = from[i] * single;
+  }
+}
+
+/// A piece of tile_outputs rows of W: where the next one begins, and how far its rows are apart.
+struct NextPiece {
+  const float* values;
+  std::size_t stride;
+};
+
+/// sums (tile_outputs, lanes) = products of rows of `size` columns of W, `wide_stride` apart, with rows of X (column,
+/// lanes), summed in their order. Has the next piece of W fetched meanwhile.
+template <class Real>
+[[gnu::always_inline]] inline void multiply_lanes(const Real* w, const Real* x, std::size_t size, NextPiece next,
+                                                  Real* sums) {
+  constexpr std::size_t line = 16;  // floats
+  constexpr std::size_t lanes = lanes_of<Real>;
+  Real tile[tile_outputs][lanes] = {};
+  for (std::size_t begin = 0; begin < size; begin += line) {
+    for (std::size_t o = 0; o < tile_outputs; ++o) {
+      __builtin_prefetch(next.values + o * next.stride + begin);
+    }
+    for (std::size_t i = begin; i < std::min(size, begin + line); ++i) {
+      for (std::size_t o = 0; o < tile_outputs; ++o) {
+#pragma omp simd
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          tile[o][lane] += w[o * wide_stride + i] * x[i * lanes + lane];
+        }
+      }
+    }
+  }
+  std::copy_n(&tile[0][0], tile_outputs * lanes, sums);
+}
+TESSERA_CLONES void multiply_tile(const double* w, const double* x, std::size_t size, NextPiece next, double* sums) {
+  multiply_lanes(w, x, size, next, sums);
+}
+TESSERA_CLONES void multiply_tile(const float* w, const float* x, std::size_t size, NextPiece next, float* sums) {
+  multiply_lanes(w, x, size, next, sums);
+}
+
+/// X (rows, in) as (rows/lanes, in, lanes), with zeros where it has fewer rows.
+template <class Real>
+RawVector<Real> columns_first(std::span<const Real> x, std::size_t in) {
+  constexpr std::size_t lanes = lanes_of<Real>;
+  const std::size_t rows = x.size() / in;
+  RawVector<Real> columns;
+  columns.resize((rows + lanes - 1) / lanes * lanes * in);
+  std::ranges::fill(columns, Real{0});
+  for (std::size_t row = 0; row < rows; ++row) {
+    Real* const to = columns.data() + row / lanes * lanes * in + row % lanes;
+    for (std::size_t i = 0; i < in; ++i) {
+      to[i * lanes] = x[row * in + i];
+    }
+  }
+  return columns;
+}
+
+/// Adds the products to Y. Weights come from memory once.
+template <class Real>
+void multiply_few(std::span<const Real> x, const FloatMatrix& weight, std::size_t in, std::span<Real> y) {
+  constexpr std::size_t lanes = lanes_of<Real>;
+  const std::size_t out = weight.values.size() / in;
+  const std::size_t rows = x.size() / in;
+  const RawVector<Real> columns = columns_first(x, in);
+#pragma omp parallel if (rows * weight.values.size() > parallel_products)
+  {
+    std::vector<Real> wide(tile_outputs * wide_stride);
+    Real sums[tile_outputs * lanes];
+#pragma omp for schedule(dynamic, tiles_at_once)
+    for (std::size_t first = 0; first < out; first += tile_outputs) {
+      const std::size_t outputs = std::min(tile_outputs, out - first);
+      for (std::size_t column = 0; column < in; column += columns_at_once) {
+        const std::size_t size = std::min(columns_at_once, in - column);
+        const float* const w = weight.values.data() + first * in + column;
+        for (std::size_t o = 0; o < outputs; ++o) {
+          scale(w + o * in, weight.factor, wide.data() + o * wide_stride, size);
+        }
+        const NextPiece next{column + size < in ? w + size : w - column + outputs * in, in};
+        for (std::size_t row = 0; row < rows; row += lanes) {
+          multiply_tile(wide.data(), columns.data() + row * in + column * lanes, size, next, sums);
+          for (std::size_t lane = 0; lane < std::min(lanes, rows - row); ++lane) {
+            for (std::size_t o = 0; o < outputs; ++o) {
+              y[(row + lane) * out + first + o] += sums[o * lanes + lane];
+            }
+          }
+        }
+      }
+    }
   }
 }
 
@@ -33,49 +131,14 @@ TESSERA_CLONES double dot(const float* w, double factor, const double* x, std::s
   return sum;
 }
 
-/// sums[r] = w*x of four rows x, `stride` apart.
-TESSERA_CLONES void dot_four(const float* w, double factor, const double* x, std::size_t stride, std::size_t size,
-                             double* sums) {
-  const double* const x1 = x + stride;
-  const double* const x2 = x1 + stride;
-  const double* const x3 = x2 + stride;
-  double sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-#pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
-  for (std::size_t i = 0; i < size; ++i) {
-    const double value = static_cast<double>(w[i]) * factor;
-    sum0 += value * x[i];
-    sum1 += value * x1[i];
-    sum2 += value * x2[i];
-    sum3 += value * x3[i];
-  }
-  sums[0] = sum0;
-  sums[1] = sum1;
-  sums[2] = sum2;
-  sums[3] = sum3;
-}
-
-/// Adds the products to Y.
-void multiply_few(std::span<const double> x, const FloatMatrix& weight, std::size_t in, std::span<double> y) {
+/// Adds the products of one row or two to Y.
+void multiply_single(std::span<const double> x, const FloatMatrix& weight, std::size_t in, std::span<double> y) {
   const std::size_t out = weight.values.size() / in;
   const std::size_t rows = x.size() / in;
 #pragma omp parallel for schedule(static) if (rows * weight.values.size() > parallel_products)
-  for (std::size_t first = 0; first < out; first += outputs_at_once) {
-    for (std::size_t column = 0; column < in; column += columns_at_once) {
-      const std::size_t size = std::min(columns_at_once, in - column);
-      for (std::size_t o = first; o < std::min(out, first + outputs_at_once); ++o) {
-        const float* const w = weight.values.data() + o * in + column;
-        std::size_t row = 0;
-        for (; row + 4 <= rows; row += 4) {
-          double sums[4];
-          dot_four(w, weight.factor, x.data() + row * in + column, in, size, sums);
-          for (std::size_t r = 0; r < 4; ++r) {
-            y[(row + r) * out + o] += sums[r];
-          }
-        }
-        for (; row < rows; ++row) {
-          y[row * out + o] += dot(w, weight.factor, x.data() + row * in + column, size);
-        }
-      }
+  for (std::size_t o = 0; o < out; ++o) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      y[row * out + o] += dot(weight.values.data() + o * in, weight.factor, x.data() + row * in, in);
     }
   }
 }
@@ -96,25 +159,52 @@ void multiply_many(std::span<const double> x, const FloatMatrix& weight, std::si
 #pragma omp for schedule(dynamic)
     for (std::size_t first = 0; first < out; first += slice) {
       const std::size_t count = std::min(slice, out - first);
-      widen(weight.values.data() + first * in, weight.factor, wide.data(), count * in);
+      scale(weight.values.data() + first * in, weight.factor, wide.data(), count * in);
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(count), blas_int(in), 1.0, x.data(),
                   blas_int(in), wide.data(), blas_int(in), 1.0, y.data() + first, blas_int(out));
     }
   }
 }
 
+void multiply(std::span<const double> x, const FloatMatrix& weight, std::size_t in, std::span<double> y) {
+  const std::size_t rows = x.size() / in;
+  (rows <= single_rows ? multiply_single : rows <= few_rows ? multiply_few<double> : multiply_many)(x, weight, in, y);
+}
+
+void multiply(std::span<const float> x, const FloatMatrix& weight, std::size_t in, std::span<float> y) {
+  const std::size_t rows = x.size() / in;
+  if (rows <= few_rows) {
+    return multiply_few(x, weight, in, y);
+  }
+  use_single_threaded_blas();
+  const std::size_t out = weight.values.size() / in;
+  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+  const std::size_t slice = std::max(least_slice, (out + threads - 1) / threads);
+#pragma omp parallel for schedule(static) if (rows * weight.values.size() > parallel_products)
+  for (std::size_t first = 0; first < out; first += slice) {
+    const std::size_t count = std::min(slice, out - first);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(count), blas_int(in),
+                static_cast<float>(weight.factor), x.data(), blas_int(in), weight.values.data() + first * in,
+                blas_int(in), 1.0F, y.data() + first, blas_int(out));
+  }
+}
+
 }  // namespace
 
-std::vector<double> linear(std::span<const double> x, const FloatMatrix& weight, std::size_t in,
-                           std::span<const double> bias) {
+template <class Real>
+std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std::size_t in,
+                         std::span<const Real> bias) {
   const std::size_t out = weight.values.size() / in;
   const std::size_t rows = x.size() / in;
-  std::vector<double> y(rows * out);
+  std::vector<Real> y(rows * out);
   for (std::size_t row = 0; row < (bias.empty() ? 0 : rows); ++row) {
     std::copy(bias.begin(), bias.end(), y.begin() + static_cast<std::ptrdiff_t>(row * out));
   }
-  (rows <= few_rows ? multiply_few : multiply_many)(x, weight, in, y);
+  multiply(x, weight, in, y);
   return y;
 }
+
+template std::vector<float> linear(std::span<const float>, const FloatMatrix&, std::size_t, std::span<const float>);
+template std::vector<double> linear(std::span<const double>, const FloatMatrix&, std::size_t, std::span<const double>);
 
 }  // namespace tessera

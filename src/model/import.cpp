@@ -116,13 +116,10 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
       options.note(note);
     }
   }
-  if (options.original) {
-    options.original(imported.float_model);
-  }
   // beside calibration, which leaves the disk alone
   std::future<Origin> origin = std::async(std::launch::async, [&] { return origin_of(files); });
   quantize_import(imported, tokenizer, options, [&] {
-    const FloatTransformer transformer(imported.float_model);
+    const SingleTransformer transformer(imported.float_model);
     const std::uint32_t first = tokenizer.prefix.empty() ? tokenizer.end_of_text : tokenizer.prefix.back();
     const std::vector<std::uint32_t> tokens = options.calibration_text
                                                   ? Tokenizer(tokenizer).encode(*options.calibration_text)

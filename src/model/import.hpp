@@ -24,8 +24,7 @@ struct ImportOptions {
   std::optional<std::uint32_t> product_bits = {};     // Llama family: the width of t, where it is not to be chosen
   Progress progress = {};                             // of calibration
   std::function<void(const std::string&)> note = {};  // told what was chosen or ignored, in lines
-  std::function<void(const FloatModel&)> original = {};  // is shown the checkpoint's model
-  bool keep_float_model = true;                          // else its parameters are given back while quantizing
+  bool keep_float_model = true;                       // else its parameters are given back while quantizing
 };
 
 /// A quantized model beside the checkpoint that it came from.

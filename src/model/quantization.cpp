@@ -122,8 +122,10 @@ Parameters quantize(const FloatModel& model, const Exponents& exponents) {
 
 Parameters quantize(FloatModel&& model, const Exponents& exponents) {
   Parameters parameters;
-  for (const ParameterRow& row : parameter_table(model.shape)) {
-    // taken now, so that it can be the memory that was given back before
+  // smallest first: what each gives back is the memory that the next ones take
+  std::vector<ParameterRow> rows = parameter_table(model.shape);
+  std::ranges::stable_sort(rows, {}, [&](const ParameterRow& row) { return model.parameters[row.id].values().size(); });
+  for (const ParameterRow& row : rows) {
     parameters[row.id] = {row, model.shape, row.held_rows(model.shape, 0, 1)};
     quantize_parameter(row, model.parameters[row.id].values(), row.divisor(model.shape), exponents.*row.exponent,
                        parameters[row.id].values());

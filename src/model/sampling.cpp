@@ -12,7 +12,7 @@ constexpr std::size_t likeliest = 100;  // ties by lower id
 constexpr std::uint64_t seed = 20240229;
 
 /// Inverse of the cumulative distribution at `uniform` in [0, 1), over the likeliest tokens in descending order.
-std::uint32_t choose(std::span<const double> logits, double uniform) {
+std::uint32_t choose(std::span<const float> logits, double uniform) {
   std::vector<std::uint32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0U);
   const std::size_t top = std::min(likeliest, order.size());
@@ -23,7 +23,7 @@ std::uint32_t choose(std::span<const double> logits, double uniform) {
   std::vector<double> cumulative;
   double sum = 0;
   for (const std::uint32_t token : order) {
-    sum += std::exp((logits[token] - logits[order.front()]) / temperature);
+    sum += std::exp((static_cast<double>(logits[token]) - logits[order.front()]) / temperature);
     cumulative.push_back(sum);
   }
   const auto found = std::upper_bound(cumulative.begin(), cumulative.end() - 1, uniform * sum);
@@ -32,19 +32,21 @@ std::uint32_t choose(std::span<const double> logits, double uniform) {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> sample_sequences(const FloatTransformer& model, std::uint32_t start,
+std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model, std::uint32_t start,
                                                          std::size_t count, std::size_t length) {
   const std::size_t vocabulary = model.shape().n_vocab;
   std::mt19937_64 generator(seed);
-  std::vector<KeyValueCache> caches(count, KeyValueCache(model.shape(), length));
+  std::vector<SingleTransformer::Cache> caches(count, SingleTransformer::Cache(model.shape(), length));
   std::vector<std::uint32_t> last(count, start);
   std::vector<std::vector<std::uint32_t>> sequences(count, {start});
   for (std::size_t step = 1; step < length; ++step) {
-    const std::vector<double> logits = model.logits(model.extend(caches, last));
+    const std::vector<float> logits = model.logits(model.extend(caches, last));
+    // std::uniform_real_distribution differs between standard libraries.
+    std::vector<double> uniform(count);
+    std::ranges::generate(uniform, [&] { return static_cast<double>(generator() >> 11U) * 0x1p-53; });
+#pragma omp parallel for schedule(dynamic)
     for (std::size_t s = 0; s < count; ++s) {
-      // std::uniform_real_distribution differs between standard libraries.
-      const double uniform = static_cast<double>(generator() >> 11U) * 0x1p-53;
-      last[s] = choose({logits.data() + s * vocabulary, vocabulary}, uniform);
+      last[s] = choose({logits.data() + s * vocabulary, vocabulary}, uniform[s]);
       sequences[s].push_back(last[s]);
     }
   }

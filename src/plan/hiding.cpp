@@ -8,8 +8,8 @@
 namespace tessera {
 
 std::size_t parameter_tail_columns(std::uint64_t proofs) {
-  constexpr unsigned log_inverse_rate = 1;
-  return positions_for(log_inverse_rate, OpeningSchedule::default_grinding) * static_cast<std::size_t>(proofs);
+  constexpr unsigned highest_rate = rate_unit / 2;
+  return positions_for(highest_rate, OpeningSchedule::default_grinding) * static_cast<std::size_t>(proofs);
 }
 
 Shape columns_shape(std::size_t columns, unsigned log_rows) {

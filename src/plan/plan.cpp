@@ -103,14 +103,14 @@ void check_statement(const VerifyingKey& key, const Statement& statement) {
 }
 
 OracleParameters witness_oracle_parameters(unsigned log_size) {
-  // few rows keep opened columns short while the first bound vector stays small; a large witness is encoded at rate 1/2
-  // (half the time and memory, a few more opened columns)
-  const unsigned rows = log_size >= 27 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
+  // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large witness is
+  // encoded at rate 1/2 (half the time and memory, a few more opened columns)
+  const unsigned rows = log_size >= 30 ? 7 : log_size >= 26 ? 6 : std::clamp(log_size, 19U, 20U) - 15;
   return {rows, log_size >= 23 ? 1U : 2U};
 }
 
 OracleParameters parameter_oracle_parameters(unsigned log_size) {
-  const unsigned rows = std::clamp(log_size, 19U, 22U) - 15;
+  const unsigned rows = log_size >= 28 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
   return {rows, 1};
 }
 

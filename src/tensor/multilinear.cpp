@@ -16,7 +16,7 @@ E eq(std::span<const E> a, std::span<const E> b) {
   return result;
 }
 
-E eq_index(std::span<const E> point, std::size_t index) {
+E eq_index(std::span<const E> point, std::uint64_t index) {
   E result = E::one();
   for (std::size_t i = 0; i < point.size(); ++i) {
     const bool bit = ((index >> (point.size() - 1 - i)) & 1) != 0;

@@ -13,7 +13,7 @@ using TensorPoint = std::vector<Point>;
 /// beta(a, b) = prod_i (a_i*b_i + (1-a_i)*(1-b_i)); sizes must agree.
 E eq(std::span<const E> a, std::span<const E> b);
 /// beta(point, index) for the boolean vector of `index`, most significant bit first.
-E eq_index(std::span<const E> point, std::size_t index);
+E eq_index(std::span<const E> point, std::uint64_t index);
 /// All beta(point, x), x = 0 .. 2^n - 1, times `scale`.
 std::vector<E> eq_table(std::span<const E> point, E scale = E::one());
 /// sum_{x < bound} beta(point, x); 0 <= bound <= 2^n. O(n).

@@ -6,10 +6,10 @@ namespace tessera {
 
 std::vector<std::size_t> spread_positions(std::size_t count, unsigned log_size) {
   // every level of a tree over them has as many different nodes above them as it can, hence most siblings
-  const std::size_t distinct = std::min(count, std::size_t{1} << log_size);
+  const auto distinct = static_cast<std::size_t>(std::min<std::uint64_t>(count, std::uint64_t{1} << log_size));
   std::vector<std::size_t> positions(distinct);
   for (std::size_t i = 0; i < distinct; ++i) {
-    positions[i] = (i << log_size) / distinct;
+    positions[i] = static_cast<std::size_t>((std::uint64_t{i} << log_size) / distinct);
   }
   return positions;
 }

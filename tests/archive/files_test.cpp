@@ -98,20 +98,11 @@ TEST(Files, AreTheSameBytesForTheSameContent) {
   }
 }
 
-FloatModel float_model() {
-  FloatModel model{small_shape(), 1e-5, FloatParameters(small_shape())};
-  for (const ParameterRow& row : parameter_table(small_shape())) {
-    std::ranges::fill(model.parameters[row.id].values(), 0.5F + static_cast<float>(row.id));
-  }
-  return model;
-}
-
 TEST(ModelFile, RoundTrips) {
   const TemporaryDirectory directory;
   Model model = small_model();
   model.origin = {"GGUF", {{"a.gguf", 123, {1, 2, 3}}, {"b.gguf", 4, {}}}, {{"F32", 25}, {"Q4_K", 96}}};
-  const FloatModel original = float_model();
-  save_model(directory / "m.h5", model, &original);
+  save_model(directory / "m.h5", model);
   const Model loaded = load_model(directory / "m.h5");
   EXPECT_EQ(loaded.shape, model.shape);
   EXPECT_EQ(loaded.layer_norm_epsilon, model.layer_norm_epsilon);
@@ -122,9 +113,6 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_EQ(loaded.tokenizer.merges, model.tokenizer.merges);
   EXPECT_EQ(loaded.tokenizer.end_of_text, model.tokenizer.end_of_text);
   EXPECT_EQ(loaded.origin, model.origin);
-  EXPECT_EQ(load_float_model(directory / "m.h5").value().parameters, original.parameters);
-  save_model(directory / "m.h5", model);  // replaces
-  EXPECT_FALSE(load_float_model(directory / "m.h5").has_value());
 }
 
 TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
@@ -161,15 +149,13 @@ TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
 
 TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
   const TemporaryDirectory directory;
-  const auto digest_after = [&](auto&& change, const FloatModel* original = nullptr) {
+  const auto digest_after = [&](auto&& change) {
     Model model = small_model();
     change(model);
-    save_model(directory / "m.h5", model, original);
+    save_model(directory / "m.h5", model);
     return parameters_digest(directory / "m.h5");
   };
   const Digest digest = digest_after([](Model&) {});
-  const FloatModel original = float_model();
-  EXPECT_EQ(digest_after([](Model&) {}, &original), digest);
   EXPECT_EQ(digest_after([](Model& m) { m.calibration.maxima.clear(); }), digest);
   EXPECT_NE(digest_after([](Model& m) { m.parameters[w1].values()[5] ^= 1; }), digest);
   EXPECT_NE(digest_after([](Model& m) {

@@ -134,12 +134,13 @@ for phase in none "${phases[@]}"; do
     done | sed -n ${victim}p)
     [ -z "$rank" ] || kill -KILL "$rank" 2>/dev/null
     wait $job && continue # it had ended
+    # a rank may be killed when the proof is there: then it is whole
+    [ ! -e killed-$$.h5 ] || { same_proof killed-$$.h5 long.h5 "left by a job killed after $phase"; continue; }
     killed=$((killed + 1))
-    [ -e killed-$$.h5 ] && fail "a killed job leaves a proof"
     expect 0 '' ranks $victim tessera prove --quiet --model model.h5 --commitment commitment "${long[@]}" \
       --out killed-$$.h5 --checkpoint killed
     same_proof killed-$$.h5 long.h5 "killed after $phase"
   done
 done
-[ $killed -ge 6 ] || fail "only $killed jobs were killed"
+[ $killed -ge 6 ] || fail "only $killed jobs were killed before they had a proof"
 finish

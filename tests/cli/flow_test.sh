@@ -7,7 +7,7 @@ expect 0 'model.h5: digest [0-9a-f]{64}$' tessera import --checkpoint "$odd" --o
 expect 0 'digest' tessera import --checkpoint "$odd" --out again.h5
 cmp -s model.h5 again.h5 || fail "import is not deterministic"
 expect 0 'digest' tessera import --checkpoint "$odd" --out text.h5 --calibrate "$odd/sample.txt"
-expect 0 'float weights yes' tessera inspect text.h5
+expect 0 'margin 2' tessera inspect text.h5
 
 # commit: one root whatever computes it; files complete
 expect 0 '^parameter root  [0-9a-f]{64}$' tessera commit --model model.h5 --out commitment
@@ -31,10 +31,15 @@ expect_same "$(grep ^exponents output)" "$(tessera inspect text.h5 | grep ^expon
 
 # evaluate
 head -c 1500 "$odd/sample.txt" >text.txt
-expect 0 '^ratio +(0\.99[89]|1\.00[0])' tessera evaluate --model model.h5 --text text.txt
+expect 0 '^ratio +(0\.99[89]|1\.00[0])' tessera evaluate --model model.h5 --checkpoint "$odd" --text text.txt
 perplexity=$(grep '^integer perplexity' output)
-expect 0 'float perplexity' ranks 3 tessera evaluate --model model.h5 --text text.txt
+expect 0 'float perplexity' ranks 3 tessera evaluate --model model.h5 --checkpoint "$odd" --text text.txt
 expect_same "$(grep '^integer perplexity' output)" "$perplexity"
+expect 0 '^integer perplexity' ranks 2 tessera evaluate --model model.h5 --text text.txt
+expect_same "$(grep '^integer perplexity' output)" "$perplexity"
+grep -q 'float perplexity' output && fail "a float model from nowhere"
+expect_error 2 '--checkpoint .*gutenberg-2m: expected the sizes of model.h5, found others' \
+  tessera evaluate --model model.h5 --checkpoint "$source/configs/gutenberg-2m" --text text.txt
 
 # prove alone and on ranks: one payload
 expect 0 '^The old' prove --out proof.h5
@@ -136,10 +141,10 @@ grep -qP '[^\x20-\x7e]' log.txt && fail "--log: not plain lines"
   fail "--quiet speaks"
 
 # inspect knows every kind of file
-expect 0 'tessera model, format version 3' tessera inspect model.h5
+expect 0 'tessera model, format version 4' tessera inspect model.h5
 expect 0 'parameters/wq' tessera inspect model.h5
-expect 0 'tessera verifying key, format version 3' tessera inspect commitment/verifying.key
-expect 0 'tessera proof, format version 3' tessera inspect proof.h5
+expect 0 'tessera verifying key, format version 4' tessera inspect commitment/verifying.key
+expect 0 'tessera proof, format version 4' tessera inspect proof.h5
 expect 0 ' least \(round by round\)$' tessera inspect proof.h5
 expect 0 '^ +[0-9]+\.[0-9]{4} +[1-9][0-9]*\.[0-9]  /opening$' tessera inspect proof.h5 # seconds, peak MiB
 for scope in inference witness commitment lookup final feed_forward self_attention check ""; do
@@ -147,13 +152,13 @@ for scope in inference witness commitment lookup final feed_forward self_attenti
 done
 expect 0 '^time +[0-9.]+ s, plain inference [0-9.]+ s of it$' tessera inspect proof.h5
 expect 0 '^memory +(high-water mark|samples where scopes begin and end)$' tessera inspect proof.h5
-expect 0 'tessera codeword, format version 3' tessera inspect commitment/codeword.h5
+expect 0 'tessera codeword, format version 4' tessera inspect commitment/codeword.h5
 parameters=$(grep '^parameters ' output)
 expect 0 "^parameters    [0-9a-f]{64}\$" tessera inspect model.h5
 expect_same "$(grep '^parameters ' output)" "$parameters"
-expect 0 'tessera codeword rows, format version 3' tessera inspect --check commitment/codeword-00000.h5
+expect 0 'tessera codeword rows, format version 4' tessera inspect --check commitment/codeword-00000.h5
 expect 0 'all [0-9]+ datasets agree' tessera inspect --check proof.h5
-expect 0 'tessera trace, format version 3' tessera inspect traces/trace-0.h5
+expect 0 'tessera trace, format version 4' tessera inspect traces/trace-0.h5
 expect 0 'tessera proof' ranks 2 tessera inspect proof.h5
 
 # help and version

@@ -60,6 +60,13 @@ expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 10 --mo
 # the witness has as few rows as there can be
 expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 2000 --model model.h5 --out many
 expect 0 'witness +8 ' tessera describe --key many/verifying.key --prompt-length 1 --generate 1
+tessera describe --key many/verifying.key --prompt-length 1 --generate 1 --json >description.json || fail "describe --json"
+python3 - <<'X' || fail "description of a hiding key"
+import json
+found = json.load(open("description.json"))
+assert found["parameters"][-1]["tensor"] == "random columns"
+assert [row["tensor"] for row in found["witness"][-6:]] == ["pads", "left", "right", "product", "row masks", "random columns"]
+X
 
 # one secret makes one commitment; its count is kept when it is made again
 for name in first second; do

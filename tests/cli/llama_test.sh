@@ -9,7 +9,8 @@ prove() { ranks "$1" tessera prove --quiet --model "$2.h5" --commitment "$3" "${
 for model in odd-qwen-60k odd-qwen2-50k; do
   checkpoint="$source/configs/$model" key=$model.whole/verifying.key
   expect 0 "$model.h5: digest [0-9a-f]{64}\$" tessera import --quiet --checkpoint "$checkpoint" --out $model.h5
-  expect 0 '^ratio +(0\.999|1\.000)' tessera evaluate --quiet --model $model.h5 --text "$checkpoint/sample.txt"
+  expect 0 '^ratio +(0\.999|1\.000)' tessera evaluate --quiet --model $model.h5 --checkpoint "$checkpoint" \
+    --text "$checkpoint/sample.txt"
   grep -Eq '^divergence +[0-9.]+e-0[5-9] nats a token' output || fail "divergence: $(cat output)"
   grep -Eq '^same likeliest +(99\.[0-9]+|100\.000) %$' output || fail "likeliest: $(cat output)"
 

@@ -33,9 +33,9 @@ cp other/verifying.key here/1/commitment/
 expect_error 2 'verifying.key: expected the same content on all ranks, found other content on rank 1' prove_apart
 cp commitment/verifying.key here/1/commitment/
 rm here/1/model.h5
-expect_error 2 '^tessera: rank 1: model.h5: expected a file' prove_apart
+expect_error 2 "^tessera: rank 1 on $(hostname): model.h5: expected a file" prove_apart
 cp proof.h5 here/1/model.h5
-expect_error 2 '^tessera: rank 1: model.h5: format: expected tessera model' prove_apart
+expect_error 2 "^tessera: rank 1 on $(hostname): model.h5: format: expected tessera model" prove_apart
 expect_absent bad.h5 bad
 
 # a rank is killed at various moments: the job ends, without half a proof, without a temporary file

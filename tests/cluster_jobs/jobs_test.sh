@@ -10,7 +10,7 @@ if [ "${TESSERA_JOBS_TEST:-}" != inside ]; then
   # network, mounts and processes of the cluster are its own and end with it, however it ends
   folder=$(mktemp -d)
   TESSERA_JOBS_TEST=inside TMPDIR=$folder unshare --net --mount --uts --pid --fork --kill-child --mount-proc \
-    --propagation private timeout --kill-after=10 900 bash "$0" "$@" &
+    --propagation private timeout --kill-after=10 1800 bash "$0" "$@" &
   cluster=$!
   trap 'kill -9 $cluster 2>/dev/null; wait $cluster; rm -rf --one-file-system "$folder"' EXIT
   trap 'exit 130' INT TERM
@@ -89,6 +89,62 @@ grep -q ACCEPTED "prove-$job.log" && fail "a failed job goes on to verify"
 expect_absent bad.h5
 PROMPT='' submit 60 --nodes=1 "$source/jobs/prove.sbatch"
 ended 2 'PROMPT' "prove-$job.log"
+
+step "prove.sbatch: the time is up"
+# ranks that stand still once a phase has ended, in the first run
+mkdir slow
+ln -s "$programs/tessera-verify" slow/
+cat >slow/tessera <<END
+#!/usr/bin/env bash
+mkdir "$scratch/slow/once-\$OMPI_COMM_WORLD_RANK" 2>/dev/null || exec "$programs/tessera" "\$@"
+"$programs/tessera" "\$@" &
+until [ -e "$scratch/requeued/\$(cat "$scratch/slow/phase").checkpoint" ]; do sleep 0.01; done
+kill -STOP \$!
+wait \$!
+END
+chmod +x slow/tessera
+tessera prove --quiet --model model.h5 --commitment local --prompt "$text" --generate 40 --out long.h5 >/dev/null || fail "prove"
+slow() { # SECONDS: the long text, in a job whose time is soon up; the signal comes up to a minute early
+  BUILD=slow OUT=requeued.h5 GENERATE=40 CHECKPOINT=requeued submit "$1" --nodes=4 --time=2 --signal=B:USR1@30 "$source/jobs/prove.sbatch"
+}
+echo commitment >slow/phase
+slow 400
+ended 0 '^prove: the time is up; the job goes on from requeued in its next run$' "prove-$job.log"
+grep -q '^ACCEPTED$' "prove-$job.log" || fail "a job that was put back does not end: $(tail -n 20 "prove-$job.log")"
+grep -q 'commitment taken from requeued$' "prove-$job.log" || fail "it begins again: $(tail -n 20 "prove-$job.log")"
+expect_same "$(job_field Restarts)" 1 "restarts"
+expect_same "$(payload_digest requeued.h5)" "$(payload_digest long.h5)"
+expect_same "$(ls requeued)" "" "checkpoints of a finished job"
+step "prove.sbatch: the time is up before a phase has ended"
+rm -rf slow/once-* requeued.h5
+touch requeued/none.checkpoint
+echo none >slow/phase
+slow 200
+ended 3 '^prove: the time is up before a phase has ended' "prove-$job.log"
+expect_same "$(job_field Restarts)" 0 "restarts"
+expect_absent requeued.h5
+
+step "prove.sbatch: a node's link goes down"
+rm -rf slow/once-* requeued
+echo lookups >slow/phase
+export OMPI_MCA_oob_tcp_keepalive_time=5 OMPI_MCA_oob_tcp_keepalive_intvl=2 OMPI_MCA_oob_tcp_keepalive_probes=2 # before SLURM
+BUILD=slow OUT=requeued.h5 GENERATE=40 CHECKPOINT=requeued start --nodes=4 "$source/jobs/prove.sbatch"
+until [ -e requeued/lookups.checkpoint ] || [ -z "$(squeue -h -j "$job")" ]; do sleep 0.1; done
+lost=node$([ "$(job_field BatchHost)" = node3 ] && echo 2 || echo 3)
+unplug_host "$lost"
+begin=$SECONDS
+while [ -n "$(squeue -h -t RUNNING -j "$job")" ] && [ $((SECONDS - begin)) -lt 60 ]; do sleep 0.5; done
+[ $((SECONDS - begin)) -le 30 ] || fail "a lost link ends the job after $((SECONDS - begin)) s"
+await 200 # SLURM waits for what is left of it
+code=$(job_field ExitCode)
+[ "${code%:*}" -eq 3 ] || [ "${code%:*}" -gt 128 ] || fail "exit code of a job that has lost a node: $code"
+grep -Eq "Remote daemon: .* on node $lost" "prove-$job.log" || fail "no $lost in: $(cat "prove-$job.log")"
+expect_absent requeued.h5
+unset OMPI_MCA_oob_tcp_keepalive_time OMPI_MCA_oob_tcp_keepalive_intvl OMPI_MCA_oob_tcp_keepalive_probes
+plug_host "$lost"
+BUILD=slow OUT=requeued.h5 GENERATE=40 CHECKPOINT=requeued submit 200 --nodes=3 "$source/jobs/prove.sbatch"
+ended 0 'lookups taken from requeued$' "prove-$job.log"
+expect_same "$(payload_digest requeued.h5)" "$(payload_digest long.h5)"
 
 step "prove_array.sbatch"
 unset PROMPT

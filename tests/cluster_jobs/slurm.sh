@@ -94,6 +94,10 @@ start_host() {
 # end_host NAME: as if its power failed; all its processes are killed.
 end_host() { kill -9 "$(cat "$lab/$1.pid")"; }
 
+# unplug_host NAME, plug_host NAME: its network is gone, its processes go on; and back.
+unplug_host() { ip link set "host${1#node}" down; }
+plug_host() { ip link set "host${1#node}" up; }
+
 # submit SECONDS SBATCH-ARGUMENT...: waits for the job's end (all tasks of an array). Its number is in `job`.
 submit() {
   start "${@:2}" && await "$1"

@@ -36,8 +36,8 @@ inline std::vector<Message> opening_messages(const Digest& seed, std::span<const
   for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
     const bool last = round == schedule.vectors.size();
     if (last) {
-      transcript.receive("clear", std::size_t{1} << schedule.log_clear);
-      note("clear", std::size_t{16} << schedule.log_clear);
+      transcript.receive("clear", schedule.clear_size);
+      note("clear", 16 * schedule.clear_size);
     } else {
       transcript.receive_digest("root");
       note("root", 32);

@@ -29,17 +29,17 @@ Account account(const std::vector<CommittedOracle>& oracles) {
 }
 
 TEST(Soundness, PositionsOfTheReferenceCase) {
-  EXPECT_EQ(positions_for(1, 0), 241U);
-  EXPECT_EQ(positions_for(4, 0), 110U);
-  EXPECT_EQ(positions_for(7, 0), 102U);
-  EXPECT_EQ(positions_for(10, 0), 101U);
+  EXPECT_EQ(positions_for(512, 0), 241U);
+  EXPECT_EQ(positions_for(64, 0), 110U);
+  EXPECT_EQ(positions_for(8, 0), 102U);
+  EXPECT_EQ(positions_for(1, 0), 101U);
 }
 
 TEST(Soundness, PositionsDoNotDependOnTheLastBitOfALogarithm) {
-  for (unsigned rate = 1; rate <= 16; ++rate) {
+  for (unsigned rate = 1; rate < rate_unit; ++rate) {
     for (unsigned grinding = 0; grinding <= 24; ++grinding) {
-      const double exact = (100.0 - grinding) / (1.0 - std::log2(1.0 + std::exp2(-static_cast<double>(rate))));
-      EXPECT_GT(std::abs(exact - std::round(exact)), 1e-6) << rate << " " << grinding;
+      const double exact = (100.0 - grinding) / (1.0 - std::log2(1.0 + rate / 1024.));
+      EXPECT_GT(std::abs(exact - std::round(exact)), 1e-9) << rate << " " << grinding;
     }
   }
 }
@@ -58,10 +58,10 @@ TEST(Soundness, EveryRoundReachesTheTarget) {
 TEST(Soundness, EveryEntryByHand) {
   const std::vector<CommittedOracle> oracles{oracle_of(30, {7, 1}), oracle_of(27, {5, 2})};
   const std::vector<SoundnessEntry> entries = account(oracles).soundness().entries;
-  // vectors of 2^23 + 2^22, then 2^20, 2^16, 2^12, and 2^8 in clear; rates 1/4, 1/16, 1/64, then 1/512
+  // 2^23 + 2^22 values; 3*2^18, 3*2^14, 3*2^10, 3*2^6 columns, the last of which are in clear
   const double first_domains = std::exp2(24) + std::exp2(24);
   const std::vector<double> vector_domains{std::exp2(22), std::exp2(20), std::exp2(18), std::exp2(17)};
-  const std::vector<double> rates{4, 16, 64, 512};
+  const std::vector<double> rates{1024 / 192., 1024 / 48., 1024 / 12., 1024 / 2.};
   const auto positions = [](double inverse_rate) {
     const double bits = -std::log2((1 + 1 / inverse_rate) / 2);
     return std::ceil(84 / bits);

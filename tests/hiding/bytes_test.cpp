@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Models, HidingBytes, ::testing::Values("odd-40k", "odd-
 TEST(HidingBytes, are_those_of_the_format) {
   const Job job = prove_hidden_job(bundled("odd-40k").model, prompt_of("odd-40k", 5), 6);
   EXPECT_EQ(to_hex(job.key.parameter_root), "afc6dd72b5d853391e88158f2dc62e31ec063a15da894d57de0837a81a5a0083");
-  EXPECT_EQ(to_hex(blake2s(job.payload)), "a2bedcd4cf742c7be4a913ec98c8fce485e4f13756dc1ab6b037963b1145fe63");
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "a5059f98276d3f731771f58ce59b11b37a51aec827ae3043503c7bb868ddfc45");
 }
 
 class SlowHidingProof : public ::testing::TestWithParam<const char*> {};
@@ -65,7 +65,8 @@ TEST_P(SlowHidingProof, is_accepted_and_hardly_longer) {
   const Job plain = prove_job(model, prompt_of(GetParam(), 32), 32, 1, 1);
   EXPECT_EQ(job.statement, plain.statement);
   std::printf("%zu bytes, plain %zu\n", job.payload.size(), plain.payload.size());
-  EXPECT_LT(job.payload.size(), plain.payload.size() * 6 / 5);
+  // a small plain witness is at rate 1/4, a hiding one at 1/2, and all positions are shared
+  EXPECT_LT(job.payload.size(), plain.payload.size() * 4 / 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SlowHidingProof, ::testing::Values("gutenberg-2m", "gutenberg-llama-3m"),

@@ -5,6 +5,7 @@
 #include "plan/hiding_witness.hpp"
 #include "protocol/hiding.hpp"
 
+#include "../golden/golden_import.hpp"
 #include "../soundness/fixture.hpp"
 
 namespace tessera::testing {
@@ -16,8 +17,7 @@ inline TestModel& hiding_model(const std::string& name = "odd-40k") {
   if (found != models.end()) {
     return found->second;
   }
-  const std::filesystem::path folder = std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name;
-  return models.try_emplace(name, import_model(folder).model, 1).first->second;
+  return models.try_emplace(name, golden::import_bundled(name).model, 1).first->second;
 }
 
 /// A statement about it, ready to be proven any number of times.

@@ -55,7 +55,8 @@ class HidingOpening {
     row_masks_.resize(1 + 2 * std::size_t{row_variables});
     const Dimension coordinate = Dimension::whole(2);
     const Shape products({Dimension::whole(2), coordinate});
-    const OracleLayout parameters({OpeningValues::shape(), parameter_tail_.shape()});
+    // 2^9 columns, however few are used: else a tail that is one shorter may halve the domain and need more positions
+    const OracleLayout parameters({OpeningValues::shape(), parameter_tail_.shape()}, sizes.parameters.log_rows + 9);
     OracleLayout witness(
         {OpeningValues::shape(), Shape({Dimension::whole(pads), coordinate}), products, products, products,
          columns_shape(2 * row_masks_.size(), sizes.witness.log_rows), witness_tail_.shape()},
@@ -130,9 +131,7 @@ class HidingOpening {
     return shared_positions(schedule_.oracles.front(), positions_);
   }
   [[nodiscard]] const OpeningSchedule& schedule() const { return schedule_; }
-  [[nodiscard]] std::size_t columns(std::size_t oracle) const {
-    return std::size_t{1} << schedule_.oracles[oracle].log_columns;
-  }
+  [[nodiscard]] std::size_t columns(std::size_t oracle) const { return schedule_.oracles[oracle].columns; }
   [[nodiscard]] CodewordStore& parameter_store() const { return *parameter_store_; }
 
  private:

@@ -107,7 +107,7 @@ TEST_F(HidingLies, row_masks_that_are_not_constant_along_rows_are_rejected) {
 TEST_F(HidingLies, vector_mask_is_the_committed_one) {
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job_.plan, job_.test.key, {}));
   for (const CommittedWord& word : schedule.oracles) {
-    for (const std::size_t column : {std::size_t{0}, (std::size_t{1} << word.log_columns) - 1}) {
+    for (const std::size_t column : {std::size_t{0}, word.columns - 1}) {
       expect_lie_rejected("place " + std::to_string(word.offset + column),
                           {.vector_mask = [=](std::vector<E>& mask) { mask[word.offset + column] += E::one(); }});
     }

@@ -77,7 +77,7 @@ TEST(HidingRandomness, leaves_hold_it) {
     const F* const leaf = opened.data() + i * LeafExtras::block;
     for (std::size_t oracle = 0; oracle < 2; ++oracle) {
       const CommittedWord& word = schedule.oracles[oracle];
-      std::vector<E> mask(std::size_t{1} << word.log_columns);
+      std::vector<E> mask(word.columns);
       vector.elements(word.offset, std::span<E>(mask));
       const F point = F::root_of_unity(word.log_domain()).power(position);
       E value;

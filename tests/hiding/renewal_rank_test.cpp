@@ -95,9 +95,7 @@ class EqualityOpening {
   [[nodiscard]] std::size_t opened(std::size_t oracle) const {
     return shared_positions(schedule_.oracles[oracle], positions_).size();
   }
-  [[nodiscard]] std::size_t columns_of(std::size_t oracle) const {
-    return std::size_t{1} << schedule_.oracles[oracle].log_columns;
-  }
+  [[nodiscard]] std::size_t columns_of(std::size_t oracle) const { return schedule_.oracles[oracle].columns; }
   /// Where its segment begins.
   [[nodiscard]] std::size_t first_of(std::size_t oracle) const { return schedule_.oracles[oracle].offset; }
   [[nodiscard]] unsigned log_rows(std::size_t oracle) const { return oracles_[oracle].parameters.log_rows; }
@@ -178,10 +176,13 @@ TEST(SlowRenewalRank, everything_sent_is_as_random_as_checks_allow) {
   const FrozenChallenges frozen;
   constexpr std::array<unsigned, 2> log_rows{3, 4};
   std::array<std::size_t, 3> tails{184, 184, 184};
-  EqualityOpening wide(log_rows, tails, 1);
-  (void)wide.sent(wide.draw(1));
-  for (std::size_t j = 0; j < 3; ++j) {
-    tails[j] = wide.opened(j);  // exactly as wide as what is opened, so that nothing is random without need
+  for (std::array<std::size_t, 3> before{}; before != tails;) {  // fewer columns, a lower rate, fewer positions
+    EqualityOpening wide(log_rows, tails, 1);
+    (void)wide.sent(wide.draw(1));
+    before = tails;
+    for (std::size_t j = 0; j < 3; ++j) {
+      tails[j] = wide.opened(j);  // exactly as wide as what is opened, so that nothing is random without need
+    }
   }
   EqualityOpening opening(log_rows, tails, 1);
   Derivative<EqualityOpening> derivative(opening, 3);

@@ -24,7 +24,7 @@ class Equalising : public ::testing::TestWithParam<std::size_t> {
     KeyValueCache cache(shape_, tokens_.size());
     return transformer.logits(transformer.extend({&cache, 1}, tokens_));
   }
-  [[nodiscard]] Calibration calibrated() const { return calibrate(FloatTransformer(model_), tokens_, 1); }
+  [[nodiscard]] Calibration calibrated() const { return calibrate(SingleTransformer(model_), tokens_, 1); }
 
   /// Powers of -12 to 12 for two channels of five: the median is 0.
   [[nodiscard]] Equalisation random_powers() const {

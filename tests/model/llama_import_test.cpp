@@ -110,7 +110,7 @@ TEST_P(LlamaImport, outliers_that_keep_the_function_cost_nothing) {
     }
   }
   apply_powers(other.float_model, outliers);
-  const FloatTransformer transformer(other.float_model);
+  const SingleTransformer transformer(other.float_model);
   const Ids tokens = sample();
   const std::uint32_t filler = imported().model.tokenizer.end_of_text;
   quantize_import(other, imported().model.tokenizer, {}, [&] { return calibrate(transformer, tokens, filler); });

@@ -56,7 +56,7 @@ TEST_P(Outliers, cost_no_accuracy) {
   const std::vector<std::uint32_t> ids = Tokenizer(tokenizer).encode(file_bytes(folder_ / "sample.txt"));
   ASSERT_GE(ids.size(), 2 * text);
   quantize_import(imported_, tokenizer, {}, [&] {
-    return calibrate(FloatTransformer(imported_.float_model), std::span(ids).last(text), tokenizer.end_of_text);
+    return calibrate(SingleTransformer(imported_.float_model), std::span(ids).last(text), tokenizer.end_of_text);
   });
   const FloatTransformer original(imported_.float_model);
   SelfCommunicator self;

@@ -12,6 +12,8 @@
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
 
+#include "../golden/golden_import.hpp"
+
 namespace tessera::test {
 
 inline std::filesystem::path bundled_folder(const std::string& name) {
@@ -23,11 +25,11 @@ inline std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// A bundled model, imported with the default calibration on first use.
+/// A bundled model, imported on first use.
 inline const ImportedModel& bundled(const std::string& name) {
   static std::map<std::string, ImportedModel> models;
   if (!models.contains(name)) {
-    models.emplace(name, import_model(bundled_folder(name)));
+    models.emplace(name, golden::import_bundled(name));
   }
   return models.at(name);
 }

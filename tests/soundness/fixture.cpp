@@ -4,20 +4,19 @@
 
 #include <algorithm>
 
-#include "model/import.hpp"
 #include "commitment/hiding_leaves.hpp"
 #include "model/integer_model.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/hiding.hpp"
+
+#include "../golden/golden_import.hpp"
 
 namespace tessera::testing {
 namespace {
 
 constexpr unsigned piece_bits = 16;
 
-TestModel load(const std::string& name) {
-  return TestModel(import_model(std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / name).model);
-}
+TestModel load(const std::string& name) { return TestModel(golden::import_bundled(name).model); }
 
 /// Under a hiding key what is hidden is checked there.
 bool found_by_hiding_opening(const Verdict& verdict) {

@@ -50,11 +50,8 @@ std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceCont
   infer(context, rms_norm(plan.norm_final), 0, batch);
   tell(LlamaStage::norm_final, 0);
   context.guard.agree(context.comm);
-  std::vector<std::uint32_t> chosen;
-  for (std::size_t g = 0; g < plan.generated; ++g) {
-    chosen.push_back(infer_choice(context, plan.logits, batch.u, plan.prompt_length + g - 1, g));
-  }
-  return chosen;
+  const std::size_t first = plan.prompt_length - 1;
+  return infer_choices(context, plan.logits, batch.u, {first, first + plan.generated}, 0);
 }
 
 /// Writes rshift(sum, shift) of the filler's row.

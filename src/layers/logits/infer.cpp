@@ -22,25 +22,39 @@ std::vector<std::int64_t> infer_logits(const InferenceContext& context, const Lo
   return rows;
 }
 
-std::uint32_t infer_choice(const InferenceContext& context, const LogitsPlan& logits, std::span<const std::int16_t> u,
-                           std::size_t position, std::size_t generation) {
+std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
+                                         std::span<const std::int16_t> u, Range tokens, std::size_t generation) {
   const Range vocabulary = context.owned(logits.logits.dimensions()[0]);
-  const std::vector<std::int64_t> row = infer_logits(context, logits, u, {position, position + 1});
-  const auto best = std::ranges::max_element(row);  // the first of equals
-  const std::int64_t mine = best == row.end() ? INT64_MIN : *best;
-  std::int64_t largest = mine;
-  context.comm.all_reduce_max(std::span(&largest, 1));
-  std::int64_t id = INT64_MIN;  // negated: the lowest id wins
-  if (best != row.end() && mine == largest) {
-    id = -(static_cast<std::int64_t>(vocabulary.first) + (best - row.begin()));
-  }
-  context.comm.all_reduce_max(std::span(&id, 1));
-  if (context.recording()) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      trace_row((*context.trace)[logits.values], 0, vocabulary.first + i)[generation] = row[i];
+  const std::size_t n = tokens.size();
+  const std::vector<std::int64_t> rows = infer_logits(context, logits, u, tokens);
+  std::vector<std::int64_t> mine(n, INT64_MIN);
+  std::vector<std::size_t> best(n, 0);  // the first of equals
+  for (std::size_t row = 0; row < vocabulary.size(); ++row) {
+    const std::span<const std::int64_t> values = std::span(rows).subspan(row * n, n);
+    for (std::size_t t = 0; t < n; ++t) {
+      if (values[t] > mine[t]) {
+        mine[t] = values[t];
+        best[t] = row;
+      }
+    }
+    if (context.recording()) {
+      std::ranges::copy(values, trace_row((*context.trace)[logits.values], 0, vocabulary.first + row) + generation);
     }
   }
-  return static_cast<std::uint32_t>(-id);
+  std::vector<std::int64_t> largest = mine;
+  context.comm.all_reduce_max(std::span(largest));
+  std::vector<std::int64_t> ids(n, INT64_MIN);  // negated: the lowest id wins
+  for (std::size_t t = 0; t < n; ++t) {
+    if (vocabulary.size() > 0 && mine[t] == largest[t]) {
+      ids[t] = -static_cast<std::int64_t>(vocabulary.first + best[t]);
+    }
+  }
+  context.comm.all_reduce_max(std::span(ids));
+  std::vector<std::uint32_t> chosen;
+  for (const std::int64_t id : ids) {
+    chosen.push_back(static_cast<std::uint32_t>(-id));
+  }
+  return chosen;
 }
 
 }  // namespace tessera

@@ -41,10 +41,10 @@ struct LogitsPlan : LogitsSpec {
 /// Logits of tokens [first, last) of u (n_embd, capacity): (own vocabulary rows, tokens) row-major.
 std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
                                        std::span<const std::int16_t> u, Range tokens);
-/// The lowest id whose logit of token `position` is maximal, equal on all ranks; the logits are recorded as column
-/// `generation`. Collective.
-std::uint32_t infer_choice(const InferenceContext& context, const LogitsPlan& logits, std::span<const std::int16_t> u,
-                           std::size_t position, std::size_t generation);
+/// For each of these tokens the lowest id whose logit is maximal, equal on all ranks; the logits are recorded as
+/// columns `generation`, `generation` + 1, ... Collective.
+std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
+                                         std::span<const std::int16_t> u, Range tokens, std::size_t generation);
 void derive(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
 
 template <class S>

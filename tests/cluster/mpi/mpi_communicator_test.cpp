@@ -97,7 +97,7 @@ TEST_P(Collectives, BroadcastFromEveryRank) {
 INSTANTIATE_TEST_SUITE_P(PieceBytes, Collectives, testing::Values(std::size_t{1} << 28, 64, 17));
 
 TEST(Serialization, PlanReachesAllRanks) {
-  const JobPlan plan{{1, 2, 50256}, 32, true, 16, "scratch/", 1, "checkpoints/", 0.5};
+  const JobPlan plan{{1, 2, 50256}, 32, true, 16, "scratch/", 1, "checkpoints/", 0.5, {7, 9}};
   JobPlan mine = world().rank() == 0 ? plan : JobPlan{};
   broadcast_object(world(), mine);
   EXPECT_EQ(mine, plan);
@@ -156,6 +156,36 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   if (world().rank() == 0) {
     fs::remove_all(name);
   }
+}
+
+TEST(Renumbered, SharesMoveOnAndARankCanBeLeftOut) {
+  const int rank = world().rank();
+  const int ranks = world().size();
+  const std::unique_ptr<MpiCommunicator> turned = world().renumbered((rank + 1) % ranks);
+  ASSERT_NE(turned, nullptr);
+  EXPECT_EQ(turned->rank(), (rank + 1) % ranks);
+  EXPECT_EQ(turned->size(), ranks);
+  const std::vector<int> order = turned->all_gather(std::span<const int>(&rank, 1));
+  EXPECT_EQ(order.front(), ranks - 1);
+  const std::unique_ptr<MpiCommunicator> others =
+      world().renumbered(rank == 0 ? std::nullopt : std::optional<int>(rank));
+  EXPECT_EQ(others == nullptr, rank == 0);
+  if (others) {
+    std::vector<std::int64_t> ones{1};
+    others->all_reduce_sum(std::span(ones));
+    EXPECT_EQ(ones.front(), ranks - 1);
+    EXPECT_EQ(others->rank(), rank - 1);
+  }
+}
+
+TEST(AllMeet, TellsWhetherARankStaysAway) {
+  EXPECT_TRUE(world().all_meet(std::chrono::seconds(60)));
+  const std::unique_ptr<MpiCommunicator> same = world().renumbered(world().rank());
+  if (world().rank() > 0) {
+    EXPECT_FALSE(same->all_meet(std::chrono::milliseconds(300)));
+  }
+  world().barrier();
+  EXPECT_TRUE(same->all_meet(std::chrono::seconds(60)));
 }
 
 }  // namespace

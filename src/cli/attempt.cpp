@@ -1,0 +1,134 @@
+#include "cli/attempt.hpp"
+
+#include <chrono>
+
+#include "api/commitment.hpp"
+#include "archive/hiding_files.hpp"
+#include "archive/model_file.hpp"
+#include "architecture/model_plan.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/expected.hpp"
+#include "cli/rank_measures.hpp"
+#include "cluster/serialization.hpp"
+#include "commitment/compact_codeword.hpp"
+#include "tokenizer/decode.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// Rank 0 resolves the prompt; all ranks get the same plan.
+JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Communicator& comm) {
+  JobPlan plan;
+  if (comm.rank() == 0) {
+    plan.prompt = options.tokens;
+    if (options.prompt) {
+      const Tokenizer tokenizer(model.tokenizer);
+      plan.prompt = past.state ? tokenizer.encode(*options.prompt) : tokenizer.encode_prompt(*options.prompt);
+    }
+    plan.keeps = !options.keep.empty();
+    if (!options.expect.empty()) {
+      plan.expected = read_expected(options.expect, Tokenizer(model.tokenizer), plan.prompt);
+    }
+    plan.generate = plan.expected.empty() ? options.generate : static_cast<std::uint32_t>(plan.expected.size());
+    plan.pass_length = options.pass_length;
+    plan.scratch = options.scratch;
+    plan.checkpoint = options.checkpoint;
+    plan.every = options.every;
+    plan.memory = static_cast<std::uint64_t>(options.memory * ProveCommand::gibibyte);
+  }
+  broadcast_object(comm, plan);
+  check_prompt(plan.prompt, past.state ? past.state->length + 1 : 0, plan.generate, model.shape);
+  return plan;
+}
+
+void require_no_states(const ProveCommand& options) {
+  if (!options.keep.empty() || !options.start.empty()) {
+    throw InputError("--keep, --continue: expected none of them, because the key of " + options.commitment +
+                     " is hiding: states of hiding proofs are not supported");
+  }
+  if (!options.checkpoint.empty()) {  // what a phase made must never be made twice from one seed, nor be kept
+    throw InputError("--checkpoint: expected none, because the key of " + options.commitment + " is hiding");
+  }
+}
+
+/// The error that is being handled, if all ranks have it. A rank that has it alone goes no further: the others wait for
+/// it in other calls.
+std::exception_ptr common_error(MpiCommunicator& ranks) {
+  constexpr std::chrono::seconds patience(60);
+  if (!ranks.all_meet(patience)) {
+    throw;
+  }
+  return std::current_exception();
+}
+
+}  // namespace
+
+void check_prompt(std::span<const std::uint32_t> ids, std::size_t before, std::size_t generate,
+                  const ModelShape& shape) {
+  if (ids.empty() && before == 0) {
+    throw InputError("--prompt: expected at least one token, found none");
+  }
+  for (const std::uint32_t id : ids) {
+    if (id >= shape.n_vocab) {
+      throw InputError("--tokens: expected ids below " + std::to_string(shape.n_vocab) + ", found " +
+                       std::to_string(id));
+    }
+  }
+  const std::size_t total = before + ids.size() + generate;
+  if (total > shape.n_positions) {
+    throw InputError("--prompt and --generate: expected at most " + std::to_string(shape.n_positions) +
+                     " tokens together, found " + std::to_string(total) +
+                     (before > 0 ? " with the " + std::to_string(before) + " of --continue" : ""));
+  }
+}
+
+Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunicator& ranks, bool checks,
+                      ProverModel* at_hand) {
+  CountingCommunicator counted(ranks);
+  RecordingCommunicator comm(counted);
+  context.progress.begin(at_hand == nullptr ? "reading model and commitment" : "reading commitment");
+  std::optional<ProverModel> loaded;
+  ProverModel& model =
+      at_hand != nullptr ? *at_hand : loaded.emplace(load_model(options.model, comm.rank(), comm.size()), false);
+  const CommittedModel committed = open_commitment(options.model, model.model(), options.commitment, comm);
+  const VerifyingKey& key = committed.key;
+  Attempt attempt;
+  attempt.hiding = committed.hiding != nullptr;
+  if (attempt.hiding) {
+    keep_process_private();
+    require_no_states(options);
+  }
+  const Past past = load_state(options.start, key, ModelPlan::state_shapes(key.shape), comm);
+  const JobPlan plan = make_plan(options, model.model(), past, comm);
+  try {
+    attempt.part = prove_model(model, key, *committed.codeword, committed.hiding.get(), plan, past, checks, comm,
+                               context.progress);
+  } catch (const OtherToken& other) {  // on all ranks
+    throw InputError(options.expect + ": " + difference(key.tokenizer, plan.expected, other));
+  } catch (const WrongValue&) {
+    attempt.error = common_error(ranks);
+  } catch (const WrongColumn&) {
+    attempt.error = common_error(ranks);
+  }
+  attempt.record = comm.take_record();
+  if (attempt.error) {
+    attempt.failure = describe(attempt.error).message;
+    return attempt;
+  }
+  attempt.failure = attempt.part.rejected;
+  ProofArchive& proof = attempt.part.archive;
+  proof.key_digest = key.digest();
+  std::vector<std::uint32_t> ids = proof.statement.prompt;
+  ids.insert(ids.end(), proof.statement.generated.begin(), proof.statement.generated.end());
+  proof.text = decode(key.tokenizer, ids);
+  if (!attempt.hiding) {  // else it says nothing of the operator's machines
+    proof.configuration = context.configuration;
+    proof.machine.ranks = static_cast<std::uint32_t>(comm.size());
+    proof.hosts = hosts_of(comm);
+    proof.machine.threads = static_cast<std::uint32_t>(context.threads);
+  }
+  return attempt;
+}
+
+}  // namespace tessera::cli

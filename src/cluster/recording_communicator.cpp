@@ -1,0 +1,71 @@
+#include "cluster/recording_communicator.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace tessera {
+namespace {
+
+/// Faults are no adversaries: eight bytes tell them, of any hash that is fast and the same in all processes.
+std::uint64_t digest_of(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace
+
+void RecordingCommunicator::record_call(std::span<const std::byte> mine) {
+  if (const std::string_view scope = comm_.inner_scope(); !scope.empty()) {
+    record(scope, mine);
+  }
+}
+
+void RecordingCommunicator::record(std::string_view scope, std::span<const std::byte> result) {
+  if (record_.scope_of.empty() || record_.scopes[record_.scope_of.back()] != scope) {
+    const auto found = std::ranges::find(record_.scopes, scope);
+    record_.scope_of.push_back(static_cast<std::uint32_t>(found - record_.scopes.begin()));
+    if (found == record_.scopes.end()) {
+      record_.scopes.emplace_back(scope);
+    }
+  } else {
+    record_.scope_of.push_back(record_.scope_of.back());
+  }
+  record_.digests.push_back(digest_of(result));
+}
+
+void RecordingCommunicator::all_reduce_sum(std::span<E> values) {
+  record_call(std::as_bytes(values));
+  comm_.all_reduce_sum(values);
+}
+
+void RecordingCommunicator::all_reduce_sum(std::span<std::int64_t> values) {
+  record_call(std::as_bytes(values));
+  comm_.all_reduce_sum(values);
+}
+
+void RecordingCommunicator::all_reduce_max(std::span<std::int64_t> values) {
+  record_call(std::as_bytes(values));
+  comm_.all_reduce_max(values);
+}
+
+std::vector<std::byte> RecordingCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
+  record_call(mine);
+  return comm_.all_gather_bytes(mine);
+}
+
+std::vector<std::vector<std::byte>> RecordingCommunicator::all_to_all_bytes(
+    const std::vector<std::vector<std::byte>>& send) {
+  std::vector<std::uint64_t> parts;
+  parts.reserve(send.size());
+  for (const std::vector<std::byte>& message : send) {
+    parts.push_back(digest_of(message));
+  }
+  record_call(std::as_bytes(std::span(parts)));
+  return comm_.all_to_all_bytes(send);
+}
+
+void RecordingCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
+  record_call(rank() == root ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
+  comm_.broadcast_bytes(bytes, root);
+}
+
+}  // namespace tessera

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+/// \file
+/// What the float transformer needs of exp. Real is float (vectors, within 2 units in the last place of std::exp) or
+/// double (std::exp).
+
+namespace tessera {
+
+/// values = exp(values - most), where `most` is at least any of them. Returns their sum.
+template <class Real>
+double exponentials(std::span<Real> values, Real most);
+
+/// The tanh form: z/2*(1 + tanh(sqrt(2/pi)*(z + 0.044715*z^3))). Of the same size.
+template <class Real>
+void gelu(std::span<const Real> z, std::span<Real> a);
+
+/// z/(1 + exp(-z)). Of the same size.
+template <class Real>
+void silu(std::span<const Real> z, std::span<Real> a);
+
+}  // namespace tessera
