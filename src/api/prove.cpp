@@ -11,7 +11,9 @@
 namespace tessera {
 
 StoredProof prove(const ProveRequest& request, Communicator& comm) {
-  Model model = load_model(request.model, comm.rank(), comm.size());
+  const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate};
+  const Division division = pass.division(comm.size());
+  Model model = load_model(request.model, comm.rank(), division);
   const CommittedModel committed = open_commitment(request.model, model, request.commitment, comm);
   const VerifyingKey& key = committed.key;
   const Past past = load_state(request.start, key, ModelPlan::state_shapes(key.shape), comm);
@@ -19,7 +21,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   proof.statement = {request.prompt, std::vector<std::uint32_t>(request.generate), past.state, !request.keep.empty(),
                      request.pass_length};
   proof.key_digest = key.digest();
-  const ModelPlan plan = ModelPlan::of(key, proof.statement);
+  const ModelPlan plan = ModelPlan::of(key, proof.statement, comm.size());
   std::optional<StagedDirectory> directory;  // an unwritable one is better found now
   if (proof.statement.keeps) {
     directory.emplace(request.keep, comm);
@@ -28,7 +30,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
       run_inference({key, &model.parameters}, plan, prompt_rows(proof.statement), comm, {}, past.tensors);
   proof.statement.generated = trace.generated_tokens();
   const ParameterTensors parameters =
-      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
+      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), division);
   const HidingUse* const hiding = committed.hiding.get();
   ProverOptions options{.past_nodes = past.nodes};
   if (hiding != nullptr) {

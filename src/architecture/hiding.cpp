@@ -24,7 +24,7 @@ void ModelPlan::hide(const VerifyingKey& key) {
   if (past > 0 || pass.keeps) {
     throw InputError("statement: expected one that neither continues nor keeps a state, because the key is hiding");
   }
-  parameter_layout = tessera::parameter_layout(key);
+  parameter_layout = tessera::parameter_layout(key, division);
   HidingPlan plan;
   plan.pads = discover_pads(*this);
   plan.log_products = ceil_log2(plan.pads.pairs.size() + 1);

@@ -50,10 +50,10 @@ std::array<ParameterAxis, 3> head_axes(const ModelShape& model) {
 }  // namespace
 
 ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
-                            std::size_t pass_length) {
+                            std::size_t pass_length, const Division& division) {
   const HeadLayout heads = heads_of(model);
   const Dimension block = Dimension::outer(model.n_layer).named("B");
-  const Dimension feature = Dimension::tiled(model.n_embd).named("F");
+  const Dimension feature = division.rows(ParameterAxis::feature, model).named("F");
   const Dimension head = Dimension::outer(heads.heads).named(heads.split ? "G" : "H");
   // one entry where every query head has keys of its own: it has no coordinates
   const Dimension group = Dimension::outer(heads.group).named(heads.split ? "J" : "");
@@ -81,8 +81,9 @@ ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size
   shapes.head_feature = heads.split
                             ? Shape({block, head, group, place, token})
                             : Shape({block, Dimension{model.n_head << place.log_chunk, place.log_chunk, "HM"}, token});
-  shapes.block_inner = Shape({block, Dimension::tiled(model.n_inner).named("N"), token});
-  shapes.logits = Shape({Dimension::tiled(model.n_vocab).named("V"), Dimension::whole(generated).named("G")});
+  shapes.block_inner = Shape({block, division.rows(ParameterAxis::inner, model).named("N"), token});
+  shapes.logits =
+      Shape({division.rows(ParameterAxis::vocabulary, model).named("V"), Dimension::whole(generated).named("G")});
   return shapes;
 }
 
@@ -107,31 +108,36 @@ ResidualEnd residual_end(const ModelPlan& plan) {
   return {plan.shapes.block_feature, plan.constants.residual_bits, plan.x_in, plan.x_mid, plan.x_end};
 }
 
-ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass) { return {key, pass}; }
+ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass, const Division& division) {
+  return {key, pass, division};
+}
 
 StateShapes ModelPlan::state_shapes(const ModelShape& model) { return ModelShapes::of(model, 0, 1, 1, 1).state; }
 
-ModelPlan ModelPlan::of(const VerifyingKey& key, const Statement& statement) {
-  ModelPlan plan = of(key, PassShape::of(statement));
+ModelPlan ModelPlan::of(const VerifyingKey& key, const Statement& statement, int ranks) {
+  const PassShape pass = PassShape::of(statement);
+  ModelPlan plan = of(key, pass, pass.division(ranks));
   check_statement(key, statement);
   return plan;
 }
 
 HeadLayout ModelPlan::heads() const { return heads_of(model); }
 
-Range ModelPlan::key_rows(int rank, int ranks) const { return parameter_row(model, wk).held_rows(model, rank, ranks); }
-
-Range ModelPlan::query_rows(int rank, int ranks) const {
-  return parameter_row(model, wq).held_rows(model, rank, ranks);
+Range ModelPlan::key_rows(int rank, int ranks) const {
+  return parameter_row(model, wk).held_rows(model, rank, {ranks, 0});
 }
 
-ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape)
-    : Plan(checked(key), shape),
+Range ModelPlan::query_rows(int rank, int ranks) const {
+  return parameter_row(model, wq).held_rows(model, rank, {ranks, 0});
+}
+
+ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Division& divided)
+    : Plan(checked(key), shape, divided),
       model(key.shape),
       exponents(key.exponents),
       constants(IntegerConstants::of(key.shape, key.epsilon)) {
   check_score_tiles(key, tokens, past + tokens, rows_of(pass));
-  shapes = ModelShapes::of(model, past, padded_tokens, generated, rows_of(pass));
+  shapes = ModelShapes::of(model, past, padded_tokens, generated, rows_of(pass), division);
   Builder builder(*this);
   std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
   std::ranges::copy(key.exp_table, exp_values.begin());
@@ -230,8 +236,8 @@ void ModelPlan::declare_embedding(Builder& builder) {
   } else {
     spec.shift = exponents.shift_embedding();
   }
-  spec.vocabulary = Dimension::tiled(model.n_vocab);
-  spec.positions = Dimension::tiled(model.n_positions);
+  spec.vocabulary = division.rows(ParameterAxis::vocabulary, model);
+  spec.positions = division.rows(ParameterAxis::place, model);
   spec.x_in = x_in;
   embedding = EmbeddingPlan::declare(builder, std::move(spec));
 }

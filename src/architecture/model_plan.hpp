@@ -41,7 +41,7 @@ struct ModelShapes {
   Shape block_inner;         // (B,N,T)
   Shape logits;              // (V,G)
   static ModelShapes of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
-                        std::size_t pass_length);
+                        std::size_t pass_length, const Division& division = {});
 };
 
 // What stands for a layer in the architectures.
@@ -67,13 +67,15 @@ struct ModelPlan : Plan {
   LogitsPlan logits;
   EmbeddingPlan embedding;
 
-  /// Throws InputError for a key that is not supported and for lengths that its model cannot have.
-  static ModelPlan of(const VerifyingKey& key, const PassShape& pass);
-  static ModelPlan of(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated) {
-    return of(key, {.prompt = prompt_length, .generated = generated});
+  /// Throws InputError for a key that is not supported and for lengths that its model cannot have. `division`: of the
+  /// ranks that prove, normally pass.division(ranks); messages do not depend on it.
+  static ModelPlan of(const VerifyingKey& key, const PassShape& pass, const Division& division = {});
+  static ModelPlan of(const VerifyingKey& key, std::size_t prompt_length, std::size_t generated,
+                      const Division& division = {}) {
+    return of(key, {.prompt = prompt_length, .generated = generated}, division);
   }
-  /// The same for a statement, whose ids are checked too.
-  static ModelPlan of(const VerifyingKey& key, const Statement& statement);
+  /// The same for a statement, whose ids are checked too, and which so many ranks prove.
+  static ModelPlan of(const VerifyingKey& key, const Statement& statement, int ranks = 1);
   /// Of all keys, and of all values, of a state.
   static StateShapes state_shapes(const ModelShape& model);
 
@@ -87,7 +89,7 @@ struct ModelPlan : Plan {
   [[nodiscard]] Range query_rows(int rank, int ranks) const;
 
  private:
-  ModelPlan(const VerifyingKey& key, const PassShape& pass);
+  ModelPlan(const VerifyingKey& key, const PassShape& pass, const Division& division);
   void declare_cache(Builder& builder);
   void declare_attention(Builder& builder, std::size_t exp_table);
   void declare_projection(Builder& builder);

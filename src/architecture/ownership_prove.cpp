@@ -84,7 +84,8 @@ std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
   Dealt dealt(ranks);
   for (const ParameterRow& row : parameter_table(plan.model)) {
     if (row.sharded) {
-      dealt.add(symbol_of(row.rows), row.oracle_shape(plan.model).dimensions()[row.ownership().dimension], row.name);
+      dealt.add(symbol_of(row.rows),
+                row.oracle_shape(plan.model, plan.division).dimensions()[row.ownership().dimension], row.name);
     }
   }
   for (const std::vector<DeclaredTensor>* tensors : {&plan.recorded, &plan.derived}) {

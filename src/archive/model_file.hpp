@@ -30,9 +30,9 @@ class ModelWriter {
 /// The same in one step.
 Digest save_model(const std::filesystem::path& path, const Model& model);
 
-/// Reads everything; of the parameters, the rows that `rank` of `ranks` keeps. Throws
+/// Reads everything; of the parameters, the rows that `rank` keeps. Throws
 /// InputError; shape, exponents and sizes are in the supported ranges. Every digest is checked by some rank.
-Model load_model(const std::filesystem::path& path, int rank = 0, int ranks = 1);
+Model load_model(const std::filesystem::path& path, int rank = 0, const Division& division = {});
 /// Digest of names, extents and values of the quantized parameters, from the digests of their datasets: the same
 /// whatever else the file holds. Whoever loads the model checks those.
 Digest parameters_digest(const std::filesystem::path& path);

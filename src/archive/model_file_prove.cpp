@@ -55,11 +55,11 @@ Parameters read_parameters(const ReadFile& file, const ModelShape& shape) {
 }
 
 /// The rows of this rank. The ranks share the work of checking the digests: each reads some tensors whole, in pieces.
-Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, int ranks) {
-  Parameters parameters(shape, rank, ranks);
+Parameters read_own_parameters(const ReadFile& file, const ModelShape& shape, int rank, const Division& division) {
+  Parameters parameters(shape, rank, division);
   std::vector<ParameterRow> checked;
   for (const ParameterRow& row : parameter_table(shape)) {
-    if (static_cast<int>(row.id) % ranks == rank) {
+    if (static_cast<int>(row.id) % division.ranks == rank) {
       checked.push_back(row);
     }
   }
@@ -188,7 +188,7 @@ Digest ModelWriter::commit(const Model& model) {
 
 Digest save_model(const std::filesystem::path& path, const Model& model) { return ModelWriter(path).commit(model); }
 
-Model load_model(const std::filesystem::path& path, int rank, int ranks) {
+Model load_model(const std::filesystem::path& path, int rank, const Division& division) {
   return naming(path, [&] {
     const ReadFile file(path, model_format);
     Model model = read_head(file);
@@ -207,8 +207,8 @@ Model load_model(const std::filesystem::path& path, int rank, int ranks) {
     for (const std::string& kind : kinds) {
       model.calibration.maxima[kind] = read_positive(file, "calibration/maxima/" + kind);
     }
-    model.parameters =
-        ranks == 1 ? read_parameters(file, model.shape) : read_own_parameters(file, model.shape, rank, ranks);
+    model.parameters = division.ranks == 1 ? read_parameters(file, model.shape)
+                                           : read_own_parameters(file, model.shape, rank, division);
     model.tokenizer.vocabulary = file.read_strings("tokenizer/vocabulary", model.shape.n_vocab, max_vocabulary_bytes);
     if (model.tokenizer.vocabulary.size() != model.shape.n_vocab) {
       file.fail("tokenizer/vocabulary", std::to_string(model.shape.n_vocab) + " entries",

@@ -89,8 +89,7 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
   RecordingCommunicator comm(counted);
   context.progress.begin(at_hand == nullptr ? "reading model and commitment" : "reading commitment");
   std::optional<ProverModel> loaded;
-  ProverModel& model =
-      at_hand != nullptr ? *at_hand : loaded.emplace(load_model(options.model, comm.rank(), comm.size()), false);
+  ProverModel& model = at_hand != nullptr ? *at_hand : loaded.emplace(options.model, comm, false);
   const CommittedModel committed = open_commitment(options.model, model.model(), options.commitment, comm);
   const VerifyingKey& key = committed.key;
   Attempt attempt;

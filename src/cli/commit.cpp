@@ -58,7 +58,7 @@ std::uint64_t proofs_of_half(VerifyingKey key) {
 
 void run(const CommitCommand& options, Context& context) {
   keep_freed_heap();
-  const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
+  const Model model = load_model(options.model, context.comm.rank(), Division::finest(context.comm.size()));
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   std::optional<HidingCommitment> hiding;
   if (options.hiding) {

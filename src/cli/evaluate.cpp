@@ -29,7 +29,7 @@ std::optional<FloatModel> load_original(const EvaluateCommand& options, const Mo
 }  // namespace
 
 void run(const EvaluateCommand& options, Context& context) {
-  const Model model = load_model(options.model, context.comm.rank(), context.comm.size());
+  const Model model = load_model(options.model, context.comm.rank(), Division::finest(context.comm.size()));
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_original(options, model) : std::nullopt;
   const std::string text = read_text_file(options.text);

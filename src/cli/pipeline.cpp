@@ -221,9 +221,9 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   if (hiding) {
     require_sound_proofs(key);
   }
-  const OracleLayout layout = parameter_layout(key);
-  const ParameterTensors parameter_tensors =
-      ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const Division division = Division::finest(comm.size());
+  const OracleLayout layout = parameter_layout(key, division);
+  const ParameterTensors parameter_tensors = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
   std::vector<IntegerTensor> tensors = parameter_tensors.views();
   std::optional<HidingSecret> secret;
   ChunkedTensor<std::int64_t> tail;
@@ -281,10 +281,19 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
-const ParameterTensors& ProverModel::tensors(int rank, int ranks) {
+void ProverModel::divide(const Division& division) {
+  if (!division.same(division_, model_.shape)) {
+    tensors_.reset();
+    model_ = {};
+    model_ = load_model(path_, rank_, division);
+  }
+  division_ = division;
+}
+
+const ParameterTensors& ProverModel::tensors() {
   if (!tensors_) {
-    tensors_ = lasting_ ? ParameterTensors::of(model_.shape, model_.parameters, rank, ranks)
-                        : ParameterTensors::of(model_.shape, std::move(model_.parameters), rank, ranks);
+    tensors_ = lasting_ ? ParameterTensors::of(model_.shape, model_.parameters, rank_, division_)
+                        : ParameterTensors::of(model_.shape, std::move(model_.parameters), rank_, division_);
   }
   return *tensors_;
 }
@@ -308,7 +317,9 @@ ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodewo
   archive.statement.start = past.state;
   archive.statement.keeps = job.keeps;
   archive.statement.pass_length = job.pass_length;
-  const ModelPlan plan = ModelPlan::of(key, PassShape::of(archive.statement));
+  const PassShape pass = PassShape::of(archive.statement);
+  const ModelPlan plan = ModelPlan::of(key, pass, pass.division(comm.size()));
+  model.divide(plan.division);
   progress.expect(expected_steps(plan, key, job, false, comm));
   Checkpoints checkpoints(key, job, archive.statement, counts, progress);
   if (checkpoints.any()) {
@@ -338,7 +349,7 @@ ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodewo
     memory.end();
     counts.end();
   };
-  const ParameterTensors& tensors = model.tensors(comm.rank(), comm.size());
+  const ParameterTensors& tensors = model.tensors();
   ProverOptions prover{{begins, ends}, job.memory, past.nodes, {}, std::move(resume), finished};
   if (hiding) {
     prover.hiding = hiding->options(comm);

@@ -6,6 +6,7 @@
 
 #include "api/commitment.hpp"
 #include "archive/codeword_file.hpp"
+#include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
 #include "archive/state_file.hpp"
 #include "cluster/job_plan.hpp"
@@ -58,12 +59,22 @@ struct ProvenPart {
 class ProverModel {
  public:
   /// `lasting`: for several proofs. Else the parameters are used up by tensors().
-  ProverModel(Model model, bool lasting) : model_(std::move(model)), lasting_(lasting) {}
+  ProverModel(std::filesystem::path path, const Communicator& comm, bool lasting)
+      : path_(std::move(path)),
+        rank_(comm.rank()),
+        division_(Division::finest(comm.size())),
+        model_(load_model(path_, rank_, division_)),
+        lasting_(lasting) {}
   [[nodiscard]] const Model& model() const { return model_; }
+  /// Makes sure that the rows of this rank are those that such proofs need: short ones cannot be divided as finely.
+  void divide(const Division& division);
   /// The rows of this rank, made once.
-  [[nodiscard]] const ParameterTensors& tensors(int rank, int ranks);
+  [[nodiscard]] const ParameterTensors& tensors();
 
  private:
+  std::filesystem::path path_;
+  int rank_;
+  Division division_;
   Model model_;
   bool lasting_;
   std::optional<ParameterTensors> tensors_;

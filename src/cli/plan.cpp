@@ -59,7 +59,7 @@ VerifyingKey key_of(const PlanCommand& options) {
   if (!options.shape.empty()) {
     return key_of_shape(read_checkpoint_config(options.shape));
   }
-  return options.key.empty() ? make_verifying_key(load_model(options.model, many - 1, many))
+  return options.key.empty() ? make_verifying_key(load_model(options.model, many - 1, Division{many, 0}))
                              : load_key_isolated(options.key).key;
 }
 
@@ -137,7 +137,7 @@ void note_cores(const JobShape& job, int threads, std::string& note) {
 
 Prediction predict(const PlanCommand& options, int threads) {
   const VerifyingKey key = key_of(options);
-  const ModelPlan plan = ModelPlan::of(key, lengths_of(options));
+  const ModelPlan plan = ModelPlan::of(key, lengths_of(options), lengths_of(options).division(options.ranks));
   Prediction result;
   result.job = {options.ranks, options.nodes, options.compact,
                 static_cast<std::size_t>(options.memory * ProveCommand::gibibyte)};

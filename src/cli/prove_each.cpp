@@ -106,7 +106,7 @@ void prove_each(const ProveCommand& options, Context& context) {
   Communicator& comm = context.comm;
   context.progress.begin("reading model");
   require_agreement(comm, options.model, ReadFile(options.model).digest());
-  ProverModel model(load_model(options.model, comm.rank(), comm.size()), true);
+  ProverModel model(options.model, comm, true);
   const std::vector<Prompt> prompts = prompts_to_prove(options, model.model(), comm);
   std::size_t failures = 0;
   for (const Prompt& prompt : prompts) {

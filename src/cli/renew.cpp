@@ -27,10 +27,11 @@ class Side {
     }
   }
   [[nodiscard]] const VerifyingKey& key() const { return committed_.key; }
-  [[nodiscard]] RenewalSide open(const ParameterTensors& parameters) {
+  [[nodiscard]] RenewalSide open(const ParameterTensors& parameters, const Division& division) {
     std::vector<IntegerTensor> tensors = committed_.hiding->with_columns(parameters.views());
     committed_.codeword->bind(
-        parameter_layout(key()), key().parameter_oracle, [tensors] { return tensors; }, committed_.hiding->salt());
+        parameter_layout(key(), division), key().parameter_oracle, [tensors] { return tensors; },
+        committed_.hiding->salt());
     return {std::move(tensors), committed_.codeword.get()};
   }
   void reserve(Communicator& comm) const { committed_.hiding->reserve(comm); }
@@ -68,7 +69,8 @@ void run(const RenewCommand& options, Context& context) {
   keep_freed_heap();
   keep_process_private();
   context.progress.begin("reading model and commitments");
-  Model model = load_model(options.model, comm.rank(), comm.size());
+  const Division division = Division::finest(comm.size());
+  Model model = load_model(options.model, comm.rank(), division);
   Side before(options, model, options.commitment, comm);
   Side after(options, model, options.renewed, comm);
   require_other_secret(options, comm);
@@ -76,16 +78,17 @@ void run(const RenewCommand& options, Context& context) {
     (void)WriteFile(options.out, renewal_format);  // an unwritable target is better found now
   }
   const ParameterTensors parameters =
-      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), comm.size());
+      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), division);
   context.progress.begin("proving");
   const auto reserve = [&] {
     before.reserve(comm);
     after.reserve(comm);
   };
   Renewal renewal{before.key().digest(), {after.key(), after.key().digest()}, {}};
-  renewal.payload = prove_renewal(before.key(), after.key(), {before.open(parameters), after.open(parameters)},
-                                  shared_seed(comm), reserve, comm)
-                        .payload;
+  renewal.payload =
+      prove_renewal(before.key(), after.key(), {before.open(parameters, division), after.open(parameters, division)},
+                    shared_seed(comm), reserve, comm)
+          .payload;
   context.progress.begin("checking the renewal");
   check_own(before.key(), after.key(), renewal.payload, comm);
   context.progress.finish();

@@ -9,7 +9,8 @@ namespace tessera {
 
 /// How the chunks of several tensors are packed into one multilinear polynomial: largest chunk first, then tensor, then
 /// chunk order; chunks below 2^7 values are padded to that (the padding variables are 0 in all claims). Every chunk is
-/// aligned to its (padded) size.
+/// aligned to its (padded) size. Parts of divided chunks lie in their chunk one after the other: where values are does
+/// not depend on how many ranks share them.
 class OracleLayout {
  public:
   static constexpr unsigned min_log_chunk = 7;

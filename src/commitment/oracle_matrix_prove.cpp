@@ -27,6 +27,11 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
   const std::size_t width = std::size_t{1} << log_rows_;
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
     const Shape& shape = layout.tensors()[t];
+    if (std::visit([&](const auto* tensor) { return !(tensor->shape() == shape); }, tensors[t]) ||
+        (shape.is_divided() && shape.inner_bits() < OracleLayout::min_log_chunk)) {
+      throw std::invalid_argument("commit_oracle: tensor " + std::to_string(t) +
+                                  " is cut into other chunks than the oracle's, or into less than whole columns");
+    }
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
       if (!chunk_of_column_.empty()) {

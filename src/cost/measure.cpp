@@ -67,7 +67,7 @@ Committed commit(const Reference& reference, Communicator& self, std::vector<Sam
   Committed result{model_of(reference), {}, {}, {}, nullptr};
   result.key = make_verifying_key(result.model);
   result.layout = OracleLayout(parameter_shapes(result.model.shape));
-  result.tensors = ParameterTensors::of(result.model.shape, result.model.parameters, 0, 1);
+  result.tensors = ParameterTensors::of(result.model.shape, result.model.parameters);
   const Clock::time_point start = Clock::now();
   result.codeword = commit_oracle(result.layout, result.key.parameter_oracle, result.tensors.views(), self,
                                   reference.codeword_budget);

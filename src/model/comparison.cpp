@@ -143,7 +143,7 @@ Comparison compare_models(const IntegerModel& model, const FloatTransformer* ori
   }
   const double scale = logit_scale(model.key);
   const std::size_t at_once = std::clamp<std::size_t>(logits_at_once / shape.n_vocab, 1, 128);
-  const ModelPlan plan = ModelPlan::of(model.key, context - 1, 1);
+  const ModelPlan plan = ModelPlan::of(model.key, context - 1, 1, Division::finest(comm.size()));
   IntegerTransformer transformer(model, plan, Record::nothing, comm);
   for (std::size_t start = 0; start < ids.size(); start += context) {
     const auto window = ids.subspan(start, std::min(context, ids.size() - start));

@@ -126,7 +126,7 @@ Parameters quantize(FloatModel&& model, const Exponents& exponents) {
   std::vector<ParameterRow> rows = parameter_table(model.shape);
   std::ranges::stable_sort(rows, {}, [&](const ParameterRow& row) { return model.parameters[row.id].values().size(); });
   for (const ParameterRow& row : rows) {
-    parameters[row.id] = {row, model.shape, row.held_rows(model.shape, 0, 1)};
+    parameters[row.id] = {row, model.shape, row.held_rows(model.shape, 0, {})};
     quantize_parameter(row, model.parameters[row.id].values(), row.divisor(model.shape), exponents.*row.exponent,
                        parameters[row.id].values());
     model.parameters[row.id] = {};

@@ -1,6 +1,7 @@
 #include "parameters/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -172,36 +173,78 @@ std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& sha
   return {Dimension::tiled(axis_length(axis, shape))};
 }
 
+namespace {
+
+bool is_divided(ParameterAxis axis) { return axis == vocabulary || axis == place || axis == feature || axis == inner; }
+
+/// Fewest rows of a part: a part has 2^8 cells, of weights and of activations.
+unsigned log_least_rows(ParameterAxis axis, const ModelShape& shape, std::size_t tokens) {
+  constexpr unsigned log_cells = 8;
+  if (axis == vocabulary) {
+    return log_cells;  // logits may be those of one token
+  }
+  unsigned beside = ceil_log2(std::max(tokens, std::size_t{1}));
+  for (const ParameterRow& row : parameter_table(shape)) {
+    if (row.sharded && is_divided(row.rows)) {
+      unsigned bits = 0;
+      for (const Dimension& dimension : axis_dimensions(row.columns, shape)) {
+        bits += dimension.log_chunk;
+      }
+      beside = std::min(beside, bits);
+    }
+  }
+  constexpr unsigned fewest = 2;  // rows of a matrix are multiplied four at a time
+  return std::max(fewest, log_cells - std::min(log_cells, beside));
+}
+
+}  // namespace
+
+Dimension Division::rows(ParameterAxis axis, const ModelShape& shape) const {
+  const Dimension whole = axis_dimensions(axis, shape).front();
+  return ranks == 1 || tokens == 0 || !is_divided(axis) ? whole
+                                                        : whole.divided(log_least_rows(axis, shape, tokens), ranks);
+}
+
+bool Division::same(const Division& other, const ModelShape& shape) const {
+  return ranks == other.ranks && std::ranges::all_of(std::array{vocabulary, place, feature, inner}, [&](auto axis) {
+           return rows(axis, shape) == other.rows(axis, shape);
+         });
+}
+
 ParameterExtents ParameterRow::extents(const ModelShape& shape) const {
   return {per_block ? shape.n_layer : 1, axis_length(rows, shape), axis_length(columns, shape)};
 }
 
-Shape ParameterRow::oracle_shape(const ModelShape& shape) const {
+Shape ParameterRow::oracle_shape(const ModelShape& shape, const Division& division) const {
   std::vector<Dimension> dimensions;
   if (per_block) {
     dimensions.push_back(Dimension::outer(shape.n_layer));
   }
+  const std::size_t first = dimensions.size();
   for (const ParameterAxis axis : {rows, columns}) {
     std::ranges::copy(axis_dimensions(axis, shape), std::back_inserter(dimensions));
+  }
+  if (sharded) {
+    dimensions[first] = division.rows(rows, shape);
   }
   return Shape(std::move(dimensions));
 }
 
 Ownership ParameterRow::ownership() const { return sharded ? Ownership{per_block ? std::size_t{1} : 0} : Ownership{}; }
 
-Range ParameterRow::held_rows(const ModelShape& shape, int rank, int ranks) const {
+Range ParameterRow::held_rows(const ModelShape& shape, int rank, const Division& division) const {
   const std::size_t all_rows = axis_length(rows, shape);
   if (!sharded) {
     return {0, all_rows};
   }
-  const Dimension first = axis_dimensions(rows, shape).front();
+  const Dimension first = division.rows(rows, shape);
   const std::size_t stride = all_rows / first.length;  // rows of one entry
-  const Range entries = owned_rows(first, rank, ranks);
+  const Range entries = owned_rows(first, rank, division.ranks);
   const Range owned{entries.first * stride, entries.last * stride};
   if (rows != head_feature) {
     return owned;
   }
-  const Range heads = owned_rows(Dimension::outer(shape.n_head), rank, ranks);
+  const Range heads = owned_rows(Dimension::outer(shape.n_head), rank, division.ranks);
   return hull({heads.first * shape.head_size(), heads.last * shape.head_size()}, owned);
 }
 
@@ -225,10 +268,10 @@ std::vector<EqualisedPlace> equalised_places(const ModelShape& shape) {
   return places;
 }
 
-std::vector<Shape> parameter_shapes(const ModelShape& shape) {
+std::vector<Shape> parameter_shapes(const ModelShape& shape, const Division& division) {
   std::vector<Shape> shapes;
   for (const ParameterRow& row : parameter_table(shape)) {
-    shapes.push_back(row.oracle_shape(shape));
+    shapes.push_back(row.oracle_shape(shape, division));
   }
   return shapes;
 }

@@ -69,6 +69,21 @@ std::size_t axis_length(ParameterAxis axis, const ModelShape& shape);
 /// grouped heads by dimensions of their own.
 std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& shape);
 
+/// How finely a job divides the rows of its tensors among ranks: so finely that all ranks have about as much, but no
+/// part may become shorter than what the prover's kernels and an oracle's columns need. Weights and the activations
+/// that they make are divided alike, so that a rank keeps the weights that it computes with.
+struct Division {
+  int ranks = 1;
+  std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are dealt out as they are
+  /// Where no pass is too short.
+  static Division finest(int ranks) { return {ranks, std::size_t{1} << 8}; }
+
+  /// Rows of features, MLP features, vocabulary and positions; others are dealt out as they are: by heads.
+  [[nodiscard]] Dimension rows(ParameterAxis axis, const ModelShape& shape) const;
+  /// Whether another one deals a model's tensors out in the same way.
+  [[nodiscard]] bool same(const Division& other, const ModelShape& shape) const;
+};
+
 /// Extents of one parameter tensor: blocks is 1 where there is no block dimension, columns 1 where there is no `in`.
 struct ParameterExtents {
   std::size_t blocks = 0, rows = 0, columns = 0;
@@ -108,12 +123,12 @@ struct ParameterRow {
 
   [[nodiscard]] ParameterExtents extents(const ModelShape& shape) const;
   /// Tensor of the parameter oracle: (block,) rows (, columns).
-  [[nodiscard]] Shape oracle_shape(const ModelShape& shape) const;
+  [[nodiscard]] Shape oracle_shape(const ModelShape& shape, const Division& division = {}) const;
   /// Who owns which chunk of it.
   [[nodiscard]] Ownership ownership() const;
-  /// Rows of every block that `rank` of `ranks` keeps: those that it owns in the oracle, which are those that it
+  /// Rows of every block that `rank` keeps: those that it owns in the oracle, which are those that it
   /// computes with. Where heads straddle chunks, those of its heads too: a few rows are then kept and computed twice.
-  [[nodiscard]] Range held_rows(const ModelShape& shape, int rank, int ranks) const;
+  [[nodiscard]] Range held_rows(const ModelShape& shape, int rank, const Division& division) const;
   /// What a checkpoint's values are divided by at import: sqrt(m) if folded.
   [[nodiscard]] double divisor(const ModelShape& shape) const;
 };
@@ -135,7 +150,7 @@ struct EqualisedPlace {
 std::vector<EqualisedPlace> equalised_places(const ModelShape& shape);
 
 /// Shapes of the tensors of the parameter oracle.
-std::vector<Shape> parameter_shapes(const ModelShape& shape);
+std::vector<Shape> parameter_shapes(const ModelShape& shape, const Division& division = {});
 
 /// Calls visit(name, size) for all sizes, in the order of the key.
 template <class S, class Visitor>

@@ -21,8 +21,8 @@ Shape columns_shape(std::size_t columns, unsigned log_rows) {
   return Shape({Dimension::outer((columns + in_chunk - 1) / in_chunk), Dimension::whole(std::size_t{1} << log_chunk)});
 }
 
-OracleLayout parameter_layout(const VerifyingKey& key) {
-  std::vector<Shape> shapes = parameter_shapes(key.shape);
+OracleLayout parameter_layout(const VerifyingKey& key, const Division& division) {
+  std::vector<Shape> shapes = parameter_shapes(key.shape, division);
   if (key.hiding_proofs > 0) {
     shapes.push_back(columns_shape(parameter_tail_columns(key.hiding_proofs), key.parameter_oracle.log_rows));
   }

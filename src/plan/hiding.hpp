@@ -1,6 +1,7 @@
 #pragma once
 
 #include "commitment/oracle.hpp"
+#include "parameters/table.hpp"
 #include "transcript/hiding_verifier.hpp"
 
 /// \file
@@ -19,7 +20,7 @@ std::size_t parameter_tail_columns(std::uint64_t proofs);
 /// `columns` columns of 2^log_rows cells or a few more, all neighbours: at most 2^10 chunks of equal size.
 Shape columns_shape(std::size_t columns, unsigned log_rows);
 /// The oracle of a key's parameters: with its random columns, if the key is hiding.
-OracleLayout parameter_layout(const VerifyingKey& key);
+OracleLayout parameter_layout(const VerifyingKey& key, const Division& division = {});
 
 /// Elements of E that mask the rounds over row variables: one, and two for each of them.
 constexpr std::size_t hiding_row_masks(unsigned row_variables) { return 1 + 2 * std::size_t{row_variables}; }

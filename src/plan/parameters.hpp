@@ -47,10 +47,10 @@ template <class T>
 class BasicParameters {
  public:
   BasicParameters() = default;
-  /// Zeros; of all rows, or of those that `rank` of `ranks` keeps.
-  explicit BasicParameters(const ModelShape& shape, int rank = 0, int ranks = 1) {
+  /// Zeros; of all rows, or of those that `rank` keeps.
+  explicit BasicParameters(const ModelShape& shape, int rank = 0, const Division& division = {}) {
     for (const ParameterRow& row : parameter_table(shape)) {
-      values_[row.id] = {row, shape, row.held_rows(shape, rank, ranks)};
+      values_[row.id] = {row, shape, row.held_rows(shape, rank, division)};
     }
   }
   [[nodiscard]] ParameterValues<T>& operator[](ParameterId id) { return values_[id]; }

@@ -18,7 +18,7 @@ std::vector<Run> runs_of(const Shape& shape, std::size_t chunk, std::size_t firs
   for (std::size_t d = first; d < last; ++d) {
     const Dimension& dimension = shape.dimensions()[d];
     const std::size_t begin = shape.coordinate(chunk, d) << dimension.log_chunk;
-    const std::size_t count = std::min(dimension.chunk(), dimension.length - begin);
+    const std::size_t count = std::min(dimension.chunk(), dimension.length - std::min(begin, dimension.length));
     std::vector<Run> finer;
     for (const Run& run : runs) {
       const Run start{run.place << dimension.log_chunk, run.entry * dimension.length + begin, count};
@@ -33,8 +33,8 @@ std::vector<Run> runs_of(const Shape& shape, std::size_t chunk, std::size_t firs
 
 /// The part of the oracle's tensor that `rank` owns; padding is zero.
 ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& model,
-                                    const ParameterValues<std::int16_t>& source, int rank, int ranks) {
-  ChunkedTensor<std::int16_t> tensor(row.oracle_shape(model), row.ownership(), rank, ranks);
+                                    const ParameterValues<std::int16_t>& source, int rank, const Division& division) {
+  ChunkedTensor<std::int16_t> tensor(row.oracle_shape(model, division), row.ownership(), rank, division.ranks);
   const Shape& shape = tensor.shape();
   const std::size_t rows = row.per_block ? 1 : 0;
   const std::size_t columns = rows + axis_dimensions(row.rows, model).size();
@@ -44,7 +44,7 @@ ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& m
     stride <<= shape.dimensions()[d].log_chunk;
   }
   // throws here rather than in a thread
-  static_cast<void>(source.block(0).rows(row.held_rows(model, rank, ranks)));
+  static_cast<void>(source.block(0).rows(row.held_rows(model, rank, division)));
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t h = 0; h < tensor.held().size(); ++h) {
     const std::size_t chunk = tensor.held()[h];
@@ -65,18 +65,19 @@ ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& m
 
 }  // namespace
 
-ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters& p, int rank, int ranks) {
+ParameterTensors ParameterTensors::of(const ModelShape& shape, const Parameters& p, int rank,
+                                      const Division& division) {
   ParameterTensors result;
   for (const ParameterRow& row : parameter_table(shape)) {
-    result.tensors.push_back(chunked(row, shape, p[row.id], rank, ranks));
+    result.tensors.push_back(chunked(row, shape, p[row.id], rank, division));
   }
   return result;
 }
 
-ParameterTensors ParameterTensors::of(const ModelShape& shape, Parameters&& p, int rank, int ranks) {
+ParameterTensors ParameterTensors::of(const ModelShape& shape, Parameters&& p, int rank, const Division& division) {
   ParameterTensors result;
   for (const ParameterRow& row : parameter_table(shape)) {
-    result.tensors.push_back(chunked(row, shape, p[row.id], rank, ranks));
+    result.tensors.push_back(chunked(row, shape, p[row.id], rank, division));
     p[row.id] = {};
   }
   return result;

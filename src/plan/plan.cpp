@@ -20,8 +20,9 @@ PassShape PassShape::of(const Statement& statement) {
           statement.keeps, statement.pass_length};
 }
 
-Plan::Plan(const VerifyingKey& key, const PassShape& shape)
+Plan::Plan(const VerifyingKey& key, const PassShape& shape, const Division& divided)
     : pass(shape),
+      division(divided),
       past(shape.past),
       prompt_length(shape.prompt + (shape.past > 0 ? 1 : 0)),
       generated(shape.generated),
@@ -50,7 +51,7 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape)
 }
 
 void Plan::pack_model(const ModelShape& model, const StateShapes& state) {
-  pack(parameter_shapes(model), state);
+  pack(parameter_shapes(model, division), state);
   parameter_index.fill(SIZE_MAX);
   std::size_t index = 0;
   for (const ParameterRow& row : parameter_table(model)) {

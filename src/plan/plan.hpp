@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -18,6 +19,10 @@ struct PassShape {
   bool keeps = false;
   std::size_t pass_length = 0;  // Statement::pass_length
   static PassShape of(const Statement& statement);
+  /// Of a job of so many ranks that proves it.
+  [[nodiscard]] Division division(int ranks) const {
+    return {ranks, std::size_t{1} << ceil_log2(std::max(prompt + generated, std::size_t{1}))};
+  }
   friend bool operator==(const PassShape&, const PassShape&) = default;
 };
 
@@ -31,6 +36,7 @@ using StateShapes = std::array<Shape, 2>;
 /// architecture's plan adds its layers' own parts (architecture/gpt2).
 struct Plan {
   PassShape pass;
+  Division division;              // the verifier's: none
   std::size_t past = 0;           // position of the first row
   std::size_t prompt_length = 0;  // n0: rows before the first generated token; a continuation's first is the last token
   std::size_t generated = 0;      // G
@@ -69,7 +75,7 @@ struct Plan {
  protected:
   /// Sequence lengths and the key's filler. Throws InputError for lengths that the model cannot have (nothing in the
   /// prompt of a beginning, nothing generated, more than n_positions tokens) and for a pass length that none may have.
-  Plan(const VerifyingKey& key, const PassShape& pass);
+  Plan(const VerifyingKey& key, const PassShape& pass, const Division& division = {});
   /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field.
   void pack_model(const ModelShape& model, const StateShapes& state);
   /// The same for parameters of these shapes, by ParameterId.

@@ -12,9 +12,11 @@ namespace tessera {
 /// vocabulary rows by contiguous ranges; vectors are replicated).
 struct ParameterTensors {
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // in the oracle's order
-  static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank, int ranks);
+  static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank = 0,
+                             const Division& division = {});
   /// Frees each parameter when it is copied.
-  static ParameterTensors of(const ModelShape& shape, Parameters&& parameters, int rank, int ranks);
+  static ParameterTensors of(const ModelShape& shape, Parameters&& parameters, int rank = 0,
+                             const Division& division = {});
   [[nodiscard]] std::vector<IntegerTensor> views() const;
 };
 

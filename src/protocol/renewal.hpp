@@ -22,7 +22,7 @@ struct RenewalPlan {
   unsigned row_variables = 0;
 
   /// Throws InputError if a key is not hiding, if they differ in more than they may, or if they are the same.
-  static RenewalPlan of(const VerifyingKey& old_key, const VerifyingKey& new_key);
+  static RenewalPlan of(const VerifyingKey& old_key, const VerifyingKey& new_key, const Division& division = {});
   /// In the opening's order.
   [[nodiscard]] std::vector<CommittedOracle> oracles(const Digest& mask_root) const;
 };

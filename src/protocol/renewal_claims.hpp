@@ -21,7 +21,9 @@ std::vector<LinearForm> renewal_forms(const RenewalPlan& plan, const Challenge& 
   }
   std::vector<LinearForm> forms;
   for (std::size_t t = 0; t < count; ++t) {
-    forms.push_back({t, weight_at(to_tensor_point(tensors[t], std::span(point).first(tensors[t].bits())))});
+    // a point's order is the protocol's, however many ranks share the tensors
+    const std::span<const E> first = std::span(point).first(tensors[t].bits());
+    forms.push_back({t, weight_at(to_tensor_point(tensors[t].undivided(), first))});
   }
   return forms;
 }

@@ -9,7 +9,7 @@ namespace tessera {
 
 Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, const std::array<RenewalSide, 2>& sides,
                     const Digest& seed, const std::function<void()>& reserve, Communicator& comm) {
-  const RenewalPlan plan = RenewalPlan::of(old_key, new_key);
+  const RenewalPlan plan = RenewalPlan::of(old_key, new_key, Division::finest(comm.size()));
   if (renewal_soundness(plan).round_by_round_bits() < required_soundness_bits) {
     throw InputError(
         "renewal: expected commitments for fewer proofs, found ones so large that soundness is below 100 bits");

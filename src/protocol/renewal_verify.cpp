@@ -19,7 +19,7 @@ void verify_all(const RenewalPlan& plan, VerifierView<E>& transcript) {
 
 }  // namespace
 
-RenewalPlan RenewalPlan::of(const VerifyingKey& old_key, const VerifyingKey& new_key) {
+RenewalPlan RenewalPlan::of(const VerifyingKey& old_key, const VerifyingKey& new_key, const Division& division) {
   if (old_key.hiding_proofs == 0 || new_key.hiding_proofs == 0) {
     throw InputError("renewal: expected two hiding keys, found one that is not");
   }
@@ -33,7 +33,7 @@ RenewalPlan RenewalPlan::of(const VerifyingKey& old_key, const VerifyingKey& new
   if (old_key.parameter_root == new_key.parameter_root) {
     throw InputError("renewal: expected two commitments, found the same parameter root in both keys");
   }
-  RenewalPlan plan{.parameters = {parameter_layout(old_key), parameter_layout(new_key)},
+  RenewalPlan plan{.parameters = {parameter_layout(old_key, division), parameter_layout(new_key, division)},
                    .committed = {},
                    .masks = {},
                    .mask_oracle = {.log_rows = 3, .log_inverse_rate = 1}};

@@ -225,8 +225,9 @@ Outer outer(const TileProduct& product, std::span<const E> inner_point, Communic
     const std::size_t places = tensor->shape().chunk_size() / tensor->shape().dimensions().back().chunk();
     std::vector<Dimension> split(dimensions.begin(),
                                  dimensions.begin() + static_cast<std::ptrdiff_t>(outer_dimensions));
-    split.insert(split.end(),
-                 {Dimension::whole(places), Dimension::whole(tile.chunk_count()), Dimension::whole(tile.chunk())});
+    for (const std::size_t length : {places, tile.chunk_count(), tile.chunk()}) {
+      split.push_back(Dimension::whole(length));
+    }
     std::vector<Axis> axes(split.size());
     axes.back() = eq_table(point);
     return contract(tensor, Shape(std::move(split)), axes, comm);

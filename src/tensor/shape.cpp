@@ -23,6 +23,21 @@ Dimension Dimension::tiled(std::size_t length) {
   return dimension;
 }
 
+Dimension Dimension::divided(unsigned log_least, int ranks) const {
+  constexpr std::size_t tolerance = 16;  // the largest part is less than 1 + 1/16 of the mean
+  Dimension result = *this;
+  const auto even = [&] {
+    const std::size_t count = result.chunk_count();
+    const auto n = static_cast<std::size_t>(ranks);
+    return (count + n - 1) / n * n * tolerance <= count * (tolerance + 1);
+  };
+  while (result.log_chunk > log_least && !even()) {
+    --result.log_chunk;
+    ++result.log_parts;
+  }
+  return result;
+}
+
 Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
     : dimensions_(std::move(dimensions)), presence_(presence) {
   std::size_t cube = 1;
@@ -69,6 +84,18 @@ std::size_t Shape::chunk_at(std::span<const std::size_t> coordinates) const {
     throw std::out_of_range("Shape::chunk_at: absent chunk");
   }
   return static_cast<std::size_t>(found - outer_index_.begin());
+}
+
+Shape Shape::undivided() const {
+  std::vector<Dimension> whole;
+  for (const Dimension& dimension : dimensions_) {
+    whole.push_back(dimension.undivided());
+  }
+  return Shape(std::move(whole), presence_);
+}
+
+bool Shape::is_divided() const {
+  return std::ranges::any_of(dimensions_, [](const Dimension& dimension) { return dimension.log_parts > 0; });
 }
 
 int contiguous_owner(std::size_t index, std::size_t count, int ranks) {

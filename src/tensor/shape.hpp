@@ -13,20 +13,31 @@ namespace tessera {
 
 /// One dimension of a tensor: `length` entries cut into chunks of 2^log_chunk. The chunk number is the outer index,
 /// the place inside a chunk the inner index. The last chunk may be partly padding (zeros), absent chunks are zero.
+///
+/// A prover of several ranks divides dimensions further: what is a chunk of the protocol is 2^log_parts chunks for it,
+/// which are all present.
 struct Dimension {
   std::size_t length = 1;
   unsigned log_chunk = 0;
   std::string_view symbol = {};  // its name on pages: no part of what it is
+  unsigned log_parts = 0;
 
   [[nodiscard]] std::size_t chunk() const { return std::size_t{1} << log_chunk; }
-  [[nodiscard]] std::size_t chunk_count() const { return (length + chunk() - 1) >> log_chunk; }
+  [[nodiscard]] std::size_t chunk_count() const {
+    const unsigned log_whole = log_chunk + log_parts;
+    return ((length + (std::size_t{1} << log_whole) - 1) >> log_whole) << log_parts;
+  }
   [[nodiscard]] unsigned outer_bits() const { return ceil_log2(chunk_count()); }
   [[nodiscard]] unsigned bits() const { return outer_bits() + log_chunk; }
   friend bool operator==(const Dimension& a, const Dimension& b) {
-    return a.length == b.length && a.log_chunk == b.log_chunk;
+    return a.length == b.length && a.log_chunk == b.log_chunk && a.log_parts == b.log_parts;
   }
   /// The same under a name.
-  [[nodiscard]] Dimension named(std::string_view name) const { return {length, log_chunk, name}; }
+  [[nodiscard]] Dimension named(std::string_view name) const { return {length, log_chunk, name, log_parts}; }
+  /// Cut into chunks of 2^log_least entries at least, until `ranks` can have parts that differ by little.
+  [[nodiscard]] Dimension divided(unsigned log_least, int ranks) const;
+  /// As the protocol has it.
+  [[nodiscard]] Dimension undivided() const { return {length, log_chunk + log_parts, symbol}; }
 
   /// The whole length in one chunk of ceil-log2 size.
   static Dimension whole(std::size_t length);
@@ -77,6 +88,10 @@ class Shape {
   [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const;
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
+  /// As the protocol has it. At most one dimension is divided, and those before it have chunks of one entry, so that
+  /// parts of a chunk are consecutive values of it. If those after it have one chunk, the flat order is the same.
+  [[nodiscard]] Shape undivided() const;
+  [[nodiscard]] bool is_divided() const;
   friend bool operator==(const Shape& a, const Shape& b) {
     return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_;
   }

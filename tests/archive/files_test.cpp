@@ -122,12 +122,12 @@ TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
   constexpr int ranks = 3;
   ByParameter<std::vector<int>> holders;  // of every row
   for (int rank = 0; rank < ranks; ++rank) {
-    const Model loaded = load_model(directory / "m.h5", rank, ranks);
+    const Model loaded = load_model(directory / "m.h5", rank, Division::finest(ranks));
     for (const ParameterRow& row : parameter_table(model.shape)) {
       SCOPED_TRACE(row.name);
       const auto& part = loaded.parameters[row.id];
       const auto& whole = model.parameters[row.id];
-      EXPECT_EQ(part.held(), row.held_rows(model.shape, rank, ranks));
+      EXPECT_EQ(part.held(), row.held_rows(model.shape, rank, Division::finest(ranks)));
       EXPECT_EQ(part.extents(), whole.extents());
       holders[row.id].resize(part.extents().rows);
       for (std::size_t block = 0; block < part.extents().blocks; ++block) {

@@ -39,6 +39,55 @@ TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
   }
 }
 
+/// Of weights too, whose columns have several chunks.
+TEST(OracleLayout, PartsLieInTheirChunks) {
+  const Shape weights({Dimension::outer(2), Dimension{96, 5}, Dimension{96, 5}});
+  const Shape rows({Dimension{40, 6}, Dimension::whole(32)});
+  const Shape other({Dimension::outer(3), Dimension::whole(256)});
+  const auto divided = [](const Shape& shape, std::size_t dimension, unsigned log_least) {
+    std::vector<Dimension> dimensions = shape.dimensions();
+    dimensions[dimension] = dimensions[dimension].divided(log_least, 64);
+    return Shape(dimensions);
+  };
+  const OracleLayout whole({other, weights, rows});
+  const OracleLayout parts({other, divided(weights, 1, 2), divided(rows, 0, 3)});
+  EXPECT_EQ(parts.log_size(), whole.log_size());
+  EXPECT_EQ(parts.used(), whole.used());
+  EXPECT_EQ(parts.log_largest_chunk(), whole.log_largest_chunk());
+  for (std::size_t t = 0; t < 3; ++t) {
+    const Shape& shape = parts.tensors()[t];
+    EXPECT_EQ(shape.is_divided(), t > 0);
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      std::vector<std::size_t> coordinates;
+      std::size_t first = 0;  // value of the chunk that the part begins with
+      for (std::size_t d = 0; d < shape.dimensions().size(); ++d) {
+        const Dimension& dimension = shape.dimensions()[d];
+        const std::size_t entry = shape.coordinate(chunk, d) << dimension.log_chunk;
+        const unsigned log_whole = dimension.log_chunk + dimension.log_parts;
+        coordinates.push_back(entry >> log_whole);
+        first = (first << log_whole) + (entry & ((std::size_t{1} << log_whole) - 1));
+      }
+      EXPECT_EQ(parts.offset(t, chunk), whole.offset(t, whole.tensors()[t].chunk_at(coordinates)) + first);
+    }
+  }
+}
+
+TEST(OracleMatrix, RefusesTensorsThatAreCutOtherwise) {
+  const Shape whole({Dimension{40, 6}, Dimension::whole(32)});
+  const Shape parts({Dimension{40, 6}.divided(3, 64), Dimension::whole(32)});
+  const Shape short_parts({Dimension{40, 6}.divided(1, 64), Dimension::whole(32)});
+  SelfCommunicator self;
+  const auto encode = [&](const Shape& of_layout, const Shape& of_tensor) {
+    const ChunkedTensor<std::int16_t> tensor(of_tensor, {0}, 0, 1);
+    const std::vector<IntegerTensor> views{&tensor};
+    return encode_oracle(OracleLayout({of_layout}), {4, 1}, views, false, self).levels.back();
+  };
+  EXPECT_EQ(encode(parts, parts), encode(whole, whole));
+  EXPECT_THROW(encode(parts, whole), std::invalid_argument);
+  EXPECT_THROW(encode(whole, parts), std::invalid_argument);
+  EXPECT_THROW(encode(short_parts, short_parts), std::invalid_argument);
+}
+
 /// Interpolates nothing: evaluates each row's polynomial at some points directly.
 TEST(Codeword, ColumnsAreRowPolynomialsAtThePowersOfOmega) {
   SelfCommunicator self;

@@ -24,9 +24,9 @@ struct HidingCommitment {
   HidingCommitment(const Model& model, std::uint64_t proofs, std::string_view secret_name, Communicator& comm,
                    const std::function<void(std::vector<IntegerTensor>&)>& change = {})
       : key(make_verifying_key(model)),
-        parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size())) {
+        parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), Division::finest(comm.size()))) {
     key.hiding_proofs = proofs;
-    const OracleLayout layout = parameter_layout(key);
+    const OracleLayout layout = parameter_layout(key, Division::finest(comm.size()));
     const HidingSecret secret(seed_of(secret_name));
     tail = random_columns(layout.tensors().back(), secret.columns, comm);
     tensors = parameters.views();

@@ -99,7 +99,7 @@ class StackCase {
         plan(integers_.key, size),
         tokens(generator_.tokens(size.tokens, size.model.n_vocab)),
         trace(plan, comm.rank(), comm.size()),
-        parameters_(ParameterTensors::of(size.model, model.parameters, comm.rank(), comm.size())) {
+        parameters_(ParameterTensors::of(size.model, model.parameters, comm.rank(), {comm.size(), 0})) {
     statement.prompt = tokens;
     statement.generated = {3};
     plan.filler = 2;

@@ -99,7 +99,7 @@ class GroupedQkvCase {
         fill(parameters_[id].values(), 16);
       }
     }
-    tensors_ = ParameterTensors::of(model_of(size), parameters_, comm.rank(), comm.size());
+    tensors_ = ParameterTensors::of(model_of(size), parameters_, comm.rank(), {comm.size(), 0});
     inputs_.resize(size.blocks * size.features * plan.padded_tokens);
     fill(inputs_, 12);
     infer_all(lie);

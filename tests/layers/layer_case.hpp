@@ -56,10 +56,10 @@ class LayerCase {
         generator_(7),
         model_(generator_.make(size.model)),
         integers_(integer_model(model_)),
-        plan(ModelPlan::of(integers_.key, size.prompt, size.generated)),
+        plan(ModelPlan::of(integers_.key, pass_of(size), pass_of(size).division(comm.size()))),
         trace_(run_inference(integers_, plan, generator_.tokens(size.prompt, size.model.n_vocab), comm)),
         statement(statement_of(trace_)),
-        parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), comm.size())),
+        parameters_(ParameterTensors::of(size.model, model_.parameters, comm.rank(), plan.division)),
         witness_(make_witness(plan, statement, trace_, parameters_, comm)),
         witness(*witness_),
         lookup(plan, true_lookup(plan, witness, comm)) {}
@@ -96,6 +96,7 @@ class LayerCase {
   Communicator& comm;
 
  private:
+  static PassShape pass_of(const Size& size) { return {.prompt = size.prompt, .generated = size.generated}; }
   static Statement statement_of(const Trace& trace) {
     const auto begin = trace.tokens.begin();
     const auto prompt = static_cast<std::ptrdiff_t>(trace.prompt_length);

@@ -14,7 +14,7 @@ namespace tessera::testing {
 /// The model with the parameters that a rank keeps.
 inline Model part_of(const Model& model, int rank, int ranks) {
   Model part = model;
-  part.parameters = Parameters(model.shape, rank, ranks);
+  part.parameters = Parameters(model.shape, rank, {ranks, 0});
   for (const ParameterRow& row : parameter_table(model.shape)) {
     const Range held = part.parameters[row.id].held();
     for (std::size_t block = 0; block < row.extents(model.shape).blocks; ++block) {

@@ -51,11 +51,12 @@ TEST(ParameterTable, ranks_hold_what_they_own_and_compute_with) {
     for (const ParameterRow& row : parameter_table(shape)) {
       for (const int ranks : {1, 2, 3, 4, 9}) {
         SCOPED_TRACE(std::string(row.name) + " on " + std::to_string(ranks));
-        const Shape tensor = row.oracle_shape(shape);
+        const Division division = Division::finest(ranks);
+        const Shape tensor = row.oracle_shape(shape, division);
         const std::size_t dimension = row.per_block ? 1 : 0;
         std::vector<int> holders(row.extents(shape).rows);
         for (int rank = 0; rank < ranks; ++rank) {
-          const Range held = row.held_rows(shape, rank, ranks);
+          const Range held = row.held_rows(shape, rank, division);
           for (std::size_t i = held.first; i < held.last; ++i) {
             ++holders.at(i);
           }
@@ -82,9 +83,47 @@ TEST(ParameterTable, ranks_hold_what_they_own_and_compute_with) {
   }
 }
 
+/// Parts of weights and of what they make of so many tokens are whole columns of an oracle and blocks of the look-ups.
+TEST(Division, parts_have_256_cells) {
+  using enum ParameterAxis;
+  for (const ModelShape& shape : shapes) {
+    for (const int ranks : {2, 3, 16, 200}) {
+      for (const std::size_t tokens : {1, 2, 8, 64, 1024}) {
+        const Division division{ranks, tokens};
+        for (const ParameterRow& row : parameter_table(shape)) {
+          const Shape tensor = row.oracle_shape(shape, division);
+          EXPECT_TRUE(!tensor.is_divided() || tensor.chunk_size() >= 256) << row.name;
+          EXPECT_EQ(tensor.undivided(), row.oracle_shape(shape)) << row.name;
+        }
+        for (const ParameterAxis axis : {feature, inner}) {
+          const Dimension rows = division.rows(axis, shape);
+          EXPECT_TRUE(rows.log_parts == 0 || rows.chunk() * tokens >= 256) << tokens;
+        }
+        EXPECT_EQ(division.rows(head_feature, shape).log_parts, 0U);
+      }
+    }
+  }
+}
+
+TEST(Division, is_finer_for_more_ranks_and_tokens) {
+  using enum ParameterAxis;
+  const ModelShape gpt2{12, 768, 12, 3072, 50257, 1024};
+  EXPECT_EQ((Division{1, 512}.rows(feature, gpt2)), Dimension::tiled(768));
+  EXPECT_EQ((Division{16, 0}.rows(feature, gpt2)), Dimension::tiled(768));
+  EXPECT_EQ((Division{3, 512}.rows(feature, gpt2)), Dimension::tiled(768));
+  EXPECT_EQ((Division{16, 512}.rows(feature, gpt2).chunk()), 16U);  // 48 parts
+  EXPECT_EQ((Division{64, 512}.rows(feature, gpt2).chunk()), 4U);
+  EXPECT_EQ((Division{64, 16}.rows(feature, gpt2).chunk()), 16U);
+  EXPECT_EQ((Division{64, 512}.rows(inner, gpt2).chunk()), 16U);
+  EXPECT_EQ((Division{16, 512}.rows(vocabulary, gpt2).chunk()), 256U);
+  EXPECT_TRUE((Division{16, 64}.same(Division::finest(16), gpt2)));
+  EXPECT_FALSE((Division{64, 16}.same(Division::finest(64), gpt2)));
+  EXPECT_FALSE((Division{16, 64}.same({8, 64}, gpt2)));
+}
+
 TEST(Parameters, rows_that_are_not_held_are_an_error) {
   const ModelShape shape{2, 256, 4, 768, 600, 64};
-  const Parameters p(shape, 1, 2);
+  const Parameters p(shape, 1, {2, 0});
   const Range held = p[w1].held();
   ASSERT_EQ(held, (Range{512, 768}));
   EXPECT_EQ(p[w1].values().size(), 2U * 256 * 256);  // no memory for the others

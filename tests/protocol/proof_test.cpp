@@ -89,6 +89,13 @@ TEST(ProofBytes, are_the_same_for_any_ranks_and_threads_odd) {
   expect_same_bytes(odd, 9, 10, {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}});
 }
 
+/// Ranks own parts of chunks: all of them, some padding alone.
+TEST(ProofBytes, are_the_same_if_chunks_are_divided) {
+  const Division division = PassShape{.prompt = 20, .generated = 9}.division(5);
+  EXPECT_GT(division.rows(ParameterAxis::feature, bundled(odd).model.shape).log_parts, 1U);
+  expect_same_bytes(odd, 20, 9, {{1, 1}, {2, 1}, {3, 2}, {5, 1}, {9, 1}});
+}
+
 TEST(ProofBytes, are_the_same_with_more_ranks_than_heads_or_chunks) {
   expect_same_bytes(odd, 3, 2, {{5, 1}, {7, 1}, {13, 1}});
 }
@@ -125,7 +132,7 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
   const Model& model = bundled(odd).model;
   SelfCommunicator self;
   VerifyingKey key = make_verifying_key(model);
-  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, 0, 1);
+  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters);
   MemoryCodewordStore codeword(
       encode_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), true, self),
       self);

@@ -50,12 +50,14 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     omp_set_num_threads(threads);
     Job& job = jobs[static_cast<std::size_t>(comm.rank())];
     job.key = make_verifying_key(model);
-    const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
-    MemoryCodewordStore codeword(encode_oracle(OracleLayout(parameter_shapes(model.shape)), job.key.parameter_oracle,
-                                               parameters.views(), true, comm),
+    const PassShape pass{.prompt = prompt.size(), .generated = generate};
+    const Division division = pass.division(comm.size());
+    const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
+    MemoryCodewordStore codeword(encode_oracle(OracleLayout(parameter_shapes(model.shape, division)),
+                                               job.key.parameter_oracle, parameters.views(), true, comm),
                                  comm);
     job.key.parameter_root = codeword.root();
-    const ModelPlan plan = ModelPlan::of(job.key, prompt.size(), generate);
+    const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;

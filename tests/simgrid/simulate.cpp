@@ -114,12 +114,13 @@ void prove(Cluster& cluster, Communicator& world) {
   omp_set_num_threads(1);
   const Model& model = cluster.model;
   VerifyingKey key = make_verifying_key(model);
-  const OracleLayout layout(parameter_shapes(model.shape));
-  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), comm.size());
+  const Division division = cluster.options.pass.division(comm.size());
+  const OracleLayout layout(parameter_shapes(model.shape, division));
+  const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
   const std::unique_ptr<CodewordStore> codeword =
       commit_oracle(layout, key.parameter_oracle, parameters.views(), comm, std::size_t{1} << 40);
   key.parameter_root = codeword->root();
-  const ModelPlan plan = ModelPlan::of(key, cluster.options.pass);
+  const ModelPlan plan = ModelPlan::of(key, cluster.options.pass, division);
   Statement statement = statement_of(plan.pass);
   for (std::size_t i = 0; i < statement.prompt.size(); ++i) {
     statement.prompt[i] = static_cast<std::uint32_t>((7919 * i + 13) % model.shape.n_vocab);

@@ -30,7 +30,7 @@ TestModel::TestModel(Model imported, std::uint64_t proofs)
     : model(std::move(imported)),
       integers(integer_model(model)),
       key(make_verifying_key(model)),
-      parameters(ParameterTensors::of(model.shape, model.parameters, 0, 1)) {
+      parameters(ParameterTensors::of(model.shape, model.parameters)) {
   key.hiding_proofs = proofs;
   const OracleLayout layout = parameter_layout(key);
   std::vector<IntegerTensor> tensors = parameters.views();

@@ -86,7 +86,7 @@ TEST_P(Llama, every_parameter_is_the_committed_one) {
     // the embedding's of a token that is read
     ++values[row.id == embedding ? 7 * test.model.shape.n_embd + 1 : values.size() / 2];
     LlamaLie lie = llama_inference(test, plan, {}, &other);
-    const ParameterTensors tensors = ParameterTensors::of(test.model.shape, other, 0, 1);
+    const ParameterTensors tensors = ParameterTensors::of(test.model.shape, other);
     Forgery forgery(test, lie.statement, plan, std::move(lie.trace), tensors);
     expect_rejected(verify_inference(test.key, lie.statement, forgery.prove().payload), opening_scope);
   }
@@ -98,8 +98,8 @@ TEST(LlamaLies, logits_of_the_embedding_are_rejected) {
   Parameters other = test.model.parameters;
   std::ranges::copy(other[embedding].values(), other[head].values().begin());
   LlamaLie lie = llama_inference(test, llama_plan(test.key), {}, &other);
-  for (const ParameterTensors& tensors : {ParameterTensors::of(test.model.shape, other, 0, 1),
-                                          ParameterTensors::of(test.model.shape, test.model.parameters, 0, 1)}) {
+  for (const ParameterTensors& tensors :
+       {ParameterTensors::of(test.model.shape, other), ParameterTensors::of(test.model.shape, test.model.parameters)}) {
     Forgery forgery(test, lie.statement, llama_plan(test.key), lie.trace, tensors);
     EXPECT_FALSE(verify_inference(test.key, lie.statement, forgery.prove().payload).accepted);
   }

@@ -16,7 +16,7 @@ const std::vector<std::uint32_t> prompt{17, 42, 5, 99, 120, 7, 64, 31};
 struct Copy {
   Model model = odd_model().model;
   [[nodiscard]] IntegerModel integers() const { return integer_model(model); }
-  [[nodiscard]] ParameterTensors tensors() const { return ParameterTensors::of(model.shape, model.parameters, 0, 1); }
+  [[nodiscard]] ParameterTensors tensors() const { return ParameterTensors::of(model.shape, model.parameters); }
 };
 
 /// What a model and a liar generate after a prompt.

@@ -115,6 +115,59 @@ TEST(Shape, chunks_and_flat_order_by_definition) {
   }
 }
 
+TEST(Dimension, parts_are_even_or_as_short_as_they_may_be) {
+  for (const std::size_t length : {1, 40, 64, 100, 768, 1500, 4096, 50257}) {
+    const Dimension whole = Dimension::tiled(length).named("F");
+    EXPECT_EQ(whole.divided(0, 1), whole);
+    for (const int ranks : {2, 3, 4, 5, 7, 16, 64}) {
+      for (const unsigned log_least : {0, 2, 5, 20}) {
+        SCOPED_TRACE(std::to_string(length) + " on " + std::to_string(ranks) + ", " + std::to_string(log_least));
+        const Dimension parts = whole.divided(log_least, ranks);
+        EXPECT_EQ(parts.undivided(), whole);
+        EXPECT_EQ(parts.symbol, "F");
+        EXPECT_EQ(parts.bits(), whole.bits());
+        EXPECT_EQ(parts.chunk_count() << parts.log_chunk, whole.chunk_count() << whole.log_chunk);
+        EXPECT_TRUE(parts.log_parts == 0 || parts.log_chunk >= log_least);
+        const std::size_t largest =
+            (parts.chunk_count() + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);
+        const bool even = largest * static_cast<std::size_t>(ranks) * 16 <= parts.chunk_count() * 17;
+        EXPECT_TRUE(even || parts.log_chunk <= log_least);
+        std::size_t next = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const Range rows = owned_rows(parts, rank, ranks);
+          EXPECT_EQ(rows.first, next);
+          next = rows.last;
+        }
+        EXPECT_EQ(next, length);
+      }
+    }
+  }
+}
+
+/// Where the dimensions before the divided one have chunks of one entry and those after it one chunk.
+TEST(Shape, parts_have_the_places_of_their_chunks) {
+  for (const Shape& whole :
+       {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
+        Shape({Dimension::tiled(40), Dimension::whole(5)}),
+        Shape({Dimension::outer(2), Dimension::outer(3), Dimension{100, 4}, Dimension::whole(8)})}) {
+    EXPECT_FALSE(whole.is_divided());
+    std::vector<Dimension> dimensions = whole.dimensions();
+    Dimension& divided = dimensions[dimensions.size() - 2];
+    divided = divided.divided(1, 5);
+    const Shape shape(dimensions);
+    ASSERT_TRUE(shape.is_divided());
+    EXPECT_EQ(shape.undivided(), whole);
+    EXPECT_FALSE(shape == whole);
+    EXPECT_EQ(shape.bits(), whole.bits());
+    const unsigned log_parts = divided.log_parts;
+    ASSERT_EQ(shape.chunk_count(), whole.chunk_count() << log_parts);  // padding too
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      const std::size_t part = chunk & ((std::size_t{1} << log_parts) - 1);
+      EXPECT_EQ(shape.outer_index(chunk), (whole.outer_index(chunk >> log_parts) << log_parts) + part);
+    }
+  }
+}
+
 TEST(Shape, causal_shapes_hold_the_lower_triangle_of_tiles) {
   const Shape shape({Dimension::outer(3), Dimension{512, 7}, Dimension{512, 7}}, Presence::causal);
   EXPECT_EQ(shape.chunk_count(), 3U * 10U);
