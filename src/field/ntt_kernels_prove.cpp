@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "field/ntt_kernels.hpp"
 
@@ -49,14 +50,116 @@ struct Rows {
   HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride; }
 };
 
+/// Multiplies by any twiddle.
+template <class T>
+struct ByFactor {
+  T factor;
+  HWY_INLINE explicit ByFactor(F twiddle) : factor(repeat<T>(twiddle)) {}
+  HWY_INLINE T operator()(T x) const { return multiply_shifted(x, factor); }
+};
+
+/// Multiplies by 2^(32*words + bits), bits < 32, in a third of the steps: 2^96 = -1.
+template <unsigned words>
+struct ByPower {
+  int bits;
+  HWY_INLINE V operator()(V x) const {
+    constexpr bool negative = words >= 3;
+    const V y = shifted(x);
+    return negative ? subtract(hn::Zero(Lanes()), y) : y;
+  }
+
+ private:
+  HWY_INLINE static V times_epsilon(V half) { return hn::Sub(hn::ShiftLeft<32>(half), half); }
+  // x * 2^bits = low + middle*2^32 + top*2^64, all below 2^32
+  [[nodiscard]] HWY_INLINE V shifted(V x) const {
+    const V middle_and_low = hn::ShiftLeftSame(x, bits);
+    const V top_and_middle = hn::ShiftRightSame(x, 32 - bits);
+    const V top = hn::ShiftRight<32>(top_and_middle);
+    if constexpr (words % 3 == 0) {  // 2^64 = epsilon
+      return canonical(add_weak(middle_and_low, times_epsilon(top)));
+    } else if constexpr (words % 3 == 1) {
+      return reduce({hn::ShiftLeft<32>(middle_and_low), top_and_middle});
+    } else {  // 2^96 = -1
+      return subtract(times_epsilon(hn::And(middle_and_low, epsilon())), top_and_middle);
+    }
+  }
+};
+
+/// The twiddles of a butterfly: of its own layer, and of its upper two in the layer above.
+template <class Low, class Even, class Odd>
+struct Twiddles {
+  Low low;
+  Even even;
+  Odd odd;
+};
+
 /// Twiddles [2^t - 1 + i] of layer t.
 struct Layer {
   const F* twiddles;
   std::size_t half;  ///< 2^t: a butterfly is on rows `half` apart
-  HWY_INLINE F low(std::size_t i) const { return twiddles[half - 1 + i]; }
-  /// Of the layer above.
-  HWY_INLINE F even(std::size_t i) const { return twiddles[2 * half - 1 + i]; }
-  HWY_INLINE F odd(std::size_t i) const { return twiddles[3 * half - 1 + i]; }
+  /// Twiddles of butterfly i on two rows, or on four.
+  template <class T, std::size_t rows>
+  [[nodiscard]] HWY_INLINE auto factors(std::size_t i) const {
+    const ByFactor<T> low(twiddles[half - 1 + i]);
+    if constexpr (rows == 2) {
+      return Twiddles{low, low, low};
+    } else {
+      return Twiddles{low, ByFactor<T>(twiddles[2 * half - 1 + i]), ByFactor<T>(twiddles[3 * half - 1 + i])};
+    }
+  }
+  /// body() of them
+  template <std::size_t rows, class Body>
+  HWY_INLINE void with(std::size_t i, const Body& body) const {
+    body(factors<V, rows>(i));
+  }
+};
+
+/// body(std::integral_constant of `value`), for 0 <= value < count.
+template <unsigned count, class Body>
+HWY_INLINE void with_constant(unsigned value, const Body& body) {
+  if constexpr (count == 1) {
+    body(std::integral_constant<unsigned, 0>());
+  } else if (value == count - 1) {
+    body(std::integral_constant<unsigned, count - 1>());
+  } else {
+    with_constant<count - 1>(value, body);
+  }
+}
+
+/// The same where this layer's twiddles are powers of 2.
+struct LowPowers : Layer {
+  const std::uint8_t* exponents;
+  template <std::size_t rows, class Body>
+  HWY_INLINE void with(std::size_t i, const Body& body) const {
+    const unsigned exponent = exponents[half - 1 + i];
+    with_constant<6>(exponent / 32, [&](auto words) {
+      const auto others = factors<V, rows>(i);
+      body(Twiddles{ByPower<words()>{static_cast<int>(exponent % 32)}, others.even, others.odd});
+    });
+  }
+};
+
+/// The same where those of the layer above are as well. One exponent says all: i's in this layer is twice as large, the
+/// odd one is 48 or 144 more.
+struct AllPowers : Layer {
+  const std::uint8_t* exponents;
+  template <std::size_t rows, class Body>
+  HWY_INLINE void with(std::size_t i, const Body& body) const {
+    const unsigned exponent = exponents[2 * half - 1 + i];
+    const bool far = exponents[2] != 48;  // the root of order 4
+    with_constant<12>(exponent / 16, [&](auto place) {
+      constexpr unsigned sixteen = place();
+      const auto bits = [&](unsigned more) { return static_cast<int>(exponent % 16 + more % 2 * 16); };
+      const ByPower<sixteen % 6> low{2 * bits(0)};
+      const ByPower<sixteen / 2> even{bits(sixteen)};
+      const ByPower<(sixteen + 3) % 12 / 2> odd{bits(sixteen + 3)};
+      if (far) {
+        body(Twiddles{low, even, ByPower<(sixteen + 9) % 12 / 2>{odd.bits}});
+      } else {
+        body(Twiddles{low, even, odd});
+      }
+    });
+  }
 };
 
 /// (x0, x1) := (x0 + w*x1, x0 - w*x1) with low index i, from rows first, first + half.
@@ -66,10 +169,12 @@ struct Pair {
   T x0, x1;
   HWY_INLINE Pair(Rows in, std::size_t first, std::size_t half, std::size_t lane)
       : x0(load<T>(in[first] + lane)), x1(load<T>(in[first + half] + lane)) {}
-  HWY_INLINE void transform(Layer layer, std::size_t i, Rows out, std::size_t first, std::size_t lane) const {
-    const T y = multiply_shifted(x1, repeat<T>(layer.low(i)));
+  template <class Any>
+  HWY_INLINE void transform(const Any& twiddles, Rows out, std::size_t first, std::size_t half,
+                            std::size_t lane) const {
+    const T y = twiddles.low(x1);
     store(add(x0, y), out[first] + lane);
-    store(subtract(x0, y), out[first + layer.half] + lane);
+    store(subtract(x0, y), out[first + half] + lane);
   }
 };
 
@@ -83,32 +188,37 @@ struct Quad {
         x1(load<T>(in[first + half] + lane)),
         x2(load<T>(in[first + 2 * half] + lane)),
         x3(load<T>(in[first + 3 * half] + lane)) {}
-  HWY_INLINE void transform(Layer layer, std::size_t i, Rows out, std::size_t first, std::size_t lane) const {
-    const T low = repeat<T>(layer.low(i));
-    const T y1 = multiply_shifted(x1, low);
-    const T y3 = multiply_shifted(x3, low);
+  template <class Any>
+  HWY_INLINE void transform(const Any& twiddles, Rows out, std::size_t first, std::size_t half,
+                            std::size_t lane) const {
+    const T y1 = twiddles.low(x1);
+    const T y3 = twiddles.low(x3);
     const T a0 = add(x0, y1);
     const T a1 = subtract(x0, y1);
-    const T b2 = multiply_shifted(add(x2, y3), repeat<T>(layer.even(i)));
-    const T b3 = multiply_shifted(subtract(x2, y3), repeat<T>(layer.odd(i)));
+    const T b2 = twiddles.even(add(x2, y3));
+    const T b3 = twiddles.odd(subtract(x2, y3));
     store(add(a0, b2), out[first] + lane);
-    store(add(a1, b3), out[first + layer.half] + lane);
-    store(subtract(a0, b2), out[first + 2 * layer.half] + lane);
-    store(subtract(a1, b3), out[first + 3 * layer.half] + lane);
+    store(add(a1, b3), out[first + half] + lane);
+    store(subtract(a0, b2), out[first + 2 * half] + lane);
+    store(subtract(a1, b3), out[first + 3 * half] + lane);
   }
 };
 
 /// All butterflies of a step on the rows.
-template <template <class> class Butterfly>
-HWY_INLINE void step(Rows in, Rows out, Layer layer, std::size_t row_count, std::size_t lanes) {
+template <template <class> class Butterfly, class AnyLayer>
+HWY_INLINE void step(Rows in, Rows out, AnyLayer layer, std::size_t row_count, std::size_t lanes) {
   const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
-  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
-    for (std::size_t i = 0; i < layer.half; ++i) {
-      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
-        Butterfly<V>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
-      }
+  const std::size_t half = layer.half;
+  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * half) {
+    for (std::size_t i = 0; i < half; ++i) {
+      layer.template with<Butterfly<F>::rows>(i, [&](const auto& twiddles) {
+        for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
+          Butterfly<V>(in, block + i, half, lane).transform(twiddles, out, block + i, half, lane);
+        }
+      });
       for (std::size_t lane = vectors; lane < lanes; ++lane) {
-        Butterfly<F>(in, block + i, layer.half, lane).transform(layer, i, out, block + i, lane);
+        Butterfly<F>(in, block + i, half, lane)
+            .transform(layer.template factors<F, Butterfly<F>::rows>(i), out, block + i, half, lane);
       }
     }
   }
@@ -116,44 +226,49 @@ HWY_INLINE void step(Rows in, Rows out, Layer layer, std::size_t row_count, std:
 
 /// The first step after padding, in place: only every layer.half-th row is there, and what the layers below would make
 /// of it is its copies.
-template <template <class> class Butterfly>
-HWY_INLINE void padded_step(Rows rows, Layer layer, std::size_t row_count, std::size_t lanes) {
-  const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
-  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * layer.half) {
-    for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
-      const Butterfly<V> butterfly(rows, block, layer.half, lane);
-      for (std::size_t i = 0; i < layer.half; ++i) {
-        butterfly.transform(layer, i, rows, block + i, lane);
-      }
-    }
-    for (std::size_t lane = vectors; lane < lanes; ++lane) {
-      const Butterfly<F> butterfly(rows, block, layer.half, lane);
-      for (std::size_t i = 0; i < layer.half; ++i) {
-        butterfly.transform(layer, i, rows, block + i, lane);
+template <template <class> class Butterfly, class AnyLayer>
+HWY_INLINE void padded_step(Rows rows, AnyLayer layer, std::size_t row_count, std::size_t lanes) {
+  const std::size_t half = layer.half;
+  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * half) {
+    for (std::size_t row = 0; row < Butterfly<F>::rows && half > 1; ++row) {
+      for (std::size_t i = 1; i < half; ++i) {
+        std::copy_n(rows[block + row * half], lanes, rows[block + row * half + i]);
       }
     }
   }
+  step<Butterfly>(rows, rows, layer, row_count, lanes);
 }
 
 void transform_padded_kernel(F* data, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
                              const F* twiddles) {
   const Rows rows{data, stride};
   const std::size_t count = std::size_t{1} << log_rows;
-  const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
+  const std::uint8_t* const exponents = twiddle_exponents().data();
+  // body(layer t, by what its twiddles are)
+  const auto with_layer = [&](unsigned t, unsigned layers, const auto& body) {
+    const Layer layer{twiddles, std::size_t{1} << t};
+    if (layers == 2 && t + layers <= power_layers) {
+      body(AllPowers{layer, exponents});
+    } else if (t < power_layers) {
+      body(LowPowers{layer, exponents});
+    } else {
+      body(layer);
+    }
+  };
   unsigned t = log_padding;
   if (t == log_rows) {  // a constant
     for (std::size_t row = 1; row < count; ++row) {
       std::copy_n(rows[0], lanes, rows[row]);
     }
   } else if ((log_rows - t) % 2 == 1) {
-    padded_step<Pair>(rows, layer_at(t), count, lanes);
+    with_layer(t, 1, [&](auto layer) { padded_step<Pair>(rows, layer, count, lanes); });
     ++t;
   } else {
-    padded_step<Quad>(rows, layer_at(t), count, lanes);
+    with_layer(t, 2, [&](auto layer) { padded_step<Quad>(rows, layer, count, lanes); });
     t += 2;
   }
   for (; t < log_rows; t += 2) {
-    step<Quad>(rows, rows, layer_at(t), count, lanes);
+    with_layer(t, 2, [&](auto layer) { step<Quad>(rows, rows, layer, count, lanes); });
   }
 }
 
@@ -204,6 +319,25 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera {
+const std::vector<std::uint8_t>& twiddle_exponents() {
+  static const std::vector<std::uint8_t> exponents = [] {
+    std::vector<std::uint8_t> result;
+    for (unsigned t = 0; t < power_layers; ++t) {
+      const F root = F::root_of_unity(t + 1);
+      unsigned of_root = 0;
+      const F two = F::from_canonical(2);
+      for (F power = F::one(); power != root; power *= two) {
+        ++of_root;
+      }
+      for (unsigned i = 0; i >> t == 0; ++i) {
+        result.push_back(static_cast<std::uint8_t>(i * of_root % order_of_two));
+      }
+    }
+    return result;
+  }();
+  return exponents;
+}
+
 HWY_EXPORT(transform_padded_kernel);
 HWY_EXPORT(transform_strided_kernel);
 HWY_EXPORT(scale_kernel);
