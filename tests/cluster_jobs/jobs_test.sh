@@ -202,6 +202,26 @@ await 240
 task 1 0 '^ACCEPTED many/000001.h5$' '^KEPT many/000001.h5$' '^KEPT many/000002.h5$' '^ACCEPTED many/000006.h5$'
 expect_same "$(cd many && echo *)" "$(cd many && echo 00000{1..6}.h5)"
 
+step "prove_array.sbatch: the time is up"
+# the prover of the third line stands still in the first run
+cat >slow/tessera <<END
+#!/usr/bin/env bash
+if [ -e "$scratch/timed/000002.h5" ] && mkdir "$scratch/slow/once-array" 2>/dev/null; then
+  exec sleep 1000
+fi
+exec "$programs/tessera" "\$@"
+END
+rm -rf slow/once-*
+BUILD=slow PROMPTS=many.txt OUT=timed PROMPTS_PER_TASK=6 submit 400 --nodes=1 --array=1 --time=2 --signal=B:USR1@30 \
+  "$source/jobs/prove_array.sbatch"
+task 1 0 '^prove_array: the time is up; the task goes on with line 3 in its next run$' '^KEPT timed/000002.h5$' '^ACCEPTED timed/000006.h5$'
+expect_same "$(job_field Restarts 1)" 1 "restarts"
+expect_same "$(cd timed && echo *)" "$(cd timed && echo 00000{1..6}.h5)"
+printf '#!/usr/bin/env bash\nexec sleep 1000\n' >slow/tessera
+BUILD=slow PROMPTS=many.txt OUT=never submit 200 --nodes=1 --array=1 --time=2 --signal=B:USR1@30 "$source/jobs/prove_array.sbatch"
+task 1 3 '^prove_array: the time is up before line 1 is proven'
+expect_same "$(ls never)" "" "archives"
+
 step "a lost node: its task is put back by itself, and ends on others"
 PROMPTS=many.txt OUT=moved PROMPTS_PER_TASK=6 start --nodes=2 --array=1 "$source/jobs/prove_array.sbatch"
 until [ -e moved/000002.h5 ] || [ -z "$(squeue -h -j "$job")" ]; do sleep 0.1; done
