@@ -179,7 +179,7 @@ bool is_divided(ParameterAxis axis) { return axis == vocabulary || axis == place
 
 /// Fewest rows of a part: a part has 2^8 cells, of weights and of activations.
 unsigned log_least_rows(ParameterAxis axis, const ModelShape& shape, std::size_t tokens) {
-  constexpr unsigned log_cells = 8;
+  constexpr unsigned log_cells = ceil_log2(Division::enough_tokens);
   if (axis == vocabulary) {
     return log_cells;  // logits may be those of one token
   }

@@ -75,8 +75,10 @@ std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& sha
 struct Division {
   int ranks = 1;
   std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are dealt out as they are
+  /// More of them divide no finer.
+  static constexpr std::size_t enough_tokens = std::size_t{1} << 8;
   /// Where no pass is too short.
-  static Division finest(int ranks) { return {ranks, std::size_t{1} << 8}; }
+  static Division finest(int ranks) { return {ranks, enough_tokens}; }
 
   /// Rows of features, MLP features, vocabulary and positions; others are dealt out as they are: by heads.
   [[nodiscard]] Dimension rows(ParameterAxis axis, const ModelShape& shape) const;

@@ -21,7 +21,8 @@ struct PassShape {
   static PassShape of(const Statement& statement);
   /// Of a job of so many ranks that proves it.
   [[nodiscard]] Division division(int ranks) const {
-    return {ranks, std::size_t{1} << ceil_log2(std::max(prompt + generated, std::size_t{1}))};
+    const std::size_t tokens = std::clamp(prompt + generated, std::size_t{1}, Division::enough_tokens);
+    return {ranks, std::size_t{1} << ceil_log2(tokens)};
   }
   friend bool operator==(const PassShape&, const PassShape&) = default;
 };
