@@ -26,6 +26,12 @@ Witness::Witness(const Plan& plan, const Trace& trace, const ParameterTensors& p
       trace_(trace),
       rank_(comm.rank()),
       ranks_(comm.size()) {
+  const std::vector<Shape>& shapes = plan.parameter_layout.tensors();  // a hiding one has another at its end
+  const auto fits = [](const auto& tensor, const Shape& shape) { return tensor.shape() == shape; };
+  if (parameter_tensors.tensors.size() > shapes.size() ||
+      !std::equal(parameter_tensors.tensors.begin(), parameter_tensors.tensors.end(), shapes.begin(), fits)) {
+    throw std::logic_error("witness: parameters are divided otherwise than the plan");
+  }
   for (std::size_t number = 0; number < plan.recorded.size(); ++number) {
     recorded.push_back(trace.view(number));
   }

@@ -196,6 +196,24 @@ TEST(Inference, refuses_the_rows_of_another_rank) {
   }
 }
 
+/// Weights that are divided as another length's would be.
+TEST(Witness, refuses_parameters_that_are_divided_otherwise_than_its_plan) {
+  RandomModel generator(13);
+  const Model model = generator.make({1, 128, 2, 256, 70, 96});
+  const IntegerModel integers = integer_model(model);
+  SelfCommunicator self;
+  const auto make = [&](const Division& of_plan, const Division& of_parameters) {
+    const ModelPlan plan = ModelPlan::of(integers.key, 20, 2, of_plan);
+    const Trace trace(plan, 0, 1);
+    const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, 0, of_parameters);
+    return Witness(plan, trace, parameters, self).parameters.size();
+  };
+  EXPECT_NO_THROW(make({}, {}));
+  EXPECT_NO_THROW(make({3, 32}, {3, 32}));
+  EXPECT_THROW(make({3, 32}, {}), std::logic_error);
+  EXPECT_THROW(make({}, {3, 32}), std::logic_error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, InferenceCases, ::testing::ValuesIn(cases),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 

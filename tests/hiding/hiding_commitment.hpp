@@ -23,10 +23,14 @@ struct HidingCommitment {
   /// `change`: what a liar commits to instead, by tensor; the last is the random columns.
   HidingCommitment(const Model& model, std::uint64_t proofs, std::string_view secret_name, Communicator& comm,
                    const std::function<void(std::vector<IntegerTensor>&)>& change = {})
+      : HidingCommitment(model, proofs, secret_name, comm, Division::finest(comm.size()), change) {}
+  /// For proofs whose plan has this division.
+  HidingCommitment(const Model& model, std::uint64_t proofs, std::string_view secret_name, Communicator& comm,
+                   const Division& division, const std::function<void(std::vector<IntegerTensor>&)>& change = {})
       : key(make_verifying_key(model)),
-        parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), Division::finest(comm.size()))) {
+        parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), division)) {
     key.hiding_proofs = proofs;
-    const OracleLayout layout = parameter_layout(key, Division::finest(comm.size()));
+    const OracleLayout layout = parameter_layout(key, division);
     const HidingSecret secret(seed_of(secret_name));
     tail = random_columns(layout.tensors().back(), secret.columns, comm);
     tensors = parameters.views();

@@ -14,9 +14,11 @@ inline Job prove_hidden_job(const Model& model, const std::vector<std::uint32_t>
   run_ranks(ranks, [&](Communicator& comm) {
     omp_set_num_threads(threads);
     Job& job = jobs[static_cast<std::size_t>(comm.rank())];
-    const HidingCommitment commitment(model, proofs, "secret", comm);
+    const PassShape pass{.prompt = prompt.size(), .generated = generate};
+    const Division division = pass.division(comm.size());
+    const HidingCommitment commitment(model, proofs, "secret", comm, division);
     job.key = commitment.key;
-    const ModelPlan plan = ModelPlan::of(job.key, prompt.size(), generate);
+    const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.padded_tokens = trace.tokens.size();
     job.statement.prompt = prompt;
