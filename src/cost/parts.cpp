@@ -66,7 +66,8 @@ Resident resident(const Parts& parts) {
   }
   for (const RangeCheck& range : plan.ranges) {
     for (const TensorId tensor : range.committed) {
-      result.pieces += sizeof(std::uint16_t) * parts.witness(tensor);
+      result.pieces +=
+          plan.witness_sources[tensor].kind != Source::Kind::layer ? 0 : sizeof(std::uint16_t) * parts.witness(tensor);
     }
   }
   for (const TensorId tensor : plan.multiplicities) {

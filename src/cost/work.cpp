@@ -128,6 +128,12 @@ PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
   const LookupStructure& structure = parts.plan().lookup;
   PhaseCost phase{.scope = "/lookup"};
   double integers = 0, nodes = 0, segments = 0;
+  std::vector<bool> in_memory(structure.columns.size());  // committed pieces
+  for (const RangeCheck& range : parts.plan().ranges) {
+    for (std::size_t i = 0; i < range.committed.size(); ++i) {
+      in_memory[range.columns[i]] = true;
+    }
+  }
   for (std::size_t c = 0; c < structure.columns.size(); ++c) {
     const LookupColumn& column = structure.columns[c];
     const LookupTable& table = structure.tables[column.table];
@@ -135,9 +141,9 @@ PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
     const bool short_chunks = column.shape.inner_bits() < least_integer_bits;
     const bool pairs = !table.values.empty();
     phase.work[std::size_t(short_chunks ? Work::table_row : pairs ? Work::pair_lookup : Work::range_lookup)] += lookups;
-    integers += short_chunks ? 0 : lookups * ((table.log_size > 16 ? 4 : 2) + (pairs ? 4 : 0));
-    // all levels of stored fractions; of others those above derived_height
-    nodes += short_chunks ? lookups : lookups / power_of_two(derived_height);
+    integers += short_chunks || in_memory[c] ? 0 : lookups * (table.log_size > 16 ? 4 : 2);
+    // all levels of stored fractions; of others those that are kept
+    nodes += short_chunks ? lookups : lookups / power_of_two(kept_height - 1);
     segments += static_cast<double>(column.shape.chunk_count());
   }
   for (const LookupTable& table : structure.tables) {

@@ -38,14 +38,11 @@ struct SegmentClass {
   LeafKind kind = LeafKind::fractions;
   unsigned log_leaves = 0;
   std::vector<Segment> segments;
-  // integers and pairs, segment after segment: a in one of the first two
+  std::vector<LeafIntegers> leaves;  // integers and pairs: of each segment
+  // those that lie nowhere else
   BlockBuffer<std::uint16_t> narrow;
   BlockBuffer<std::uint32_t> wide;
   BlockBuffer<std::int32_t> b;
-
-  [[nodiscard]] LeafIntegers leaves(std::size_t segment) const {
-    return LeafIntegers{narrow.data(), wide.data(), b.data()}.from(segment << log_leaves);
-  }
 };
 
 /// Shorter chunks are stored as fractions: the integer kernels work on blocks.
@@ -73,8 +70,8 @@ void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
                  const std::function<Children(std::size_t)>& node, Communicator& comm);
 
 /// Level j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
-/// `nodes` (segment after segment; empty up to derived_height of integer columns); all other nodes are in `sparse`,
-/// which is the same on every rank.
+/// `nodes` (segment after segment; empty below kept_height of integer columns); all other nodes are in `sparse`, which
+/// is the same on every rank.
 struct FractionLevel {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
   std::vector<SparseNode> sparse;
@@ -94,14 +91,17 @@ class FractionTree {
   Fraction root_;
 };
 
-/// Levels up to this height above the leaves are not kept for integer columns: computing their nodes again from the
-/// leaves costs about as much as writing and reading them, and they would be three quarters of the tree.
-inline constexpr unsigned derived_height = 3;
+/// Levels from this height above the leaves on are kept for integer columns. The lower ones, seven eighths of the tree,
+/// are computed again from the leaves: the level below it at once, those below that run by run whenever they are read.
+inline constexpr unsigned kept_height = 5;
 
 /// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
 /// room for 2*count nodes.
 void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
                   std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch);
+
+/// All nodes of an integer class at `height`, 4 or 5, from the leaves.
+BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
 /// Blocks for `nodes` nodes, a multiple of two blocks, the last two zero-filled.
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);

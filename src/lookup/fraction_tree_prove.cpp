@@ -7,6 +7,8 @@ namespace {
 
 /// Nodes that one thread computes at a time.
 constexpr std::size_t run_nodes = 1024;
+/// The highest level that derive_nodes() gives.
+constexpr unsigned derived_height = 3;
 
 /// Numerators and denominators of a segment of kind `fractions`.
 std::vector<Fraction> leaf_fractions(const LookupInput& input, const Segment& segment, unsigned log_leaves) {
@@ -47,28 +49,6 @@ BlockBuffer<ChildrenBlock> pair_leaves(const LookupInput& input, const SegmentCl
       const Fraction& even = leaves[2 * x];
       const Fraction& odd = leaves[2 * x + 1];
       store_children(nodes.data(), i * length + x, {even.p, odd.p, even.q, odd.q});
-    }
-  }
-  return nodes;
-}
-
-/// The first level that is kept of an integer class, at height derived_height + 1.
-BlockBuffer<ChildrenBlock> combine_columns(const LookupInput& input, const SegmentClass& segments) {
-  const std::size_t length = std::size_t{1} << (segments.log_leaves - derived_height - 1);
-  const std::size_t run = std::min<std::size_t>(length, run_nodes / 4);
-  BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
-  const std::size_t runs = length / run;
-#pragma omp parallel
-  {
-    const BlockBuffer<ChildrenBlock> below = allocate_nodes(2 * run);
-    const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(4 * run);
-#pragma omp for schedule(static)
-    for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
-      const std::size_t i = unit / runs;
-      const std::size_t first = (unit % runs) * run;
-      const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
-      derive_nodes(segments, code, i, derived_height, 2 * first, 2 * run, below.data(), scratch.data());
-      combine_children(below.data(), nodes.data() + (i * length + first) / block_lanes, run);
     }
   }
   return nodes;
@@ -118,13 +98,39 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
 
 void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
                   std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch) {
-  const LeafIntegers leaves = segments.leaves(segment).from(first << height);
+  const LeafIntegers leaves = segments.leaves[segment].from(first << height);
   if (height == 2) {
     combine_leaves(leaves, code, out, count);
     return;
   }
   combine_leaves(leaves, code, scratch, 2 * count);
   combine_children(scratch, out, count);
+}
+
+BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height) {
+  const std::size_t length = std::size_t{1} << (segments.log_leaves - height);
+  const std::size_t run = std::min<std::size_t>(length, run_nodes / 8);
+  BlockBuffer<ChildrenBlock> nodes = allocate_nodes(segments.segments.size() * length);
+  const std::size_t runs = length / run;
+#pragma omp parallel
+  {
+    const BlockBuffer<ChildrenBlock> below = allocate_nodes(4 * run);
+    const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(8 * run);
+#pragma omp for schedule(static)
+    for (std::size_t unit = 0; unit < segments.segments.size() * runs; ++unit) {
+      const std::size_t i = unit / runs;
+      const std::size_t first = (unit % runs) * run;
+      const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
+      const std::size_t derived = run << (height - derived_height);
+      derive_nodes(segments, code, i, derived_height, first << (height - derived_height), derived, below.data(),
+                   scratch.data());
+      for (std::size_t count = derived / 2; count > run; count /= 2) {
+        combine_children(below.data(), below.data(), count);  // a block is read before it is written
+      }
+      combine_children(below.data(), nodes.data() + (i * length + first) / block_lanes, run);
+    }
+  }
+  return nodes;
 }
 
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
@@ -147,13 +153,14 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
     const unsigned height = leaf_level - j;
     for (std::size_t k = 0; k < classes.size(); ++k) {
       const SegmentClass& segments = classes[k];
-      if (segments.log_leaves < height || (height <= derived_height && segments.kind != LeafKind::fractions)) {
+      const bool derived = segments.kind != LeafKind::fractions;
+      if (segments.log_leaves < height || (derived && height < kept_height)) {
         continue;
       }
       const std::size_t count = segments.segments.size();
       level.nodes[k] = height == 1 ? pair_leaves(input, segments)
-                       : height == derived_height + 1 && segments.kind != LeafKind::fractions
-                           ? combine_columns(input, segments)
+                       : derived && height == kept_height
+                           ? compute_level(input, segments, height)
                            : combine_level(levels_[j + 1].nodes[k], count << (segments.log_leaves - height));
       if (segments.log_leaves == height) {
         const ChildrenBlock* const nodes = level.nodes[k].data();

@@ -34,12 +34,35 @@ HWY_INLINE VIntegers load_integers(const std::uint16_t* first) {
   return {{hn::And(words, mask), hn::And(hn::ShiftRight<16>(words), mask), hn::And(hn::ShiftRight<32>(words), mask),
            hn::ShiftRight<48>(words)}};
 }
+/// b + 2^31 >= 0 of leaves 4x .. 4x+3 for consecutive x.
+HWY_INLINE VIntegers load_signed(const std::int32_t* first) {
+  VIntegers b = load_integers(reinterpret_cast<const std::uint32_t*>(first));  // types of one width may alias
+  for (V& leaf : b.leaf) {
+    leaf = hn::Xor(leaf, constant(1ULL << 31));
+  }
+  return b;
+}
+HWY_INLINE VIntegers load_signed(const std::int16_t* first) {
+  VIntegers b = load_integers(reinterpret_cast<const std::uint16_t*>(first));
+  for (V& leaf : b.leaf) {
+    leaf = hn::Add(hn::Xor(leaf, constant(1ULL << 15)), constant((1ULL << 31) - (1ULL << 15)));
+  }
+  return b;
+}
 template <class T>
 const T* integers_of(const LeafIntegers& leaves) {
   if constexpr (sizeof(T) == 2) {
     return leaves.narrow;
   } else {
     return leaves.wide;
+  }
+}
+template <class T>
+const T* values_of(const LeafIntegers& leaves) {
+  if constexpr (sizeof(T) == 2) {
+    return leaves.narrow_b;
+  } else {
+    return leaves.wide_b;
   }
 }
 
@@ -106,12 +129,12 @@ class RangeLeaves {
 };
 
 /// Leaves of a table with values: shift - a - lambda*b, computed with b + 2^31 >= 0.
-template <class T>
+template <class T, class B>
 class PairLeaves {
  public:
   PairLeaves(const LeafIntegers& leaves, const LeafCode& code)
       : a_(integers_of<T>(leaves)),
-        b_(reinterpret_cast<const std::uint32_t*>(leaves.b)),  // signed and unsigned of one width may alias
+        b_(values_of<B>(leaves)),
         shift_(broadcast(code.shift + code.lambda * two_to_the(31))),
         lambda_(broadcast(code.lambda)) {}
 
@@ -138,15 +161,14 @@ class PairLeaves {
  private:
   HWY_INLINE void load(std::size_t x, VE leaf[4]) const {
     const VIntegers a = load_integers(a_ + 4 * x);
-    const VIntegers b = load_integers(b_ + 4 * x);
+    const VIntegers b = load_signed(b_ + 4 * x);
     for (std::size_t i = 0; i < 4; ++i) {
-      const V unsigned_b = hn::Xor(b.leaf[i], constant(1ULL << 31));
-      leaf[i] = subtract({subtract(shift_.c0, a.leaf[i]), shift_.c1}, multiply_small(lambda_, unsigned_b));
+      leaf[i] = subtract({subtract(shift_.c0, a.leaf[i]), shift_.c1}, multiply_small(lambda_, b.leaf[i]));
     }
   }
 
   const T* a_;
-  const std::uint32_t* b_;
+  const B* b_;
   VE shift_;
   VE lambda_;
   VFactor challenge_;
@@ -192,15 +214,28 @@ HWY_INLINE NodeSums bind_round_of(const Leaves& leaves, DenominatorsBlock* out, 
   return finish(sums);
 }
 
+template <class Leaves>
+HWY_INLINE void bind_of(const Leaves& leaves, DenominatorsBlock* out, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += vector_lanes) {
+    const VDenominators bound = leaves.bind(i);
+    store_element(out, 0, i, bound.q0);
+    store_element(out, 2, i, bound.q1);
+  }
+}
+
 /// work(leaves) with the kind of leaves that these are.
 template <class Work>
 HWY_INLINE auto with_leaves(const LeafIntegers& leaves, const LeafCode& code, const Work& work) {
-  if (leaves.b == nullptr) {
+  if (!leaves.has_b()) {
     return leaves.narrow != nullptr ? work(RangeLeaves<std::uint16_t>(leaves, code))
                                     : work(RangeLeaves<std::uint32_t>(leaves, code));
   }
-  return leaves.narrow != nullptr ? work(PairLeaves<std::uint16_t>(leaves, code))
-                                  : work(PairLeaves<std::uint32_t>(leaves, code));
+  if (leaves.narrow_b != nullptr) {
+    return leaves.narrow != nullptr ? work(PairLeaves<std::uint16_t, std::int16_t>(leaves, code))
+                                    : work(PairLeaves<std::uint32_t, std::int16_t>(leaves, code));
+  }
+  return leaves.narrow != nullptr ? work(PairLeaves<std::uint16_t, std::int32_t>(leaves, code))
+                                  : work(PairLeaves<std::uint32_t, std::int32_t>(leaves, code));
 }
 
 HWY_INLINE void combine_leaves(const LeafIntegers& leaves, const LeafCode& code, ChildrenBlock* out,
@@ -218,15 +253,24 @@ HWY_INLINE NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& 
     return bind_round_of(kind, out, weights, count);
   });
 }
+HWY_INLINE void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out, E challenge,
+                          std::size_t count) {
+  with_leaves(leaves, code, [&](auto kind) {
+    kind.set_challenge(challenge);
+    bind_of(kind, out, count);
+  });
+}
 
 #else  // no vectors
 
 using scalar::add_tau;
+using scalar::bind_children;
 using scalar::bind_round;
 using scalar::combine_children;
 using scalar::combine_leaves;
 using scalar::denominators_bind_round;
 using scalar::first_round;
+using scalar::leaf_bind;
 using scalar::leaf_bind_round;
 using scalar::leaf_first_round;
 

@@ -160,6 +160,16 @@ HWY_INLINE NodeSums bind_round(const ChildrenBlock* in, ChildrenBlock* out, cons
   return finish(sums);
 }
 
+HWY_INLINE void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge_value, std::size_t count) {
+  const VFactor challenge = factor(broadcast(challenge_value));
+  for (std::size_t i = 0; i < count; i += vector_lanes) {
+    for (std::size_t r = 0; r < 8; r += 2) {
+      const VPair pair = load_pair(in, r, i);
+      store_element(out, r, i, on_line(pair.low, pair.high, challenge));
+    }
+  }
+}
+
 HWY_INLINE NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out,
                                             const WeightBlock* weights, E challenge_value, std::size_t count) {
   const VFactor challenge = factor(broadcast(challenge_value));

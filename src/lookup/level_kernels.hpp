@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lookup/leaf_integers.hpp"
 #include "memory/storage.hpp"
 #include "tensor/multilinear.hpp"
 
@@ -66,18 +67,6 @@ struct NodeSums {
   }
 };
 
-/// The integers of consecutive leaves: a < 2^31 in `narrow` (below 2^16) or `wide`, b null for range tables.
-struct LeafIntegers {
-  const std::uint16_t* narrow = nullptr;
-  const std::uint32_t* wide = nullptr;
-  const std::int32_t* b = nullptr;
-  [[nodiscard]] std::uint32_t a(std::size_t leaf) const { return narrow != nullptr ? narrow[leaf] : wide[leaf]; }
-  [[nodiscard]] LeafIntegers from(std::size_t leaf) const {
-    return {narrow != nullptr ? narrow + leaf : nullptr, wide != nullptr ? wide + leaf : nullptr,
-            b != nullptr ? b + leaf : nullptr};
-  }
-};
-
 /// A leaf's denominator is `shift` - a - lambda*b.
 struct LeafCode {
   E shift;
@@ -112,6 +101,13 @@ NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, cons
 /// `out`.
 NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                          const WeightBlock* weights, E challenge, std::size_t count);
+
+/// The same nodes without the sums.
+void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out, E challenge,
+               std::size_t count);
+
+/// out[i] = pair i of `in` (2*count nodes) bound to `challenge`. count >= 16.
+void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count);
 
 /// As bind_round, g = q0*q1.
 NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,

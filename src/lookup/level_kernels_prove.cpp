@@ -15,6 +15,8 @@ HWY_EXPORT(denominators_bind_round);
 HWY_EXPORT(combine_leaves);
 HWY_EXPORT(leaf_first_round);
 HWY_EXPORT(leaf_bind_round);
+HWY_EXPORT(leaf_bind);
+HWY_EXPORT(bind_children);
 
 void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {
   HWY_DYNAMIC_DISPATCH(combine_children)(in, out, count);
@@ -48,6 +50,15 @@ NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, cons
 NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                          const WeightBlock* weights, E challenge, std::size_t count) {
   return HWY_DYNAMIC_DISPATCH(leaf_bind_round)(leaves, code, out, weights, challenge, count);
+}
+
+void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out, E challenge,
+               std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(leaf_bind)(leaves, code, out, challenge, count);
+}
+
+void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count) {
+  HWY_DYNAMIC_DISPATCH(bind_children)(in, out, challenge, count);
 }
 
 using scalar::lanes;

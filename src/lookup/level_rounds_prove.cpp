@@ -39,8 +39,12 @@ class NodePlaces {
   unsigned bound_ = 0;  // variables bound in place
 };
 
+/// Variables that are bound before the nodes of a level of integer columns are stored, one or two: until then they
+/// would take more memory than the whole tree did.
+constexpr unsigned bound_unstored(unsigned height) { return height <= 2 ? 2 : 1; }
+
 /// Nodes, p1 replaced by s = p1 + tau*q1 from the first round on. Those that the tree has not kept of integer columns
-/// are computed run by run until a variable is bound.
+/// are computed run by run until some variables are bound.
 class NodeRounds : public SegmentRounds {
  public:
   NodeRounds(const LevelContext& level, const LookupInput& input, const SegmentClass& segments,
@@ -59,12 +63,17 @@ class NodeRounds : public SegmentRounds {
         codes_.push_back(input.code(input.structure.columns[segment.source].table));
       }
     }
+    if (height + 1 == kept_height && segments.kind != LeafKind::fractions) {
+      nodes_ = compute_level(input, segments, height);
+    }
   }
 
   NodeSums first() override {
     if (log_length_ >= least_kernel_bits) {
       return without_tau(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-        return first_round(run_of_nodes(place_, segment, 2 * pair, 2 * pairs), eq, level_.tau, pairs);
+        ChildrenBlock* const nodes = nodes_.empty() ? derived(segment, 2 * pair, 2 * pairs)
+                                                    : nodes_.data() + place_(segment, 2 * pair) / block_lanes;
+        return first_round(nodes, eq, level_.tau, pairs);
       }));
     }
     add_tau(nodes_.data(), level_.tau,
@@ -86,15 +95,26 @@ class NodeRounds : public SegmentRounds {
       }
       return log_length_ == 0 ? NodeSums{} : short_sums();
     }
-    const bool stored = !nodes_.empty();
-    return without_tau(bind_blocks(nodes_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
-                                               const WeightBlock* eq, ChildrenBlock* out) {
-      ChildrenBlock* const nodes = run_of_nodes(from, segment, 4 * pair, 4 * pairs);
-      if (!stored) {
-        add_tau(nodes, level_.tau, 4 * pairs);
-      }
-      return bind_round(nodes, out, eq, challenge, 2 * pairs);
-    }));
+    if (!nodes_.empty()) {
+      return without_tau(bind_blocks(nodes_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
+                                                 const WeightBlock* eq, ChildrenBlock* out) {
+        return bind_round(nodes_.data() + from(segment, 4 * pair) / block_lanes, out, eq, challenge, 2 * pairs);
+      }));
+    }
+    const auto bind_derived = [&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq,
+                                  ChildrenBlock* out) {
+      ChildrenBlock* const nodes = bound_nodes(segment, 4 * pair, 4 * pairs);
+      return bind_round(nodes, out != nullptr ? out : nodes, eq, challenge, 2 * pairs);
+    };
+    if (bound_.size() + 1 == bound_unstored(height_)) {
+      return without_tau(bind_blocks(nodes_, bind_derived));
+    }
+    const NodeSums sums =
+        sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+          return bind_derived(segment, pair, pairs, eq, nullptr);
+        });
+    bound_.push_back(challenge);
+    return without_tau(sums);
   }
 
   [[nodiscard]] Children node(std::size_t segment) const override {
@@ -188,19 +208,28 @@ class NodeRounds : public SegmentRounds {
     sums.at_zero -= level_.tau * total_weight_;
     return sums;
   }
-  /// Nodes of a segment: where they are stored, or computed in memory of this thread's.
-  ChildrenBlock* run_of_nodes(const NodePlaces& place, std::size_t segment, std::size_t first, std::size_t count) {
-    if (!nodes_.empty()) {
-      return nodes_.data() + place(segment, first) / block_lanes;
-    }
-    constexpr std::size_t most = std::size_t{4} << log_run;
+  /// Nodes of a segment as the tree has them, computed in memory of this thread's.
+  ChildrenBlock* derived(std::size_t segment, std::size_t first, std::size_t count) const {
+    constexpr std::size_t most = std::size_t{8} << log_run;
     static thread_local const BlockBuffer<ChildrenBlock> nodes = allocate_nodes(most);
-    static thread_local const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(2 * most);
+    static thread_local const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(most);
     derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
     return nodes.data();
   }
+  /// The same with s and with the variables bound so far.
+  ChildrenBlock* bound_nodes(std::size_t segment, std::size_t first, std::size_t count) const {
+    std::size_t total = count << bound_.size();
+    ChildrenBlock* const nodes = derived(segment, first << bound_.size(), total);
+    add_tau(nodes, level_.tau, total);
+    for (const E challenge : bound_) {
+      total /= 2;
+      bind_children(nodes, nodes, challenge, total);
+    }
+    return nodes;
+  }
 
   unsigned height_;
+  std::vector<E> bound_;  // variables bound before nodes are stored
 
  protected:
   BlockBuffer<ChildrenBlock> nodes_;  // empty: not kept
@@ -220,7 +249,7 @@ class LeafRounds final : public NodeRounds {
 
   NodeSums first() override {
     return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
-      return leaf_first_round(segments_.leaves(segment).from(4 * pair), codes_[segment], eq, pairs);
+      return leaf_first_round(segments_.leaves[segment].from(4 * pair), codes_[segment], eq, pairs);
     }));
   }
 
@@ -234,13 +263,24 @@ class LeafRounds final : public NodeRounds {
       bind_to_nodes(challenge);
       return short_sums();
     }
+    if (!is_bound_) {
+      is_bound_ = true;
+      first_challenge_ = challenge;
+      return scaled(sum_runs([&](std::size_t segment, std::size_t pair, std::size_t pairs, const WeightBlock* eq) {
+        return leaf_bind_round(segments_.leaves[segment].from(8 * pair), codes_[segment], run_of_denominators(), eq,
+                               challenge, 2 * pairs);
+      }));
+    }
     const bool stored = !denominators_.empty();
     return scaled(bind_blocks(denominators_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
                                                  const WeightBlock* eq, DenominatorsBlock* out) {
-      return stored ? denominators_bind_round(denominators_.data() + from(segment, 4 * pair) / block_lanes, out, eq,
-                                              challenge, 2 * pairs)
-                    : leaf_bind_round(segments_.leaves(segment).from(8 * pair), codes_[segment], out, eq, challenge,
-                                      2 * pairs);
+      if (stored) {
+        return denominators_bind_round(denominators_.data() + from(segment, 4 * pair) / block_lanes, out, eq, challenge,
+                                       2 * pairs);
+      }
+      DenominatorsBlock* const once = run_of_denominators();
+      leaf_bind(segments_.leaves[segment].from(16 * pair), codes_[segment], once, first_challenge_, 4 * pairs);
+      return denominators_bind_round(once, out, eq, challenge, 2 * pairs);
     }));
   }
 
@@ -264,7 +304,15 @@ class LeafRounds final : public NodeRounds {
     denominators_ = {};
   }
 
+  /// Memory of this thread's for a run's nodes before they are stored.
+  static DenominatorsBlock* run_of_denominators() {
+    static thread_local const BlockBuffer<DenominatorsBlock> run((std::size_t{4} << log_run) / block_lanes);
+    return run.data();
+  }
+
   E shift_;
+  bool is_bound_ = false;
+  E first_challenge_;  // of the variable that is bound before anything is stored
   BlockBuffer<DenominatorsBlock> denominators_;
 };
 

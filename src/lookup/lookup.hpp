@@ -2,6 +2,7 @@
 
 #include <functional>
 #include "cluster/communicator.hpp"
+#include "lookup/leaf_integers.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/multilinear.hpp"
 #include "transcript/hiding_verifier.hpp"
@@ -24,9 +25,9 @@ struct LookupColumn {
 };
 
 /// Most look-ups and table rows of one proof: all of them are in one instance, shared among the ranks, whose prover
-/// needs 10 to 16 bytes a look-up: 8 of the tree (64 a node, nodes kept from height 4 on; as many while lower levels
-/// are bound) and the integers, which are 2 bytes, 4 in tables of more than 2^16 rows, and 4 more if the table has
-/// values.
+/// needs 4 bytes a look-up for the tree (64 a node, nodes kept from height 5 on; as many while lower levels are bound)
+/// and the integers where they are not in memory anyway: 2 bytes, 4 in tables of more than 2^16 rows, and 4 more if the
+/// table has values.
 inline constexpr std::size_t max_present_leaves = std::size_t{1} << 30;
 
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
@@ -85,6 +86,9 @@ using LookupReader = std::function<void(std::size_t chunk, std::span<std::uint32
 struct LookupColumnData {
   Ownership ownership;
   LookupReader read;
+  /// Where integers of a chunk held by this rank lie in memory, the same that `read` gives, for as long as the proof
+  /// takes: those are not copied. None: nowhere.
+  std::function<LeafIntegers(std::size_t chunk)> in_place = {};
 };
 
 /// What to do with a looked-up value that is no row of its table.

@@ -23,7 +23,7 @@ inline E load_weight(const WeightBlock* blocks, std::size_t i) {
 
 inline E denominator(const LeafIntegers& leaves, const LeafCode& code, std::size_t leaf) {
   const E q = code.shift - F::from_canonical(leaves.a(leaf));
-  return leaves.b == nullptr ? q : q - code.lambda * F::from_signed(leaves.b[leaf]);
+  return leaves.has_b() ? q - code.lambda * F::from_signed(leaves.b(leaf)) : q;
 }
 
 inline void add(NodeSums& sums, E weight, const Denominators& low, const Denominators& high) {
@@ -122,6 +122,20 @@ inline NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code
     const auto q = [&](std::size_t leaf) { return denominator(leaves, code, 4 * i + leaf); };
     return Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)};
   });
+}
+
+inline void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out, E challenge,
+                      std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto q = [&](std::size_t leaf) { return denominator(leaves, code, 4 * i + leaf); };
+    store_node(out, i, Denominators{on_line(q(0), q(2), challenge), on_line(q(1), q(3), challenge)});
+  }
+}
+
+inline void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    store_children(out, i, on_line(load_children(in, 2 * i), load_children(in, 2 * i + 1), challenge));
+  }
 }
 
 inline NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,

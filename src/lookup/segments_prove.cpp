@@ -9,27 +9,64 @@ namespace {
 
 using ClassKey = std::tuple<LeafKind, bool, unsigned>;
 
-/// Reads the columns of a class; false if `narrow` integers were expected and there are others (of a lying prover).
+/// Which segments' a and b have to be copied: their places in the buffers.
+struct Copies {
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> a, b;  // by segment
+  std::size_t a_count = 0, b_count = 0;
+
+  Copies(const SegmentClass& segments, bool pairs) {
+    for (const LeafIntegers& leaves : segments.leaves) {
+      a.push_back(leaves.has_a() ? none : a_count++);
+      b.push_back(leaves.has_b() || !pairs ? none : b_count++);
+    }
+  }
+};
+
+/// Finds or copies the integers of a class; false if `narrow` ones were expected and there are others (of a lying
+/// prover).
 bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow) {
   const std::size_t size = std::size_t{1} << segments.log_leaves;
-  const std::size_t total = segments.segments.size() * size;
   const bool pairs = segments.kind == LeafKind::pairs;
-  segments.narrow = narrow ? BlockBuffer<std::uint16_t>(total) : BlockBuffer<std::uint16_t>();
-  segments.wide = narrow ? BlockBuffer<std::uint32_t>() : BlockBuffer<std::uint32_t>(total);
-  segments.b = pairs ? BlockBuffer<std::int32_t>(total) : BlockBuffer<std::int32_t>();
+  segments.leaves.clear();
+  for (const Segment& segment : segments.segments) {
+    const LookupColumnData& column = input.columns[segment.source];
+    segments.leaves.push_back(column.in_place ? column.in_place(segment.part) : LeafIntegers{});
+  }
+  const Copies copies(segments, pairs);
+  segments.narrow = BlockBuffer<std::uint16_t>(narrow ? copies.a_count * size : 0);
+  segments.wide = BlockBuffer<std::uint32_t>(narrow ? 0 : copies.a_count * size);
+  segments.b = BlockBuffer<std::int32_t>(copies.b_count * size);
   std::uint32_t all = 0;
 #pragma omp parallel reduction(| : all)
   {
-    std::vector<std::uint32_t> values(narrow ? size : 0);
+    std::vector<std::uint32_t> a_values(size);
+    std::vector<std::int32_t> b_values(pairs ? size : 0);
 #pragma omp for schedule(dynamic)
     for (std::size_t i = 0; i < segments.segments.size(); ++i) {
+      const bool copy_a = copies.a[i] != Copies::none;
+      const bool copy_b = copies.b[i] != Copies::none;
+      if (!copy_a && !copy_b) {
+        continue;
+      }
+      LeafIntegers& leaves = segments.leaves[i];
+      std::uint32_t* const wide = copy_a && !narrow ? segments.wide.data() + copies.a[i] * size : nullptr;
+      std::int32_t* const b = copy_b ? segments.b.data() + copies.b[i] * size : nullptr;
+      const std::span<std::uint32_t> a(wide != nullptr ? wide : a_values.data(), size);
       const Segment& segment = segments.segments[i];
-      const std::span<std::uint32_t> a = narrow ? std::span(values) : std::span(segments.wide.data() + i * size, size);
-      const std::span<std::int32_t> b(segments.b.data() + (pairs ? i * size : 0), pairs ? size : 0);
-      input.columns[segment.source].read(segment.part, a, b);
-      for (std::size_t x = 0; narrow && x < size; ++x) {
-        all |= a[x];
-        segments.narrow.data()[i * size + x] = static_cast<std::uint16_t>(a[x]);
+      input.columns[segment.source].read(segment.part, a, {b != nullptr ? b : b_values.data(), b_values.size()});
+      if (copy_a && narrow) {
+        std::uint16_t* const out = segments.narrow.data() + copies.a[i] * size;
+        for (std::size_t x = 0; x < size; ++x) {
+          all |= a[x];
+          out[x] = static_cast<std::uint16_t>(a[x]);
+        }
+        leaves.narrow = out;
+      } else if (copy_a) {
+        leaves.wide = wide;
+      }
+      if (copy_b) {
+        leaves.wide_b = b;
       }
     }
   }

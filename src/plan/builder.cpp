@@ -79,11 +79,19 @@ RangeId Builder::range(const std::string& name, const Shape& shape, Width width,
     range_columns_.push_back({index, top ? bits - piece_bits * i : piece_bits});
     range.columns.push_back(index);
     if (!top || commit_top) {
-      range.committed.push_back(append(piece, shape, {}));
+      range.committed.push_back(append(piece, shape, pieces == 1 && is_piece(source) ? source : Source{}));
     }
   }
   plan_.ranges.push_back(std::move(range));
   return {plan_.ranges.size() - 1};
+}
+
+bool Builder::is_piece(const Source& source) const {
+  if (source.kind != Source::Kind::recorded) {
+    return false;
+  }
+  const DeclaredTensor& values = plan_.recorded[source.number];
+  return values.bytes == sizeof(std::uint16_t) && !values.is_signed;
 }
 
 std::size_t Builder::column(const std::string& name, const Shape& shape, std::size_t table) {

@@ -94,6 +94,8 @@ class Builder {
   PairLookup pair(const std::string& name, const Shape& shape, TensorId output, std::size_t table);
   RangeId range(const std::string& name, const Shape& shape, Width width, bool is_signed, bool commit_top,
                 Source source);
+  /// Whether its values are what pieces are: a remainder of one piece needs no other tensor.
+  [[nodiscard]] bool is_piece(const Source& source) const;
   std::size_t column(const std::string& name, const Shape& shape, std::size_t table);
 
   /// A look-up column and the width of its range table.

@@ -12,6 +12,24 @@ Witness::Filler values_of(const IntegerTensor& tensor) {
   };
 }
 
+/// Where the chunks of a tensor lie as a look-up's b, if its integers are that wide.
+std::function<LeafIntegers(std::size_t)> values_in_place(const IntegerTensor& tensor) {
+  if (const auto* const narrow = std::get_if<const ChunkedTensor<std::int16_t>*>(&tensor)) {
+    return [values = *narrow](std::size_t chunk) { return LeafIntegers{.narrow_b = values->chunk(chunk).data()}; };
+  }
+  if (const auto* const wide = std::get_if<const ChunkedTensor<std::int32_t>*>(&tensor)) {
+    return [values = *wide](std::size_t chunk) { return LeafIntegers{.wide_b = values->chunk(chunk).data()}; };
+  }
+  return {};
+}
+
+/// The same of a committed piece, as a.
+std::function<LeafIntegers(std::size_t)> piece_in_place(const IntegerTensor& tensor) {
+  return [piece = std::get<const ChunkedTensor<std::uint16_t>*>(tensor)](std::size_t chunk) {
+    return LeafIntegers{.narrow = piece->chunk(chunk).data()};
+  };
+}
+
 bool is_set(const IntegerTensor& tensor) {
   return std::visit([](const auto* integers) { return integers != nullptr; }, tensor);
 }
@@ -60,7 +78,8 @@ void Witness::set_input(const PairLookup& pair, const Filler& fill) {
                                                          [](auto value) { return static_cast<std::int32_t>(value); });
                                 },
                                 output);
-                          }};
+                          },
+                          values_in_place(output)};
 }
 
 void Witness::set_range(RangeId id, Ownership ownership, const Filler& fill) {
@@ -70,19 +89,24 @@ void Witness::set_range(RangeId id, Ownership ownership, const Filler& fill) {
     const bool top = i + 1 == range.pieces();
     const std::int64_t offset = range.offset;
     columns[range.columns[i]] = {
-        ownership, [fill, offset, i, top](std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t>) {
+        ownership,
+        [fill, offset, i, top](std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t>) {
           std::vector<std::int64_t> values(a.size());
           fill(chunk, values);
           for (std::size_t x = 0; x < a.size(); ++x) {
             const std::int64_t piece = (values[x] + offset) >> (16 * i);
             a[x] = static_cast<std::uint32_t>(top ? piece : piece & 0xFFFF);
           }
-        }};
+        },
+        i < range.committed.size() ? piece_in_place(tensors[range.committed[i]]) : nullptr};
   }
 }
 
 void Witness::commit_pieces(const RangeCheck& range, Ownership ownership, const Filler& fill) {
   for (std::size_t i = 0; i < range.committed.size(); ++i) {
+    if (plan_.witness_sources[range.committed[i]].kind != Source::Kind::layer) {
+      continue;  // the values themselves
+    }
     auto& piece = pieces_.emplace_back(range.shape, ownership, rank_, ranks_);
     const std::vector<std::size_t>& held = piece.held();
 #pragma omp parallel

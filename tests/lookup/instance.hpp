@@ -43,6 +43,13 @@ struct Instance {
                             std::copy_n(b[c].begin() + static_cast<std::ptrdiff_t>(chunk * size), size, out_b.begin());
                           }
                         }});
+      if (c % 2 == 1) {  // the others are copied; of the third of four only a
+        result.back().in_place = [this, c, size](std::size_t chunk) {
+          const bool with_b = !b[c].empty() && c % 4 != 3;
+          return LeafIntegers{.wide = a[c].data() + chunk * size,
+                              .wide_b = with_b ? b[c].data() + chunk * size : nullptr};
+        };
+      }
     }
     return result;
   }

@@ -76,6 +76,10 @@ TEST_P(Kernels, NodesAgreeWithScalarCode) {
     expect_same(bind_round(in.data(), out.data(), weights.data(), challenge, 16),
                 scalar::bind_round(in.data(), expected.data(), weights.data(), challenge, 16));
     expect_same(out, expected);
+    auto in_place = in;
+    bind_children(in_place.data(), in_place.data(), challenge, 16);
+    in_place.resize(2);
+    expect_same(in_place, expected);
     auto copy = in;
     expect_same(first_round(in.data(), weights.data(), challenge, 16),
                 scalar::first_round(copy.data(), weights.data(), challenge, 16));
@@ -100,6 +104,10 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
       narrow[i] = static_cast<std::uint16_t>(random());
       b[i] = static_cast<std::int32_t>(random());
     }
+    std::vector<std::int16_t> narrow_b(64);
+    std::ranges::transform(b, narrow_b.begin(), [](std::int32_t value) { return static_cast<std::int16_t>(value); });
+    narrow_b[3] = INT16_MIN;
+    narrow_b[4] = INT16_MAX;
     b[3] = INT32_MIN;
     b[4] = INT32_MAX;
     wide[0] = 0;
@@ -110,9 +118,11 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
     const auto weights = random_weights(2);
     const E challenge = extension();
     const LeafCode code{extension(), extension()};
-    for (const LeafIntegers& leaves :
-         {LeafIntegers{nullptr, wide.data(), nullptr}, LeafIntegers{nullptr, wide.data(), b.data()},
-          LeafIntegers{narrow.data(), nullptr, nullptr}, LeafIntegers{narrow.data(), nullptr, b.data()}}) {
+    for (const LeafIntegers& leaves : {LeafIntegers{.wide = wide.data()}, LeafIntegers{.narrow = narrow.data()},
+                                       LeafIntegers{.wide = wide.data(), .wide_b = b.data()},
+                                       LeafIntegers{.narrow = narrow.data(), .wide_b = b.data()},
+                                       LeafIntegers{.wide = wide.data(), .narrow_b = narrow_b.data()},
+                                       LeafIntegers{.narrow = narrow.data(), .narrow_b = narrow_b.data()}}) {
       std::vector<ChildrenBlock> out(2);
       std::vector<ChildrenBlock> expected(2);
       combine_leaves(leaves, code, out.data(), 16);
@@ -125,6 +135,9 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
       expect_same(leaf_bind_round(leaves, code, bound.data(), weights.data(), challenge, 16),
                   scalar::leaf_bind_round(leaves, code, expected_bound.data(), weights.data(), challenge, 16));
       expect_same(bound, expected_bound);
+      std::vector<DenominatorsBlock> alone(2);
+      leaf_bind(leaves, code, alone.data(), challenge, 16);
+      expect_same(alone, expected_bound);
     }
   }
 }

@@ -129,6 +129,7 @@ void Forgery::set_range(RangeId id, const ChunkedTensor<std::int64_t>& values) {
 
 void Forgery::set_input(const PairLookup& pair, std::size_t chunk, std::size_t place, std::uint32_t value) {
   LookupColumnData& column = witness->columns[pair.column];
+  column.in_place = {};
   column.read = [honest = column.read, chunk, place, value](std::size_t at, std::span<std::uint32_t> a,
                                                             std::span<std::int32_t> b) {
     honest(at, a, b);
