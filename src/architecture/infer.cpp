@@ -33,7 +33,7 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
   if (record == Record::trace) {
-    trace_ = Trace(plan, comm.rank(), comm.size());
+    trace_ = Trace(plan, comm.rank(), comm.size(), true);
   }
   if (plan.past > 0) {
     load(plan.cache, past, cache_, comm);

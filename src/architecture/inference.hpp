@@ -50,7 +50,10 @@ class IntegerTransformer {
   std::vector<std::uint32_t> select(Range positions, std::size_t generation);
 
   /// Everything recorded; the transformer is used up.
-  Trace take_trace() { return std::move(trace_); }
+  Trace take_trace() {
+    trace_.deal_tiles(plan_, comm_);
+    return std::move(trace_);
+  }
 
  private:
   [[nodiscard]] InferenceContext context() {

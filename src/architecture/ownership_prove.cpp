@@ -52,16 +52,15 @@ class Dealt {
   void add(std::string_view symbol, const Dimension& dimension, std::string_view tensor) {
     std::string name(symbol);
     name.append(" ").append(words_of(symbol));
-    const auto same = [&](const OwnedDimension& other) {
-      return other.name == name && other.length == dimension.length && other.chunk == dimension.chunk();
-    };
-    auto found = std::ranges::find_if(list_, same);
-    if (found == list_.end()) {
-      list_.push_back({name, "", dimension.length, dimension.chunk(),
-                       boundaries([&](int rank) { return owned_rows(dimension, rank, ranks_); })});
-      found = list_.end() - 1;
-    }
-    found->tensors.append(found->tensors.empty() ? "" : " ").append(tensor);
+    add({std::move(name), "", dimension.length, dimension.chunk(),
+         boundaries([&](int rank) { return owned_rows(dimension, rank, ranks_); })},
+        tensor);
+  }
+  void add_tiles(const DeclaredTensor& tensor) {
+    const std::size_t count = tensor.ownership.parts(tensor.shape);
+    add({"tiles of scores, head by head", "", count, 1,
+         boundaries([&](int rank) { return contiguous_range(count, rank, ranks_); })},
+        tensor.name);
   }
   template <class RangeOf>
   [[nodiscard]] std::vector<std::uint64_t> boundaries(const RangeOf& range_of) const {
@@ -74,6 +73,17 @@ class Dealt {
   [[nodiscard]] std::vector<OwnedDimension>& list() { return list_; }
 
  private:
+  void add(OwnedDimension dimension, std::string_view tensor) {
+    const auto same = [&](const OwnedDimension& other) {
+      return other.name == dimension.name && other.length == dimension.length && other.chunk == dimension.chunk;
+    };
+    auto found = std::ranges::find_if(list_, same);
+    if (found == list_.end()) {
+      found = list_.insert(list_.end(), std::move(dimension));
+    }
+    found->tensors.append(found->tensors.empty() ? "" : " ").append(tensor);
+  }
+
   int ranks_;
   std::vector<OwnedDimension> list_;
 };
@@ -90,7 +100,9 @@ std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
   }
   for (const std::vector<DeclaredTensor>* tensors : {&plan.recorded, &plan.derived}) {
     for (const DeclaredTensor& tensor : *tensors) {
-      if (tensor.ownership.dimension != Ownership::replicated) {
+      if (tensor.ownership.tiles) {
+        dealt.add_tiles(tensor);
+      } else if (tensor.ownership.dimension != Ownership::replicated) {
         const Dimension& dimension = tensor.shape.dimensions()[tensor.ownership.dimension];
         dealt.add(dimension.symbol, dimension, tensor.name);
       }

@@ -14,7 +14,7 @@ std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& st
     derive(*witness, *qkv);
   }
   derive(*witness, plan.cache, comm);
-  derive(*witness, plan.attention);
+  derive(*witness, plan.attention, comm);
   std::visit([&](const auto& layer) { derive(*witness, layer); }, plan.mlp);
   derive(*witness, plan.logits, statement, comm);
   witness->finish(comm, strangers);

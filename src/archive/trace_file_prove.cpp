@@ -24,7 +24,7 @@ struct Layout {
       layout.log_chunks.push_back(dimension.log_chunk);
     }
     layout.presence = static_cast<std::uint8_t>(tensor.shape().presence());
-    layout.ownership = tensor.ownership().dimension;
+    layout.ownership = tensor.ownership().dimension;  // what of it: chunks
     layout.chunks.assign(tensor.held().begin(), tensor.held().end());
     layout.values = {tensor.held().size(), tensor.held().empty() ? 0 : tensor.shape().chunk_size()};
     return layout;

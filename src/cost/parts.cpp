@@ -23,7 +23,7 @@ double Parts::share(const Shape& shape, const Ownership& ownership) const {
   if (ownership.dimension == Ownership::replicated) {
     return 1;  // rank 0's
   }
-  const auto count = shape.dimensions()[ownership.dimension].chunk_count();
+  const std::size_t count = ownership.parts(shape);
   const std::size_t largest = (count + static_cast<std::size_t>(ranks_) - 1) / static_cast<std::size_t>(ranks_);
   return static_cast<double>(largest) / static_cast<double>(count);
 }

@@ -64,6 +64,14 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   phase.bytes = parts.alone()
                     ? 0
                     : parts.from_others(layers * widths * tokens) + 4.0 * static_cast<double>(model.n_embd) * tokens;
+  // inference has whole heads; scores go to who owns their tiles
+  for (const DeclaredTensor& tensor : plan.recorded) {
+    if (tensor.ownership.tiles) {
+      const double computed = parts.held(tensor.shape, Ownership{tensor.ownership.dimension});
+      phase.bytes += tensor.bytes * std::max(0.0, computed - parts.held(tensor.shape, tensor.ownership));
+      phase.calls += parts.alone() ? 0 : 1;
+    }
+  }
   // float64 copies of a batch, and of keys and values
   const double batch = std::min(tokens, 512.0);
   phase.memory = memory.parameters + memory.trace +

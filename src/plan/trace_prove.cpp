@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/redistribute.hpp"
+
 namespace tessera {
 namespace {
 
@@ -20,7 +22,8 @@ RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
   return tensor;
 }
 
-RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
+RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks, bool recording) {
+  declared.ownership.tiles = declared.ownership.tiles && !recording;
   if (declared.bytes == sizeof(std::int64_t)) {
     return allocate<std::int64_t>(declared, rank, ranks);
   }
@@ -34,9 +37,26 @@ RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
 
 }  // namespace
 
-Trace::Trace(const Plan& plan, int rank, int ranks) : prompt_length(plan.prompt_length), generated(plan.generated) {
+Trace::Trace(const Plan& plan, int rank, int ranks, bool recording)
+    : prompt_length(plan.prompt_length), generated(plan.generated) {
   for (const DeclaredTensor& declared : plan.recorded) {
-    tensors.push_back(allocate(declared, rank, ranks));
+    tensors.push_back(allocate(declared, rank, ranks, recording && ranks > 1));
+  }
+}
+
+void Trace::deal_tiles(const Plan& plan, Communicator& comm) {
+  for (std::size_t number = 0; number < tensors.size(); ++number) {
+    const Ownership& ownership = plan.recorded[number].ownership;
+    std::visit(
+        [&](auto& tensor) {
+          if (tensor.ownership() == ownership) {
+            return;
+          }
+          const Shape& shape = tensor.shape();
+          tensor = redistribute(
+              tensor, ownership, [&](int rank) { return owned_chunks(shape, ownership, rank, comm.size()); }, comm);
+        },
+        tensors[number]);
   }
 }
 

@@ -9,14 +9,22 @@
 namespace tessera {
 
 /// Which rank owns which chunk of a tensor. `dimension` is the one whose chunk numbers are dealt out in equal
-/// contiguous ranges; `replicated` tensors are held by every rank and counted by rank 0. Never touches a byte of the
-/// proof.
+/// contiguous ranges; `replicated` tensors are held by every rank and counted by rank 0. With `tiles` the present
+/// chunks of this dimension and all behind it are dealt out together, in order: ranks that are neighbours share an
+/// index. Never touches a byte of the proof.
 struct Ownership {
   static constexpr std::size_t replicated = static_cast<std::size_t>(-1);
   std::size_t dimension = replicated;
+  bool tiles = false;
 
   [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
+  /// How many parts are dealt out: chunk numbers, or tiles.
+  [[nodiscard]] std::size_t parts(const Shape& shape) const;
+  friend bool operator==(const Ownership&, const Ownership&) = default;
 };
+
+/// The chunks of a tensor that a rank owns, ascending.
+std::vector<std::size_t> owned_chunks(const Shape& shape, const Ownership& ownership, int rank, int ranks);
 
 /// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
 /// floor(index*ranks/count).
@@ -44,14 +52,25 @@ class ChunkedTensor {
   /// Zero-filled; holds what `rank` owns (everything if replicated).
   ChunkedTensor(Shape shape, Ownership ownership, int rank, int ranks)
       : shape_(std::move(shape)), ownership_(ownership), slot_(shape_.chunk_count(), absent) {
+    const bool all = ownership.dimension == Ownership::replicated;
     for (std::size_t chunk = 0; chunk < shape_.chunk_count(); ++chunk) {
-      const bool all = ownership.dimension == Ownership::replicated;
       if (all || ownership.owner(shape_, chunk, ranks) == rank) {
-        slot_[chunk] = held_.size();
-        held_.push_back(chunk);
+        hold(chunk);
       }
     }
     values_.resize(held_.size() << shape_.inner_bits());
+  }
+  /// Zero-filled; holds these chunks, ascending, whoever owns them.
+  static ChunkedTensor holding(Shape shape, Ownership ownership, const std::vector<std::size_t>& chunks) {
+    ChunkedTensor result;
+    result.shape_ = std::move(shape);
+    result.ownership_ = ownership;
+    result.slot_.assign(result.shape_.chunk_count(), absent);
+    for (const std::size_t chunk : chunks) {
+      result.hold(chunk);
+    }
+    result.values_.resize(result.held_.size() << result.shape_.inner_bits());
+    return result;
   }
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -71,6 +90,12 @@ class ChunkedTensor {
 
  private:
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+
+  void hold(std::size_t chunk) {
+    slot_[chunk] = held_.size();
+    held_.push_back(chunk);
+  }
+
   Shape shape_;
   Ownership ownership_;
   std::vector<std::size_t> held_;

@@ -98,18 +98,20 @@ std::vector<E> contract(const IntegerTensor& tensor, const Shape& shape, const s
   std::vector<E> result(contraction.result_size());
   std::visit(
       [&](const auto* values) {
-        const std::vector<std::size_t>& held = values->held();
-        const bool mine = values->ownership().dimension != Ownership::replicated || comm.rank() == 0;
         assert(values->shape().chunk_count() == shape.chunk_count() && values->shape().bits() == shape.bits());
-        if (!mine || held.empty()) {
+        std::vector<std::size_t> mine;  // what others hold, too, counts once
+        std::ranges::copy_if(values->held(), std::back_inserter(mine), [&](std::size_t chunk) {
+          return values->ownership().owner(values->shape(), chunk, comm.size()) == comm.rank();
+        });
+        if (mine.empty()) {
           return;
         }
 #pragma omp parallel
         {
           std::vector<E> partial(result.size());
 #pragma omp for schedule(dynamic)
-          for (std::size_t i = 0; i < held.size(); ++i) {
-            contraction.add_chunk(*values, held[i], partial);
+          for (std::size_t i = 0; i < mine.size(); ++i) {
+            contraction.add_chunk(*values, mine[i], partial);
           }
 #pragma omp critical
           for (std::size_t i = 0; i < result.size(); ++i) {

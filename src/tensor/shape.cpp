@@ -106,7 +106,30 @@ int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
   if (dimension == replicated) {
     return 0;
   }
-  return contiguous_owner(shape.coordinate(chunk, dimension), shape.dimensions()[dimension].chunk_count(), ranks);
+  const std::size_t count = parts(shape);
+  return contiguous_owner(tiles ? chunk % count : shape.coordinate(chunk, dimension), count, ranks);
+}
+
+std::size_t Ownership::parts(const Shape& shape) const {
+  const std::vector<Dimension>& dimensions = shape.dimensions();
+  if (!tiles) {
+    return dimensions[dimension].chunk_count();
+  }
+  std::size_t before = 1;  // what is present does not depend on these
+  for (std::size_t j = 0; j < dimension; ++j) {
+    before *= dimensions[j].chunk_count();
+  }
+  return shape.chunk_count() / before;
+}
+
+std::vector<std::size_t> owned_chunks(const Shape& shape, const Ownership& ownership, int rank, int ranks) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    if (ownership.owner(shape, chunk, ranks) == rank) {
+      chunks.push_back(chunk);
+    }
+  }
+  return chunks;
 }
 
 Range contiguous_range(std::size_t count, int rank, int ranks) {

@@ -20,9 +20,9 @@ void expect_random_columns(const OracleLayout& layout, std::size_t tensor, unsig
 /// Any columns that are opened are uniform: at most as many as there are random ones, which are neighbours.
 TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   for (const char* const name : {"odd-40k", "odd-qwen-60k", "odd-qwen2-50k", "gutenberg-2m", "gutenberg-llama-3m"}) {
+    VerifyingKey key = make_verifying_key(bundled(name).model);
     for (const std::uint64_t proofs : {1, 2, 7, 1000}) {
       SCOPED_TRACE(::testing::Message() << name << ", " << proofs << " proofs");
-      VerifyingKey key = make_verifying_key(bundled(name).model);
       key.hiding_proofs = proofs;
       for (const std::size_t length : {1, 16, 24}) {
         const ModelPlan plan = ModelPlan::of(key, length, length);

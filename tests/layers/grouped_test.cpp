@@ -131,7 +131,7 @@ class GroupedCase {
   GroupedCase(const Sizes& sizes, Communicator& communicator)
       : comm(communicator),
         plan(sizes),
-        trace_(plan, comm.rank(), comm.size()),
+        trace_(plan, comm.rank(), comm.size(), true),
         parameters_(make_parameters(sizes)),
         witness_(make_witness(sizes)),
         witness(*witness_),
@@ -229,9 +229,10 @@ class GroupedCase {
       }
     }
     project(sizes, y);
+    trace_.deal_tiles(plan, comm);
     auto made = std::make_unique<Witness>(plan, trace_, parameters_, comm);
     derive(*made, plan.cache, comm);
-    derive(*made, plan.attention);
+    derive(*made, plan.attention, comm);
     made->finish(comm);
     return made;
   }

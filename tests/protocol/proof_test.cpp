@@ -100,6 +100,22 @@ TEST(ProofBytes, are_the_same_with_more_ranks_than_heads_or_chunks) {
   expect_same_bytes(odd, 3, 2, {{5, 1}, {7, 1}, {13, 1}});
 }
 
+/// Tiles of a head belong to several ranks, whose neighbours have more or fewer of them.
+TEST(ProofBytes, are_the_same_where_ranks_share_heads) {
+  const Ids prompt = prompt_of(odd, 20);
+  constexpr std::uint32_t rows = 8;
+  const Job first = prove_job(bundled(odd).model, prompt, 9, 1, 1, rows);
+  expect_accepted(first);
+  const ModelPlan plan = ModelPlan::of(first.key, {.prompt = 20, .generated = 9, .pass_length = rows});  // 4 passes
+  const Ownership& tiles = plan.recorded[plan.attention.score.recorded].ownership;
+  EXPECT_EQ(tiles.parts(plan.shapes.scores), 3U * 4);
+  for (const int ranks : {2, 5, 11}) {
+    const Job job = prove_job(bundled(odd).model, prompt, 9, ranks, 1, rows);
+    EXPECT_EQ(job.statement, first.statement) << ranks;
+    EXPECT_TRUE(job.payload == first.payload) << ranks;
+  }
+}
+
 TEST(ProofBytes, Slow_are_the_same_for_any_ranks_and_threads_gutenberg) {
   expect_same_bytes(gutenberg, 11, 6, {{1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}});
 }

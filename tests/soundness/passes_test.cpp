@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../golden/golden_import.hpp"
+#include "model/integer_model.hpp"
 #include "parts.hpp"
 
 namespace tessera::testing {
@@ -116,8 +118,8 @@ TEST(Passes, one_row_after_another) {
 }
 
 TEST(Passes, a_pass_has_the_key_tiles_that_it_reads) {
-  const ModelPlan plan =
-      ModelPlan::of(gutenberg_model().key, {.prompt = 3, .generated = 5, .past = 124, .pass_length = 1});
+  const ModelPlan plan = ModelPlan::of(make_verifying_key(golden::import_bundled("gutenberg-2m").model),
+                                       {.prompt = 3, .generated = 5, .past = 124, .pass_length = 1});
   const Shape& scores = plan.shapes.scores;
   ASSERT_EQ(scores.dimensions()[3].chunk_count(), 8U);
   for (std::size_t pass = 0; pass < 8; ++pass) {
@@ -201,26 +203,26 @@ void shift_tiles(ModelPlan& plan, std::ptrdiff_t more) {
   plan.witness_layout = OracleLayout(plan.witness_shapes);
 }
 
-TEST(Passes, hidden_a_past_tile) {
+TEST(SlowPasses, hidden_a_past_tile) {
   const Part part = over_two_tiles(1, [](ModelPlan& plan) {
     shift_tiles(plan, -1);
     plan.attention.past -= 1;
   });
   expect_rejected(verify(gutenberg_model(), part), "/lookup");
 }
-TEST(Passes, shown_a_future_tile) {
+TEST(SlowPasses, shown_a_future_tile) {
   const Part part = over_two_tiles(1, [](ModelPlan& plan) {
     shift_tiles(plan, 1);
     plan.attention.past += 1;
   });
   expect_rejected(verify(gutenberg_model(), part), "/lookup");
 }
-TEST(Passes, shown_a_future_tile_that_is_masked) {
+TEST(SlowPasses, shown_a_future_tile_that_is_masked) {
   const Part part = over_two_tiles(1, [](ModelPlan& plan) { shift_tiles(plan, 1); });
   expect_rejected(verify(gutenberg_model(), part), "/lookup");
 }
 // the same at the border of two tiles, with all tiles in their places
-TEST(Passes, the_first_key_of_a_tile_hidden) {
+TEST(SlowPasses, the_first_key_of_a_tile_hidden) {
   const Part part = over_two_tiles(1, [](ModelPlan& plan) { plan.attention.past -= 1; });
   expect_rejected(verify(gutenberg_model(), part), "/self_attention/attention/mask");
 }

@@ -88,6 +88,7 @@ TYPED_TEST(Contract, equals_the_sum_over_all_entries) {
     expect_contractions<TypeParam>(shape, shape, {0}, ++seed);
     if (shape.dimensions().size() > 1) {
       expect_contractions<TypeParam>(shape, shape, {1}, ++seed);
+      expect_contractions<TypeParam>(shape, shape, {1, true}, ++seed);
     }
   }
 }

@@ -201,9 +201,37 @@ TEST(Ownership, contiguous_ranges_as_equal_as_possible) {
   }
 }
 
+TEST(Ownership, tiles_of_a_block_are_dealt_out_together) {
+  // 3 heads of 10 present tiles each
+  const Shape scores(
+      {Dimension::outer(2), Dimension::outer(3), Dimension::outer(1), Dimension{16, 2}, Dimension{16, 2}},
+      Presence::causal);
+  const Ownership tiles{1, true};
+  EXPECT_EQ(tiles.parts(scores), 30U);
+  EXPECT_EQ(Ownership{1}.parts(scores), 3U);
+  for (const int ranks : {1, 2, 3, 5, 7, 30, 64}) {
+    std::vector<std::size_t> owned(static_cast<std::size_t>(ranks));
+    for (std::size_t chunk = 0; chunk < scores.chunk_count(); ++chunk) {
+      const int owner = tiles.owner(scores, chunk, ranks);
+      EXPECT_EQ(owner, contiguous_owner(chunk % 30, 30, ranks));
+      ++owned[static_cast<std::size_t>(owner)];
+      const std::vector<std::size_t> mine = owned_chunks(scores, tiles, owner, ranks);
+      EXPECT_TRUE(std::ranges::binary_search(mine, chunk));
+    }
+    const auto [least, most] = std::ranges::minmax(owned);
+    EXPECT_LE(most - least, 2U) << ranks;  // one a block
+  }
+  // where heads come out even, tiles lie with their heads
+  for (const int ranks : {1, 3}) {
+    for (std::size_t chunk = 0; chunk < scores.chunk_count(); ++chunk) {
+      EXPECT_EQ(tiles.owner(scores, chunk, ranks), Ownership{1}.owner(scores, chunk, ranks));
+    }
+  }
+}
+
 TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
   const Shape shape({Dimension::outer(2), Dimension::tiled(96), Dimension::whole(4)});
-  for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{}}) {
+  for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{1, true}, Ownership{}}) {
     for (const int ranks : {1, 2, 3, 4, 7}) {
       std::vector<int> holders(shape.chunk_count());
       for (int rank = 0; rank < ranks; ++rank) {

@@ -77,7 +77,7 @@ struct AttentionPlan : AttentionSpec {
 std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
                                 std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
                                 const Batch& batch);
-void derive(Witness& witness, const AttentionPlan& attention);
+void derive(Witness& witness, const AttentionPlan& attention, Communicator& comm);
 
 template <class S>
 struct AttentionClaimsOf {

@@ -9,10 +9,11 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   plan.queries = plan.heads.queries(block, plan.rows.dimensions().back());
   plan.keys = plan.heads.keys(block, Dimension::whole(plan.scores.dimensions().back().length));
   const Ownership by_head{1};
+  const Ownership by_tile{1, true};
   const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
-  plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_head, plan.table);
-  plan.score = builder.record<std::int16_t>("score", plan.scores, by_head);
-  plan.score_remainder = builder.remainder<std::uint16_t>("score_remainder", plan.scores, by_head, plan.score_shift);
+  plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_tile, plan.table);
+  plan.score = builder.record<std::int16_t>("score", plan.scores, by_tile);
+  plan.score_remainder = builder.remainder<std::uint16_t>("score_remainder", plan.scores, by_tile, plan.score_shift);
   plan.row_max = builder.committed_value<std::int16_t>("row_max", plan.rows, by_head, 16, true);
   plan.row_inverse = builder.committed_value<std::int32_t>("row_inverse", plan.rows, by_head,
                                                            {softmax_shift - plan.kappa - 15, "31 − κ"});

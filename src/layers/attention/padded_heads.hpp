@@ -5,8 +5,12 @@
 
 namespace tessera {
 
-/// q and k held by head, places padded to a power of two: views of the witness's, or copies where heads straddle
-/// chunks.
+/// A tensor (B,G,..) held by head: each rank's copy of all heads of which it owns a tile of the scores. Collective.
+ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
+                                     const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
+
+/// q and k of the heads of which this rank owns a tile, places padded to a power of two: views of the witness's, or
+/// copies where heads straddle chunks or ranks.
 class PaddedHeads {
  public:
   /// Collective.
@@ -16,9 +20,12 @@ class PaddedHeads {
 
   /// A = q*k^T of all tiles; a view of this.
   [[nodiscard]] TileProduct score_product() const { return {scores_, q_, k_}; }
+  /// Who owns which tile.
+  [[nodiscard]] const Ownership& tiles() const { return tiles_; }
 
  private:
   Shape scores_;
+  Ownership tiles_;
   ChunkedTensor<std::int16_t> padded_q_, padded_k_;  // (B,G,J,P,T), (B,G,P,keys)
   const ChunkedTensor<std::int16_t>* q_;
   const ChunkedTensor<std::int16_t>* k_;

@@ -1,6 +1,7 @@
 #include "layers/attention/padded_heads.hpp"
 
 #include "plan/witness.hpp"
+#include "tensor/redistribute.hpp"
 
 namespace tessera {
 namespace {
@@ -18,13 +19,30 @@ std::vector<std::int64_t> gather(const ChunkedTensor<std::int16_t>& tensor, Comm
   return all;
 }
 
-/// (B, F, T) features as heads held by head, of the shape `heads`; one query head for each head.
+/// Chunks of a shape (B,G,..) that lie in heads of which the rank owns a tile of the scores.
+std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor<std::int16_t>& scores, int rank,
+                                         int ranks) {
+  std::vector<bool> used(shape.dimensions()[1].chunk_count());
+  for (const std::size_t tile : owned_chunks(scores.shape(), scores.ownership(), rank, ranks)) {
+    used[scores.shape().coordinate(tile, 1)] = true;
+  }
+  std::vector<std::size_t> chunks;
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    if (used[shape.coordinate(chunk, 1)]) {
+      chunks.push_back(chunk);
+    }
+  }
+  return chunks;
+}
+
+/// (B, F, T) features as heads, of the shape `heads`, where the scores' tiles are; one query head for each head.
 ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
-                                      Communicator& comm) {
+                                      const ChunkedTensor<std::int16_t>& scores, Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
   const std::size_t tokens = features.shape().dimensions()[2].chunk();
   const std::size_t block_stride = all.size() / heads.dimensions()[0].length;
-  ChunkedTensor<std::int16_t> padded(heads, Ownership{1}, comm.rank(), comm.size());
+  auto padded = ChunkedTensor<std::int16_t>::holding(heads, Ownership{1},
+                                                     chunks_at_tiles(heads, scores, comm.rank(), comm.size()));
   for (const std::size_t chunk : padded.held()) {
     const std::size_t block = heads.coordinate(chunk, 0);
     const std::size_t head = heads.coordinate(chunk, 1);
@@ -41,14 +59,30 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
 
 }  // namespace
 
+ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
+                                     const ChunkedTensor<std::int16_t>& scores, Communicator& comm) {
+  return redistribute(
+      tensor, tensor.ownership(), [&](int rank) { return chunks_at_tiles(tensor.shape(), scores, rank, comm.size()); },
+      comm);
+}
+
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm)
-    : scores_(attention.scores), q_(&witness[attention.q]), k_(&witness[attention.k]) {
+    : scores_(attention.scores),
+      tiles_(witness[attention.score].ownership()),
+      q_(&witness[attention.q]),
+      k_(&witness[attention.k]) {
+  const ChunkedTensor<std::int16_t>& scores = witness[attention.score];
   if (!attention.heads.whole()) {
-    padded_q_ = pad_heads(attention.heads.size, attention.queries, *q_, comm);
-    padded_k_ = pad_heads(attention.heads.size, attention.keys, *k_, comm);
-    q_ = &padded_q_;
-    k_ = &padded_k_;
+    padded_q_ = pad_heads(attention.heads.size, attention.queries, *q_, scores, comm);
+    padded_k_ = pad_heads(attention.heads.size, attention.keys, *k_, scores, comm);
+  } else if (comm.size() > 1) {
+    padded_q_ = at_tiles(*q_, scores, comm);
+    padded_k_ = at_tiles(*k_, scores, comm);
+  } else {
+    return;
   }
+  q_ = &padded_q_;
+  k_ = &padded_k_;
 }
 
 }  // namespace tessera

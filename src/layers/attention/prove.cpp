@@ -114,7 +114,7 @@ TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention
   const PaddedHeads heads(attention, context.witness, context.comm);
   const std::vector<ChunkedFactor> factors{CausalMask{scores, attention.past}, heads.score_product()};
   const ProvenSumcheck sumcheck =
-      prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), scores, Ownership{1}, factors,
+      prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), scores, heads.tiles(), factors,
                              to_flat_point(scores, at), context.comm);
   context.transcript.send("product", sumcheck.factors[1]);
   return to_tensor_point(scores, sumcheck.point);

@@ -1,22 +1,23 @@
-#include "layers/attention/attention.hpp"
+#include "layers/attention/padded_heads.hpp"
 #include "plan/witness.hpp"
 
 namespace tessera {
 namespace {
 
 /// d = M - z, + INF above the diagonal, of one tile.
-Witness::Filler distances(const Witness& witness, const AttentionPlan& plan) {
-  const ChunkedTensor<std::int16_t>& maxima_of = witness[plan.row_max];
+Witness::Filler distances(const Witness& witness, const AttentionPlan& plan, Communicator& comm) {
   const ChunkedTensor<std::int16_t>& z_of = witness[plan.score];
-  return [&maxima_of, &z_of, scores = plan.scores, rows = plan.rows, past = plan.past](std::size_t chunk,
-                                                                                       std::span<std::int64_t> values) {
+  const auto maxima_of =
+      std::make_shared<const ChunkedTensor<std::int16_t>>(at_tiles(witness[plan.row_max], z_of, comm));
+  return [maxima_of, &z_of, scores = plan.scores, rows = plan.rows, past = plan.past](std::size_t chunk,
+                                                                                      std::span<std::int64_t> values) {
     const std::size_t query_tile = scores.coordinate(chunk, 3);
     const std::size_t key_tile = scores.coordinate(chunk, 4);
     const std::size_t queries = scores.dimensions()[3].chunk();
     const std::size_t keys = scores.dimensions()[4].chunk();
     const std::array row{scores.coordinate(chunk, 0), scores.coordinate(chunk, 1), scores.coordinate(chunk, 2),
                          std::size_t{0}};
-    const auto maxima = maxima_of.chunk(rows.chunk_at(row)).subspan(query_tile * queries, queries);
+    const auto maxima = maxima_of->chunk(rows.chunk_at(row)).subspan(query_tile * queries, queries);
     const auto z = z_of.chunk(chunk);
     for (std::size_t i = 0; i < queries; ++i) {
       for (std::size_t j = 0; j < keys; ++j) {
@@ -29,8 +30,8 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan) {
 
 }  // namespace
 
-void derive(Witness& witness, const AttentionPlan& plan) {
-  witness.set_input(plan.exponential, distances(witness, plan));
+void derive(Witness& witness, const AttentionPlan& plan, Communicator& comm) {
+  witness.set_input(plan.exponential, distances(witness, plan, comm));
   const auto& sums = witness[plan.row_sum].values();
   const auto& inverses = witness[plan.row_inverse].values();
   auto& quotient = witness[plan.row_sum_quotient].values();
