@@ -75,6 +75,12 @@ std::vector<std::byte> CountingCommunicator::all_gather_bytes(std::span<const st
   return all;
 }
 
+SharedBytes CountingCommunicator::gather_shared(std::span<const std::byte> mine) {
+  SharedBytes all = comm_.gather_shared(mine);
+  count(mine.size(), all.received());
+  return all;
+}
+
 std::vector<std::vector<std::byte>> CountingCommunicator::all_to_all_bytes(
     const std::vector<std::vector<std::byte>>& send) {
   std::vector<std::vector<std::byte>> received = comm_.all_to_all_bytes(send);

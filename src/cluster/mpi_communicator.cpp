@@ -8,12 +8,15 @@
 #include <string_view>
 #include <thread>
 #include "cluster/mpi_communicator.hpp"
+#include "cluster/mpi_node_memory.hpp"
 
 namespace tessera {
 namespace {
 
 /// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
 constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
+/// Less is gathered by every rank for itself: agreeing about memory takes as long as some messages.
+constexpr std::size_t least_shared_bytes = std::size_t{1} << 20;
 
 /// Sum in E: exact, so the order in which MPI combines does not matter.
 void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
@@ -56,6 +59,7 @@ struct MpiCommunicator::State {
   int rank = 0;
   int size = 1;
   std::size_t piece_bytes = default_piece_bytes;
+  std::unique_ptr<NodeMemory> node_memory;
 
   template <class T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
@@ -64,11 +68,35 @@ struct MpiCommunicator::State {
                      MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
                    });
   }
-  [[nodiscard]] std::vector<std::uint64_t> gather_lengths(std::size_t mine) const {
+  /// Where the parts of a gathering begin, by rank, and its end.
+  [[nodiscard]] std::vector<std::size_t> gather_begins(std::size_t mine) const {
     const std::uint64_t length = mine;
     std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
     MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
-    return lengths;
+    std::vector<std::size_t> begins{0};
+    for (const std::uint64_t part : lengths) {
+      begins.push_back(begins.back() + part);
+    }
+    return begins;
+  }
+  [[nodiscard]] std::vector<std::byte> gather(std::span<const std::byte> mine,
+                                              std::span<const std::size_t> begins) const {
+    std::vector<std::byte> all(begins.back());
+    if (all.size() <= piece_bytes) {
+      std::vector<int> counts;
+      for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
+        counts.push_back(static_cast<int>(begins[from + 1] - begins[from]));
+      }
+      const std::vector<int> displacements(begins.begin(), begins.end() - 1);
+      MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
+                     displacements.data(), MPI_BYTE, comm);
+      return all;
+    }
+    std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(begins[static_cast<std::size_t>(rank)]));
+    for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
+      broadcast(std::span(all).subspan(begins[from], begins[from + 1] - begins[from]), static_cast<int>(from));
+    }
+    return all;
   }
   void broadcast(std::span<std::byte> bytes, int root) const {
     for_each_piece(bytes.size(), piece_bytes, [&](std::size_t offset, int count) {
@@ -102,9 +130,11 @@ MpiCommunicator::MpiCommunicator(std::unique_ptr<State> state) : state_(std::mov
   MPI_Type_contiguous(2, MPI_UINT64_T, &state_->extension);
   MPI_Type_commit(&state_->extension);
   MPI_Op_create(add_extension, 1, &state_->extension_sum);
+  state_->node_memory = std::make_unique<NodeMemory>(state_->comm);
 }
 
 MpiCommunicator::~MpiCommunicator() {
+  state_->node_memory.reset();
   MPI_Op_free(&state_->extension_sum);
   MPI_Type_free(&state_->extension);
   MPI_Comm_free(&state_->meeting);
@@ -130,26 +160,22 @@ void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
 }
 
 std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
-  const std::vector<std::uint64_t> lengths = state_->gather_lengths(mine.size());
-  std::vector<std::size_t> begins;
-  std::size_t total = 0;
-  for (const std::uint64_t length : lengths) {
-    begins.push_back(total);
-    total += length;
+  return state_->gather(mine, state_->gather_begins(mine.size()));
+}
+
+SharedBytes MpiCommunicator::gather_shared(std::span<const std::byte> mine) {
+  const std::vector<std::size_t> begins = state_->gather_begins(mine.size());
+  NodeMemory& memory = *state_->node_memory;
+  if (memory.useful() && begins.back() >= least_shared_bytes) {
+    if (std::optional<SharedBytes> all = memory.gather(mine, begins, state_->piece_bytes)) {
+      return *std::move(all);
+    }
   }
-  std::vector<std::byte> all(total);
-  if (total <= state_->piece_bytes) {
-    const std::vector<int> counts(lengths.begin(), lengths.end());
-    const std::vector<int> displacements(begins.begin(), begins.end());
-    MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(), counts.data(),
-                   displacements.data(), MPI_BYTE, state_->comm);
-    return all;
-  }
-  std::ranges::copy(mine, all.begin() + static_cast<std::ptrdiff_t>(begins[static_cast<std::size_t>(state_->rank)]));
-  for (std::size_t from = 0; from < lengths.size(); ++from) {
-    state_->broadcast(std::span(all).subspan(begins[from], lengths[from]), static_cast<int>(from));
-  }
-  return all;
+  return SharedBytes::of(state_->gather(mine, begins), mine.size());
+}
+
+void MpiCommunicator::set_ranks_on_node(int ranks) {
+  state_->node_memory = std::make_unique<NodeMemory>(state_->comm, ranks);
 }
 
 std::vector<std::vector<std::byte>> MpiCommunicator::all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) {

@@ -19,11 +19,14 @@ class MpiCommunicator final : public Communicator {
   void all_reduce_sum(std::span<std::int64_t> values) override;
   void all_reduce_max(std::span<std::int64_t> values) override;
   std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override;
+  SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override;
   void broadcast_bytes(std::vector<std::byte>& bytes, int root) override;
 
   /// Largest number of bytes in one MPI call; lowered by tests.
   void set_piece_bytes(std::size_t bytes);
+  /// Tests: so many consecutive ranks share memory, whatever machine they are on. Collective.
+  void set_ranks_on_node(int ranks);
   /// The same ranks under other numbers, without those that have none: `number` is this rank's, nothing for none. Null
   /// on ranks without number. Collective.
   [[nodiscard]] std::unique_ptr<MpiCommunicator> renumbered(std::optional<int> number) const;

@@ -52,6 +52,11 @@ std::vector<std::byte> RecordingCommunicator::all_gather_bytes(std::span<const s
   return comm_.all_gather_bytes(mine);
 }
 
+SharedBytes RecordingCommunicator::gather_shared(std::span<const std::byte> mine) {
+  record_call(mine);
+  return comm_.gather_shared(mine);
+}
+
 std::vector<std::vector<std::byte>> RecordingCommunicator::all_to_all_bytes(
     const std::vector<std::vector<std::byte>>& send) {
   std::vector<std::uint64_t> parts;

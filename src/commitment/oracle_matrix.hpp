@@ -23,7 +23,7 @@ struct ColumnPiece {
 /// Values of some rows of all columns, as the tensors have them.
 struct GatheredRows {
   Range rows;
-  std::vector<std::byte> bytes;          // rank after rank, of each its chunks, tensor by tensor
+  SharedBytes bytes;                     // rank after rank, of each its chunks, tensor by tensor
   std::vector<std::size_t> chunk_start;  // in bytes, of all chunks
 };
 
@@ -41,7 +41,7 @@ class OracleMatrix {
   [[nodiscard]] std::size_t columns() const { return filled_.size(); }
   [[nodiscard]] unsigned log_rows() const { return log_rows_; }
 
-  /// Rows of all columns, from all ranks. Collective.
+  /// Rows of all columns, from all ranks; valid until the next call. Collective.
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// A column's values of these rows as elements of F. Returns how many it has from chunks; the others are zero.
   std::size_t values(const GatheredRows& gathered, std::size_t column, F* to) const;

@@ -75,7 +75,7 @@ GatheredRows OracleMatrix::gather(Range rows) const {
       gathered.chunk_start[i] += next[static_cast<std::size_t>(owner_of(tensor, chunk))];
     }
   });
-  gathered.bytes = comm_.all_gather_bytes(mine);
+  gathered.bytes = comm_.gather_shared(mine);
   if (gathered.bytes.size() != next.back()) {
     throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
   }

@@ -65,8 +65,11 @@ class CosetEncoder {
     if (alone_) {
       return encode_alone(classes.first, rows(step));
     }
-    const GatheredRows gathered = matrix_.gather(rows(step));
-    return transform_([&](std::size_t column, F* to) { return matrix_.values(gathered, column, to); });
+    if (!gathered_.bytes.shared()) {
+      gathered_ = {};
+    }
+    gathered_ = matrix_.gather(rows(step));
+    return transform_([&](std::size_t column, F* to) { return matrix_.values(gathered_, column, to); });
   }
 
  private:
@@ -104,6 +107,7 @@ class CosetEncoder {
   unsigned log_columns_;
   ResidueShares positions_;
   CosetTransform transform_;
+  GatheredRows gathered_;
   bool alone_;
   std::size_t rows_at_once_;
   RawVector<F> buffer_;

@@ -36,13 +36,14 @@ class VectorEncoder {
     ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F));
     CosetTransform transform(vector_.columns.log_indices(), positions_);
     RawVector<F> values(comm_.size() == 1 ? 2 * group << positions_.log_indices() : 0);
+    SharedBytes gathered;
     for (std::size_t first = 0; first < rows(); first += group) {
       std::span<const F> encoded;
       if (comm_.size() == 1) {
         encode(first, group, values);
         encoded = values;
       } else {
-        encoded = encode_shared(first, transform);
+        encoded = encode_shared(first, transform, gathered);
       }
       hasher.absorb({reinterpret_cast<const std::uint8_t*>(encoded.data()), encoded.size_bytes()}, group * sizeof(E));
     }
@@ -98,16 +99,19 @@ class VectorEncoder {
   }
 
   /// A group of rows at this rank's positions.
-  [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform) const {
+  [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform, SharedBytes& all) const {
     std::vector<E> mine;
     mine.reserve(vector_.columns.size() * group);
     for (std::size_t place = 0; place < vector_.columns.size(); ++place) {
       const std::span<const E> part = vector_.values.subspan(place * rows() + first, group);
       mine.insert(mine.end(), part.begin(), part.end());
     }
-    const std::vector<E> all = comm_.all_gather<E>(mine);
+    if (!all.shared()) {
+      all = {};
+    }
+    all = comm_.gather_shared(std::as_bytes(std::span(mine)));
     return transform([&](std::size_t column, F* to) {
-      std::memcpy(static_cast<void*>(to), all.data() + vector_.columns.gathered_place(column) * group,
+      std::memcpy(static_cast<void*>(to), all.data() + vector_.columns.gathered_place(column) * group * sizeof(E),
                   group * sizeof(E));
       return CosetTransform::lanes;
     });

@@ -65,19 +65,20 @@ Rates nominal_rates() {
 
 double communication_seconds(const PhaseCost& phase, const Rates& rates, const JobShape& job,
                              const std::optional<Network>& network) {
-  const double measured = phase.calls * rates.call_seconds + phase.bytes * rates.byte_seconds;
+  // what is received, and what a rank writes for its node
+  const double copied = phase.bytes + (job.ranks_on_node() > 1 ? phase.shared / job.ranks : 0);
   if (!network || job.ranks == 1) {
-    return measured;
+    return phase.calls * rates.call_seconds + copied * rates.byte_seconds;
   }
   const int together = job.ranks_on_node();
   const double here = together == 1 ? 0 : steps(together) * rates.call_seconds / steps(rates.ranks_on_node);
   if (job.nodes == 1) {
-    return phase.calls * here + phase.bytes * rates.byte_seconds;
+    return phase.calls * here + copied * rates.byte_seconds;
   }
   const double there = steps(job.nodes) * network->message_seconds;
-  const double from_others = phase.bytes * (job.nodes - 1) / job.nodes;
-  return phase.calls * (here + there) + phase.bytes * rates.byte_seconds +
-         from_others * together * network->byte_seconds;
+  const double shared = job.received_of_shared(phase.shared);  // all of it from other nodes
+  const double from_others = (phase.bytes - shared) * (job.nodes - 1) / job.nodes + shared;
+  return phase.calls * (here + there) + copied * rates.byte_seconds + from_others * together * network->byte_seconds;
 }
 
 double seconds_of(const PhaseCost& phase, const Rates& rates, const JobShape& job,

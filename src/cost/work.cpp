@@ -94,6 +94,11 @@ PhaseCost witness(const Parts& parts, const Resident& memory) {
   return phase;
 }
 
+void gather_shared(const JobShape& job, double bytes, PhaseCost& phase) {
+  phase.shared += bytes;
+  phase.bytes += job.received_of_shared(bytes);
+}
+
 /// Adds what encoding an oracle costs. Returns bytes that are kept of it: leaves, tree, columns.
 double encode(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase,
               double& buffers) {
@@ -110,7 +115,8 @@ double encode(const Parts& parts, const OracleLayout& layout, const OracleParame
   buffers = std::max(buffers, group + gathered);
   if (!parts.alone()) {
     phase.calls += steps + 3;
-    phase.bytes += parts.from_others(integers) + parts.from_others(columns * sizeof(Digest) / ranks);
+    gather_shared(parts.job(), integers, phase);
+    phase.bytes += parts.from_others(columns * sizeof(Digest) / ranks);
   } else {
     phase.calls += 1;
   }
@@ -259,9 +265,12 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
   }
   phase.calls = 32 + static_cast<double>(schedule.log_vector);
   // v_0's values to who has their columns, then its rows for encoding, and v_1 with its weights
-  phase.bytes = parts.alone() ? 0
-                              : parts.from_others(element_bytes * vector * (1 + parts.job().ranks * 1.125)) +
-                                    parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
+  if (!parts.alone()) {
+    const double whole = element_bytes * vector * parts.job().ranks;
+    phase.bytes = parts.from_others(element_bytes * vector + whole / 8) +
+                  parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
+    gather_shared(parts.job(), whole, phase);
+  }
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));
   const double tree = parts.job().compact ? 2 * sizeof(Digest) * nodes : 0;
   // both tables of the sum, their first half bound, a word of the next vector

@@ -45,6 +45,10 @@ struct JobShape {
   bool compact = false;             // the parameters' opened columns are computed again
   std::size_t codeword_budget = 0;  // bytes a rank, see default_codeword_budget
   [[nodiscard]] int ranks_on_node() const { return (ranks + nodes - 1) / nodes; }
+  /// Of bytes that all ranks gather in memory which the ranks of a node share: those that one rank receives.
+  [[nodiscard]] double received_of_shared(double bytes) const {
+    return ranks_on_node() > 1 ? bytes * (nodes - 1) / nodes / ranks_on_node() : bytes * (ranks - 1) / ranks;
+  }
 };
 
 /// One scope of a proof ("/inference", "/lookup", ..) on the rank that has most to do.
@@ -53,6 +57,7 @@ struct PhaseCost {
   Amounts work{};
   double calls = 0;   // collective calls
   double bytes = 0;   // received by that rank
+  double shared = 0;  // gathered by all ranks in memory that nodes share; what is received of it is among `bytes`
   double memory = 0;  // bytes while it runs, without what the process needs for itself
 };
 

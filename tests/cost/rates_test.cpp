@@ -103,6 +103,23 @@ TEST(Rates, of_a_network_count_steps_and_one_link_a_machine) {
   EXPECT_EQ(communication_seconds(phase, rates, {.ranks = 8, .nodes = 2}, {}), 7 * 3 + 11 * 5);
 }
 
+TEST(Rates, what_a_node_shares_comes_to_it_once) {
+  const Rates rates{.ranks_on_node = 2, .call_seconds = 0, .byte_seconds = 5};
+  const Network network{.byte_seconds = 13, .message_seconds = 0};
+  const auto seconds = [&](int ranks, int nodes) {
+    const JobShape job{.ranks = ranks, .nodes = nodes};
+    PhaseCost phase;
+    phase.shared = 240;
+    phase.bytes = 11 + job.received_of_shared(240);
+    return communication_seconds(phase, rates, job, network);
+  };
+  // a rank writes its part; from the other node each gets a quarter of that one's half, all over one link
+  EXPECT_EQ(seconds(4, 1), (11 + 60) * 5);
+  EXPECT_EQ(seconds(8, 2), (11 + 30 + 30) * 5 + (11.0 / 2 * 4 + 120) * 13);
+  // ranks of their own receive what the others have
+  EXPECT_EQ(seconds(4, 4), (11 + 180) * 5 + (11 * 0.75 + 180) * 13);
+}
+
 /// Look-ups that a statement of these lengths has.
 std::size_t lookups(const VerifyingKey& key) { return ModelPlan::of(key, 20, 12).lookup.present_leaves(); }
 

@@ -86,6 +86,9 @@ class TimedCommunicator final : public Communicator {
   std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
     return timed([&] { return comm_.all_gather_bytes(mine); });
   }
+  SharedBytes gather_shared(std::span<const std::byte> mine) override {
+    return timed([&] { return comm_.gather_shared(mine); });
+  }
   std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
     return timed([&] { return comm_.all_to_all_bytes(send); });
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include "archive/codeword_file.hpp"
 #include "cluster/agreement.hpp"
@@ -67,6 +68,41 @@ TEST_P(Collectives, GatherOfUnequalLengths) {
   const std::vector<std::uint32_t> all = comm().all_gather(std::span<const std::uint32_t>(mine));
   ASSERT_EQ(all.size(), 2 * static_cast<std::size_t>(ranks()));
   EXPECT_EQ(all.back(), static_cast<std::uint32_t>(ranks() - 1));
+}
+
+/// Ranks that share memory see the same as ranks that have their own, whatever of it they had before.
+TEST_P(Collectives, GatherInSharedMemory) {
+  comm().set_piece_bytes(std::max(GetParam(), std::size_t{1} << 16));
+  for (int on_node = 1; on_node <= ranks(); ++on_node) {
+    comm().set_ranks_on_node(on_node);
+    const bool shares = on_node > 1 && ranks() % on_node == 0;
+    SharedBytes kept;
+    for (const std::size_t size : {1000, 1 << 21, 1 << 20, 3 << 20}) {
+      const auto length = [&](int rank) { return size + static_cast<std::size_t>(rank) * 50; };
+      std::vector<std::byte> expected;
+      for (int rank = 0; rank < ranks(); ++rank) {
+        const std::vector<std::byte> part = bytes_of(rank, length(rank));
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      const SharedBytes all = comm().gather_shared(bytes_of(comm().rank(), length(comm().rank())));
+      EXPECT_TRUE(std::ranges::equal(all.bytes(), expected)) << size << ", " << on_node << " ranks a node";
+      const bool large = expected.size() >= std::size_t{1} << 20;
+      EXPECT_EQ(all.shared(), shares && large) << size << ", " << on_node << " ranks a node";
+      std::size_t received = 0;
+      for (int rank = 0; rank < ranks(); ++rank) {
+        const bool other =
+            all.shared() ? rank != comm().rank() && rank % on_node == comm().rank() % on_node : rank != comm().rank();
+        received += other ? length(rank) : 0;
+      }
+      EXPECT_EQ(all.received(), received);
+      if (size == std::size_t{1} << 21) {
+        kept = all;  // the next one is in the same place
+      } else if (size == std::size_t{1} << 20 && shares) {
+        EXPECT_EQ(all.data(), kept.data());
+      }
+    }
+  }
+  comm().set_ranks_on_node(ranks());
 }
 
 TEST_P(Collectives, AllToAll) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "cluster/communicator.hpp"
+
+namespace tessera {
+
+/// Memory that the ranks of a node share: what all ranks gather is in it once a node instead of once a rank, comes to a
+/// node once, and what ranks of the same node contribute is written once. An anonymous file that the first rank of the
+/// node makes and the others map, so that nothing outlives the job, and letting go of it is no collective call.
+class NodeMemory {
+ public:
+  /// The nodes of a communicator; `ranks_on_node`: so many consecutive ranks are taken to be a node (tests).
+  /// Collective.
+  explicit NodeMemory(MPI_Comm comm, std::optional<int> ranks_on_node = std::nullopt);
+  ~NodeMemory();
+  NodeMemory(const NodeMemory&) = delete;
+  NodeMemory& operator=(const NodeMemory&) = delete;
+
+  /// Nodes have several ranks, all as many.
+  [[nodiscard]] bool useful() const { return useful_; }
+
+  /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
+  /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective, after a call
+  /// that waits for all ranks.
+  std::optional<SharedBytes> gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
+                                    std::size_t piece_bytes);
+
+ private:
+  struct Mapping;
+  /// Memory of so many bytes: the last one if everybody on the node still has it.
+  std::shared_ptr<Mapping> mapping_of(std::size_t bytes);
+  std::shared_ptr<Mapping> make(std::size_t bytes) const;
+  void exchange_across(std::byte* all, std::span<const std::size_t> begins, std::size_t piece_bytes) const;
+
+  MPI_Comm comm_;                    // not owned
+  MPI_Comm node_ = MPI_COMM_NULL;    // ranks of this node
+  MPI_Comm across_ = MPI_COMM_NULL;  // of every node the one with this rank's number there
+  bool useful_ = false;
+  int rank_ = 0;
+  std::vector<int> across_ranks_;  // their numbers in comm_
+  std::weak_ptr<Mapping> last_;
+};
+
+}  // namespace tessera
