@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <utility>
 #include "commitment/residue_shares.hpp"
 #include "field/ntt_kernels.hpp"
@@ -44,8 +45,9 @@ class CosetTransform {
         log_padding_(positions.log_indices() - log_columns -
                      std::min(positions.log_indices() - log_columns, positions.log_count())) {}
 
-  /// coefficients(n, to) writes lanes of coefficient n and returns how many; the others are zero. Result: values[place
-  /// * lanes + lane] in ResidueShares::place() order, until the next call.
+  /// coefficients(n, to) writes lanes of coefficient n and returns how many; the others are zero.
+  /// coefficients.integers(n) may give all lanes as small integers instead. Result: values[place * lanes + lane] in
+  /// ResidueShares::place() order, until the next call.
   template <class Coefficients>
   std::span<F> operator()(const Coefficients& coefficients) {
     const std::size_t part = lanes << positions_.log_size();
@@ -61,6 +63,41 @@ class CosetTransform {
  private:
   static constexpr unsigned log_tile = 5;
 
+  /// What adds up in a slot. Small integers wait for each other: their products are added before they are reduced.
+  class Terms {
+   public:
+    void begin(F* sums) { sums_ = sums; }
+    template <class Coefficients>
+    void add(const PowerTable& powers, const Coefficients& coefficients, std::size_t n) {
+      if constexpr (requires { coefficients.integers(n); }) {
+        if (std::optional<ScaledIntegers> term = coefficients.integers(n)) {
+          term->factor = powers[n];
+          waiting_[count_++] = *term;
+          if (count_ == waiting_.size()) {
+            finish();
+          }
+          return;
+        }
+      }
+      std::array<F, lanes> values;
+      if (const std::size_t count = coefficients(n, values.data()); count > 0) {
+        add_scaled(powers[n], values.data(), count, sums_);
+      }
+    }
+    void finish() {
+      if (count_ > 0) {
+        add_scaled_integers(std::span(waiting_).first(count_), sums_);
+        count_ = 0;
+      }
+    }
+
+   private:
+    static_assert(ScaledIntegers::count == lanes);
+    F* sums_ = nullptr;
+    std::array<ScaledIntegers, 64> waiting_;
+    std::size_t count_ = 0;
+  };
+
   /// Tile by tile of neighbouring coefficients and neighbouring slots: slots are indices with their bits reversed.
   template <class Coefficients>
   void fold(std::size_t coset, const Coefficients& coefficients, std::span<F> data) const {
@@ -70,15 +107,17 @@ class CosetTransform {
     const std::size_t read = length >> log_padding_;  // the transform does not read slots of higher ones
 #pragma omp parallel for schedule(static)
     for (std::size_t tile = 0; tile < length >> (2 * side); ++tile) {
+      Terms terms;
       for (std::size_t high = 0; high < read; high += length >> side) {
         const std::size_t first = high + (tile << side);
         for (std::size_t j = first; j < std::min(read, first + (std::size_t{1} << side)); ++j) {
           F* const sums = data.data() + bit_reverse(j, positions_.log_size()) * lanes;
           std::fill_n(sums, lanes, F::zero());
-          std::array<F, lanes> values;
+          terms.begin(sums);
           for (std::size_t n = j; n < columns_; n += length) {
-            add_scaled(powers[n], values.data(), coefficients(n, values.data()), sums);
+            terms.add(powers, coefficients, n);
           }
+          terms.finish();
         }
       }
     }

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include "cluster/communicator.hpp"
 #include "commitment/oracle.hpp"
+#include "field/ntt_kernels.hpp"
 #include "memory/storage.hpp"
 
 /// \file
@@ -45,6 +47,8 @@ class OracleMatrix {
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// A column's values of these rows as elements of F. Returns how many it has from chunks; the others are zero.
   std::size_t values(const GatheredRows& gathered, std::size_t column, F* to) const;
+  /// The same without a factor, if there are eight values of 16 bits.
+  [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column) const;
 
   /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
   /// is alone. selection(rank) is the Selection of a rank. Collective.
@@ -90,6 +94,18 @@ class OracleMatrix {
   [[nodiscard]] Range chunk_rows(Range rows, std::size_t chunk_size) const {
     const std::size_t last = std::min(std::min(chunk_size, std::size_t{1} << log_rows_), rows.last);
     return {std::min(rows.first, last), last};
+  }
+
+  template <class T>
+  [[nodiscard]] std::size_t count_of(const ChunkedTensor<T>& tensor, const GatheredRows& gathered) const {
+    return chunk_rows(gathered.rows, tensor.shape().chunk_size()).size();
+  }
+  /// Where a column's values of chunk `i` are.
+  [[nodiscard]] const std::byte* place_of(const GatheredRows& gathered, std::uint32_t i, std::size_t column,
+                                          std::size_t column_bytes) const {
+    const auto [t, chunk] = chunks_[i];
+    const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
+    return gathered.bytes.data() + gathered.chunk_start[i] + place * column_bytes;
   }
 
   template <class T>

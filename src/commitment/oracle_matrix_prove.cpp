@@ -87,19 +87,34 @@ std::size_t OracleMatrix::values(const GatheredRows& gathered, std::size_t colum
   if (i == no_chunk) {
     return 0;
   }
-  const auto [t, chunk] = chunks_[i];
-  const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
   return std::visit(
       [&](const auto* tensor) {
         using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-        const std::size_t count = chunk_rows(gathered.rows, tensor->shape().chunk_size()).size();
+        const std::size_t count = count_of(*tensor, gathered);
         std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
-        std::memcpy(integers.data(), gathered.bytes.data() + gathered.chunk_start[i] + place * count * sizeof(T),
-                    count * sizeof(T));
+        std::memcpy(integers.data(), place_of(gathered, i, column, count * sizeof(T)), count * sizeof(T));
         to_field(std::span<const T>(integers).first(count), to);
         return count;
       },
-      tensors_[t]);
+      tensors_[chunks_[i].first]);
+}
+
+std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column) const {
+  const std::uint32_t i = chunk_of_column_[column];
+  if (i == no_chunk) {
+    return std::nullopt;
+  }
+  return std::visit(
+      [&](const auto* tensor) -> std::optional<ScaledIntegers> {
+        using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
+        constexpr std::size_t count = ScaledIntegers::count;
+        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != count) {
+          return std::nullopt;
+        }
+        const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
+        return ScaledIntegers{place_of(gathered, i, column, count * sizeof(T)), flip, {}};
+      },
+      tensors_[chunks_[i].first]);
 }
 
 }  // namespace tessera

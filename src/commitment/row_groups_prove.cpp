@@ -69,7 +69,15 @@ class CosetEncoder {
       gathered_ = {};
     }
     gathered_ = matrix_.gather(rows(step));
-    return transform_([&](std::size_t column, F* to) { return matrix_.values(gathered_, column, to); });
+    struct Coefficients {
+      const OracleMatrix& matrix;
+      const GatheredRows& gathered;
+      std::size_t operator()(std::size_t column, F* to) const { return matrix.values(gathered, column, to); }
+      [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column) const {
+        return matrix.integers(gathered, column);
+      }
+    };
+    return transform_(Coefficients{matrix_, gathered_});
   }
 
  private:
