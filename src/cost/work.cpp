@@ -18,6 +18,11 @@ constexpr double element_bytes = sizeof(E);
 constexpr double pooled = 1.3;  // pages of the tree's levels that no other level fits in
 constexpr std::size_t most_table_rounds = 13;
 
+/// Every rank folds all coefficients into each of its classes of positions. What that takes, of a codeword element's
+/// and of a vector element's time: from simulations of 16 ranks.
+constexpr double folded_cell = 0.2;
+constexpr double folded_element = 0.015;
+
 double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
 
 /// Weights of matrices on a rank: those of blocks, which every token meets, and those of the logits.
@@ -94,6 +99,12 @@ PhaseCost witness(const Parts& parts, const Resident& memory) {
   return phase;
 }
 
+/// Classes of positions of the rank that has most.
+double classes_of(const Parts& parts) {
+  const auto ranks = static_cast<std::size_t>(parts.job().ranks);
+  return std::ceil(power_of_two(ceil_log2(ranks)) / static_cast<double>(ranks));
+}
+
 void gather_shared(const JobShape& job, double bytes, PhaseCost& phase) {
   phase.shared += bytes;
   phase.bytes += job.received_of_shared(bytes);
@@ -106,6 +117,10 @@ double encode(const Parts& parts, const OracleLayout& layout, const OracleParame
   const double columns = power_of_two(layout.log_size() - oracle.log_rows + oracle.log_inverse_rate);
   const double ranks = parts.job().ranks;
   phase.work[std::size_t(Work::codeword_element)] += elements / ranks;
+  if (!parts.alone()) {
+    phase.work[std::size_t(Work::codeword_element)] +=
+        folded_cell * classes_of(parts) * static_cast<double>(layout.used());
+  }
   const double rows = parts.alone() ? 16 : 8;
   // of a rank's positions; ranks gather the integers of these rows, and in the end exchange digests
   const double group = rows * columns * sizeof(F) / ranks;
@@ -270,6 +285,7 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     phase.bytes = parts.from_others(element_bytes * vector + whole / 8) +
                   parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
     gather_shared(parts.job(), whole, phase);
+    add(Work::vector_element, folded_element * classes_of(parts) * whole / element_bytes);
   }
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));
   const double tree = parts.job().compact ? 2 * sizeof(Digest) * nodes : 0;
