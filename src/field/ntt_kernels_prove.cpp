@@ -328,7 +328,7 @@ void add_scaled_integers_kernel(std::span<const ScaledIntegers> terms, F* HWY_RE
   const hn::Rebind<std::uint16_t, Lanes> quarters;
   const hn::Rebind<std::uint32_t, Lanes> halves;
   const hn::Repartition<std::uint32_t, Lanes> pairs;
-  static_assert(count % HWY_LANES(std::uint64_t) == 0);
+  static_assert(count % hn::MaxLanes(Lanes()) == 0);
   for (std::size_t lane = 0; lane < count; lane += hn::Lanes(d)) {
     V low = hn::Zero(d);
     V high = hn::Zero(d);

@@ -61,9 +61,9 @@ class ChunkedTensor {
     values_.resize(held_.size() << shape_.inner_bits());
   }
   /// Zero-filled; holds these chunks, ascending, whoever owns them.
-  static ChunkedTensor holding(Shape shape, Ownership ownership, const std::vector<std::size_t>& chunks) {
+  static ChunkedTensor holding(const Shape& shape, Ownership ownership, const std::vector<std::size_t>& chunks) {
     ChunkedTensor result;
-    result.shape_ = std::move(shape);
+    result.shape_ = shape;
     result.ownership_ = ownership;
     result.slot_.assign(result.shape_.chunk_count(), absent);
     for (const std::size_t chunk : chunks) {
