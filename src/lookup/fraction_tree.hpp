@@ -91,8 +91,9 @@ class FractionTree {
   Fraction root_;
 };
 
-/// Levels from this height above the leaves on are kept for integer columns. The lower ones, seven eighths of the tree,
-/// are computed again from the leaves: the level below it at once, those below that run by run whenever they are read.
+/// Levels from this height above the leaves on are kept for integer columns. The lower ones, fifteen sixteenths of the
+/// tree, are computed again from the leaves: the level below it at once, those below that run by run whenever they are
+/// read.
 inline constexpr unsigned kept_height = 5;
 
 /// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
