@@ -33,8 +33,8 @@ bool all_agree(bool mine, MPI_Comm comm) {
   return all != 0;
 }
 
-/// Where the first rank of a node has its file, and what stands at its beginning: a process of another container may
-/// have the same number.
+/// Where the first rank of a node has its file, and what stands at its end: a process of another container may have the
+/// same number.
 struct Offer {
   std::int64_t process = 0, descriptor = -1;
   std::array<std::uint64_t, 2> token{};

@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 #include "commitment/residue_shares.hpp"
-#include "field/ntt_kernels.hpp"
+#include "field/ntt.hpp"
+#include "field/scale_kernels.hpp"
 #include "memory/storage.hpp"
 
 namespace tessera {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include "cluster/communicator.hpp"
 #include "commitment/oracle.hpp"
-#include "field/ntt_kernels.hpp"
+#include "field/scale_kernels.hpp"
 #include "memory/storage.hpp"
 
 /// \file

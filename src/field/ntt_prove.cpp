@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "field/ntt_kernels.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {

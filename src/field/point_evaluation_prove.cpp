@@ -3,6 +3,7 @@
 #include "field/point_evaluation.hpp"
 
 #include "field/ntt_kernels.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {

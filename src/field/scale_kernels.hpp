@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "field/goldilocks.hpp"
+
+/// \file
+/// Multiples of values by one factor, vectorised.
+
+namespace tessera {
+
+/// products[i] = factor * values[i].
+void scale(F factor, const F* values, std::size_t count, F* products);
+/// sums[i] += factor * values[i].
+void add_scaled(F factor, const F* values, std::size_t count, F* sums);
+
+/// Eight 16-bit integers, not aligned, times a factor: unsigned ones, or signed ones whose highest bit `flip` is.
+struct ScaledIntegers {
+  static constexpr std::size_t count = 8;
+  const std::byte* values;
+  std::uint16_t flip;  // 0 or 2^15
+  F factor;
+};
+/// sums[i] += the sum over terms of factor * value i, for i < 8; at most 2^15 terms.
+void add_scaled_integers(std::span<const ScaledIntegers> terms, F* sums);
+
+}  // namespace tessera
