@@ -91,21 +91,16 @@ void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t residu
   const std::size_t length = std::size_t{1} << positions.log_size();
   const std::size_t present = std::min(columns, length);
   const std::size_t step = std::min(wave, present);
-  const PowerTable powers(F::root_of_unity(positions.log_indices()).power(residue), columns);
+  const std::vector<F> factors = fold_factors(residue, columns, positions);
 #pragma omp parallel
   {
     std::vector<F> values(step * masks()), sums(step * masks());
 #pragma omp for schedule(static)
     for (std::size_t first = 0; first < present; first += step) {
       std::ranges::fill(sums, F::zero());
-      for (std::size_t n = first; n < columns; n += length) {
-        coefficients(n, values);
-        for (std::size_t i = 0; i < step; ++i) {
-          const F power = powers[n + i];
-          for (std::size_t mask = 0; mask < masks(); ++mask) {
-            sums[i * masks() + mask] += power * values[i * masks() + mask];
-          }
-        }
+      for (std::size_t m = 0; m < factors.size(); ++m) {
+        coefficients(first + m * length, values);
+        add_scaled(factors[m], values.data(), values.size(), sums.data());
       }
       for (std::size_t i = 0; i < step; ++i) {
         std::copy_n(sums.data() + i * masks(), masks(),
@@ -114,7 +109,7 @@ void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t residu
     }
   }
   const unsigned log_padding = positions.log_size() - std::min(positions.log_size(), words_.front().log_columns);
-  ntt(blocks, positions.log_size(), masks(), log_padding, block);
+  ntt(blocks, positions.log_size(), masks(), log_padding, block, {residue, positions.log_count()});
 }
 
 void MaskedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {

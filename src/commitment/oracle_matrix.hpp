@@ -47,8 +47,9 @@ class OracleMatrix {
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// A column's values of these rows as elements of F. Returns how many it has from chunks; the others are zero.
   std::size_t values(const GatheredRows& gathered, std::size_t column, F* to) const;
-  /// The same without a factor, if there are eight values of 16 bits.
-  [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column) const;
+  /// The same of `count` neighbouring columns, without a factor, if each has eight values of 16 bits from one chunk.
+  [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
+                                                       std::size_t count) const;
 
   /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
   /// is alone. selection(rank) is the Selection of a rank. Collective.

@@ -99,20 +99,21 @@ std::size_t OracleMatrix::values(const GatheredRows& gathered, std::size_t colum
       tensors_[chunks_[i].first]);
 }
 
-std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column) const {
+std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,
+                                                     std::size_t count) const {
   const std::uint32_t i = chunk_of_column_[column];
-  if (i == no_chunk) {
+  if (i == no_chunk || chunk_of_column_[column + count - 1] != i) {
     return std::nullopt;
   }
   return std::visit(
       [&](const auto* tensor) -> std::optional<ScaledIntegers> {
         using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-        constexpr std::size_t count = ScaledIntegers::count;
-        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != count) {
+        constexpr std::size_t rows = 8;
+        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != rows) {
           return std::nullopt;
         }
         const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
-        return ScaledIntegers{place_of(gathered, i, column, count * sizeof(T)), flip, {}};
+        return ScaledIntegers{place_of(gathered, i, column, rows * sizeof(T)), flip, {}};
       },
       tensors_[chunks_[i].first]);
 }

@@ -73,16 +73,14 @@ class CosetEncoder {
       const OracleMatrix& matrix;
       const GatheredRows& gathered;
       std::size_t operator()(std::size_t column, F* to) const { return matrix.values(gathered, column, to); }
-      [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column) const {
-        return matrix.integers(gathered, column);
+      [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
+        return matrix.integers(gathered, column, count);
       }
     };
     return transform_(Coefficients{matrix_, gathered_});
   }
 
  private:
-  /// With w of the domain's order: the value at position c + 2^log_count i is sum_n a_n w^(c n) (w^(2^log_count))^(i
-  /// n).
   std::span<F> encode_alone(std::size_t coset, Range rows) {
     buffer_.resize(rows_at_once_ << positions_.log_size());
     const auto slot = [&](std::size_t column) {
@@ -97,17 +95,9 @@ class CosetEncoder {
       }
     }
     const auto selection = [&](int) { return RowSelection{rows}; };
-    if (coset == 0) {
-      matrix_.collect(selection, [&](std::size_t column, auto values) { to_field(values, slot(column)); });
-    } else {
-      const PowerTable powers(F::root_of_unity(positions_.log_indices()).power(coset), matrix_.columns());
-      matrix_.collect(selection, [&](std::size_t column, auto values) {
-        std::array<F, alone_rows> elements;
-        to_field(values, elements.data());
-        scale(powers[column], elements.data(), values.size(), slot(column));
-      });
-    }
-    ntt(buffer_, positions_.log_size(), rows_at_once_, positions_.log_size() - log_columns_);
+    matrix_.collect(selection, [&](std::size_t column, auto values) { to_field(values, slot(column)); });
+    ntt(buffer_, positions_.log_size(), rows_at_once_, positions_.log_size() - log_columns_, rows_at_once_,
+        {coset, positions_.log_count()});
     return buffer_;
   }
 

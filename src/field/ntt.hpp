@@ -27,6 +27,13 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
 /// other slots are not read (Reed-Solomon encoding at rate 2^-log_padding).
 ///
 /// Slots may begin `stride` > lanes elements apart: what lies between them is neither read nor written.
-void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0, std::size_t stride = 0);
+///
+/// Of a coset: slot x holds the value at w^(number + 2^log_count * x), w of order 2^(log_length + log_count).
+struct Coset {
+  std::size_t number = 0;  ///< < 2^log_count
+  unsigned log_count = 0;
+};
+void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0, std::size_t stride = 0,
+         Coset coset = {});
 
 }  // namespace tessera

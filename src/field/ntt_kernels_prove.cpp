@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "field/ntt_kernels.hpp"
+#include "field/scale_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "field/ntt_kernels_prove.cpp"
@@ -146,7 +147,8 @@ struct AllPowers : Layer {
   template <std::size_t rows, class Body>
   HWY_INLINE void with(std::size_t i, const Body& body) const {
     const unsigned exponent = exponents[2 * half - 1 + i];
-    const bool far = exponents[2] != 48;  // the root of order 4
+    constexpr unsigned order = FirstTwiddles::order_of_two;
+    const bool far = (exponents[2] + order - exponents[1]) % order != 48;  // the root of order 4
     with_constant<12>(exponent / 16, [&](auto place) {
       constexpr unsigned sixteen = place();
       const auto bits = [&](unsigned more) { return static_cast<int>(exponent % 16 + more % 2 * 16); };
@@ -240,16 +242,16 @@ HWY_INLINE void padded_step(Rows rows, AnyLayer layer, std::size_t row_count, st
 }
 
 void transform_padded_kernel(F* data, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
-                             const F* twiddles) {
+                             const FirstTwiddles& twiddles) {
   const Rows rows{data, stride};
   const std::size_t count = std::size_t{1} << log_rows;
-  const std::uint8_t* const exponents = twiddle_exponents().data();
+  const std::uint8_t* const exponents = twiddles.exponents();
   // body(layer t, by what its twiddles are)
   const auto with_layer = [&](unsigned t, unsigned layers, const auto& body) {
-    const Layer layer{twiddles, std::size_t{1} << t};
-    if (layers == 2 && t + layers <= power_layers) {
+    const Layer layer{twiddles.factors(), std::size_t{1} << t};
+    if (layers == 2 && t + layers <= twiddles.power_layers()) {
       body(AllPowers{layer, exponents});
-    } else if (t < power_layers) {
+    } else if (t < twiddles.power_layers()) {
       body(LowPowers{layer, exponents});
     } else {
       body(layer);
@@ -294,30 +296,46 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera {
-const std::vector<std::uint8_t>& twiddle_exponents() {
-  static const std::vector<std::uint8_t> exponents = [] {
-    std::vector<std::uint8_t> result;
-    for (unsigned t = 0; t < power_layers; ++t) {
-      const F root = F::root_of_unity(t + 1);
-      unsigned of_root = 0;
-      const F two = F::from_canonical(2);
-      for (F power = F::one(); power != root; power *= two) {
-        ++of_root;
-      }
-      for (unsigned i = 0; i >> t == 0; ++i) {
-        result.push_back(static_cast<std::uint8_t>(i * of_root % order_of_two));
+namespace {
+
+constexpr unsigned log_of_powers = 6;  // roots of order 2^6 are powers of 2
+
+unsigned exponent_of(F power_of_two) {
+  const F two = F::from_canonical(2);
+  unsigned exponent = 0;
+  for (F power = F::one(); power != power_of_two; power *= two) {
+    ++exponent;
+  }
+  return exponent;
+}
+
+}  // namespace
+
+FirstTwiddles::FirstTwiddles(unsigned log_rows, Coset coset) : factors_(own_twiddles(log_rows)) {
+  for (; coset.log_count > 0 && coset.number % 2 == 0; --coset.log_count) {
+    coset.number /= 2;
+  }
+  power_layers_ = log_of_powers - std::min(log_of_powers, coset.log_count);
+  for (unsigned t = 0; t < std::max(log_rows, power_layers_); ++t) {
+    const std::size_t first = (std::size_t{1} << t) - 1;
+    const F shift = F::root_of_unity(t + 1 + coset.log_count).power(coset.number);
+    if (t < log_rows && coset.number != 0) {
+      scale(shift, factors_.data() + first, first + 1, factors_.data() + first);
+    }
+    if (t < power_layers_) {
+      const unsigned of_root = exponent_of(F::root_of_unity(t + 1));
+      for (unsigned i = 0, exponent = exponent_of(shift); i <= first; ++i, exponent += of_root) {
+        exponents_.push_back(static_cast<std::uint8_t>(exponent % order_of_two));
       }
     }
-    return result;
-  }();
-  return exponents;
+  }
 }
 
 HWY_EXPORT(transform_padded_kernel);
 HWY_EXPORT(transform_strided_kernel);
 
 void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
-                      const F* twiddles) {
+                      const FirstTwiddles& twiddles) {
   HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, stride, log_padding, log_rows, lanes, twiddles);
 }
 void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,

@@ -2,6 +2,7 @@
 #include <cassert>
 #include "field/ntt.hpp"
 #include "memory/storage.hpp"
+#include <optional>
 #include <vector>
 
 #include "field/ntt_kernels.hpp"
@@ -39,9 +40,9 @@ std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned 
 }
 
 /// The twiddles of a later pass for slots with low index `low`: those of a transform of its own times
-/// w^low, w of order 2^(pass.first + t + 1).
-void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, std::vector<F>& twiddles) {
-  F shift = F::root_of_unity(pass.first + pass.count).power(low);
+/// w^(coset.number + 2^coset.log_count * low), w of order 2^(pass.first + t + 1 + coset.log_count).
+void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, Coset coset, std::vector<F>& twiddles) {
+  F shift = F::root_of_unity(pass.first + pass.count + coset.log_count).power(coset.number + (low << coset.log_count));
   for (unsigned t = pass.count; t-- > 0; shift *= shift) {
     const std::size_t first = (std::size_t{1} << t) - 1;
     scale(shift, own.data() + first, std::size_t{1} << t, twiddles.data() + first);
@@ -62,14 +63,17 @@ std::vector<F> own_twiddles(unsigned log_rows) {
   return twiddles;
 }
 
-void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride) {
+void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
+         Coset coset) {
   stride = std::max(stride, lanes);
   assert(data.size() == stride << log_length && log_padding <= log_length);
   if (lanes == 0) {
     return;
   }
   for (const Pass pass : plan_passes(log_length, stride, log_padding)) {
-    const std::vector<F> own = own_twiddles(pass.count);
+    const std::vector<F> own = pass.first == 0 ? std::vector<F>() : own_twiddles(pass.count);
+    const std::optional<FirstTwiddles> first_twiddles =
+        pass.first == 0 ? std::optional<FirstTwiddles>(std::in_place, pass.count, coset) : std::nullopt;
     const std::size_t rows = std::size_t{1} << pass.count;
     const std::size_t lows = std::size_t{1} << pass.first;
     const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
@@ -84,11 +88,11 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
         const std::size_t block = group % blocks;
         F* first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
         if (pass.first == 0) {
-          transform_padded(first, stride, log_padding, pass.count, lanes, own.data());
+          transform_padded(first, stride, log_padding, pass.count, lanes, *first_twiddles);
           continue;
         }
         if (filled != low) {
-          shift_twiddles(own, pass, low, twiddles);
+          shift_twiddles(own, pass, low, coset, twiddles);
           filled = low;
         }
         transform_strided(first, lows * stride, pass.count, lanes, twiddles.data(), scratch.data());

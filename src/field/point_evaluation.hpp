@@ -1,6 +1,6 @@
 #pragma once
 
-#include "field/ntt.hpp"
+#include "field/ntt_kernels.hpp"
 
 namespace tessera {
 
@@ -38,7 +38,7 @@ class PointEvaluation {
   unsigned log_parts_;
   std::vector<std::size_t> rows_;  ///< of a part, for each position
   std::vector<F> steps_;           ///< omega^position
-  std::vector<F> twiddles_;
+  FirstTwiddles twiddles_;
   std::vector<F> values_;
 };
 

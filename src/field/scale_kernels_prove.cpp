@@ -38,41 +38,65 @@ void add_scaled_kernel(F factor, const F* HWY_RESTRICT values, std::size_t count
   }
 }
 
-/// A factor's halves times the integers, added up apart: each product has 48 bits.
-void add_scaled_integers_kernel(std::span<const ScaledIntegers> terms, F* HWY_RESTRICT sums) {
-  constexpr std::size_t count = ScaledIntegers::count;
-  F flips;  // of what flipped bits add
+/// A factor's halves times the integers, added up apart: each product has 48 bits. What flipped bits add, `flips`, is
+/// taken away.
+#if HWY_TARGET != HWY_SCALAR
+template <std::size_t vectors>
+HWY_INLINE void add_scaled_vectors(std::span<const ScaledIntegers> terms, std::size_t lane, F flips,
+                                   F* HWY_RESTRICT sums) {
+  const Lanes d;
+  const hn::Rebind<std::uint16_t, Lanes> quarters;
+  const hn::Rebind<std::uint32_t, Lanes> halves;
+  const hn::Repartition<std::uint32_t, Lanes> pairs;
+  V low[vectors];
+  V high[vectors];
+  for (std::size_t k = 0; k < vectors; ++k) {
+    low[k] = high[k] = hn::Zero(d);
+  }
+  for (const ScaledIntegers& term : terms) {
+    const auto* const values = reinterpret_cast<const std::uint16_t*>(term.values) + lane;
+    const auto flip = hn::Set(quarters, term.flip);
+    const V factor = hn::Set(d, term.factor.value());
+    const auto factor_low = hn::BitCast(pairs, factor);
+    const auto factor_high = hn::BitCast(pairs, hn::ShiftRight<32>(factor));
+    for (std::size_t k = 0; k < vectors; ++k) {
+      const auto flipped = hn::Xor(hn::LoadU(quarters, values + k * hn::Lanes(d)), flip);
+      const auto value = hn::BitCast(pairs, hn::PromoteTo(d, hn::PromoteTo(halves, flipped)));
+      low[k] = hn::Add(low[k], hn::MulEven(value, factor_low));
+      high[k] = hn::Add(high[k], hn::MulEven(value, factor_high));
+    }
+  }
+  for (std::size_t k = 0; k < vectors; ++k) {
+    F* const to = sums + lane + k * hn::Lanes(d);
+    // both below 2^63, hence canonical
+    const V product = add(low[k], multiply(high[k], hn::Set(d, std::uint64_t{1} << 32)));
+    store(subtract(add(load(to), product), hn::Set(d, flips.value())), to);
+  }
+}
+#endif
+
+void add_scaled_integers_kernel(std::span<const ScaledIntegers> terms, std::size_t count, F* HWY_RESTRICT sums) {
+  F flips;
   for (const ScaledIntegers& term : terms) {
     flips += term.flip == 0 ? F::zero() : term.factor;
   }
   flips = flips * F::from_canonical(std::uint64_t{1} << 15);
 #if HWY_TARGET != HWY_SCALAR
-  const Lanes d;
-  const hn::Rebind<std::uint16_t, Lanes> quarters;
-  const hn::Rebind<std::uint32_t, Lanes> halves;
-  const hn::Repartition<std::uint32_t, Lanes> pairs;
-  static_assert(count % hn::MaxLanes(Lanes()) == 0);
-  for (std::size_t lane = 0; lane < count; lane += hn::Lanes(d)) {
-    V low = hn::Zero(d);
-    V high = hn::Zero(d);
-    for (const ScaledIntegers& term : terms) {
-      const auto* const values = reinterpret_cast<const std::uint16_t*>(term.values) + lane;
-      const auto flipped = hn::Xor(hn::LoadU(quarters, values), hn::Set(quarters, term.flip));
-      const auto value = hn::BitCast(pairs, hn::PromoteTo(d, hn::PromoteTo(halves, flipped)));
-      const V factor = hn::Set(d, term.factor.value());
-      low = hn::Add(low, hn::MulEven(value, hn::BitCast(pairs, factor)));
-      high = hn::Add(high, hn::MulEven(value, hn::BitCast(pairs, hn::ShiftRight<32>(factor))));
-    }
-    // both below 2^63, hence canonical
-    const V product = add(low, multiply(high, hn::Set(d, std::uint64_t{1} << 32)));
-    store(subtract(add(load(sums + lane), product), hn::Set(d, flips.value())), sums + lane);
+  constexpr std::size_t together = 4;  // vectors for which a factor is made ready once
+  const std::size_t lanes = hn::Lanes(Lanes());
+  std::size_t lane = 0;
+  for (; lane + together * lanes <= count; lane += together * lanes) {
+    add_scaled_vectors<together>(terms, lane, flips, sums);
+  }
+  for (; lane < count; lane += lanes) {
+    add_scaled_vectors<1>(terms, lane, flips, sums);
   }
 #else
   for (const ScaledIntegers& term : terms) {
-    std::uint16_t values[count];
-    std::memcpy(values, term.values, sizeof(values));
     for (std::size_t i = 0; i < count; ++i) {
-      sums[i] += term.factor * F::from_canonical(static_cast<std::uint16_t>(values[i] ^ term.flip));
+      std::uint16_t value;
+      std::memcpy(&value, term.values + i * sizeof(value), sizeof(value));
+      sums[i] += term.factor * F::from_canonical(static_cast<std::uint16_t>(value ^ term.flip));
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -93,8 +117,8 @@ HWY_EXPORT(add_scaled_integers_kernel);
 void scale(F factor, const F* values, std::size_t count, F* products) {
   HWY_DYNAMIC_DISPATCH(scale_kernel)(factor, values, count, products);
 }
-void add_scaled_integers(std::span<const ScaledIntegers> terms, F* sums) {
-  HWY_DYNAMIC_DISPATCH(add_scaled_integers_kernel)(terms, sums);
+void add_scaled_integers(std::span<const ScaledIntegers> terms, std::size_t count, F* sums) {
+  HWY_DYNAMIC_DISPATCH(add_scaled_integers_kernel)(terms, count, sums);
 }
 void add_scaled(F factor, const F* values, std::size_t count, F* sums) {
   HWY_DYNAMIC_DISPATCH(add_scaled_kernel)(factor, values, count, sums);

@@ -10,12 +10,12 @@
 namespace tessera {
 namespace {
 
-/// Reed-Solomon by definition: values of `columns` coefficient vectors at all powers of omega.
-std::vector<F> naive(const std::vector<F>& coefficients, unsigned log_length, std::size_t lanes) {
+/// Reed-Solomon by definition: values of `columns` coefficient vectors at all points of the coset.
+std::vector<F> naive(const std::vector<F>& coefficients, unsigned log_length, std::size_t lanes, Coset coset = {}) {
   std::vector<F> values(lanes << log_length);
-  const F root = F::root_of_unity(log_length);
+  const F root = F::root_of_unity(log_length + coset.log_count);
   for (std::size_t x = 0; x >> log_length == 0; ++x) {
-    const F point = root.power(x);
+    const F point = root.power(coset.number + (x << coset.log_count));
     F power = F::one();
     for (std::size_t i = 0; i * lanes < coefficients.size(); ++i, power *= point) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
@@ -45,6 +45,13 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
   std::vector<F> spread(apart << log_length, between);
   for (std::size_t slot = 0; slot >> log_length == 0; ++slot) {
     std::copy_n(data.data() + slot * lanes, lanes, spread.data() + slot * apart);
+  }
+  for (const Coset coset :
+       {Coset{1, 1}, Coset{2, 2}, Coset{3, 2}, Coset{5, 3}, Coset{4, 5}, Coset{63, 6}, Coset{77, 9}}) {
+    std::vector<F> on_coset = data;
+    ntt(on_coset, log_length, lanes, log_padding, lanes, coset);
+    ASSERT_EQ(on_coset, naive(coefficients, log_length, lanes, coset))
+        << log_length << " " << lanes << " " << log_padding << ", " << coset.number << " of 2^" << coset.log_count;
   }
   ntt(data, log_length, lanes, log_padding);
   const std::vector<F> values = naive(coefficients, log_length, lanes);
@@ -104,6 +111,7 @@ TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
   testing::with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare(7, 16, 1);
+    compare(8, 8, 0);
     compare(6, 8, 1);
     compare(5, 35, 2);
   });

@@ -12,33 +12,39 @@ namespace tessera {
 namespace {
 
 /// Sums of products of 16-bit integers, of which signed and unsigned ones may meet, at odd addresses.
-TEST(ScaledIntegers, add_up_as_elements) {
-  std::mt19937_64 random(5);
-  for (const std::size_t count : {0U, 1U, 7U, 64U, 300U}) {
-    std::vector<std::byte> bytes(1 + 16 * count);
-    std::vector<ScaledIntegers> terms;
-    std::vector<F> start;
-    for (std::size_t i = 0; i < ScaledIntegers::count; ++i) {
-      start.push_back(F::from_unsigned(random()));
-    }
-    std::vector<F> expected = start;
-    for (std::size_t k = 0; k < count; ++k) {
-      const bool is_signed = random() % 2 == 0;
-      const F factor = k % 3 == 0 ? F::from_signed(-1) : F::from_unsigned(random());
-      terms.push_back({bytes.data() + 1 + 16 * k, static_cast<std::uint16_t>(is_signed ? 1U << 15 : 0), factor});
-      for (std::size_t i = 0; i < ScaledIntegers::count; ++i) {
-        const auto value = static_cast<std::uint16_t>(k % 5 == 0 ? (i % 2 == 0 ? 0xFFFF : 0x8000) : random());
-        std::memcpy(bytes.data() + 1 + 16 * k + 2 * i, &value, sizeof(value));
-        expected[i] +=
-            factor * (is_signed ? F::from_signed(static_cast<std::int16_t>(value)) : F::from_unsigned(value));
-      }
-    }
-    testing::with_each_instruction_set([&](const char* name) {
-      std::vector<F> sums = start;
-      add_scaled_integers(terms, sums.data());
-      EXPECT_EQ(sums, expected) << name << ", " << count << " terms";
-    });
+void compare(std::size_t count, std::size_t values) {
+  std::mt19937_64 random(count + values);
+  std::vector<std::byte> bytes(1 + 2 * values * count);
+  std::vector<ScaledIntegers> terms;
+  std::vector<F> start;
+  for (std::size_t i = 0; i < values; ++i) {
+    start.push_back(F::from_unsigned(random()));
   }
+  std::vector<F> expected = start;
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool is_signed = random() % 2 == 0;
+    const F factor = k % 3 == 0 ? F::from_signed(-1) : F::from_unsigned(random());
+    terms.push_back({bytes.data() + 1 + 2 * values * k, static_cast<std::uint16_t>(is_signed ? 1U << 15 : 0), factor});
+    for (std::size_t i = 0; i < values; ++i) {
+      const auto value = static_cast<std::uint16_t>(k % 5 == 0 ? (i % 2 == 0 ? 0xFFFF : 0x8000) : random());
+      std::memcpy(bytes.data() + 1 + 2 * (values * k + i), &value, sizeof(value));
+      expected[i] += factor * (is_signed ? F::from_signed(static_cast<std::int16_t>(value)) : F::from_unsigned(value));
+    }
+  }
+  testing::with_each_instruction_set([&](const char* name) {
+    std::vector<F> sums = start;
+    add_scaled_integers(terms, values, sums.data());
+    EXPECT_EQ(sums, expected) << name << ", " << count << " terms of " << values;
+  });
+}
+
+TEST(ScaledIntegers, add_up_as_elements) {
+  for (const std::size_t count : {0U, 1U, 7U, 64U, 300U}) {
+    for (const std::size_t values : {8U, 16U, 32U, 40U, 64U}) {
+      compare(count, values);
+    }
+  }
+  compare(ScaledIntegers::max_terms, 8);
 }
 
 }  // namespace
