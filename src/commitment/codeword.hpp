@@ -51,8 +51,9 @@ struct SharedVector {
 /// Encodes a vector. Columns of a long word are not kept but computed again from the vector, which then must outlive
 /// the store. Collective.
 std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm);
-/// The same of a vector that every rank has whole. Not collective.
-std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate);
+/// The same of a vector that every rank has whole: ranks share the positions of a long word. Collective.
+std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate,
+                                             Communicator& comm);
 
 /// Leaves from their columns and the first `extra` elements of the blocks that follow these.
 std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra);

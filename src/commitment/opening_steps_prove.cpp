@@ -110,7 +110,7 @@ void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule
     std::unique_ptr<CodewordStore> next =
         columns.log_count() > 0
             ? commit_vector({next_committed.span(), next_word.log_rows, columns}, next_word.log_inverse_rate, comm)
-            : commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate);
+            : commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate, comm);
     transcript.send("root", next->root());
     RoundOpening added = open(round);
     current = std::move(next);

@@ -10,6 +10,8 @@ namespace {
 
 /// Shorter codewords are kept: less than what computing columns again takes.
 constexpr std::size_t kept_bytes = std::size_t{8} << 20;
+/// Ranks that all have a vector share the work on its codeword if this is longer: messages would cost more.
+constexpr std::size_t shared_bytes = std::size_t{1} << 20;
 /// Elements of E of a column that are encoded at once: a block of the hash, a vector of the transform.
 constexpr std::size_t group = CosetTransform::lanes / 2;
 
@@ -31,8 +33,8 @@ class VectorEncoder {
     return values;
   }
 
-  /// A group of rows after the other, hashed. Collective.
-  [[nodiscard]] ColumnHasher hash() const {
+  /// A group of rows after the other, hashed; leaves that are kept go to `columns`. Collective.
+  [[nodiscard]] ColumnHasher hash(std::span<F> columns = {}) const {
     ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F));
     CosetTransform transform(vector_.columns.log_indices(), positions_);
     RawVector<F> values(comm_.size() == 1 ? 2 * group << positions_.log_indices() : 0);
@@ -43,7 +45,11 @@ class VectorEncoder {
         encode(first, group, values);
         encoded = values;
       } else {
-        encoded = encode_shared(first, transform, gathered);
+        encoded =
+            vector_.columns.ranks() == 1 ? encode_local(first, transform) : encode_shared(first, transform, gathered);
+      }
+      for (std::size_t place = 0; place < (columns.empty() ? 0 : positions_.size()); ++place) {
+        std::copy_n(encoded.data() + place * 2 * group, 2 * group, columns.data() + 2 * (place * rows() + first));
       }
       hasher.absorb({reinterpret_cast<const std::uint8_t*>(encoded.data()), encoded.size_bytes()}, group * sizeof(E));
     }
@@ -98,7 +104,18 @@ class VectorEncoder {
     ntt(values, log_domain, 2 * count, log_inverse_rate_);
   }
 
-  /// A group of rows at this rank's positions.
+  /// A group of rows at this rank's positions, if every rank has the vector.
+  [[nodiscard]] std::span<const F> encode_local(std::size_t first, CosetTransform& transform) const {
+    return transform([&](std::size_t column, F* to) {
+      if (column >= present()) {
+        return std::size_t{0};
+      }
+      std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows() + first, group * sizeof(E));
+      return CosetTransform::lanes;
+    });
+  }
+
+  /// The same if ranks share its columns.
   [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform, SharedBytes& all) const {
     std::vector<E> mine;
     mine.reserve(vector_.columns.size() * group);
@@ -141,10 +158,21 @@ std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigne
       [encoder](std::span<const std::size_t> positions) { return encoder.columns_at(positions); });
 }
 
-std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate) {
+std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate,
+                                             Communicator& comm) {
+  const SharedVector whole{vector, log_rows, ResidueShares(ceil_log2(vector.size()) - log_rows, 0, 1)};
+  const std::size_t leaf_values = std::size_t{2} << log_rows;
+  const std::size_t columns = whole.columns.size() << log_inverse_rate;
   static SelfCommunicator self;
-  return commit_vector({vector, log_rows, ResidueShares(ceil_log2(vector.size()) - log_rows, 0, 1)}, log_inverse_rate,
-                       self);
+  if (comm.size() == 1 || leaf_values * columns * sizeof(F) <= shared_bytes || (leaf_values / 2) % group != 0) {
+    return commit_vector(whole, log_inverse_rate, self);
+  }
+  const VectorEncoder encoder(whole, log_inverse_rate, comm);
+  RawVector<F> kept(leaf_values * encoder.positions().size());
+  TreeLevel leaves = encoder.hash(kept).digests();
+  Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), std::move(leaves), comm);
+  codeword.columns = std::move(kept);
+  return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
 }
 
 }  // namespace tessera
