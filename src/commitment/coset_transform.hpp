@@ -106,11 +106,16 @@ class CosetTransform {
           continue;
         }
       }
+      std::array<F, lanes << log_block> values;
+      bool present = false;
       for (std::size_t i = 0; i < block; ++i) {
-        std::array<F, lanes> values;
-        if (const std::size_t count = coefficients(n + i, values.data()); count > 0) {
-          add_scaled(factors[m], values.data(), count, sums.data() + i * lanes);
-        }
+        F* const to = values.data() + i * lanes;
+        const std::size_t count = coefficients(n + i, to);
+        std::fill(to + count, to + lanes, F::zero());
+        present = present || count > 0;
+      }
+      if (present) {
+        add_scaled(factors[m], values.data(), block * lanes, sums.data());
       }
     }
     add_scaled_integers(terms, block * lanes, sums.data());

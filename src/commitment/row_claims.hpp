@@ -19,11 +19,14 @@ struct WeightTerm {
 std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle,
                                      unsigned log_rows);
 
-/// The weights of one chunk on its columns of the matrix, scale * weights[column]: the outer product of the dimensions'
-/// tables there. The scale collects the dimensions with one entry. No weights: all are zero.
+/// The weights of one chunk on its columns of the matrix, the product of the dimensions' tables there:
+/// scale * leading[column / trailing.size()] * trailing[column % trailing.size()]. The scale collects the dimensions
+/// with one entry, trailing is the last of the others. No trailing: all are zero.
 struct ColumnWeights {
   E scale = E::one();
-  std::vector<E> weights;
+  std::vector<E> leading{E::one()};
+  std::vector<E> trailing{E::one()};
+  [[nodiscard]] std::size_t size() const { return leading.size() * trailing.size(); }
 };
 ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk);
 

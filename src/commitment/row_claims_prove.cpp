@@ -118,20 +118,23 @@ std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim
 }
 
 ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk) {
-  ColumnWeights result{E::one(), {E::one()}};
+  ColumnWeights result;
   for (std::size_t d = 0; d < high.size(); ++d) {
     const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
     const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
     if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
-      return {};
+      return {E::zero(), {}, {}};
     }
     if (size == 1) {
       result.scale *= part[0];
-    } else if (result.weights.size() == 1) {
-      result.weights.assign(part.begin(), part.end());
-    } else {
-      result.weights = outer_product(result.weights, part);
+      continue;
     }
+    if (result.leading.size() == 1) {
+      result.leading = std::move(result.trailing);
+    } else {
+      result.leading = outer_product(result.leading, result.trailing);
+    }
+    result.trailing.assign(part.begin(), part.end());
   }
   return result;
 }
@@ -153,12 +156,13 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
       std::visit(
           [&](const auto* tensor) {
             const ColumnWeights weights = column_weights(tensor->shape(), term.high, work[w].chunk);
-            if (weights.weights.empty()) {
+            if (weights.size() == 0) {
               return;
             }
+            const std::vector<E> all = outer_product(weights.leading, weights.trailing);
             const auto values = tensor->chunk(work[w].chunk);
             std::vector<E> chunk_sums(columns_of(values.size(), log_rows[term.oracle]).rows);
-            combine_integer_rows(std::span<const E>(weights.weights), values, std::span(chunk_sums));
+            combine_integer_rows(std::span<const E>(all), values, std::span(chunk_sums));
             for (std::size_t i = 0; i < chunk_sums.size(); ++i) {
               mine[start[work[w].term] + i] += weights.scale * chunk_sums[i];
             }
