@@ -11,12 +11,13 @@
 
 namespace tessera {
 
-/// (w^L)^(q m) for coefficients j + m L of `columns`: w of the domain's order, L the positions of a coset, q the coset.
-inline std::vector<F> fold_factors(std::size_t coset, std::size_t columns, const ResidueShares& positions) {
+/// (w^L)^(q m) for coefficients j + m L below `present`: w of the domain's order, L the positions of a coset, q the
+/// coset.
+inline std::vector<F> fold_factors(std::size_t coset, std::size_t present, const ResidueShares& positions) {
   const F step = F::root_of_unity(positions.log_count()).power(coset);
   std::vector<F> factors;
   F factor = F::one();
-  for (std::size_t n = 0; n < columns; n += std::size_t{1} << positions.log_size(), factor *= step) {
+  for (std::size_t n = 0; n < present; n += std::size_t{1} << positions.log_size(), factor *= step) {
     factors.push_back(factor);
   }
   return factors;
@@ -34,22 +35,21 @@ class CosetTransform {
   static constexpr std::size_t lanes = 8;  // a block of the hash
   /// `positions`: of the domain, 2^log_columns times the inverse rate.
   CosetTransform(unsigned log_columns, const ResidueShares& positions)
-      : columns_(std::size_t{1} << log_columns),
-        positions_(positions),
+      : positions_(positions),
         log_padding_(positions.log_indices() - log_columns -
                      std::min(positions.log_indices() - log_columns, positions.log_count())) {}
 
-  /// coefficients(n, to) writes lanes of coefficient n and returns how many; the others are zero.
+  /// coefficients(n, to) writes lanes of coefficient n < `present` and returns how many; the others are zero.
   /// coefficients.integers(n, count) may give all lanes of `count` neighbouring ones as 16-bit integers instead.
   /// Result: values[place * lanes + lane] in ResidueShares::place() order, until the next call.
   template <class Coefficients>
-  std::span<F> operator()(const Coefficients& coefficients) {
+  std::span<F> operator()(const Coefficients& coefficients, std::size_t present) {
     const std::size_t part = lanes << positions_.log_size();
     buffer_.resize(positions_.mine().size() * part);
     for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
       const std::size_t coset = positions_.mine().first + i;
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
-      fold(coset, coefficients, data);
+      fold(coset, coefficients, present, data);
       ntt(data, positions_.log_size(), lanes, log_padding_, lanes, {coset, positions_.log_count()});
     }
     return buffer_;
@@ -57,13 +57,13 @@ class CosetTransform {
 
  private:
   static constexpr unsigned log_tile = 5;
-  static constexpr unsigned log_block = 3;  // neighbouring coefficients at once: two cache lines of integers
+  static constexpr unsigned log_block = 5;  // neighbouring coefficients at once
 
   /// Tile by tile of neighbouring coefficients and neighbouring slots: slots are indices with their bits reversed.
   template <class Coefficients>
-  void fold(std::size_t coset, const Coefficients& coefficients, std::span<F> data) const {
+  void fold(std::size_t coset, const Coefficients& coefficients, std::size_t present, std::span<F> data) const {
     const std::size_t length = std::size_t{1} << positions_.log_size();
-    const std::vector<F> factors = fold_factors(coset, columns_, positions_);
+    const std::vector<F> factors = fold_factors(coset, present, positions_);
     const unsigned side = std::min(log_tile, positions_.log_size() / 2);
     const std::size_t read = length >> log_padding_;  // the transform does not read slots of higher ones
     const std::size_t block = std::size_t{1} << std::min({log_block, side, positions_.log_size() - log_padding_});
@@ -76,7 +76,7 @@ class CosetTransform {
         for (std::size_t high = 0; high < read; high += length >> side) {
           const std::size_t first = high + (tile << side);
           for (std::size_t j = first; j < std::min(read, first + (std::size_t{1} << side)); j += block) {
-            add_up(coefficients, factors, j, block, terms, sums);
+            add_up(coefficients, present, factors, j, block, terms, sums);
             for (std::size_t i = 0; i < block; ++i) {
               std::copy_n(sums.data() + i * lanes, lanes,
                           data.data() + bit_reverse(j + i, positions_.log_size()) * lanes);
@@ -89,13 +89,13 @@ class CosetTransform {
 
   /// Of `block` neighbouring slots.
   template <class Coefficients>
-  void add_up(const Coefficients& coefficients, const std::vector<F>& factors, std::size_t first, std::size_t block,
-              std::vector<ScaledIntegers>& terms, std::span<F> sums) const {
+  void add_up(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
+              std::size_t block, std::vector<ScaledIntegers>& terms, std::span<F> sums) const {
     std::ranges::fill(sums, F::zero());
     terms.clear();
-    for (std::size_t m = 0; m < factors.size(); ++m) {
+    for (std::size_t m = 0; first + (m << positions_.log_size()) < present; ++m) {
       const std::size_t n = first + (m << positions_.log_size());
-      if constexpr (requires { coefficients.integers(n, block); }) {
+      if constexpr (requires { coefficients.integers(n, block); }) {  // none beyond `present`
         if (std::optional<ScaledIntegers> term = coefficients.integers(n, block)) {
           term->factor = factors[m];
           if (terms.size() == ScaledIntegers::max_terms) {
@@ -107,21 +107,16 @@ class CosetTransform {
         }
       }
       std::array<F, lanes << log_block> values;
-      bool present = false;
-      for (std::size_t i = 0; i < block; ++i) {
+      const std::size_t here = std::min(block, present - n);
+      for (std::size_t i = 0; i < here; ++i) {
         F* const to = values.data() + i * lanes;
-        const std::size_t count = coefficients(n + i, to);
-        std::fill(to + count, to + lanes, F::zero());
-        present = present || count > 0;
+        std::fill(to + coefficients(n + i, to), to + lanes, F::zero());
       }
-      if (present) {
-        add_scaled(factors[m], values.data(), block * lanes, sums.data());
-      }
+      add_scaled(factors[m], values.data(), here * lanes, sums.data());
     }
     add_scaled_integers(terms, block * lanes, sums.data());
   }
 
-  std::size_t columns_;
   ResidueShares positions_;
   unsigned log_padding_;
   RawVector<F> buffer_;

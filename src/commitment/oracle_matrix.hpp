@@ -41,6 +41,8 @@ class OracleMatrix {
   /// Whether chunks fill a column whole.
   [[nodiscard]] bool filled(std::size_t column) const { return filled_[column] != 0; }
   [[nodiscard]] std::size_t columns() const { return filled_.size(); }
+  /// Columns from this one on are zero.
+  [[nodiscard]] std::size_t present() const { return present_; }
   [[nodiscard]] unsigned log_rows() const { return log_rows_; }
 
   /// Rows of all columns, from all ranks; valid until the next call. Collective.
@@ -161,6 +163,7 @@ class OracleMatrix {
   std::span<const IntegerTensor> tensors_;
   Communicator& comm_;
   std::vector<std::uint8_t> filled_;
+  std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
   std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_; of several ranks
 };

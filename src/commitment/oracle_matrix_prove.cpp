@@ -34,9 +34,10 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
     }
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
+      const std::size_t columns = std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
+      present_ = std::max(present_, column + columns);
       if (!chunk_of_column_.empty()) {
-        std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column),
-                    std::max(std::size_t{1}, shape.chunk_size() >> log_rows_),
+        std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
                     static_cast<std::uint32_t>(chunks_.size()));
       }
       chunks_.emplace_back(t, chunk);
@@ -102,7 +103,7 @@ std::size_t OracleMatrix::values(const GatheredRows& gathered, std::size_t colum
 std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,
                                                      std::size_t count) const {
   const std::uint32_t i = chunk_of_column_[column];
-  if (i == no_chunk || chunk_of_column_[column + count - 1] != i) {
+  if (i == no_chunk || column + count > present_ || chunk_of_column_[column + count - 1] != i) {
     return std::nullopt;
   }
   return std::visit(

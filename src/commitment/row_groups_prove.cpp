@@ -77,7 +77,7 @@ class CosetEncoder {
         return matrix.integers(gathered, column, count);
       }
     };
-    return transform_(Coefficients{matrix_, gathered_});
+    return transform_(Coefficients{matrix_, gathered_}, matrix_.present());
   }
 
  private:

@@ -106,13 +106,11 @@ class VectorEncoder {
 
   /// A group of rows at this rank's positions, if every rank has the vector.
   [[nodiscard]] std::span<const F> encode_local(std::size_t first, CosetTransform& transform) const {
-    return transform([&](std::size_t column, F* to) {
-      if (column >= present()) {
-        return std::size_t{0};
-      }
+    const auto coefficients = [&](std::size_t column, F* to) {
       std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows() + first, group * sizeof(E));
       return CosetTransform::lanes;
-    });
+    };
+    return transform(coefficients, present());
   }
 
   /// The same if ranks share its columns.
@@ -127,11 +125,12 @@ class VectorEncoder {
       all = {};
     }
     all = comm_.gather_shared(std::as_bytes(std::span(mine)));
-    return transform([&](std::size_t column, F* to) {
+    const auto coefficients = [&](std::size_t column, F* to) {
       std::memcpy(static_cast<void*>(to), all.data() + vector_.columns.gathered_place(column) * group * sizeof(E),
                   group * sizeof(E));
       return CosetTransform::lanes;
-    });
+    };
+    return transform(coefficients, std::size_t{1} << vector_.columns.log_indices());
   }
 
   SharedVector vector_;
