@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <vector>
 #include "commitment/residue_shares.hpp"
@@ -78,8 +79,8 @@ class CosetTransform {
           for (std::size_t j = first; j < std::min(read, first + (std::size_t{1} << side)); j += block) {
             add_up(coefficients, present, factors, j, block, terms, sums);
             for (std::size_t i = 0; i < block; ++i) {
-              std::copy_n(sums.data() + i * lanes, lanes,
-                          data.data() + bit_reverse(j + i, positions_.log_size()) * lanes);
+              F* const slot = data.data() + bit_reverse(j + i, positions_.log_size()) * lanes;
+              std::memcpy(static_cast<void*>(slot), sums.data() + i * lanes, lanes * sizeof(F));
             }
           }
         }

@@ -20,8 +20,8 @@ constexpr std::size_t most_table_rounds = 13;
 
 /// Every rank folds all coefficients into each of its classes of positions. What that takes, of a codeword element's
 /// and of a vector element's time: from simulations of 16 ranks.
-constexpr double folded_cell = 0.2;
-constexpr double folded_element = 0.015;
+constexpr double folded_cell = 0.1;
+constexpr double folded_element = 0.01;
 
 double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
 
