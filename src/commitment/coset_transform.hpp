@@ -40,8 +40,8 @@ class CosetTransform {
         log_padding_(positions.log_indices() - log_columns -
                      std::min(positions.log_indices() - log_columns, positions.log_count())) {}
 
-  /// coefficients(n, to) writes lanes of coefficient n < `present` and returns how many; the others are zero.
-  /// coefficients.integers(n, count) may give all lanes of `count` neighbouring ones as 16-bit integers instead.
+  /// coefficients(n, count, to) writes all lanes of `count` neighbouring coefficients from n on, below `present`.
+  /// coefficients.integers(n, count) may give them as 16-bit integers instead.
   /// Result: values[place * lanes + lane] in ResidueShares::place() order, until the next call.
   template <class Coefficients>
   std::span<F> operator()(const Coefficients& coefficients, std::size_t present) {
@@ -109,10 +109,7 @@ class CosetTransform {
       }
       std::array<F, lanes << log_block> values;
       const std::size_t here = std::min(block, present - n);
-      for (std::size_t i = 0; i < here; ++i) {
-        F* const to = values.data() + i * lanes;
-        std::fill(to + coefficients(n + i, to), to + lanes, F::zero());
-      }
+      coefficients(n, here, values.data());
       add_scaled(factors[m], values.data(), here * lanes, sums.data());
     }
     add_scaled_integers(terms, block * lanes, sums.data());

@@ -47,9 +47,9 @@ class OracleMatrix {
 
   /// Rows of all columns, from all ranks; valid until the next call. Collective.
   [[nodiscard]] GatheredRows gather(Range rows) const;
-  /// A column's values of these rows as elements of F. Returns how many it has from chunks; the others are zero.
-  std::size_t values(const GatheredRows& gathered, std::size_t column, F* to) const;
-  /// The same of `count` neighbouring columns, without a factor, if each has eight values of 16 bits from one chunk.
+  /// The values of these rows in `count` neighbouring columns as elements of F, column after column.
+  void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
+  /// The same without a factor, if every column has eight values of 16 bits, and all are from one chunk.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
                                                        std::size_t count) const;
 

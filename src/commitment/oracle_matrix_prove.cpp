@@ -83,21 +83,33 @@ GatheredRows OracleMatrix::gather(Range rows) const {
   return gathered;
 }
 
-std::size_t OracleMatrix::values(const GatheredRows& gathered, std::size_t column, F* to) const {
-  const std::uint32_t i = chunk_of_column_[column];
-  if (i == no_chunk) {
-    return 0;
+void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const {
+  const std::size_t rows = gathered.rows.size();
+  for (std::size_t last = column + count; column < last;) {
+    const std::uint32_t i = chunk_of_column_[column];
+    const std::size_t first = column;
+    do {
+      ++column;
+    } while (column < last && chunk_of_column_[column] == i);
+    F* const begin = to;
+    to += (column - first) * rows;
+    std::fill(begin, to, F::zero());
+    if (i == no_chunk) {
+      continue;
+    }
+    std::visit(
+        [&](const auto* tensor) {
+          using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
+          const std::size_t present = count_of(*tensor, gathered);  // rows of a chunk's columns, one after the other
+          const std::byte* bytes = place_of(gathered, i, first, present * sizeof(T));
+          for (F* column_to = begin; column_to != to; column_to += rows, bytes += present * sizeof(T)) {
+            std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
+            std::memcpy(integers.data(), bytes, present * sizeof(T));
+            to_field(std::span<const T>(integers).first(present), column_to);
+          }
+        },
+        tensors_[chunks_[i].first]);
   }
-  return std::visit(
-      [&](const auto* tensor) {
-        using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-        const std::size_t count = count_of(*tensor, gathered);
-        std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
-        std::memcpy(integers.data(), place_of(gathered, i, column, count * sizeof(T)), count * sizeof(T));
-        to_field(std::span<const T>(integers).first(count), to);
-        return count;
-      },
-      tensors_[chunks_[i].first]);
 }
 
 std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,

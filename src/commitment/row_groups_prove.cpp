@@ -72,7 +72,9 @@ class CosetEncoder {
     struct Coefficients {
       const OracleMatrix& matrix;
       const GatheredRows& gathered;
-      std::size_t operator()(std::size_t column, F* to) const { return matrix.values(gathered, column, to); }
+      void operator()(std::size_t column, std::size_t count, F* to) const {
+        matrix.values(gathered, column, count, to);
+      }
       [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
         return matrix.integers(gathered, column, count);
       }

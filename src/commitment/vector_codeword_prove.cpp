@@ -106,9 +106,11 @@ class VectorEncoder {
 
   /// A group of rows at this rank's positions, if every rank has the vector.
   [[nodiscard]] std::span<const F> encode_local(std::size_t first, CosetTransform& transform) const {
-    const auto coefficients = [&](std::size_t column, F* to) {
-      std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows() + first, group * sizeof(E));
-      return CosetTransform::lanes;
+    const auto coefficients = [&](std::size_t column, std::size_t count, F* to) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(static_cast<void*>(to + i * CosetTransform::lanes),
+                    vector_.values.data() + (column + i) * rows() + first, group * sizeof(E));
+      }
     };
     return transform(coefficients, present());
   }
@@ -125,10 +127,11 @@ class VectorEncoder {
       all = {};
     }
     all = comm_.gather_shared(std::as_bytes(std::span(mine)));
-    const auto coefficients = [&](std::size_t column, F* to) {
-      std::memcpy(static_cast<void*>(to), all.data() + vector_.columns.gathered_place(column) * group * sizeof(E),
-                  group * sizeof(E));
-      return CosetTransform::lanes;
+    const auto coefficients = [&](std::size_t column, std::size_t count, F* to) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memcpy(static_cast<void*>(to + i * CosetTransform::lanes),
+                    all.data() + vector_.columns.gathered_place(column + i) * group * sizeof(E), group * sizeof(E));
+      }
     };
     return transform(coefficients, std::size_t{1} << vector_.columns.log_indices());
   }
