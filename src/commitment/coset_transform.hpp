@@ -34,89 +34,93 @@ inline std::vector<F> fold_factors(std::size_t coset, std::size_t present, const
 class CosetTransform {
  public:
   static constexpr std::size_t lanes = 8;  // a block of the hash
-  /// `positions`: of the domain, 2^log_columns times the inverse rate.
-  CosetTransform(unsigned log_columns, const ResidueShares& positions)
+  /// `positions`: of the domain, 2^log_columns times the inverse rate. `lanes_at_once`: at most 16.
+  CosetTransform(unsigned log_columns, const ResidueShares& positions, std::size_t lanes_at_once = lanes)
       : positions_(positions),
         log_padding_(positions.log_indices() - log_columns -
-                     std::min(positions.log_indices() - log_columns, positions.log_count())) {}
+                     std::min(positions.log_indices() - log_columns, positions.log_count())),
+        lanes_(lanes_at_once) {}
 
   /// coefficients(n, count, to) writes all lanes of `count` neighbouring coefficients from n on, below `present`.
-  /// coefficients.integers(n, count) may give them as 16-bit integers instead.
-  /// Result: values[place * lanes + lane] in ResidueShares::place() order, until the next call.
+  /// coefficients.integers(n, count) may give 8 lanes of them as 16-bit integers instead.
+  /// Result: values[place * lanes + lane] at the positions of `classes`, in ResidueShares::place() order, until the
+  /// next call.
   template <class Coefficients>
-  std::span<F> operator()(const Coefficients& coefficients, std::size_t present) {
-    const std::size_t part = lanes << positions_.log_size();
-    buffer_.resize(positions_.mine().size() * part);
-    for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
-      const std::size_t coset = positions_.mine().first + i;
+  std::span<F> operator()(Range classes, const Coefficients& coefficients, std::size_t present) {
+    const std::size_t part = lanes_ << positions_.log_size();
+    buffer_.resize(classes.size() * part);
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const std::size_t coset = classes.first + i;
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
-      fold(coset, coefficients, present, data);
-      ntt(data, positions_.log_size(), lanes, log_padding_, lanes, {coset, positions_.log_count()});
+      const std::vector<F> factors = fold_factors(coset, present, positions_);
+      ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {coset, positions_.log_count()},
+          [&](const CoefficientBlock& block) { put(block, coefficients, present, factors, data); });
     }
     return buffer_;
   }
 
  private:
-  static constexpr unsigned log_tile = 5;
-  static constexpr unsigned log_block = 5;  // neighbouring coefficients at once
+  static constexpr std::size_t most_lanes = 16;
+  static constexpr std::size_t most_neighbours = 32;
+  using Sums = std::array<F, most_lanes * most_neighbours>;
 
-  /// Tile by tile of neighbouring coefficients and neighbouring slots: slots are indices with their bits reversed.
   template <class Coefficients>
-  void fold(std::size_t coset, const Coefficients& coefficients, std::size_t present, std::span<F> data) const {
-    const std::size_t length = std::size_t{1} << positions_.log_size();
-    const std::vector<F> factors = fold_factors(coset, present, positions_);
-    const unsigned side = std::min(log_tile, positions_.log_size() / 2);
-    const std::size_t read = length >> log_padding_;  // the transform does not read slots of higher ones
-    const std::size_t block = std::size_t{1} << std::min({log_block, side, positions_.log_size() - log_padding_});
-#pragma omp parallel
-    {
-      std::vector<ScaledIntegers> terms;
-      std::array<F, lanes << log_block> sums;
-#pragma omp for schedule(static)
-      for (std::size_t tile = 0; tile < length >> (2 * side); ++tile) {
-        for (std::size_t high = 0; high < read; high += length >> side) {
-          const std::size_t first = high + (tile << side);
-          for (std::size_t j = first; j < std::min(read, first + (std::size_t{1} << side)); j += block) {
-            add_up(coefficients, present, factors, j, block, terms, sums);
-            for (std::size_t i = 0; i < block; ++i) {
-              F* const slot = data.data() + bit_reverse(j + i, positions_.log_size()) * lanes;
-              std::memcpy(static_cast<void*>(slot), sums.data() + i * lanes, lanes * sizeof(F));
-            }
-          }
+  void put(const CoefficientBlock& block, const Coefficients& coefficients, std::size_t present,
+           const std::vector<F>& factors, std::span<F> data) const {
+    const std::size_t read = std::size_t{1} << (positions_.log_size() - log_padding_);  // others are zero
+    std::vector<ScaledIntegers> terms;
+    Sums sums;
+    for (std::size_t n = block.first; n < read; n += std::size_t{1} << block.log_distance) {
+      const std::size_t count = std::min(block.neighbours, read - n);
+      for (std::size_t first = 0; first < count; first += most_neighbours) {
+        const std::size_t here = std::min(most_neighbours, count - first);
+        add_up(coefficients, present, factors, n + first, here, terms, sums);
+        for (std::size_t i = 0; i < here; ++i) {
+          F* const slot = data.data() + bit_reverse(n + first + i, positions_.log_size()) * lanes_;
+          std::memcpy(static_cast<void*>(slot), sums.data() + i * lanes_, lanes_ * sizeof(F));
         }
       }
     }
   }
 
-  /// Of `block` neighbouring slots.
+  /// Of `count` neighbouring slots.
   template <class Coefficients>
   void add_up(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
-              std::size_t block, std::vector<ScaledIntegers>& terms, std::span<F> sums) const {
-    std::ranges::fill(sums, F::zero());
+              std::size_t count, std::vector<ScaledIntegers>& terms, Sums& sums) const {
+    if (factors.size() <= 1) {  // nothing to add
+      const std::size_t here = std::min(count, present - std::min(present, first));
+      if (here > 0) {
+        coefficients(first, here, sums.data());
+      }
+      std::fill(sums.data() + here * lanes_, sums.data() + count * lanes_, F::zero());
+      return;
+    }
+    std::fill_n(sums.data(), count * lanes_, F::zero());
     terms.clear();
     for (std::size_t m = 0; first + (m << positions_.log_size()) < present; ++m) {
       const std::size_t n = first + (m << positions_.log_size());
-      if constexpr (requires { coefficients.integers(n, block); }) {  // none beyond `present`
-        if (std::optional<ScaledIntegers> term = coefficients.integers(n, block)) {
+      if constexpr (requires { coefficients.integers(n, count); }) {  // none beyond `present`
+        if (std::optional<ScaledIntegers> term = coefficients.integers(n, count)) {
           term->factor = factors[m];
           if (terms.size() == ScaledIntegers::max_terms) {
-            add_scaled_integers(terms, block * lanes, sums.data());
+            add_scaled_integers(terms, count * lanes_, sums.data());
             terms.clear();
           }
           terms.push_back(*term);
           continue;
         }
       }
-      std::array<F, lanes << log_block> values;
-      const std::size_t here = std::min(block, present - n);
+      Sums values;
+      const std::size_t here = std::min(count, present - n);
       coefficients(n, here, values.data());
-      add_scaled(factors[m], values.data(), here * lanes, sums.data());
+      add_scaled(factors[m], values.data(), here * lanes_, sums.data());
     }
-    add_scaled_integers(terms, block * lanes, sums.data());
+    add_scaled_integers(terms, count * lanes_, sums.data());
   }
 
   ResidueShares positions_;
   unsigned log_padding_;
+  std::size_t lanes_;
   RawVector<F> buffer_;
 };
 

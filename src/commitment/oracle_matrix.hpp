@@ -22,7 +22,7 @@ struct ColumnPiece {
   std::size_t count;
 };
 
-/// Values of some rows of all columns, as the tensors have them.
+/// Values of some rows of all columns, as the tensors have them. Of a rank that is alone: in the tensors.
 struct GatheredRows {
   Range rows;
   SharedBytes bytes;                     // rank after rank, of each its chunks, tensor by tensor
@@ -49,7 +49,8 @@ class OracleMatrix {
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// The values of these rows in `count` neighbouring columns as elements of F, column after column.
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
-  /// The same without a factor, if every column has eight values of 16 bits, and all are from one chunk.
+  /// The same without a factor, if every column has eight values of 16 bits, all are from one chunk, and lie side by
+  /// side.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
                                                        std::size_t count) const;
 
@@ -103,12 +104,23 @@ class OracleMatrix {
   [[nodiscard]] std::size_t count_of(const ChunkedTensor<T>& tensor, const GatheredRows& gathered) const {
     return chunk_rows(gathered.rows, tensor.shape().chunk_size()).size();
   }
-  /// Where a column's values of chunk `i` are.
-  [[nodiscard]] const std::byte* place_of(const GatheredRows& gathered, std::uint32_t i, std::size_t column,
-                                          std::size_t column_bytes) const {
+  /// Where a chunk's values of the gathered rows of `column` are, and how many bytes further those of the next column.
+  struct Place {
+    const std::byte* bytes;
+    std::size_t step;
+  };
+  template <class T>
+  [[nodiscard]] Place place_of(const ChunkedTensor<T>& tensor, const GatheredRows& gathered, std::uint32_t i,
+                               std::size_t column) const {
     const auto [t, chunk] = chunks_[i];
     const std::size_t place = column - (layout_.offset(t, chunk) >> log_rows_);
-    return gathered.bytes.data() + gathered.chunk_start[i] + place * column_bytes;
+    if (comm_.size() == 1) {
+      const Range rows = chunk_rows(gathered.rows, tensor.shape().chunk_size());
+      return {std::as_bytes(tensor.chunk(chunk).subspan((place << log_rows_) + rows.first)).data(), sizeof(T)
+                                                                                                        << log_rows_};
+    }
+    const std::size_t step = count_of(tensor, gathered) * sizeof(T);
+    return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
 
   template <class T>
@@ -165,7 +177,7 @@ class OracleMatrix {
   std::vector<std::uint8_t> filled_;
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
-  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_; of several ranks
+  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
 };
 
 /// Integers as elements of F.

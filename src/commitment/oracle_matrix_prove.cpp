@@ -18,7 +18,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       tensors_(tensors),
       comm_(comm),
       filled_(std::size_t{1} << (layout.log_size() - log_rows)),
-      chunk_of_column_(comm.size() == 1 ? 0 : filled_.size(), no_chunk) {
+      chunk_of_column_(filled_.size(), no_chunk) {
   if (tensors.size() != layout.tensors().size() || log_rows > OracleLayout::min_log_chunk) {
     throw std::invalid_argument("commit_oracle: the oracle has " + std::to_string(layout.tensors().size()) +
                                 " tensors, " + std::to_string(tensors.size()) + " given, for 2^" +
@@ -36,10 +36,8 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
       const std::size_t columns = std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
       present_ = std::max(present_, column + columns);
-      if (!chunk_of_column_.empty()) {
-        std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
-                    static_cast<std::uint32_t>(chunks_.size()));
-      }
+      std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
+                  static_cast<std::uint32_t>(chunks_.size()));
       chunks_.emplace_back(t, chunk);
       if (shape.chunk_size() >= width) {
         std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,
@@ -51,6 +49,9 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
 
 GatheredRows OracleMatrix::gather(Range rows) const {
   GatheredRows gathered{rows, {}, {}};
+  if (comm_.size() == 1) {
+    return gathered;
+  }
   std::vector<std::byte> mine;
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
   gathered.chunk_start.reserve(chunks_.size());
@@ -100,9 +101,9 @@ void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std:
     std::visit(
         [&](const auto* tensor) {
           using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-          const std::size_t present = count_of(*tensor, gathered);  // rows of a chunk's columns, one after the other
-          const std::byte* bytes = place_of(gathered, i, first, present * sizeof(T));
-          for (F* column_to = begin; column_to != to; column_to += rows, bytes += present * sizeof(T)) {
+          const std::size_t present = count_of(*tensor, gathered);
+          auto [bytes, step] = place_of(*tensor, gathered, i, first);
+          for (F* column_to = begin; column_to != to; column_to += rows, bytes += step) {
             std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
             std::memcpy(integers.data(), bytes, present * sizeof(T));
             to_field(std::span<const T>(integers).first(present), column_to);
@@ -122,11 +123,11 @@ std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathere
       [&](const auto* tensor) -> std::optional<ScaledIntegers> {
         using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
         constexpr std::size_t rows = 8;
-        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != rows) {
+        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != rows || comm_.size() == 1) {
           return std::nullopt;
         }
         const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
-        return ScaledIntegers{place_of(gathered, i, column, rows * sizeof(T)), flip, {}};
+        return ScaledIntegers{place_of(*tensor, gathered, i, column).bytes, flip, {}};
       },
       tensors_[chunks_[i].first]);
 }

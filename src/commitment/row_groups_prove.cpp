@@ -21,37 +21,16 @@ std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShare
   return std::min(std::size_t{1} << parameters.log_rows, two_lines ? alone_rows : CosetTransform::lanes);
 }
 
-/// Some rows of every column.
-struct RowSelection {
-  Range rows;
-
-  template <class Visit>
-  void visit(std::size_t chunk_size, std::size_t offset, unsigned log_rows, const Visit& visit) const {
-    const std::size_t width = std::size_t{1} << log_rows;
-    for (std::size_t start = 0; start < chunk_size; start += width) {
-      const std::size_t last = std::min(rows.last, chunk_size - start);
-      if (rows.first < last) {
-        visit(ColumnPiece{(offset + start) >> log_rows, start + rows.first, last - rows.first});
-      }
-    }
-  }
-};
-
 /// Encodes groups of rows at a rank's positions.
 class CosetEncoder {
  public:
   CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                const ResidueShares& positions, Communicator& comm)
       : matrix_(layout, parameters.log_rows, tensors, comm),
-        log_columns_(layout.log_size() - parameters.log_rows),
         positions_(positions),
-        transform_(log_columns_, positions_),
         alone_(comm.size() == 1),
-        rows_at_once_(group_of_rows(parameters, positions_, alone_)) {
-    if (alone_ && positions_.log_size() < log_columns_) {
-      throw std::logic_error("encode_cosets: a coset of fewer positions than coefficients");
-    }
-  }
+        rows_at_once_(group_of_rows(parameters, positions_, alone_)),
+        transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {}
 
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }
   [[nodiscard]] std::size_t steps() const { return (std::size_t{1} << matrix_.log_rows()) / rows_at_once_; }
@@ -62,9 +41,6 @@ class CosetEncoder {
 
   /// The step's rows at the positions of `classes`: values[place * rows + row]. Collective.
   std::span<F> encode(Range classes, std::size_t step) {
-    if (alone_) {
-      return encode_alone(classes.first, rows(step));
-    }
     if (!gathered_.bytes.shared()) {
       gathered_ = {};
     }
@@ -79,38 +55,16 @@ class CosetEncoder {
         return matrix.integers(gathered, column, count);
       }
     };
-    return transform_(Coefficients{matrix_, gathered_}, matrix_.present());
+    return transform_(classes, Coefficients{matrix_, gathered_}, matrix_.present());
   }
 
  private:
-  std::span<F> encode_alone(std::size_t coset, Range rows) {
-    buffer_.resize(rows_at_once_ << positions_.log_size());
-    const auto slot = [&](std::size_t column) {
-      return buffer_.data() + bit_reverse(column, positions_.log_size()) * rows_at_once_;
-    };
-    // slots of coefficients that no chunk fills whole; the others are about to be written, and the slots between
-    // coefficients are not read by the transform
-#pragma omp parallel for schedule(static)
-    for (std::size_t column = 0; column < matrix_.columns(); ++column) {
-      if (!matrix_.filled(column)) {
-        std::fill_n(slot(column), rows_at_once_, F::zero());
-      }
-    }
-    const auto selection = [&](int) { return RowSelection{rows}; };
-    matrix_.collect(selection, [&](std::size_t column, auto values) { to_field(values, slot(column)); });
-    ntt(buffer_, positions_.log_size(), rows_at_once_, positions_.log_size() - log_columns_, rows_at_once_,
-        {coset, positions_.log_count()});
-    return buffer_;
-  }
-
   OracleMatrix matrix_;
-  unsigned log_columns_;
   ResidueShares positions_;
-  CosetTransform transform_;
-  GatheredRows gathered_;
   bool alone_;
   std::size_t rows_at_once_;
-  RawVector<F> buffer_;
+  CosetTransform transform_;
+  GatheredRows gathered_;
 };
 
 /// Values at this rank's positions, `count` each, to the ranks that have these columns; result: those of this rank's,

@@ -28,8 +28,18 @@ class VectorEncoder {
 
   /// Every row, of a rank that is alone.
   [[nodiscard]] RawVector<F> encode() const {
-    RawVector<F> values(2 * rows() << positions_.log_indices());
-    encode(0, rows(), values);
+    const std::size_t lanes = 2 * rows();
+    RawVector<F> values(lanes << positions_.log_indices());
+#pragma omp parallel for schedule(static)
+    for (std::size_t column = 0; column < vector_.columns.size(); ++column) {
+      F* const to = values.data() + bit_reverse(column, positions_.log_indices()) * lanes;
+      if (column < present()) {
+        std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows(), lanes * sizeof(F));
+      } else {
+        std::fill_n(to, lanes, F::zero());
+      }
+    }
+    ntt(values, positions_.log_indices(), lanes, log_inverse_rate_);
     return values;
   }
 
@@ -37,17 +47,10 @@ class VectorEncoder {
   [[nodiscard]] ColumnHasher hash(std::span<F> columns = {}) const {
     ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F));
     CosetTransform transform(vector_.columns.log_indices(), positions_);
-    RawVector<F> values(comm_.size() == 1 ? 2 * group << positions_.log_indices() : 0);
     SharedBytes gathered;
     for (std::size_t first = 0; first < rows(); first += group) {
-      std::span<const F> encoded;
-      if (comm_.size() == 1) {
-        encode(first, group, values);
-        encoded = values;
-      } else {
-        encoded =
-            vector_.columns.ranks() == 1 ? encode_local(first, transform) : encode_shared(first, transform, gathered);
-      }
+      const std::span<const F> encoded =
+          vector_.columns.ranks() == 1 ? encode_local(first, transform) : encode_shared(first, transform, gathered);
       for (std::size_t place = 0; place < (columns.empty() ? 0 : positions_.size()); ++place) {
         std::copy_n(encoded.data() + place * 2 * group, 2 * group, columns.data() + 2 * (place * rows() + first));
       }
@@ -89,20 +92,6 @@ class VectorEncoder {
  private:
   /// Columns that this rank has.
   [[nodiscard]] std::size_t present() const { return vector_.values.size() >> vector_.log_rows; }
-  /// Rows [first, first + count) of the codeword, of a rank that is alone.
-  void encode(std::size_t first, std::size_t count, std::span<F> values) const {
-    const unsigned log_domain = positions_.log_indices();
-#pragma omp parallel for schedule(static)
-    for (std::size_t column = 0; column < vector_.columns.size(); ++column) {
-      F* const to = values.data() + bit_reverse(column, log_domain) * 2 * count;
-      if (column < present()) {
-        std::memcpy(static_cast<void*>(to), vector_.values.data() + column * rows() + first, count * sizeof(E));
-      } else {
-        std::fill_n(to, 2 * count, F::zero());
-      }
-    }
-    ntt(values, log_domain, 2 * count, log_inverse_rate_);
-  }
 
   /// A group of rows at this rank's positions, if every rank has the vector.
   [[nodiscard]] std::span<const F> encode_local(std::size_t first, CosetTransform& transform) const {
@@ -112,7 +101,7 @@ class VectorEncoder {
                     vector_.values.data() + (column + i) * rows() + first, group * sizeof(E));
       }
     };
-    return transform(coefficients, present());
+    return transform(positions_.mine(), coefficients, present());
   }
 
   /// The same if ranks share its columns.
@@ -133,7 +122,7 @@ class VectorEncoder {
                     all.data() + vector_.columns.gathered_place(column + i) * group * sizeof(E), group * sizeof(E));
       }
     };
-    return transform(coefficients, std::size_t{1} << vector_.columns.log_indices());
+    return transform(positions_.mine(), coefficients, std::size_t{1} << vector_.columns.log_indices());
   }
 
   SharedVector vector_;

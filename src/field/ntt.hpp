@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include "field/extension.hpp"
 #include <vector>
@@ -33,7 +34,17 @@ struct Coset {
   std::size_t number = 0;  ///< < 2^log_count
   unsigned log_count = 0;
 };
+/// Coefficients first + i + (k << log_distance), i < neighbours, for all k.
+struct CoefficientBlock {
+  std::size_t first = 0;
+  std::size_t neighbours = 1;
+  unsigned log_distance = 0;
+};
+/// Puts coefficients into their slots when the transform comes to them: then they are still in the cache. Called by
+/// many threads, for every coefficient that may be present once.
+using PutCoefficients = std::function<void(const CoefficientBlock&)>;
+
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0, std::size_t stride = 0,
-         Coset coset = {});
+         Coset coset = {}, const PutCoefficients& put = {});
 
 }  // namespace tessera

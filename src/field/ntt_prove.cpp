@@ -1,8 +1,8 @@
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include "field/ntt.hpp"
 #include "memory/storage.hpp"
-#include <optional>
 #include <vector>
 
 #include "field/ntt_kernels.hpp"
@@ -49,6 +49,52 @@ void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, Coset
   }
 }
 
+/// Layers [0, pass.count): neighbouring slots. They hold coefficients that are far apart; as many neighbours of these
+/// as fit in the cache are put in at once.
+void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
+                Pass pass, Coset coset, const PutCoefficients& put) {
+  const FirstTwiddles twiddles(pass.count, coset);
+  const unsigned log_distance = log_length - pass.count;
+  const std::size_t group = stride << pass.count;
+  const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes / (group * sizeof(F)), 1, 32));
+  const std::size_t neighbours = std::min(fitting, std::size_t{1} << log_distance);
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < std::size_t{1} << log_distance; first += neighbours) {
+    if (put) {
+      put({first, neighbours, log_distance});
+    }
+    for (std::size_t i = 0; i < neighbours; ++i) {
+      const std::size_t place = put ? bit_reverse(first + i, log_distance) : first + i;
+      transform_padded(data.data() + place * group, stride, log_padding, pass.count, lanes, twiddles);
+    }
+  }
+}
+
+/// Layers that pair slots further apart.
+void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
+  const std::vector<F> own = own_twiddles(pass.count);
+  const std::size_t rows = std::size_t{1} << pass.count;
+  const std::size_t lows = std::size_t{1} << pass.first;
+  const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
+#pragma omp parallel
+  {
+    std::vector<F> twiddles(rows);
+    RawVector<F> scratch(rows * lanes);
+    std::size_t filled = lows;  // the low index that `twiddles` belongs to
+#pragma omp for schedule(static)
+    for (std::size_t group = 0; group < lows * blocks; ++group) {
+      const std::size_t low = group / blocks;
+      const std::size_t block = group % blocks;
+      if (filled != low) {
+        shift_twiddles(own, pass, low, coset, twiddles);
+        filled = low;
+      }
+      F* const first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
+      transform_strided(first, lows * stride, pass.count, lanes, twiddles.data(), scratch.data());
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<F> own_twiddles(unsigned log_rows) {
@@ -64,39 +110,17 @@ std::vector<F> own_twiddles(unsigned log_rows) {
 }
 
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
-         Coset coset) {
+         Coset coset, const PutCoefficients& put) {
   stride = std::max(stride, lanes);
   assert(data.size() == stride << log_length && log_padding <= log_length);
   if (lanes == 0) {
     return;
   }
   for (const Pass pass : plan_passes(log_length, stride, log_padding)) {
-    const std::vector<F> own = pass.first == 0 ? std::vector<F>() : own_twiddles(pass.count);
-    const std::optional<FirstTwiddles> first_twiddles =
-        pass.first == 0 ? std::optional<FirstTwiddles>(std::in_place, pass.count, coset) : std::nullopt;
-    const std::size_t rows = std::size_t{1} << pass.count;
-    const std::size_t lows = std::size_t{1} << pass.first;
-    const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
-#pragma omp parallel
-    {
-      std::vector<F> twiddles(pass.first == 0 ? 0 : rows);
-      RawVector<F> scratch(pass.first == 0 ? 0 : rows * lanes);
-      std::size_t filled = lows;  // the low index that `twiddles` belongs to
-#pragma omp for schedule(static)
-      for (std::size_t group = 0; group < lows * blocks; ++group) {
-        const std::size_t low = group / blocks;
-        const std::size_t block = group % blocks;
-        F* first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
-        if (pass.first == 0) {
-          transform_padded(first, stride, log_padding, pass.count, lanes, *first_twiddles);
-          continue;
-        }
-        if (filled != low) {
-          shift_twiddles(own, pass, low, coset, twiddles);
-          filled = low;
-        }
-        transform_strided(first, lows * stride, pass.count, lanes, twiddles.data(), scratch.data());
-      }
+    if (pass.first == 0) {
+      first_pass(data, log_length, lanes, log_padding, stride, pass, coset, put);
+    } else {
+      later_pass(data, log_length, lanes, stride, pass, coset);
     }
   }
 }
