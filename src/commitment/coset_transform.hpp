@@ -70,14 +70,16 @@ class CosetTransform {
     const std::size_t read = std::size_t{1} << (positions_.log_size() - log_padding_);  // others are zero
     std::vector<ScaledIntegers> terms;
     Sums sums;
-    for (std::size_t n = block.first; n < read; n += std::size_t{1} << block.log_distance) {
+    const unsigned log_count = positions_.log_size() - log_padding_ - block.log_distance;
+    for (std::size_t slot = 0; slot >> log_count == 0; ++slot) {  // in the order of slots, which are written
+      const std::size_t n = block.first + (bit_reverse(slot, log_count) << block.log_distance);
       const std::size_t count = std::min(block.neighbours, read - n);
       for (std::size_t first = 0; first < count; first += most_neighbours) {
         const std::size_t here = std::min(most_neighbours, count - first);
         add_up(coefficients, present, factors, n + first, here, terms, sums);
         for (std::size_t i = 0; i < here; ++i) {
-          F* const slot = data.data() + bit_reverse(n + first + i, positions_.log_size()) * lanes_;
-          std::memcpy(static_cast<void*>(slot), sums.data() + i * lanes_, lanes_ * sizeof(F));
+          F* const to = data.data() + bit_reverse(n + first + i, positions_.log_size()) * lanes_;
+          std::memcpy(static_cast<void*>(to), sums.data() + i * lanes_, lanes_ * sizeof(F));
         }
       }
     }

@@ -35,9 +35,7 @@ class FirstTwiddles {
 void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
                       const FirstTwiddles& twiddles);
 
-/// A transform of 2^log_rows rows, log_rows >= 1, that begin `stride` values apart. It is done in `scratch`, as long as
-/// all rows together: rows a power of two apart would fight for the same cache sets.
-void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
-                       F* scratch);
+/// A transform of 2^log_rows rows of `lanes` values, in place.
+void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles);
 
 }  // namespace tessera

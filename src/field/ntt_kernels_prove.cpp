@@ -274,20 +274,17 @@ void transform_padded_kernel(F* data, std::size_t stride, unsigned log_padding, 
   }
 }
 
-void transform_strided_kernel(F* data, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
-                              F* scratch) {
-  const Rows outside{data, stride};
-  const Rows inside{scratch, lanes};
+void transform_rows_kernel(F* data, unsigned log_rows, std::size_t lanes, const F* twiddles) {
+  const Rows rows{data, lanes};
   const std::size_t count = std::size_t{1} << log_rows;
   const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
-  // the first step reads from outside, the last one writes there
   unsigned t = 0;
   if (log_rows % 2 == 1) {
-    step<Pair>(outside, log_rows == 1 ? outside : inside, layer_at(t), count, lanes);
+    step<Pair>(rows, rows, layer_at(t), count, lanes);
     ++t;
   }
   for (; t < log_rows; t += 2) {
-    step<Quad>(t == 0 ? outside : inside, t + 2 == log_rows ? outside : inside, layer_at(t), count, lanes);
+    step<Quad>(rows, rows, layer_at(t), count, lanes);
   }
 }
 
@@ -332,15 +329,14 @@ FirstTwiddles::FirstTwiddles(unsigned log_rows, Coset coset) : factors_(own_twid
 }
 
 HWY_EXPORT(transform_padded_kernel);
-HWY_EXPORT(transform_strided_kernel);
+HWY_EXPORT(transform_rows_kernel);
 
 void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
                       const FirstTwiddles& twiddles) {
   HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, stride, log_padding, log_rows, lanes, twiddles);
 }
-void transform_strided(F* rows, std::size_t stride, unsigned log_rows, std::size_t lanes, const F* twiddles,
-                       F* scratch) {
-  HWY_DYNAMIC_DISPATCH(transform_strided_kernel)(rows, stride, log_rows, lanes, twiddles, scratch);
+void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles) {
+  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, log_rows, lanes, twiddles);
 }
 
 }  // namespace tessera

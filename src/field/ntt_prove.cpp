@@ -41,7 +41,7 @@ std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned 
 
 /// The twiddles of a later pass for slots with low index `low`: those of a transform of its own times
 /// w^(coset.number + 2^coset.log_count * low), w of order 2^(pass.first + t + 1 + coset.log_count).
-void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, Coset coset, std::vector<F>& twiddles) {
+void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, Coset coset, std::span<F> twiddles) {
   F shift = F::root_of_unity(pass.first + pass.count + coset.log_count).power(coset.number + (low << coset.log_count));
   for (unsigned t = pass.count; t-- > 0; shift *= shift) {
     const std::size_t first = (std::size_t{1} << t) - 1;
@@ -70,27 +70,52 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
   }
 }
 
-/// Layers that pair slots further apart.
+/// rows * neighbours slots: of row r, those from from + r * distance on, `stride` apart, to place i * rows + r.
+void move_rows(const F* from, std::size_t distance, std::size_t stride, std::size_t rows, std::size_t neighbours,
+               std::size_t lanes, F* to) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < neighbours; ++i) {
+      std::copy_n(from + row * distance + i * stride, lanes, to + (i * rows + row) * lanes);
+    }
+  }
+}
+void move_rows_back(const F* from, F* to, std::size_t distance, std::size_t stride, std::size_t rows,
+                    std::size_t neighbours, std::size_t lanes) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < neighbours; ++i) {
+      std::copy_n(from + (i * rows + row) * lanes, lanes, to + row * distance + i * stride);
+    }
+  }
+}
+
+/// Layers that pair slots further apart. Slots with neighbouring low indices lie side by side: as many of them as fit
+/// in the cache are moved there and back together, which touches a page less often.
 void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
   const std::vector<F> own = own_twiddles(pass.count);
   const std::size_t rows = std::size_t{1} << pass.count;
   const std::size_t lows = std::size_t{1} << pass.first;
   const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
+  const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes / (rows * lanes * sizeof(F)), 1, 32));
+  const std::size_t neighbours = std::min(fitting, lows);
 #pragma omp parallel
   {
-    std::vector<F> twiddles(rows);
-    RawVector<F> scratch(rows * lanes);
-    std::size_t filled = lows;  // the low index that `twiddles` belongs to
+    RawVector<F> twiddles(neighbours * rows);
+    RawVector<F> scratch(neighbours * rows * lanes);
+    std::size_t filled = lows;  // the low index that `twiddles` begin with
 #pragma omp for schedule(static)
-    for (std::size_t group = 0; group < lows * blocks; ++group) {
-      const std::size_t low = group / blocks;
+    for (std::size_t group = 0; group < lows / neighbours * blocks; ++group) {
+      const std::size_t low = group / blocks * neighbours;
       const std::size_t block = group % blocks;
-      if (filled != low) {
-        shift_twiddles(own, pass, low, coset, twiddles);
-        filled = low;
-      }
       F* const first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
-      transform_strided(first, lows * stride, pass.count, lanes, twiddles.data(), scratch.data());
+      for (std::size_t i = 0; i < neighbours && filled != low; ++i) {
+        shift_twiddles(own, pass, low + i, coset, std::span(twiddles).subspan(i * rows, rows));
+      }
+      filled = low;
+      move_rows(first, lows * stride, stride, rows, neighbours, lanes, scratch.data());
+      for (std::size_t i = 0; i < neighbours; ++i) {
+        transform_rows(scratch.data() + i * rows * lanes, pass.count, lanes, twiddles.data() + i * rows);
+      }
+      move_rows_back(scratch.data(), first, lows * stride, stride, rows, neighbours, lanes);
     }
   }
 }
