@@ -20,8 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two descriptors each. More than the positions of an opening, so that no shard is opened for every level of the tree.
-constexpr std::size_t max_open_shards = 256;
+/// HDF5's tables take 0.7 MB of memory for each. What an opening wants of a shard is read while it is open.
+constexpr std::size_t max_open_shards = 8;
+/// Looked at before a proof begins.
+constexpr std::size_t checked_shards = 256;
 
 CodewordGeometry read_geometry(const ReadFile& file) {
   CodewordGeometry geometry;
@@ -52,7 +54,7 @@ class CodewordFiles final : public StoredCodeword {
           header.kind = read_kind(*top_);
           header.root = node(*top_, header.geometry.log_columns, header.geometry.log_columns, 0);
           std::ranges::copy(top_->read<std::uint8_t>("parameters_digest", {sizeof(Digest)}), header.parameters.begin());
-          for (std::size_t number = 0; number < std::min(header.geometry.shards(), max_open_shards); ++number) {
+          for (std::size_t number = 0; number < std::min(header.geometry.shards(), checked_shards); ++number) {
             (void)shard(number);  // a missing or foreign one is better found now
           }
         }).front();
@@ -80,8 +82,9 @@ class CodewordFiles final : public StoredCodeword {
   }
 
   std::vector<F> columns(std::span<const std::size_t> positions) override {
+    std::vector<F> stored = read_opening(positions);
     if (header_.kind == CodewordKind::whole) {
-      return stored_columns(positions);
+      return stored;
     }
     if (!compute_) {
       throw std::logic_error("compact codeword: no tensors");
@@ -93,18 +96,15 @@ class CodewordFiles final : public StoredCodeword {
 
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override {
     return read_at_root<Digest>([&](std::vector<Digest>& found) {
-      const CodewordGeometry& geometry = header_.geometry;
-      const bool in_shards = level < geometry.log_shard_columns();
-      const unsigned below = in_shards ? geometry.log_shard_columns() - level : 0;
-      const std::size_t mask = (std::size_t{1} << below) - 1;
       for (const std::size_t index : indices) {
-        if (in_shards && shards_stay_open()) {
-          expect_node(shard(index >> below), level, index & mask);
+        if (const auto known = known_.find({level, index}); known != known_.end()) {
+          found.push_back(known->second);
+        } else if (level < header_.geometry.log_shard_columns()) {
+          const ShardNode place = in_shard({level, index});
+          found.push_back(shard_node(shard(place.shard), level, place.index));
+        } else {
+          found.push_back(node(*top_, level, header_.geometry.log_columns, index));
         }
-      }
-      for (const std::size_t index : indices) {
-        found.push_back(in_shards ? shard_node(shard(index >> below), level, index & mask)
-                                  : node(*top_, level, geometry.log_columns, index));
       }
     });
   }
@@ -126,37 +126,107 @@ class CodewordFiles final : public StoredCodeword {
     return CodewordKind::compact;
   }
 
-  std::vector<F> stored_columns(std::span<const std::size_t> positions) {
-    return read_at_root<F>([&](std::vector<F>& values) {
-      const CodewordGeometry& geometry = header_.geometry;
-      constexpr std::size_t group_rows = CodewordGeometry::group_rows;
-      const Extents extents{geometry.groups(), geometry.shard_columns(), group_rows};
-      const auto for_parts = [&](const auto& visit) {
-        for (const std::size_t position : positions) {
-          const ReadFile& file = shard(position >> geometry.log_shard_columns());
-          const std::size_t place = position & (geometry.shard_columns() - 1);
-          for (std::size_t group = 0; group < geometry.groups(); ++group) {
-            visit(file, position, group, (group * geometry.shard_columns() + place) * group_rows);
-          }
-        }
-      };
-      if (shards_stay_open()) {
-        for_parts([&](const ReadFile& file, std::size_t, std::size_t, std::size_t first) {
-          file.expect_part<std::uint64_t>("rows", extents, first, group_rows);
-        });
+  /// A node of the whole tree by level and index.
+  using Node = std::pair<unsigned, std::size_t>;
+  struct ShardNode {
+    std::size_t shard;
+    std::size_t index;
+  };
+  [[nodiscard]] ShardNode in_shard(Node node) const {
+    const unsigned below = header_.geometry.log_shard_columns() - node.first;
+    return {node.second >> below, node.second & ((std::size_t{1} << below) - 1)};
+  }
+
+  /// What an opening wants of a shard.
+  struct Wanted {
+    std::vector<std::size_t> columns;  // places among the positions
+    std::vector<Node> nodes;
+  };
+
+  /// By shard: the columns at `positions`, if they are stored, and the digests that authenticate them.
+  [[nodiscard]] std::map<std::size_t, Wanted> wanted(std::span<const std::size_t> positions) const {
+    const unsigned log_shard = header_.geometry.log_shard_columns();
+    std::map<std::size_t, Wanted> result;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      Wanted& shard = result[positions[i] >> log_shard];
+      if (header_.kind == CodewordKind::whole) {
+        shard.columns.push_back(i);
+      } else {
+        shard.nodes.emplace_back(0, positions[i]);  // what computed columns are compared with
       }
-      std::array<std::uint64_t, group_rows> part;
-      for_parts([&](const ReadFile& file, std::size_t position, std::size_t group, std::size_t first) {
-        file.read_part("rows", extents, first, std::span<std::uint64_t>(part));
-        const std::size_t rest = geometry.leaf_values() - group * group_rows;
-        for (const std::uint64_t value : std::span(part).first(std::min(rest, group_rows))) {
-          if (value >= F::modulus) {
-            file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
-          }
-          values.push_back(F::from_unsigned(value));
+    }
+    const auto siblings =
+        multiproof_siblings(distinct_positions({positions.begin(), positions.end()}), header_.geometry.log_columns);
+    for (unsigned level = 0; level < log_shard; ++level) {
+      for (const std::size_t index : siblings[level]) {
+        result[in_shard({level, index}).shard].nodes.emplace_back(level, index);
+      }
+    }
+    return result;
+  }
+
+  /// The stored columns at `positions`, and their digests into known_, a few shards at a time. Collective.
+  std::vector<F> read_opening(std::span<const std::size_t> positions) {
+    return read_at_root<F>([&](std::vector<F>& values) {
+      known_.clear();
+      const std::map<std::size_t, Wanted> all = wanted(positions);
+      const std::size_t width = header_.geometry.leaf_values();
+      values.resize(header_.kind == CodewordKind::whole ? positions.size() * width : 0);
+      for (auto first = all.begin(); first != all.end();) {
+        shards_.clear();
+        auto last = first;
+        for (std::size_t open = 0; open < max_open_shards && last != all.end(); ++open, ++last) {
+          expect(shard(last->first), last->second, positions);
         }
-      });
+        for (; first != last; ++first) {
+          const ReadFile& file = shard(first->first);
+          for (const std::size_t i : first->second.columns) {
+            read_column(file, positions[i], std::span(values).subspan(i * width, width));
+          }
+          for (const Node& node : first->second.nodes) {
+            known_[node] = shard_node(file, node.first, in_shard(node).index);
+          }
+        }
+      }
     });
+  }
+
+  [[nodiscard]] Extents row_extents() const {
+    return {header_.geometry.groups(), header_.geometry.shard_columns(), CodewordGeometry::group_rows};
+  }
+  /// Where a group of rows of a column begins in its shard.
+  [[nodiscard]] std::size_t row_place(std::size_t position, std::size_t group) const {
+    const std::size_t column = position & (header_.geometry.shard_columns() - 1);
+    return (group * header_.geometry.shard_columns() + column) * CodewordGeometry::group_rows;
+  }
+
+  /// Tells the system what is going to be read.
+  void expect(const ReadFile& file, const Wanted& wanted, std::span<const std::size_t> positions) const {
+    for (const std::size_t i : wanted.columns) {
+      for (std::size_t group = 0; group < header_.geometry.groups(); ++group) {
+        file.expect_part<std::uint64_t>("rows", row_extents(), row_place(positions[i], group),
+                                        CodewordGeometry::group_rows);
+      }
+    }
+    for (const Node& node : wanted.nodes) {
+      expect_node(file, node.first, in_shard(node).index);
+    }
+  }
+
+  void read_column(const ReadFile& file, std::size_t position, std::span<F> values) const {
+    constexpr std::size_t group_rows = CodewordGeometry::group_rows;
+    std::array<std::uint64_t, group_rows> part;
+    auto to = values.begin();
+    for (std::size_t group = 0; group < header_.geometry.groups(); ++group) {
+      file.read_part("rows", row_extents(), row_place(position, group), std::span<std::uint64_t>(part));
+      const std::size_t rest = header_.geometry.leaf_values() - group * group_rows;
+      for (const std::uint64_t value : std::span(part).first(std::min(rest, group_rows))) {
+        if (value >= F::modulus) {
+          file.fail("rows", "values below p", "a larger one in column " + std::to_string(position));
+        }
+        *to++ = F::from_unsigned(value);
+      }
+    }
   }
 
   /// Node `index` of `level` of a tree part whose single top node lies at level `top`.
@@ -198,8 +268,6 @@ class CodewordFiles final : public StoredCodeword {
     return comm_.all_gather(std::span<const T>(values));  // the others have nothing to add
   }
 
-  [[nodiscard]] bool shards_stay_open() const { return header_.geometry.shards() <= max_open_shards; }
-
   const ReadFile& shard(std::size_t number) {
     if (shards_.size() >= max_open_shards && !shards_.contains(number)) {
       shards_.clear();
@@ -220,6 +288,7 @@ class CodewordFiles final : public StoredCodeword {
   std::function<std::vector<F>(std::span<const std::size_t> positions)> compute_;  // of a compact one
   std::unique_ptr<ReadFile> top_;
   std::map<std::size_t, std::unique_ptr<ReadFile>> shards_;
+  std::map<Node, Digest> known_;  // on rank 0, of the columns asked for last
 };
 
 }  // namespace

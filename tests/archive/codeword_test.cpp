@@ -65,6 +65,13 @@ TEST(CodewordFiles, AnswerFromShardsAndTop) {
           EXPECT_EQ(nodes[i], levels[level][indices[i]]) << level;
         }
       }
+      const auto siblings = multiproof_siblings(distinct_positions(positions), geometry.log_columns);  // read with them
+      for (unsigned level = 0; level < siblings.size(); ++level) {
+        const std::vector<Digest> nodes = store->nodes(level, siblings[level]);
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+          EXPECT_EQ(nodes[i], levels[level][siblings[level][i]]) << level;
+        }
+      }
       for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory.path())) {
         ReadFile(entry.path()).check_all();
       }
