@@ -62,6 +62,7 @@ class CosetTransform {
  private:
   static constexpr std::size_t most_lanes = 16;
   static constexpr std::size_t most_neighbours = 32;
+  static constexpr std::size_t ahead = 8;  // slots: what they need comes from memory by then
   using Sums = std::array<F, most_lanes * most_neighbours>;
 
   template <class Coefficients>
@@ -76,12 +77,25 @@ class CosetTransform {
       const std::size_t count = std::min(block.neighbours, read - n);
       for (std::size_t first = 0; first < count; first += most_neighbours) {
         const std::size_t here = std::min(most_neighbours, count - first);
+        if constexpr (requires { coefficients.prefetch(n, here); }) {
+          if (const std::size_t later = slot + ahead; later >> log_count == 0) {
+            coefficients.prefetch(block.first + first + (bit_reverse(later, log_count) << block.log_distance), here);
+          }
+        }
         add_up(coefficients, present, factors, n + first, here, terms, sums);
         for (std::size_t i = 0; i < here; ++i) {
           F* const to = data.data() + bit_reverse(n + first + i, positions_.log_size()) * lanes_;
-          std::memcpy(static_cast<void*>(to), sums.data() + i * lanes_, lanes_ * sizeof(F));
+          copy_lanes(sums.data() + i * lanes_, to);
         }
       }
+    }
+  }
+
+  void copy_lanes(const F* from, F* to) const {
+    if (lanes_ == lanes) {  // of a size that the compiler knows
+      std::memcpy(static_cast<void*>(to), from, lanes * sizeof(F));
+    } else {
+      std::memcpy(static_cast<void*>(to), from, lanes_ * sizeof(F));
     }
   }
 

@@ -49,6 +49,8 @@ class OracleMatrix {
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// The values of these rows in `count` neighbouring columns as elements of F, column after column.
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
+  /// What values() is going to read, of a rank that is alone.
+  void prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const;
   /// The same without a factor, if every column has eight values of 16 bits, all are from one chunk, and lie side by
   /// side.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,

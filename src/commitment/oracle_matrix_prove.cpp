@@ -113,6 +113,21 @@ void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std:
   }
 }
 
+void OracleMatrix::prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const {
+  if (comm_.size() > 1 || column >= present_ || chunk_of_column_[column] == no_chunk) {
+    return;
+  }
+  const std::uint32_t i = chunk_of_column_[column];
+  std::visit(
+      [&](const auto* tensor) {
+        auto [bytes, step] = place_of(*tensor, gathered, i, column);
+        for (std::size_t k = 0; k < count; ++k, bytes += step) {  // beyond the chunk: a hint only
+          __builtin_prefetch(bytes);
+        }
+      },
+      tensors_[chunks_[i].first]);
+}
+
 std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,
                                                      std::size_t count) const {
   const std::uint32_t i = chunk_of_column_[column];

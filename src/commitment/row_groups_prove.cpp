@@ -51,6 +51,7 @@ class CosetEncoder {
       void operator()(std::size_t column, std::size_t count, F* to) const {
         matrix.values(gathered, column, count, to);
       }
+      void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
       [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
         return matrix.integers(gathered, column, count);
       }

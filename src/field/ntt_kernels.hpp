@@ -38,4 +38,18 @@ void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigne
 /// A transform of 2^log_rows rows of `lanes` values, in place.
 void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles);
 
+/// Slots of `lanes` values: of every row `neighbours` side by side, `stride` values apart, rows `distance` values
+/// apart.
+struct SlotGrid {
+  std::size_t distance;
+  std::size_t stride;
+  std::size_t rows;
+  std::size_t neighbours;
+  std::size_t lanes;
+};
+/// Slot i of row r to place i * rows + r.
+void take_rows(const F* from, const SlotGrid& grid, F* to);
+/// And back. `stream`: past the cache.
+void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream);
+
 }  // namespace tessera

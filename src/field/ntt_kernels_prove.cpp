@@ -1,4 +1,7 @@
+#include <hwy/cache_control.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "field/ntt_kernels.hpp"
@@ -288,6 +291,44 @@ void transform_rows_kernel(F* data, unsigned log_rows, std::size_t lanes, const 
   }
 }
 
+HWY_INLINE void copy_slot(const F* from, std::size_t lanes, F* to) {
+  std::size_t lane = 0;
+  for (; lane + hn::Lanes(Lanes()) <= lanes; lane += hn::Lanes(Lanes())) {
+    store(load<V>(from + lane), to + lane);
+  }
+  std::copy_n(from + lane, lanes - lane, to + lane);
+}
+/// `to` is aligned to a vector, and lanes are whole ones.
+HWY_INLINE void stream_slot(const F* from, std::size_t lanes, F* to) {
+  for (std::size_t lane = 0; lane < lanes; lane += hn::Lanes(Lanes())) {
+    hn::Stream(load<V>(from + lane), Lanes(), words(to + lane));
+  }
+}
+
+void take_rows_kernel(const F* from, const SlotGrid& grid, F* to) {
+  for (std::size_t row = 0; row < grid.rows; ++row) {
+    for (std::size_t i = 0; i < grid.neighbours; ++i) {
+      copy_slot(from + row * grid.distance + i * grid.stride, grid.lanes, to + (i * grid.rows + row) * grid.lanes);
+    }
+  }
+}
+
+void put_rows_kernel(const F* from, const SlotGrid& grid, F* to, bool stream) {
+  const std::size_t vector = hn::Lanes(Lanes());
+  stream = stream && grid.lanes % vector == 0 && grid.stride % vector == 0 && grid.distance % vector == 0 &&
+           reinterpret_cast<std::uintptr_t>(to) % (vector * sizeof(F)) == 0;
+  for (std::size_t row = 0; row < grid.rows; ++row) {
+    for (std::size_t i = 0; i < grid.neighbours; ++i) {
+      const F* const slot = from + (i * grid.rows + row) * grid.lanes;
+      F* const place = to + row * grid.distance + i * grid.stride;
+      stream ? stream_slot(slot, grid.lanes, place) : copy_slot(slot, grid.lanes, place);
+    }
+  }
+  if (stream) {
+    hwy::FlushStream();  // other threads read it
+  }
+}
+
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -330,6 +371,8 @@ FirstTwiddles::FirstTwiddles(unsigned log_rows, Coset coset) : factors_(own_twid
 
 HWY_EXPORT(transform_padded_kernel);
 HWY_EXPORT(transform_rows_kernel);
+HWY_EXPORT(take_rows_kernel);
+HWY_EXPORT(put_rows_kernel);
 
 void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
                       const FirstTwiddles& twiddles) {
@@ -337,6 +380,11 @@ void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigne
 }
 void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles) {
   HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, log_rows, lanes, twiddles);
+}
+
+void take_rows(const F* from, const SlotGrid& grid, F* to) { HWY_DYNAMIC_DISPATCH(take_rows_kernel)(from, grid, to); }
+void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream) {
+  HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, to, stream);
 }
 
 }  // namespace tessera

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -11,8 +13,21 @@
 namespace tessera {
 namespace {
 
-/// A pass's rows stay in this much cache (half of a common L2).
-constexpr std::size_t group_bytes = 512 * 1024;
+/// A pass's rows stay in this much cache: half of the second level's.
+std::size_t group_bytes() {
+  static const std::size_t bytes = [] {
+    long second = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    second = sysconf(_SC_LEVEL2_CACHE_SIZE);  // 0 or -1 where it is not known
+#endif
+    return std::clamp(static_cast<std::size_t>(std::max(second, 1024L * 1024)) / 2, std::size_t{512} * 1024,
+                      std::size_t{2048} * 1024);
+  }();
+  return bytes;
+}
+
+/// Results of longer transforms go past the cache: they will be out of it anyway when they are read again.
+constexpr std::size_t streamed_bytes = std::size_t{1} << 25;
 
 /// One pass: layers [first, first + count) of the whole transform. Layer `first + t` pairs slots 2^(first+t) apart, so
 /// the pass splits into groups of 2^count slots, 2^first apart, that are transformed inside the cache.
@@ -23,7 +38,7 @@ struct Pass {
 
 std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned log_padding) {
   unsigned largest = 1;
-  while (largest < 12 && (stride * sizeof(F)) << (largest + 1) <= group_bytes) {
+  while (largest < 12 && (stride * sizeof(F)) << (largest + 1) <= group_bytes()) {
     ++largest;
   }
   largest = std::max(largest, log_padding);  // replication happens inside the first pass
@@ -56,7 +71,7 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
   const FirstTwiddles twiddles(pass.count, coset);
   const unsigned log_distance = log_length - pass.count;
   const std::size_t group = stride << pass.count;
-  const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes / (group * sizeof(F)), 1, 32));
+  const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes() / (group * sizeof(F)), 1, 32));
   const std::size_t neighbours = std::min(fitting, std::size_t{1} << log_distance);
 #pragma omp parallel for schedule(static)
   for (std::size_t first = 0; first < std::size_t{1} << log_distance; first += neighbours) {
@@ -70,24 +85,6 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
   }
 }
 
-/// rows * neighbours slots: of row r, those from from + r * distance on, `stride` apart, to place i * rows + r.
-void move_rows(const F* from, std::size_t distance, std::size_t stride, std::size_t rows, std::size_t neighbours,
-               std::size_t lanes, F* to) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < neighbours; ++i) {
-      std::copy_n(from + row * distance + i * stride, lanes, to + (i * rows + row) * lanes);
-    }
-  }
-}
-void move_rows_back(const F* from, F* to, std::size_t distance, std::size_t stride, std::size_t rows,
-                    std::size_t neighbours, std::size_t lanes) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t i = 0; i < neighbours; ++i) {
-      std::copy_n(from + (i * rows + row) * lanes, lanes, to + row * distance + i * stride);
-    }
-  }
-}
-
 /// Layers that pair slots further apart. Slots with neighbouring low indices lie side by side: as many of them as fit
 /// in the cache are moved there and back together, which touches a page less often.
 void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
@@ -95,7 +92,8 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
   const std::size_t rows = std::size_t{1} << pass.count;
   const std::size_t lows = std::size_t{1} << pass.first;
   const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
-  const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes / (rows * lanes * sizeof(F)), 1, 32));
+  const std::size_t fitting =
+      std::bit_floor(std::clamp<std::size_t>(group_bytes() / (rows * lanes * sizeof(F)), 1, 32));
   const std::size_t neighbours = std::min(fitting, lows);
 #pragma omp parallel
   {
@@ -111,11 +109,12 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
         shift_twiddles(own, pass, low + i, coset, std::span(twiddles).subspan(i * rows, rows));
       }
       filled = low;
-      move_rows(first, lows * stride, stride, rows, neighbours, lanes, scratch.data());
+      const SlotGrid grid{lows * stride, stride, rows, neighbours, lanes};
+      take_rows(first, grid, scratch.data());
       for (std::size_t i = 0; i < neighbours; ++i) {
         transform_rows(scratch.data() + i * rows * lanes, pass.count, lanes, twiddles.data() + i * rows);
       }
-      move_rows_back(scratch.data(), first, lows * stride, stride, rows, neighbours, lanes);
+      put_rows(scratch.data(), grid, first, data.size_bytes() >= streamed_bytes);
     }
   }
 }
