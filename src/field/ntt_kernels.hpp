@@ -49,7 +49,7 @@ struct SlotGrid {
 };
 /// Slot i of row r to place i * rows + r.
 void take_rows(const F* from, const SlotGrid& grid, F* to);
-/// And back.
-void put_rows(const F* from, const SlotGrid& grid, F* to);
+/// And back. `stream`: past the cache.
+void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream);
 
 }  // namespace tessera

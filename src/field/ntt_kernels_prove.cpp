@@ -1,4 +1,7 @@
+#include <hwy/cache_control.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "field/ntt_kernels.hpp"
@@ -295,6 +298,13 @@ HWY_INLINE void copy_slot(const F* from, std::size_t lanes, F* to) {
   }
   std::copy_n(from + lane, lanes - lane, to + lane);
 }
+/// `to` is aligned to a vector, and lanes are whole ones.
+HWY_INLINE void stream_slot(const F* from, std::size_t lanes, F* to) {
+  for (std::size_t lane = 0; lane < lanes; lane += hn::Lanes(Lanes())) {
+    hn::Stream(load<V>(from + lane), Lanes(), words(to + lane));
+  }
+}
+
 void take_rows_kernel(const F* from, const SlotGrid& grid, F* to) {
   for (std::size_t row = 0; row < grid.rows; ++row) {
     for (std::size_t i = 0; i < grid.neighbours; ++i) {
@@ -303,11 +313,19 @@ void take_rows_kernel(const F* from, const SlotGrid& grid, F* to) {
   }
 }
 
-void put_rows_kernel(const F* from, const SlotGrid& grid, F* to) {
+void put_rows_kernel(const F* from, const SlotGrid& grid, F* to, bool stream) {
+  const std::size_t vector = hn::Lanes(Lanes());
+  stream = stream && grid.lanes % vector == 0 && grid.stride % vector == 0 && grid.distance % vector == 0 &&
+           reinterpret_cast<std::uintptr_t>(to) % (vector * sizeof(F)) == 0;
   for (std::size_t row = 0; row < grid.rows; ++row) {
     for (std::size_t i = 0; i < grid.neighbours; ++i) {
-      copy_slot(from + (i * grid.rows + row) * grid.lanes, grid.lanes, to + row * grid.distance + i * grid.stride);
+      const F* const slot = from + (i * grid.rows + row) * grid.lanes;
+      F* const place = to + row * grid.distance + i * grid.stride;
+      stream ? stream_slot(slot, grid.lanes, place) : copy_slot(slot, grid.lanes, place);
     }
+  }
+  if (stream) {
+    hwy::FlushStream();  // other threads read it
   }
 }
 
@@ -365,7 +383,9 @@ void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twid
 }
 
 void take_rows(const F* from, const SlotGrid& grid, F* to) { HWY_DYNAMIC_DISPATCH(take_rows_kernel)(from, grid, to); }
-void put_rows(const F* from, const SlotGrid& grid, F* to) { HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, to); }
+void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream) {
+  HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, to, stream);
+}
 
 }  // namespace tessera
 #endif  // HWY_ONCE

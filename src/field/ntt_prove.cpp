@@ -26,6 +26,9 @@ std::size_t group_bytes() {
   return bytes;
 }
 
+/// Results of longer transforms go past the cache: they will be out of it anyway when they are read again.
+constexpr std::size_t streamed_bytes = std::size_t{1} << 27;
+
 /// One pass: layers [first, first + count) of the whole transform. Layer `first + t` pairs slots 2^(first+t) apart, so
 /// the pass splits into groups of 2^count slots, 2^first apart, that are transformed inside the cache.
 struct Pass {
@@ -111,7 +114,7 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
       for (std::size_t i = 0; i < neighbours; ++i) {
         transform_rows(scratch.data() + i * rows * lanes, pass.count, lanes, twiddles.data() + i * rows);
       }
-      put_rows(scratch.data(), grid, first);
+      put_rows(scratch.data(), grid, first, data.size_bytes() >= streamed_bytes);
     }
   }
 }
