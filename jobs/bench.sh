@@ -16,7 +16,7 @@
 set -euo pipefail
 script=$(realpath "$0")
 usage() {
-  sed -n 's/^# Usage/usage/p' "$script" >&2
+  sed -n 's/^# Usage/usage/p; s/^#\(        jobs.*\)/\1/p' "$script" >&2
   echo "bench: $1" >&2
   exit 2
 }
