@@ -10,6 +10,10 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
+/// Weights of opened columns: a transform of more bytes takes so many of its lanes (a power of two, elements of E) at a
+/// time.
+constexpr std::size_t transform_bytes = std::size_t{4} << 20;
+constexpr std::size_t transform_lanes = 8;
 
 /// add(place, index) for the indices [first, last) of v_0 that are in this rank's columns.
 template <class Add>
@@ -146,29 +150,37 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
       std::min(ceil_log2(claims.length), std::max(5U, OpeningSchedule::folding + columns.log_count()));
   const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * rows,
                   columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * rows};
-  const std::size_t lanes = low.size();
   const unsigned log_length = log_domain - low_bits;
-  ZeroedVector<F> data((2 * lanes) << log_length);
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
-    F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;
-    E power = claims.coefficients[i] * claims.points[i].power(low.first);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      row[2 * lane] += power.c0;
-      row[2 * lane + 1] += power.c1;
-      power *= claims.points[i];
-    }
-  }
-  ntt(data, log_length, 2 * lanes);
+  // of all lanes there are as many values as the domain has points: memory for a few at a time
+  const bool all_at_once = (low.size() * sizeof(E)) << log_length <= transform_bytes;
+  const std::size_t lanes = all_at_once ? low.size() : std::min(low.size(), transform_lanes);
+  RawVector<F> data((2 * lanes) << log_length);
   const std::size_t end = claims.offset + claims.length;
+  for (std::size_t first_lane = low.first; first_lane < low.last; first_lane += lanes) {
 #pragma omp parallel for schedule(static)
-  for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
-    const F* value = data.data() + 2 * lanes * high;
-    const std::size_t first = claims.offset + (high << low_bits) + low.first;
-    visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
-      weights[place] += E{value[0], value[1]};
-      value += 2;
-    });
+    for (std::size_t high = 0; high < std::size_t{1} << log_length; ++high) {
+      std::fill_n(data.data() + 2 * lanes * high, 2 * lanes, F::zero());
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
+      F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;
+      E power = claims.coefficients[i] * claims.points[i].power(first_lane);
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        row[2 * lane] += power.c0;
+        row[2 * lane + 1] += power.c1;
+        power *= claims.points[i];
+      }
+    }
+    ntt(data, log_length, 2 * lanes);
+#pragma omp parallel for schedule(static)
+    for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
+      const F* value = data.data() + 2 * lanes * high;
+      const std::size_t first = claims.offset + (high << low_bits) + first_lane;
+      visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
+        weights[place] += E{value[0], value[1]};
+        value += 2;
+      });
+    }
   }
 }
 
