@@ -79,7 +79,10 @@ class CosetTransform {
         const std::size_t here = std::min(most_neighbours, count - first);
         if constexpr (requires { coefficients.prefetch(n, here); }) {
           if (const std::size_t later = slot + ahead; later >> log_count == 0) {
-            coefficients.prefetch(block.first + first + (bit_reverse(later, log_count) << block.log_distance), here);
+            std::size_t next = block.first + first + (bit_reverse(later, log_count) << block.log_distance);
+            for (std::size_t m = 0; m < factors.size(); ++m, next += std::size_t{1} << positions_.log_size()) {
+              coefficients.prefetch(next, here);
+            }
           }
         }
         add_up(coefficients, present, factors, n + first, here, terms, sums);

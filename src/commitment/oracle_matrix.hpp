@@ -22,11 +22,34 @@ struct ColumnPiece {
   std::size_t count;
 };
 
+/// Where a chunk's values of some rows are: those of its next column stand `step` bytes further. A stretch of columns
+/// that are not all of one chunk has none.
+struct ColumnStretch {
+  const std::byte* bytes = nullptr;
+  std::uint32_t step = 0;
+  std::uint16_t tensor = 0;
+  std::uint16_t rows = 0;
+};
+
 /// Values of some rows of all columns, as the tensors have them. Of a rank that is alone: in the tensors.
 struct GatheredRows {
+  /// log2 of a stretch's columns: few enough stretches for the cache, since columns are read in bit-reversed order.
+  static constexpr unsigned log_stretch = 5;
+
   Range rows;
   SharedBytes bytes;                     // rank after rank, of each its chunks, tensor by tensor
   std::vector<std::size_t> chunk_start;  // in bytes, of all chunks
+  std::vector<ColumnStretch> stretches;
+  /// That of all `count` columns, beginning with the first one's values, if they are in one.
+  [[nodiscard]] std::optional<ColumnStretch> stretch(std::size_t column, std::size_t count) const {
+    ColumnStretch found = stretches[column >> log_stretch];
+    const std::size_t place = column % (std::size_t{1} << log_stretch);
+    if (found.bytes == nullptr || place + count > std::size_t{1} << log_stretch) {
+      return std::nullopt;
+    }
+    found.bytes += place * found.step;
+    return found;
+  }
 };
 
 /// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
@@ -49,7 +72,7 @@ class OracleMatrix {
   [[nodiscard]] GatheredRows gather(Range rows) const;
   /// The values of these rows in `count` neighbouring columns as elements of F, column after column.
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
-  /// What values() is going to read, of a rank that is alone.
+  /// What values() or integers() is going to read.
   void prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const;
   /// The same without a factor, if every column has eight values of 16 bits, all are from one chunk, and lie side by
   /// side.
@@ -124,6 +147,9 @@ class OracleMatrix {
     const std::size_t step = count_of(tensor, gathered) * sizeof(T);
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
+
+  /// From where chunks' values are on.
+  [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
 
   template <class T>
   [[nodiscard]] int owner_of(const ChunkedTensor<T>& tensor, std::size_t chunk) const {

@@ -48,8 +48,9 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
 }
 
 GatheredRows OracleMatrix::gather(Range rows) const {
-  GatheredRows gathered{rows, {}, {}};
+  GatheredRows gathered{rows, {}, {}, {}};
   if (comm_.size() == 1) {
+    gathered.stretches = stretches(gathered);
     return gathered;
   }
   std::vector<std::byte> mine;
@@ -81,70 +82,110 @@ GatheredRows OracleMatrix::gather(Range rows) const {
   if (gathered.bytes.size() != next.back()) {
     throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
   }
+  gathered.stretches = stretches(gathered);
   return gathered;
+}
+
+std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered) const {
+  constexpr std::size_t size = std::size_t{1} << GatheredRows::log_stretch;
+  std::vector<ColumnStretch> all((present_ + size - 1) / size);
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const std::size_t first = s * size;
+    const std::uint32_t i = chunk_of_column_[first];
+    const std::size_t last = std::min(first + size, present_) - 1;
+    if (i == no_chunk || chunk_of_column_[last] != i) {  // a chunk's columns are neighbours
+      continue;
+    }
+    const std::size_t t = chunks_[i].first;
+    std::visit(
+        [&](const auto* tensor) {
+          const Place place = place_of(*tensor, gathered, i, first);
+          all[s] = {place.bytes, static_cast<std::uint32_t>(place.step), static_cast<std::uint16_t>(t),
+                    static_cast<std::uint16_t>(count_of(*tensor, gathered))};
+        },
+        tensors_[t]);
+  }
+  return all;
 }
 
 void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const {
   const std::size_t rows = gathered.rows.size();
-  for (std::size_t last = column + count; column < last;) {
+  const auto write = [&](const ColumnStretch& stretch, std::size_t columns) {
+    std::visit(
+        [&](const auto* tensor) {
+          using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
+          const std::byte* bytes = stretch.bytes;
+          for (std::size_t i = 0; i < columns; ++i, to += rows, bytes += stretch.step) {
+            std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
+            std::memcpy(integers.data(), bytes, stretch.rows * sizeof(T));
+            to_field(std::span<const T>(integers).first(stretch.rows), to);
+            std::fill(to + stretch.rows, to + rows, F::zero());
+          }
+        },
+        tensors_[stretch.tensor]);
+  };
+  if (column + count <= present_) {
+    if (const std::optional<ColumnStretch> stretch = gathered.stretch(column, count)) {
+      return write(*stretch, count);
+    }
+  }
+  for (const std::size_t last = column + count; column < last;) {
     const std::uint32_t i = chunk_of_column_[column];
     const std::size_t first = column;
     do {
       ++column;
     } while (column < last && chunk_of_column_[column] == i);
-    F* const begin = to;
-    to += (column - first) * rows;
-    std::fill(begin, to, F::zero());
     if (i == no_chunk) {
+      to = std::fill_n(to, (column - first) * rows, F::zero());
       continue;
     }
+    const std::size_t t = chunks_[i].first;
     std::visit(
         [&](const auto* tensor) {
-          using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-          const std::size_t present = count_of(*tensor, gathered);
-          auto [bytes, step] = place_of(*tensor, gathered, i, first);
-          for (F* column_to = begin; column_to != to; column_to += rows, bytes += step) {
-            std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
-            std::memcpy(integers.data(), bytes, present * sizeof(T));
-            to_field(std::span<const T>(integers).first(present), column_to);
-          }
+          const Place place = place_of(*tensor, gathered, i, first);
+          write({place.bytes, static_cast<std::uint32_t>(place.step), static_cast<std::uint16_t>(t),
+                 static_cast<std::uint16_t>(count_of(*tensor, gathered))},
+                column - first);
         },
-        tensors_[chunks_[i].first]);
+        tensors_[t]);
   }
 }
 
 void OracleMatrix::prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const {
-  if (comm_.size() > 1 || column >= present_ || chunk_of_column_[column] == no_chunk) {
+  constexpr std::size_t line = 64;
+  if (column >= present_) {
     return;
   }
-  const std::uint32_t i = chunk_of_column_[column];
-  std::visit(
-      [&](const auto* tensor) {
-        auto [bytes, step] = place_of(*tensor, gathered, i, column);
-        for (std::size_t k = 0; k < count; ++k, bytes += step) {  // beyond the chunk: a hint only
-          __builtin_prefetch(bytes);
-        }
-      },
-      tensors_[chunks_[i].first]);
+  const std::optional<ColumnStretch> stretch = gathered.stretch(column, count);
+  if (!stretch) {
+    return;
+  }
+  const std::byte* const end = stretch->bytes + count * stretch->step;
+  for (const std::byte* bytes = stretch->bytes; bytes < end; bytes += std::max<std::size_t>(line, stretch->step)) {
+    __builtin_prefetch(bytes);
+  }
 }
 
 std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,
                                                      std::size_t count) const {
-  const std::uint32_t i = chunk_of_column_[column];
-  if (i == no_chunk || column + count > present_ || chunk_of_column_[column + count - 1] != i) {
+  constexpr std::size_t rows = 8;
+  if (comm_.size() == 1 || column + count > present_) {
+    return std::nullopt;
+  }
+  const std::optional<ColumnStretch> stretch = gathered.stretch(column, count);
+  if (!stretch || stretch->rows != rows) {
     return std::nullopt;
   }
   return std::visit(
       [&](const auto* tensor) -> std::optional<ScaledIntegers> {
         using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
-        constexpr std::size_t rows = 8;
-        if (sizeof(T) != sizeof(std::uint16_t) || count_of(*tensor, gathered) != rows || comm_.size() == 1) {
+        if (sizeof(T) != sizeof(std::uint16_t)) {
           return std::nullopt;
         }
         const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
-        return ScaledIntegers{place_of(*tensor, gathered, i, column).bytes, flip, {}};
+        return ScaledIntegers{stretch->bytes, flip, {}};
       },
-      tensors_[chunks_[i].first]);
+      tensors_[stretch->tensor]);
 }
 
 }  // namespace tessera
