@@ -55,6 +55,11 @@ class Communicator {
   virtual void all_reduce_max(std::span<std::int64_t> values) = 0;
   /// Every rank's bytes, concatenated by rank, everywhere; lengths may differ.
   virtual std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) = 0;
+  /// The same where every rank knows how many bytes each of them has: `lengths`, by rank.
+  virtual std::vector<std::byte> all_gather_known(std::span<const std::byte> mine,
+                                                  std::span<const std::size_t> /*lengths*/) {
+    return all_gather_bytes(mine);
+  }
   /// The same for what is large: ranks of a machine may share the result, which stays until the next call of this. Who
   /// keeps a shared one until then lets the next one have its memory.
   virtual SharedBytes gather_shared(std::span<const std::byte> mine) {

@@ -57,8 +57,8 @@ class IntegerTransformer {
 
  private:
   [[nodiscard]] InferenceContext context() {
-    return {*model_.parameters,  comm_,     guard_, record_ == Record::trace ? &trace_ : nullptr,
-            plan_.padded_tokens, plan_.past};
+    return {*model_.parameters,  comm_,      guard_,    record_ == Record::trace ? &trace_ : nullptr,
+            plan_.padded_tokens, plan_.past, &gathered_};
   }
   void run_batch(std::span<const std::uint32_t> ids);
 
@@ -72,6 +72,7 @@ class IntegerTransformer {
   std::vector<std::int16_t> final_;  // u of the final layer norm (n_embd, capacity)
   std::size_t length_ = 0;
   Trace trace_;
+  SharedBytes gathered_;
 };
 
 /// What is known of a generation before it, and who is told of it.

@@ -20,9 +20,9 @@ void RangeGuard::report(std::string_view tensor, std::int64_t value, Bounds boun
 }
 
 void RangeGuard::agree(Communicator& comm) {
-  std::int64_t violated = message_.empty() ? 0 : 1;
-  comm.all_reduce_max(std::span(&violated, 1));
-  if (violated == 0) {
+  std::int64_t any = violated() ? 1 : 0;
+  comm.all_reduce_max(std::span(&any, 1));
+  if (any == 0) {
     return;
   }
   // fixed-size fields, so that the first non-empty one can be told apart

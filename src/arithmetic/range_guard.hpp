@@ -43,6 +43,8 @@ class RangeGuard {
       report(tensor, value, bounds);
     }
   }
+  /// Whether this rank has noted a violation. Not while other threads check.
+  [[nodiscard]] bool violated() const { return !message_.empty(); }
   /// Throws RangeError on all ranks if any rank has noted a violation (the lowest rank's is named). Collective.
   void agree(Communicator& comm);
 

@@ -75,6 +75,13 @@ std::vector<std::byte> CountingCommunicator::all_gather_bytes(std::span<const st
   return all;
 }
 
+std::vector<std::byte> CountingCommunicator::all_gather_known(std::span<const std::byte> mine,
+                                                              std::span<const std::size_t> lengths) {
+  std::vector<std::byte> all = comm_.all_gather_known(mine, lengths);
+  count(mine.size(), all.size() - mine.size());
+  return all;
+}
+
 SharedBytes CountingCommunicator::gather_shared(std::span<const std::byte> mine) {
   SharedBytes all = comm_.gather_shared(mine);
   count(mine.size(), all.received());

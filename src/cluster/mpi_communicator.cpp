@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,8 +74,12 @@ struct MpiCommunicator::State {
     const std::uint64_t length = mine;
     std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
     MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
+    return begins_of<std::uint64_t>(lengths);
+  }
+  template <class T>
+  [[nodiscard]] static std::vector<std::size_t> begins_of(std::span<const T> lengths) {
     std::vector<std::size_t> begins{0};
-    for (const std::uint64_t part : lengths) {
+    for (const T part : lengths) {
       begins.push_back(begins.back() + part);
     }
     return begins;
@@ -161,6 +166,13 @@ void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
 
 std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
   return state_->gather(mine, state_->gather_begins(mine.size()));
+}
+
+std::vector<std::byte> MpiCommunicator::all_gather_known(std::span<const std::byte> mine,
+                                                         std::span<const std::size_t> lengths) {
+  assert(lengths.size() == static_cast<std::size_t>(state_->size) &&
+         lengths[static_cast<std::size_t>(state_->rank)] == mine.size());
+  return state_->gather(mine, State::begins_of(lengths));
 }
 
 SharedBytes MpiCommunicator::gather_shared(std::span<const std::byte> mine) {

@@ -52,6 +52,12 @@ std::vector<std::byte> RecordingCommunicator::all_gather_bytes(std::span<const s
   return comm_.all_gather_bytes(mine);
 }
 
+std::vector<std::byte> RecordingCommunicator::all_gather_known(std::span<const std::byte> mine,
+                                                               std::span<const std::size_t> lengths) {
+  record_call(mine);
+  return comm_.all_gather_known(mine, lengths);
+}
+
 SharedBytes RecordingCommunicator::gather_shared(std::span<const std::byte> mine) {
   record_call(mine);
   return comm_.gather_shared(mine);

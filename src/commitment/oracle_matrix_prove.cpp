@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace tessera {
 namespace {
@@ -109,17 +110,25 @@ std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered)
 }
 
 void OracleMatrix::values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const {
+  constexpr std::size_t few = 8;  // copied without a call
   const std::size_t rows = gathered.rows.size();
   const auto write = [&](const ColumnStretch& stretch, std::size_t columns) {
     std::visit(
         [&](const auto* tensor) {
           using T = std::remove_cvref_t<decltype(tensor->chunk(0)[0])>;
           const std::byte* bytes = stretch.bytes;
-          for (std::size_t i = 0; i < columns; ++i, to += rows, bytes += stretch.step) {
-            std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;  // the bytes are not aligned
-            std::memcpy(integers.data(), bytes, stretch.rows * sizeof(T));
-            to_field(std::span<const T>(integers).first(stretch.rows), to);
-            std::fill(to + stretch.rows, to + rows, F::zero());
+          const auto copy = [&](auto present) {  // the bytes are not aligned
+            for (std::size_t i = 0; i < columns; ++i, to += rows, bytes += stretch.step) {
+              std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> integers;
+              std::memcpy(integers.data(), bytes, present * sizeof(T));
+              to_field(std::span<const T>(integers).first(present), to);
+              std::fill(to + present, to + rows, F::zero());
+            }
+          };
+          if (stretch.rows == few) {
+            copy(std::integral_constant<std::size_t, few>());
+          } else {
+            copy(std::size_t{stretch.rows});
           }
         },
         tensors_[stretch.tensor]);

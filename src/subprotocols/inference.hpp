@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "arithmetic/integer_product.hpp"
@@ -15,9 +16,10 @@ struct InferenceContext {
   const Parameters& parameters;
   Communicator& comm;
   RangeGuard& guard;
-  Trace* trace = nullptr;    // nullptr: nothing is recorded
-  std::size_t capacity = 0;  // rows
-  std::size_t past = 0;      // positions before the first row
+  Trace* trace = nullptr;           // nullptr: nothing is recorded
+  std::size_t capacity = 0;         // rows
+  std::size_t past = 0;             // positions before the first row
+  SharedBytes* gathered = nullptr;  // where a large gathering stays until the next one, which may have its memory
 
   [[nodiscard]] bool recording() const { return trace != nullptr; }
   /// What this rank owns of a dimension.
@@ -28,12 +30,37 @@ struct InferenceContext {
   [[nodiscard]] std::span<const std::int16_t> vector(ParameterId id, std::size_t block) const {
     return parameters[id].block(block).rows({0, parameters[id].extents().rows});
   }
-  /// All ranks' rows; they agree first that no value has left its range. Collective.
+  /// All ranks' rows of `dimension`, `row_size` values each, if no value of any rank has left its range. One call, of
+  /// lengths that all know: a token's rows are few. Collective.
   template <class T>
-  std::vector<T> gather(std::vector<T> mine) const {
-    guard.agree(comm);
-    return comm.size() == 1 ? std::move(mine) : comm.all_gather<T>(mine);
+  std::vector<T> gather(const Dimension& dimension, std::size_t row_size, std::vector<T> mine) const {
+    if (comm.size() == 1) {
+      guard.agree(comm);
+      return mine;
+    }
+    mine.push_back(guard.violated() ? T{1} : T{0});
+    std::vector<std::size_t> lengths;
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      lengths.push_back((owned_rows(dimension, rank, comm.size()).size() * row_size + 1) * sizeof(T));
+    }
+    const SharedBytes all = gather_bytes(std::as_bytes(std::span(mine)), lengths);
+    std::vector<T> rows(all.size() / sizeof(T) - lengths.size());
+    auto* to = reinterpret_cast<std::byte*>(rows.data());
+    const std::byte* from = all.data();
+    bool good = true;
+    for (const std::size_t length : lengths) {
+      to = std::copy_n(from, length - sizeof(T), to);
+      from += length;
+      good = good && std::all_of(from - sizeof(T), from, [](std::byte byte) { return byte == std::byte{0}; });
+    }
+    if (!good) {
+      guard.agree(comm);
+    }
+    return rows;
   }
+
+ private:
+  [[nodiscard]] SharedBytes gather_bytes(std::span<const std::byte> mine, std::span<const std::size_t> lengths) const;
 };
 
 /// Some consecutive tokens on their way through the layers. Matrices are (feature, token) row-major.

@@ -1,5 +1,7 @@
 #include "subprotocols/inference.hpp"
 
+#include <numeric>
+
 namespace tessera {
 namespace {
 
@@ -25,6 +27,17 @@ Range InferenceContext::owned(const Dimension& dimension) const {
 }
 
 Range InferenceContext::owned(const Shape& shape) const { return owned_rows(shape, comm.rank(), comm.size()); }
+
+SharedBytes InferenceContext::gather_bytes(std::span<const std::byte> mine,
+                                           std::span<const std::size_t> lengths) const {
+  constexpr std::size_t least_shared = std::size_t{1} << 20;
+  if (gathered == nullptr || std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) < least_shared) {
+    return SharedBytes::of(comm.all_gather_known(mine, lengths), mine.size());
+  }
+  SharedBytes all = comm.gather_shared(mine);
+  *gathered = all.shared() ? all : SharedBytes();
+  return all;
+}
 
 void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
              std::size_t block, std::size_t first) {
@@ -96,7 +109,7 @@ void add_residual(const InferenceContext& context, const Linear& linear, const P
              }
              extent.check(context.guard, linear.title, bounds);
            });
-  batch.x = context.gather(std::move(rows));
+  batch.x = context.gather(stream.dimensions()[1], n, std::move(rows));
 }
 
 void record_residual(const InferenceContext& context, Recorded<std::int32_t> tensor, std::size_t block,

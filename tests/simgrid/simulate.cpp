@@ -86,6 +86,10 @@ class TimedCommunicator final : public Communicator {
   std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
     return timed([&] { return comm_.all_gather_bytes(mine); });
   }
+  std::vector<std::byte> all_gather_known(std::span<const std::byte> mine,
+                                          std::span<const std::size_t> lengths) override {
+    return timed([&] { return comm_.all_gather_known(mine, lengths); });
+  }
   SharedBytes gather_shared(std::span<const std::byte> mine) override {
     return timed([&] { return comm_.gather_shared(mine); });
   }

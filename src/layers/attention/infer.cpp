@@ -223,7 +223,8 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
                                 std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
                                 const Batch& batch) {
   const std::size_t group = attention.heads.group;
-  const Range owned = context.owned(Dimension::outer(attention.heads.heads));
+  const Dimension all_heads = Dimension::outer(attention.heads.heads);
+  const Range owned = context.owned(all_heads);
   const Range heads{owned.first * group, owned.last * group};  // of queries
   std::vector<QueryTile> tiles;
   for (std::size_t head = heads.first; head < heads.last; ++head) {
@@ -254,7 +255,7 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
       step.normalize(tile, buffers, y.data() + (tile.head - heads.first) * m * batch.size);
     }
   }
-  return context.gather(std::move(y));
+  return context.gather(all_heads, group * m * batch.size, std::move(y));
 }
 
 }  // namespace tessera

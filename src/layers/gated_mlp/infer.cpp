@@ -39,7 +39,8 @@ void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<c
   const std::vector<std::int16_t> a =
       activate(context, {"MLP gate", mlp.gate, {}, mlp.shift_gate, 0}, input,
                {mlp.inner, mlp.z, mlp.gate_remainder, mlp.activation}, table, block, batch);
-  const std::vector<std::int32_t> t = context.gather(products(context, mlp, a, input, block, batch));
+  const std::vector<std::int32_t> t =
+      context.gather(mlp.inner.dimensions()[1], n, products(context, mlp, a, input, block, batch));
   add_residual(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0},
                ProductInput(t, t.size() / n, n), mlp.feature, mlp.out_remainder, mlp.residual_bits, block, batch);
 }
