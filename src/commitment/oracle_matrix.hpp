@@ -52,6 +52,27 @@ struct GatheredRows {
   }
 };
 
+/// Whole columns: those with column mod 2^log_parts in [first, last).
+struct PartSelection {
+  std::size_t first;
+  std::size_t last;
+  unsigned log_parts;
+
+  template <class Visit>
+  void visit(std::size_t chunk_size, std::size_t offset, unsigned log_rows, const Visit& visit) const {
+    const std::size_t width = std::size_t{1} << log_rows;
+    const std::size_t begin = offset >> log_rows;
+    const std::size_t end = begin + std::max(std::size_t{1}, chunk_size >> log_rows);
+    for (std::size_t round = begin >> log_parts; round <= (end - 1) >> log_parts; ++round) {
+      const std::size_t base = round << log_parts;
+      for (std::size_t column = std::max(begin, base + first); column < std::min(end, base + last); ++column) {
+        const std::size_t start = (column - begin) << log_rows;
+        visit(ColumnPiece{column, start, std::min(width, chunk_size - start)});
+      }
+    }
+  }
+};
+
 /// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
 ///   selection.visit(chunk_size, offset, log_rows, visit)
 /// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include "commitment/row_groups.hpp"
 #include "commitment/coset_transform.hpp"
+#include "commitment/transposed_transform.hpp"
 #include "memory/storage.hpp"
 
 #include "commitment/oracle_matrix.hpp"
@@ -30,7 +32,11 @@ class CosetEncoder {
         positions_(positions),
         alone_(comm.size() == 1),
         rows_at_once_(group_of_rows(parameters, positions_, alone_)),
-        transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {}
+        transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {
+    if (TransposedTransform::pays(positions_, matrix_.present())) {
+      transposed_.emplace(matrix_, positions_, comm);
+    }
+  }
 
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }
   [[nodiscard]] std::size_t steps() const { return (std::size_t{1} << matrix_.log_rows()) / rows_at_once_; }
@@ -41,6 +47,9 @@ class CosetEncoder {
 
   /// The step's rows at the positions of `classes`: values[place * rows + row]. Collective.
   std::span<F> encode(Range classes, std::size_t step) {
+    if (transposed_) {
+      return (*transposed_)(rows(step).first);
+    }
     if (!gathered_.bytes.shared()) {
       gathered_ = {};
     }
@@ -65,6 +74,7 @@ class CosetEncoder {
   bool alone_;
   std::size_t rows_at_once_;
   CosetTransform transform_;
+  std::optional<TransposedTransform> transposed_;
   GatheredRows gathered_;
 };
 

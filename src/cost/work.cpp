@@ -6,6 +6,7 @@
 #include "commitment/codeword.hpp"
 #include "commitment/compact_codeword.hpp"
 #include "commitment/schedule.hpp"
+#include "commitment/transposed_transform.hpp"
 #include "cost/parts.hpp"
 #include "lookup/fraction_tree.hpp"
 #include "protocol/protocol.hpp"
@@ -18,9 +19,12 @@ constexpr double element_bytes = sizeof(E);
 constexpr double pooled = 1.3;  // pages of the tree's levels that no other level fits in
 constexpr std::size_t most_table_rounds = 13;
 
-/// Every rank folds all coefficients into each of its classes of positions. What that takes, of a codeword element's
-/// and of a vector element's time: from simulations of 16 ranks.
-constexpr double folded_cell = 0.1;
+/// Bytes of a gathering that ranks of a node share.
+constexpr double least_shared = 1 << 20;
+
+/// Every rank folds all coefficients into each of its classes of positions, where values do not move instead. What that
+/// takes, of a codeword element's and of a vector element's time: from simulations of 16 ranks.
+constexpr double folded_cell = 0.07;
 constexpr double folded_element = 0.01;
 
 double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
@@ -45,6 +49,14 @@ Matrices matrices(const Parts& parts) {
   return result;
 }
 
+/// What a node's ranks share.
+void gather_shared(const Parts& parts, double bytes, PhaseCost& phase) {
+  if (!parts.alone()) {
+    phase.shared += bytes;
+    phase.bytes += parts.job().received_of_shared(bytes);
+  }
+}
+
 PhaseCost inference(const Parts& parts, const Resident& memory) {
   const ModelPlan& plan = parts.plan();
   const ModelShape& model = plan.model;
@@ -62,13 +74,18 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
     phase.work[std::size_t(Work::recorded_value)] += parts.held(tensor.shape, tensor.ownership);
   }
   // gathered by every block: attention's output, both ends of the residual stream, the MLP's inner values
-  const double widths = static_cast<double>(2 * model.query_features() + 2 * model.n_inner + 8 * model.n_embd);
   const double batches = steps + 1 + std::ceil((tokens - steps) / 512);
   const double layers = static_cast<double>(model.n_layer);
-  phase.calls = batches * (8 * layers + 2) + 2 * generated;
-  phase.bytes = parts.alone()
-                    ? 0
-                    : parts.from_others(layers * widths * tokens) + 4.0 * static_cast<double>(model.n_embd) * tokens;
+  phase.calls = batches * (4 * layers + 2) + 2 * generated;
+  for (const std::size_t width : {2 * model.query_features(), 2 * model.n_inner, 4 * model.n_embd, 4 * model.n_embd}) {
+    const double row = layers * static_cast<double>(width);  // bytes of a token
+    const bool large = static_cast<double>(width) * std::min(tokens - steps, 512.0) >= least_shared;
+    phase.bytes += parts.from_others(row * (large ? steps : tokens));
+    if (large) {
+      gather_shared(parts, row * (tokens - steps), phase);
+    }
+  }
+  phase.bytes += parts.alone() ? 0 : 4.0 * static_cast<double>(model.n_embd) * tokens;
   // inference has whole heads; scores go to who owns their tiles
   for (const DeclaredTensor& tensor : plan.recorded) {
     if (tensor.ownership.tiles) {
@@ -105,49 +122,73 @@ double classes_of(const Parts& parts) {
   return std::ceil(power_of_two(ceil_log2(ranks)) / static_cast<double>(ranks));
 }
 
-void gather_shared(const JobShape& job, double bytes, PhaseCost& phase) {
-  phase.shared += bytes;
-  phase.bytes += job.received_of_shared(bytes);
+/// What encoding an oracle takes of a rank.
+struct Encoding {
+  double kept = 0;     // bytes: leaves, tree, columns
+  double buffers = 0;  // and meanwhile
+};
+
+/// Ranks that move sums of coefficients (TransposedTransform): a rank's integers once, then every value.
+Encoding encode_transposed(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
+                           PhaseCost& phase) {
+  constexpr double sent = TransposedTransform::sent_bytes, rows = TransposedTransform::rows_at_once;
+  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
+  const double integers = parts.of_ranks(2.5 * static_cast<double>(layout.used()));
+  const double steps = power_of_two(oracle.log_rows) / rows;
+  phase.calls += 4 + steps * std::max(1.0, values / steps / sent);
+  phase.bytes += parts.from_others(integers + values);
+  return {integers, values / steps + 2 * sent};
 }
 
-/// Adds what encoding an oracle costs. Returns bytes that are kept of it: leaves, tree, columns.
-double encode(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase,
-              double& buffers) {
-  const double elements = power_of_two(layout.log_size() + oracle.log_inverse_rate);
-  const double columns = power_of_two(layout.log_size() - oracle.log_rows + oracle.log_inverse_rate);
-  const double ranks = parts.job().ranks;
-  phase.work[std::size_t(Work::codeword_element)] += elements / ranks;
-  if (!parts.alone()) {
-    phase.work[std::size_t(Work::codeword_element)] +=
-        folded_cell * classes_of(parts) * static_cast<double>(layout.used());
-  }
+/// Ranks that gather the integers of some rows after the other and add them up for themselves (CosetTransform).
+Encoding encode_folded(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
+                       PhaseCost& phase) {
   const double rows = parts.alone() ? 16 : 8;
-  // of a rank's positions; ranks gather the integers of these rows, and in the end exchange digests
-  const double group = rows * columns * sizeof(F) / ranks;
-  const double integers = 2 * static_cast<double>(layout.used());
   const double steps = power_of_two(oracle.log_rows) / rows;
-  const double gathered = parts.alone() ? 0 : 2 * integers / steps;
-  buffers = std::max(buffers, group + gathered);
-  if (!parts.alone()) {
-    phase.calls += steps + 3;
-    gather_shared(parts.job(), integers, phase);
-    phase.bytes += parts.from_others(columns * sizeof(Digest) / ranks);
-  } else {
+  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
+  if (parts.alone()) {
     phase.calls += 1;
+    return {0, values / steps};
   }
-  const double bytes = elements * sizeof(F) / ranks;
-  const double hash_states = 2 * columns * sizeof(Digest) / ranks;
+  const double integers = 2 * static_cast<double>(layout.used());
+  const double gathered = 2 * integers / steps;
+  phase.work[std::size_t(Work::codeword_element)] +=
+      folded_cell * classes_of(parts) * static_cast<double>(layout.used());
+  phase.calls += steps + 3;
+  gather_shared(parts, integers, phase);
   // messages between ranks come from the heap, which keeps what is freed apart from other storage
-  return hash_states + gathered + (bytes <= static_cast<double>(parts.job().codeword_budget) ? bytes : 0);
+  return {gathered, values / steps + gathered};
+}
+
+/// Adds what encoding an oracle costs.
+Encoding encode(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase) {
+  const unsigned log_domain = layout.log_size() - oracle.log_rows + oracle.log_inverse_rate;
+  const std::size_t rows = std::size_t{1} << oracle.log_rows;
+  const double elements = parts.of_ranks(power_of_two(log_domain) * static_cast<double>(rows));
+  phase.work[std::size_t(Work::codeword_element)] += elements;
+  const bool transposed = TransposedTransform::pays(ResidueShares(log_domain, 0, parts.job().ranks),
+                                                    (layout.used() + rows - 1) >> oracle.log_rows);
+  Encoding result =
+      transposed ? encode_transposed(parts, layout, oracle, phase) : encode_folded(parts, layout, oracle, phase);
+  const double digests = parts.of_ranks(power_of_two(log_domain) * sizeof(Digest));
+  phase.bytes += parts.alone() ? 0 : parts.from_others(digests);
+  result.kept += 2 * digests;
+  if (elements * sizeof(F) <= static_cast<double>(parts.job().codeword_budget)) {
+    result.kept += elements * sizeof(F);
+  }
+  return result;
 }
 
 PhaseCost commitment(const Parts& parts, const Resident& memory, double& kept) {
   const ModelPlan& plan = parts.plan();
   PhaseCost phase{.scope = "/commitment"};
-  double buffers = 0;
-  kept = encode(parts, plan.witness_layout, plan.witness_oracle, phase, buffers);
+  Encoding encoding = encode(parts, plan.witness_layout, plan.witness_oracle, phase);
+  kept = encoding.kept;
+  double buffers = encoding.buffers;
   if (plan.pass.keeps) {
-    kept += encode(parts, plan.state_layout, plan.state_oracle, phase, buffers);
+    encoding = encode(parts, plan.state_layout, plan.state_oracle, phase);
+    kept += encoding.kept;
+    buffers = std::max(buffers, encoding.buffers);
   }
   phase.memory = memory.sum() + kept + buffers;
   return phase;
@@ -284,7 +325,7 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     const double whole = element_bytes * vector * parts.job().ranks;
     phase.bytes = parts.from_others(element_bytes * vector + whole / 8) +
                   parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
-    gather_shared(parts.job(), whole, phase);
+    gather_shared(parts, whole, phase);
     add(Work::vector_element, folded_element * classes_of(parts) * whole / element_bytes);
   }
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));

@@ -87,7 +87,7 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
       const OracleLayout& layout = full.oracles[j].layout;
       const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
       const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
-      for (const int ranks : {1, 2, 3, 4, 5}) {
+      for (const int ranks : {1, 2, 3, 4, 5, 12, 16, 32}) {
         run_ranks(ranks, [&](Communicator& comm) {
           const OpeningCase mine(comm);
           for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {

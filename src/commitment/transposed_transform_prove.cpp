@@ -1,0 +1,154 @@
+#include "commitment/transposed_transform.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "field/ntt.hpp"
+
+namespace tessera {
+namespace {
+
+/// Of a block that one thread transforms.
+constexpr std::size_t block_bytes = std::size_t{1} << 17;
+constexpr std::size_t slot_bytes = TransposedTransform::rows_at_once * sizeof(F);
+
+template <class T>
+void read_as(const std::byte* from, std::size_t count, F* to) {
+  for (std::size_t row = 0; row < count; ++row) {
+    T value;
+    std::memcpy(&value, from + row * sizeof(T), sizeof(T));
+    to[row] = F::from_signed(static_cast<std::int64_t>(value));
+  }
+}
+
+constexpr std::size_t size_of_type[] = {sizeof(std::int16_t), sizeof(std::uint16_t), sizeof(std::int32_t),
+                                        sizeof(std::int64_t)};
+
+template <class T>
+constexpr std::uint8_t type_number() {
+  return std::is_same_v<T, std::int16_t>    ? 0
+         : std::is_same_v<T, std::uint16_t> ? 1
+         : std::is_same_v<T, std::int32_t>  ? 2
+                                            : 3;
+}
+
+}  // namespace
+
+TransposedTransform::TransposedTransform(const OracleMatrix& matrix, const ResidueShares& positions, Communicator& comm)
+    : positions_(positions),
+      comm_(comm),
+      mine_(share_of(static_cast<std::size_t>(comm.rank()))),
+      terms_((matrix.present() + length() - 1) >> positions.log_size()),
+      at_once_(std::max<std::size_t>(1, sent_bytes / (classes() * slot_bytes))),
+      columns_(terms_ * mine_.size()) {
+  const auto selection = [&](int rank) {
+    const Range share = share_of(static_cast<std::size_t>(rank));
+    return PartSelection{share.first, share.last, positions_.log_size()};
+  };
+  std::vector<std::byte> bytes;
+  matrix.collect(selection, [&](std::size_t column, auto values) {
+    using T = std::remove_cvref_t<decltype(values[0])>;
+    const std::size_t j = column % length();
+    columns_[(column >> positions_.log_size()) * mine_.size() + j - mine_.first] = {
+        bytes.size(), static_cast<std::uint8_t>(values.size()), type_number<T>()};
+    const auto raw = std::as_bytes(values);
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  });
+  bytes_.resize(bytes.size());
+  std::ranges::copy(bytes, bytes_.begin());
+}
+
+Range TransposedTransform::part_of(std::size_t rank, std::size_t step) const {
+  const Range share = share_of(rank);
+  return {std::min(share.last, share.first + step * at_once_),
+          std::min(share.last, share.first + (step + 1) * at_once_)};
+}
+
+void TransposedTransform::read(const Column& column, std::size_t first_row, F* to) const {
+  const std::size_t count = std::min(rows_at_once, column.rows - std::min<std::size_t>(column.rows, first_row));
+  const std::byte* const from = bytes_.data() + column.first + first_row * size_of_type[column.type];
+  switch (column.type) {
+    case 0:
+      read_as<std::int16_t>(from, count, to);
+      break;
+    case 1:
+      read_as<std::uint16_t>(from, count, to);
+      break;
+    case 2:
+      read_as<std::int32_t>(from, count, to);
+      break;
+    default:
+      read_as<std::int64_t>(from, count, to);
+  }
+  std::fill(to + count, to + rows_at_once, F::zero());
+}
+
+std::vector<std::vector<std::byte>> TransposedTransform::sums(Range part, std::size_t first_row) const {
+  std::vector<std::vector<std::byte>> messages(static_cast<std::size_t>(comm_.size()));
+  std::vector<std::byte*> to(classes());  // where a class's sums go
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    const Range theirs = contiguous_range(classes(), static_cast<int>(rank), comm_.size());
+    messages[rank].resize(theirs.size() * part.size() * slot_bytes);
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      to[theirs.first + i] = messages[rank].data() + i * part.size() * slot_bytes;
+    }
+  }
+  const unsigned log_padding = positions_.log_count() - ceil_log2(terms_);
+  const std::size_t fitting = std::max<std::size_t>(1, block_bytes / (classes() * slot_bytes));
+#pragma omp parallel
+  {
+    std::vector<F> block(fitting * rows_at_once << positions_.log_count());
+#pragma omp for schedule(static)
+    for (std::size_t first = part.first; first < part.last; first += fitting) {
+      const std::size_t count = std::min(fitting, part.last - first);
+      const std::size_t lanes = count * rows_at_once;
+      for (std::size_t m = 0; m >> ceil_log2(terms_) == 0; ++m) {
+        F* const slot = block.data() + bit_reverse(m, positions_.log_count()) * lanes;
+        for (std::size_t i = 0; m < terms_ && i < count; ++i) {
+          read(columns_[m * mine_.size() + first + i - mine_.first], first_row, slot + i * rows_at_once);
+        }
+        std::fill_n(slot, m < terms_ ? 0 : lanes, F::zero());
+      }
+      ntt(std::span(block).first(lanes << positions_.log_count()), positions_.log_count(), lanes, log_padding);
+      for (std::size_t q = 0; q < classes(); ++q) {
+        std::memcpy(to[q] + (first - part.first) * slot_bytes, block.data() + q * lanes, lanes * sizeof(F));
+      }
+    }
+  }
+  return messages;
+}
+
+void TransposedTransform::place(const std::vector<std::byte>& message, Range part) {
+  if (message.size() != positions_.mine().size() * part.size() * slot_bytes) {
+    throw std::runtime_error("commit_oracle: a rank sent too few sums");
+  }
+  for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
+#pragma omp parallel for schedule(static)
+    for (std::size_t j = part.first; j < part.last; ++j) {
+      const std::size_t slot = i * length() + bit_reverse(j, positions_.log_size());
+      std::memcpy(static_cast<void*>(values_.data() + slot * rows_at_once),
+                  message.data() + (i * part.size() + j - part.first) * slot_bytes, slot_bytes);
+    }
+  }
+}
+
+std::span<F> TransposedTransform::operator()(std::size_t first_row) {
+  values_.resize(positions_.size() * rows_at_once);
+  const std::size_t most = share_of(0).size() + 1;  // shares differ by one
+  for (std::size_t step = 0; step * at_once_ < most; ++step) {
+    const std::vector<std::vector<std::byte>> received =
+        comm_.all_to_all_bytes(sums(part_of(static_cast<std::size_t>(comm_.rank()), step), first_row));
+    for (std::size_t rank = 0; rank < received.size(); ++rank) {
+      place(received[rank], part_of(rank, step));
+    }
+  }
+  const std::size_t part = rows_at_once << positions_.log_size();
+  for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
+    ntt(std::span(values_).subspan(i * part, part), positions_.log_size(), rows_at_once, 0, rows_at_once,
+        {positions_.mine().first + i, positions_.log_count()});
+  }
+  return values_;
+}
+
+}  // namespace tessera
