@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 #include <thread>
+#include "cluster/least_shared.hpp"
 #include "cluster/mpi_communicator.hpp"
 #include "cluster/mpi_node_memory.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 /// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
 constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
-/// Less is gathered by every rank for itself: agreeing about memory takes as long as some messages.
-constexpr std::size_t least_shared_bytes = std::size_t{1} << 20;
 
 /// Sum in E: exact, so the order in which MPI combines does not matter.
 void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
@@ -87,9 +86,6 @@ struct MpiCommunicator::State {
   [[nodiscard]] std::vector<std::byte> gather(std::span<const std::byte> mine,
                                               std::span<const std::size_t> begins) const {
     std::vector<std::byte> all(begins.back());
-    if (gather_short(mine, begins, all)) {
-      return all;
-    }
     if (all.size() <= piece_bytes) {
       std::vector<int> counts;
       for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
@@ -105,27 +101,6 @@ struct MpiCommunicator::State {
       broadcast(std::span(all).subspan(begins[from], begins[from + 1] - begins[from]), static_cast<int>(from));
     }
     return all;
-  }
-  /// Short parts as equal ones: libraries gather those in steps that double, others in a ring. False: they are not
-  /// short.
-  [[nodiscard]] bool gather_short(std::span<const std::byte> mine, std::span<const std::size_t> begins,
-                                  std::span<std::byte> all) const {
-    constexpr std::size_t most_bytes = 32 * 1024;
-    std::size_t part = 0;
-    for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
-      part = std::max(part, begins[from + 1] - begins[from]);
-    }
-    if (part * static_cast<std::size_t>(size) > std::min(most_bytes, piece_bytes)) {
-      return false;
-    }
-    std::vector<std::byte> own(part), padded(part * static_cast<std::size_t>(size));
-    std::ranges::copy(mine, own.begin());
-    MPI_Allgather(own.data(), static_cast<int>(part), MPI_BYTE, padded.data(), static_cast<int>(part), MPI_BYTE, comm);
-    for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
-      std::copy_n(padded.begin() + static_cast<std::ptrdiff_t>(from * part), begins[from + 1] - begins[from],
-                  all.begin() + static_cast<std::ptrdiff_t>(begins[from]));
-    }
-    return true;
   }
   void broadcast(std::span<std::byte> bytes, int root) const {
     for_each_piece(bytes.size(), piece_bytes, [&](std::size_t offset, int count) {

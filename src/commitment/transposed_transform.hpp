@@ -59,7 +59,7 @@ class TransposedTransform {
   std::size_t terms_;            // m below this one
   std::size_t at_once_;          // of a rank's j that are exchanged in one call
   std::vector<Column> columns_;  // of j + m L: m * mine_.size() + j - mine_.first
-  RawVector<std::byte> bytes_;
+  std::vector<std::byte> bytes_;
   RawVector<F> values_;
 };
 

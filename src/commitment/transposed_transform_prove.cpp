@@ -46,17 +46,15 @@ TransposedTransform::TransposedTransform(const OracleMatrix& matrix, const Resid
     const Range share = share_of(static_cast<std::size_t>(rank));
     return PartSelection{share.first, share.last, positions_.log_size()};
   };
-  std::vector<std::byte> bytes;
+  bytes_.reserve(columns_.size() * sizeof(std::int16_t) << matrix.log_rows());  // most have 16 bits
   matrix.collect(selection, [&](std::size_t column, auto values) {
     using T = std::remove_cvref_t<decltype(values[0])>;
     const std::size_t j = column % length();
     columns_[(column >> positions_.log_size()) * mine_.size() + j - mine_.first] = {
-        bytes.size(), static_cast<std::uint8_t>(values.size()), type_number<T>()};
+        bytes_.size(), static_cast<std::uint8_t>(values.size()), type_number<T>()};
     const auto raw = std::as_bytes(values);
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
   });
-  bytes_.resize(bytes.size());
-  std::ranges::copy(bytes, bytes_.begin());
 }
 
 Range TransposedTransform::part_of(std::size_t rank, std::size_t step) const {
@@ -67,6 +65,10 @@ Range TransposedTransform::part_of(std::size_t rank, std::size_t step) const {
 
 void TransposedTransform::read(const Column& column, std::size_t first_row, F* to) const {
   const std::size_t count = std::min(rows_at_once, column.rows - std::min<std::size_t>(column.rows, first_row));
+  std::fill(to + count, to + rows_at_once, F::zero());
+  if (count == 0) {
+    return;
+  }
   const std::byte* const from = bytes_.data() + column.first + first_row * size_of_type[column.type];
   switch (column.type) {
     case 0:
@@ -81,7 +83,6 @@ void TransposedTransform::read(const Column& column, std::size_t first_row, F* t
     default:
       read_as<std::int64_t>(from, count, to);
   }
-  std::fill(to + count, to + rows_at_once, F::zero());
 }
 
 std::vector<std::vector<std::byte>> TransposedTransform::sums(Range part, std::size_t first_row) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cluster/least_shared.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/compact_codeword.hpp"
 #include "commitment/schedule.hpp"
@@ -18,9 +19,6 @@ constexpr double children_bytes = 64;  // of a node of the look-up's tree
 constexpr double element_bytes = sizeof(E);
 constexpr double pooled = 1.3;  // pages of the tree's levels that no other level fits in
 constexpr std::size_t most_table_rounds = 13;
-
-/// Bytes of a gathering that ranks of a node share.
-constexpr double least_shared = 1 << 20;
 
 /// Every rank folds all coefficients into each of its classes of positions, where values do not move instead. What that
 /// takes, of a codeword element's and of a vector element's time: from simulations of 16 ranks.
@@ -79,7 +77,7 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   phase.calls = batches * (4 * layers + 2) + 2 * generated;
   for (const std::size_t width : {2 * model.query_features(), 2 * model.n_inner, 4 * model.n_embd, 4 * model.n_embd}) {
     const double row = layers * static_cast<double>(width);  // bytes of a token
-    const bool large = static_cast<double>(width) * std::min(tokens - steps, 512.0) >= least_shared;
+    const bool large = static_cast<double>(width) * std::min(tokens - steps, 512.0) >= least_shared_bytes;
     phase.bytes += parts.from_others(row * (large ? steps : tokens));
     if (large) {
       gather_shared(parts, row * (tokens - steps), phase);

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "cluster/least_shared.hpp"
+
 namespace tessera {
 namespace {
 
@@ -30,8 +32,7 @@ Range InferenceContext::owned(const Shape& shape) const { return owned_rows(shap
 
 SharedBytes InferenceContext::gather_bytes(std::span<const std::byte> mine,
                                            std::span<const std::size_t> lengths) const {
-  constexpr std::size_t least_shared = std::size_t{1} << 20;
-  if (gathered == nullptr || std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) < least_shared) {
+  if (gathered == nullptr || std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}) < least_shared_bytes) {
     return SharedBytes::of(comm.all_gather_known(mine, lengths), mine.size());
   }
   SharedBytes all = comm.gather_shared(mine);

@@ -50,6 +50,23 @@ TEST(CountingCommunicator, counts_what_every_rank_sends_and_receives) {
   });
 }
 
+TEST(CountingCommunicator, gathering_counts_the_same_where_lengths_are_known) {
+  run_ranks(3, [](Communicator& plain) {
+    CountingCommunicator comm(plain);
+    const std::vector<std::byte> mine = bytes(10 + static_cast<std::size_t>(comm.rank()));
+    comm.begin("/known");
+    (void)comm.all_gather_known(mine, std::vector<std::size_t>{10, 11, 12});
+    comm.end();
+    comm.begin("/unknown");
+    (void)comm.all_gather_bytes(mine);
+    comm.end();
+    const std::vector<ScopeTraffic> found = comm.gather();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0], (ScopeTraffic{"/known", 1, {10, 11, 12}, {23, 22, 21}}));
+    EXPECT_EQ(found[1], (ScopeTraffic{"/unknown", 1, found[0].sent, found[0].received}));
+  });
+}
+
 TEST(CountingCommunicator, a_rank_that_is_alone_sends_nothing) {
   SelfCommunicator self;
   CountingCommunicator comm(self);

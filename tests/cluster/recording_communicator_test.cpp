@@ -109,7 +109,7 @@ TEST(ContributionRecord, what_one_record_lacks_is_no_difference) {
 }
 
 TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
-  for (int kind = 0; kind < 6; ++kind) {
+  for (int kind = 0; kind < 8; ++kind) {
     run_ranks(2, [kind](Communicator& ranks) {
       const auto run = [&](int wrong) {
         CountingCommunicator counted(ranks);
@@ -126,6 +126,8 @@ TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
         (void)comm.all_to_all_bytes(std::vector(2, std::vector(1, static_cast<std::byte>(value(4)))));
         std::vector<std::byte> shared(1, static_cast<std::byte>(value(5)));
         comm.broadcast_bytes(shared, 0);
+        (void)comm.all_gather_known(std::vector(1, static_cast<std::byte>(value(6))), std::vector<std::size_t>(2, 1));
+        (void)comm.gather_shared(std::vector(1, static_cast<std::byte>(value(7))));
         counted.end();
         counted.end();
         return comm.take_record();

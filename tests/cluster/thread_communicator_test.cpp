@@ -24,13 +24,16 @@ TEST(ThreadCommunicator, collectives) {
         EXPECT_EQ(values[0], std::int64_t{ranks} * (ranks - 1));
 
         std::vector<std::byte> expected;
+        std::vector<std::size_t> lengths;
         std::vector<std::vector<std::byte>> send;
         for (int other = 0; other < ranks; ++other) {
           const auto part = message(other, static_cast<std::size_t>(2 * other));
           expected.insert(expected.end(), part.begin(), part.end());
+          lengths.push_back(part.size());
           send.push_back(message(10 * rank + other, static_cast<std::size_t>(rank + other)));
         }
         EXPECT_EQ(comm.all_gather_bytes(message(rank, static_cast<std::size_t>(2 * rank))), expected);
+        EXPECT_EQ(comm.all_gather_known(message(rank, static_cast<std::size_t>(2 * rank)), lengths), expected);
         const auto received = comm.all_to_all_bytes(send);
         ASSERT_EQ(received.size(), static_cast<std::size_t>(ranks));
         for (int other = 0; other < ranks; ++other) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 #include "cluster/thread_communicator.hpp"
+#include "commitment/transposed_transform.hpp"
 #include "field/ntt.hpp"
 
 #include "opening_case.hpp"
@@ -99,6 +100,17 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
         });
       }
     }
+  }
+}
+
+/// Values move where sums are longer than eight coefficients, and only there.
+TEST(CommittedOracle, ManyRanksTransposeAndFewAddUp) {
+  constexpr unsigned log_domain = 12;
+  for (const int ranks : {1, 2, 4, 12, 16, 32, 64}) {
+    const ResidueShares positions(log_domain, 0, ranks);
+    const std::size_t most = ranks == 1 ? std::size_t{1} << log_domain : std::size_t{8} << positions.log_size();
+    EXPECT_FALSE(TransposedTransform::pays(positions, most)) << ranks;
+    EXPECT_EQ(TransposedTransform::pays(positions, most + 1), ranks > 1) << ranks;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "archive/codeword_file.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/job_plan.hpp"
+#include "cluster/least_shared.hpp"
 #include "cluster/serialization.hpp"
 #include "commitment/codeword.hpp"
 
@@ -70,6 +71,21 @@ TEST_P(Collectives, GatherOfUnequalLengths) {
   EXPECT_EQ(all.back(), static_cast<std::uint32_t>(ranks() - 1));
 }
 
+/// Short and long parts; one rank has none.
+TEST_P(Collectives, GatherOfKnownLengths) {
+  for (const std::size_t step : {0, 3, 50, 40'000}) {
+    std::vector<std::size_t> lengths;
+    std::vector<std::byte> expected;
+    for (int rank = 0; rank < ranks(); ++rank) {
+      lengths.push_back(step * static_cast<std::size_t>((rank + 1) % ranks()));
+      const std::vector<std::byte> part = bytes_of(rank, lengths.back());
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    const std::size_t mine = lengths[static_cast<std::size_t>(comm().rank())];
+    EXPECT_EQ(comm().all_gather_known(bytes_of(comm().rank(), mine), lengths), expected) << step;
+  }
+}
+
 /// Ranks that share memory see the same as ranks that have their own, whatever of it they had before.
 TEST_P(Collectives, GatherInSharedMemory) {
   comm().set_piece_bytes(std::max(GetParam(), std::size_t{1} << 16));
@@ -86,7 +102,7 @@ TEST_P(Collectives, GatherInSharedMemory) {
       }
       const SharedBytes all = comm().gather_shared(bytes_of(comm().rank(), length(comm().rank())));
       EXPECT_TRUE(std::ranges::equal(all.bytes(), expected)) << size << ", " << on_node << " ranks a node";
-      const bool large = expected.size() >= std::size_t{1} << 20;
+      const bool large = expected.size() >= least_shared_bytes;
       EXPECT_EQ(all.shared(), shares && large) << size << ", " << on_node << " ranks a node";
       std::size_t received = 0;
       for (int rank = 0; rank < ranks(); ++rank) {
