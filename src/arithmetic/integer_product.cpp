@@ -34,6 +34,14 @@ TESSERA_CLONES void round_exact(const double* from, std::int64_t* to, std::size_
   }
 }
 
+template <class T>
+void widen_rows(const T* from, double* to, std::size_t rows, std::size_t columns) {
+#pragma omp parallel for schedule(static) if (rows * columns > parallel_work)
+  for (std::size_t row = 0; row < rows; ++row) {
+    widen(from + row * columns, to + row * columns, columns);
+  }
+}
+
 /// `weights` begin with row rows.first.
 void multiply_narrow(std::span<const std::int16_t> weights, Range rows, const ProductInput& input,
                      const ProductRow& consume) {
@@ -98,7 +106,7 @@ ProductInput::ProductInput(std::span<const std::int32_t> values, std::size_t row
     : rows_(rows), columns_(columns) {
   if (columns > narrow) {
     real_.resize(rows * columns);
-    widen(values.data(), real_.data(), real_.size());
+    widen_rows(values.data(), real_.data(), rows, columns);
     return;
   }
   wide_.resize(rows * columns);
@@ -113,7 +121,7 @@ ProductInput::ProductInput(std::span<const std::int16_t> values, std::size_t row
     : rows_(rows), columns_(columns) {
   if (columns > narrow) {
     real_.resize(rows * columns);
-    widen(values.data(), real_.data(), real_.size());
+    widen_rows(values.data(), real_.data(), rows, columns);
     return;
   }
   high_.resize(rows * columns);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/range.hpp"
+#include "memory/storage.hpp"
 #include "tensor/row_block.hpp"
 
 namespace tessera {
@@ -29,7 +30,7 @@ class ProductInput {
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
-  [[nodiscard]] const std::vector<double>& real() const { return real_; }
+  [[nodiscard]] std::span<const double> real() const { return real_; }
   /// X = 256*high + low by column, each column contiguous, 0 <= low < 256.
   [[nodiscard]] const std::vector<std::int16_t>& high() const { return high_; }
   [[nodiscard]] const std::vector<std::int16_t>& low() const { return low_; }
@@ -39,7 +40,7 @@ class ProductInput {
  private:
   std::size_t rows_;
   std::size_t columns_;
-  std::vector<double> real_;              // (rows, columns), wide inputs
+  RawVector<double> real_;                // (rows, columns), wide inputs
   std::vector<std::int16_t> high_, low_;  // (columns, rows), narrow inputs
   std::vector<std::int32_t> wide_;        // the same of 32 bits
 };

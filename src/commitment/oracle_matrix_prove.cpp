@@ -90,6 +90,7 @@ GatheredRows OracleMatrix::gather(Range rows) const {
 std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered) const {
   constexpr std::size_t size = std::size_t{1} << GatheredRows::log_stretch;
   std::vector<ColumnStretch> all((present_ + size - 1) / size);
+#pragma omp parallel for schedule(static)
   for (std::size_t s = 0; s < all.size(); ++s) {
     const std::size_t first = s * size;
     const std::uint32_t i = chunk_of_column_[first];

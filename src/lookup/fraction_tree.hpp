@@ -104,7 +104,7 @@ void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_
 /// All nodes of an integer class at `height`, 4 or 5, from the leaves.
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
-/// Blocks for `nodes` nodes, a multiple of two blocks, the last two zero-filled.
+/// Blocks for `nodes` nodes, a multiple of two blocks; places behind the last node are zero, others uninitialised.
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);
 
 }  // namespace tessera

@@ -136,7 +136,7 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
   const std::size_t blocks = (nodes + 2 * block_lanes - 1) / (2 * block_lanes) * 2;
   BlockBuffer<ChildrenBlock> buffer(blocks);
-  if (blocks > 0) {
+  if (nodes % (2 * block_lanes) != 0) {  // else all of it is written, by threads that touch it first
     std::memset(buffer.data() + blocks - 2, 0, 2 * sizeof(ChildrenBlock));
   }
   return buffer;

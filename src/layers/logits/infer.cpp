@@ -37,8 +37,13 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
         best[t] = row;
       }
     }
-    if (context.recording()) {
-      std::ranges::copy(values, trace_row((*context.trace)[logits.values], 0, vocabulary.first + row) + generation);
+  }
+  if (context.recording()) {
+    // rows lie far apart, and the first tokens' are the first touch of their pages
+#pragma omp parallel for schedule(static)
+    for (std::size_t row = 0; row < vocabulary.size(); ++row) {
+      std::copy_n(rows.data() + row * n, n,
+                  trace_row((*context.trace)[logits.values], 0, vocabulary.first + row) + generation);
     }
   }
   std::vector<std::int64_t> largest = mine;
