@@ -1,6 +1,7 @@
 #include "commitment/transposed_transform.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <stdexcept>
 
@@ -22,8 +23,9 @@ void read_as(const std::byte* from, std::size_t count, F* to) {
   }
 }
 
-constexpr std::size_t size_of_type[] = {sizeof(std::int16_t), sizeof(std::uint16_t), sizeof(std::int32_t),
-                                        sizeof(std::int64_t)};
+/// By type_number().
+constexpr std::array size_of_type{sizeof(std::int16_t), sizeof(std::uint16_t), sizeof(std::int32_t),
+                                  sizeof(std::int64_t)};
 
 template <class T>
 constexpr std::uint8_t type_number() {
