@@ -16,11 +16,9 @@ constexpr std::size_t slot_bytes = TransposedTransform::rows_at_once * sizeof(F)
 
 template <class T>
 void read_as(const std::byte* from, std::size_t count, F* to) {
-  for (std::size_t row = 0; row < count; ++row) {
-    T value;
-    std::memcpy(&value, from + row * sizeof(T), sizeof(T));
-    to[row] = F::from_signed(static_cast<std::int64_t>(value));
-  }
+  std::array<T, TransposedTransform::rows_at_once> values;  // the bytes are not aligned
+  std::memcpy(values.data(), from, count * sizeof(T));
+  to_field(std::span<const T>(values).first(count), to);
 }
 
 /// By type_number().

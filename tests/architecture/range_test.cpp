@@ -4,6 +4,7 @@
 
 #include "cluster/thread_communicator.hpp"
 #include "model/integer_model.hpp"
+#include "subprotocols/inference.hpp"
 
 #include "../model/random_model.hpp"
 #include "naive_inference.hpp"
@@ -84,6 +85,41 @@ TEST(Range, residual_stream) {
                      words("residual stream after attention", bounds));
   expect_range_error([](Model& m) { raise(m.parameters[b2].values(), 34), m.exponents.b2 = 0; },
                      words("residual stream after MLP", bounds));
+}
+
+/// Every rank learns of a violation with the rows that it gathers, long or short, before anybody computes with them.
+TEST(Range, a_gathering_ends_where_one_rank_has_left_a_range) {
+  for (const std::size_t row_size : {std::size_t{1}, std::size_t{1} << 17}) {
+    for (const int wrong : {-1, 0, 2}) {
+      std::vector<std::string> messages(3);
+      run_ranks(3, [&](Communicator& comm) {
+        const Parameters parameters;
+        RangeGuard guard;
+        SharedBytes gathered;
+        const InferenceContext context{parameters, comm, guard, nullptr, 1, 0, &gathered};
+        const Dimension rows = Dimension::outer(4);
+        if (comm.rank() == wrong) {
+          guard.check("q", 40000, int16_bounds);
+        }
+        const std::vector<std::int16_t> mine(context.owned(rows).size() * row_size,
+                                             static_cast<std::int16_t>(comm.rank()));
+        try {
+          const std::vector<std::int16_t> all = context.gather(rows, row_size, mine);
+          std::vector<std::int16_t> expected;
+          for (int rank = 0; rank < 3; ++rank) {
+            expected.insert(expected.end(), owned_rows(rows, rank, 3).size() * row_size,
+                            static_cast<std::int16_t>(rank));
+          }
+          EXPECT_EQ(all, expected);
+        } catch (const RangeError& error) {
+          messages[static_cast<std::size_t>(comm.rank())] = error.what();
+        }
+      });
+      for (const std::string& message : messages) {
+        EXPECT_EQ(message, wrong < 0 ? "" : "q: value 40000 outside [-32768, 32767] of the quantized model");
+      }
+    }
+  }
 }
 
 TEST(Range, the_largest_violation_of_the_first_tensor_is_named) {
