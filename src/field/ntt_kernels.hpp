@@ -7,36 +7,42 @@
 
 namespace tessera {
 
-/// Twiddles of a transform of its own of 2^log_rows rows: [2^t - 1 + i] = w^i * 2^64 (Montgomery form), w of order
-/// 2^(t+1).
-std::vector<F> own_twiddles(unsigned log_rows);
-
-// twiddles[2^t - 1 + i] belongs to the butterflies of layer t with low index i.
-
-/// Twiddles of a transform's first layers. Roots of order 64 at most are powers of 2: those of some layers are given as
-/// exponents, too.
-class FirstTwiddles {
- public:
-  static constexpr unsigned order_of_two = 192;
-  FirstTwiddles(unsigned log_rows, Coset coset);
-  [[nodiscard]] const F* factors() const { return factors_.data(); }
-  /// factors()[k] = 2^(64 + exponents()[k]) in layers below power_layers().
-  [[nodiscard]] const std::uint8_t* exponents() const { return exponents_.data(); }
-  [[nodiscard]] unsigned power_layers() const { return power_layers_; }
-
- private:
-  std::vector<F> factors_;
-  std::vector<std::uint8_t> exponents_;
-  unsigned power_layers_;
+/// Layers [first, first + count) of a transform at once: a butterfly is on 2^count rows that are 2^first apart.
+struct TransformStep {
+  static constexpr unsigned most_layers = 4;  // roots of order 16 are powers of 2, and rows fit into registers
+  static constexpr std::size_t most_rows = std::size_t{1} << most_layers;
+  unsigned first;
+  unsigned count;
+  std::size_t offset;  ///< of its twiddles
 };
 
-/// The first layers of a transform, of 2^log_rows rows of `lanes` values that begin `stride` values apart. Only every
-/// 2^log_padding-th row need be there, log_padding <= log_rows.
-void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
-                      const FirstTwiddles& twiddles);
+/// Twiddles of a transform of 2^log_rows rows, step by step, in Montgomery form: butterfly i of a step multiplies row
+/// bit_reverse(k) by u^k, u = w^i of order 2^(first + count), and its own transform takes powers of 2 alone.
+class PassTwiddles {
+ public:
+  /// Only every 2^log_padding-th row need be there, log_padding <= log_rows.
+  explicit PassTwiddles(unsigned log_rows, unsigned log_padding = 0);
+  /// Those of `plain` for a coset: u times v^number, v of order 2^(first + count + log_count). In a later pass of a
+  /// transform slots with one low index are such a coset.
+  void set_coset(const PassTwiddles& plain, Coset coset);
 
-/// A transform of 2^log_rows rows of `lanes` values, in place.
-void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles);
+  [[nodiscard]] unsigned log_rows() const { return log_rows_; }
+  [[nodiscard]] unsigned log_padding() const { return log_padding_; }
+  [[nodiscard]] std::span<const TransformStep> steps() const { return steps_; }
+  [[nodiscard]] const F* factors(std::size_t step) const { return factors_.data() + steps_[step].offset; }
+  /// u = 1 in the first butterflies.
+  [[nodiscard]] bool unit() const { return unit_; }
+
+ private:
+  unsigned log_rows_;
+  unsigned log_padding_;
+  bool unit_ = true;
+  std::vector<TransformStep> steps_;
+  std::vector<F> factors_;
+};
+
+/// A transform of 2^log_rows rows of `lanes` values that begin `stride` values apart, in place.
+void transform_rows(F* rows, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles);
 
 /// Slots of `lanes` values: of every row `neighbours` side by side, `stride` values apart, rows `distance` values
 /// apart.

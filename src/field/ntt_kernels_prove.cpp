@@ -1,11 +1,12 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "field/ntt_kernels.hpp"
-#include "field/scale_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "field/ntt_kernels_prove.cpp"
@@ -16,14 +17,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Twiddles are given
-/// times 2^64 (Montgomery form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
-HWY_INLINE F multiply_shifted(F a, F twiddle) {
-  return a * twiddle * F::from_canonical(F::modulus - (std::uint64_t{1} << 32));
-}
-HWY_INLINE F add(F a, F b) { return a + b; }
-HWY_INLINE F subtract(F a, F b) { return a - b; }
-
+/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Vectors are weak between
+/// layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery form);
+/// multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
 template <class T>
 HWY_INLINE T load(const F* from);
 template <>
@@ -36,15 +32,112 @@ HWY_INLINE V load<V>(const F* from) {
 }
 HWY_INLINE void store(F value, F* to) { *to = value; }
 HWY_INLINE void store(V value, F* to) { hn::StoreU(value, Lanes(), words(to)); }
-template <class T>
-HWY_INLINE T repeat(F value);
-template <>
-HWY_INLINE F repeat<F>(F value) {
-  return value;
+HWY_INLINE F canonical(F a) { return a; }
+HWY_INLINE F add_weak(F a, F b) { return a + b; }
+HWY_INLINE F subtract(F a, F b) { return a - b; }
+
+/// body(std::integral_constant of i) for i < count
+template <std::size_t count, class Body>
+HWY_INLINE void unrolled(const Body& body) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (body(std::integral_constant<std::size_t, i>()), ...);
+  }(std::make_index_sequence<count>());
 }
-template <>
-HWY_INLINE V repeat<V>(F value) {
-  return hn::Set(Lanes(), value.value());
+
+/// x[i] *= twiddles[i], canonical.
+template <std::size_t count>
+HWY_INLINE void multiply_shifted(F* x, const F* twiddles) {
+  for (std::size_t i = 0; i < count; ++i) {
+    x[i] = x[i] * twiddles[i] * F::from_canonical(F::modulus - (std::uint64_t{1} << 32));
+  }
+}
+/// A product is a chain of steps that wait for each other; `count` chains go side by side, which compilers do not do
+/// and which is more than a processor looks ahead.
+template <std::size_t count>
+HWY_INLINE void multiply_shifted(V* x, const F* twiddles) {
+  V factor[count];
+  V factor_high[count];
+  V x_high[count];
+  V low[count];
+  V middle[count];
+  V cross[count];
+  V high[count];
+  const auto each = [](const auto& body) HWY_ATTR { unrolled<count>(body); };
+  each([&](auto i) HWY_ATTR { factor[i] = constant(twiddles[i].value()); });
+  each([&](auto i) HWY_ATTR { factor_high[i] = constant(twiddles[i].value() >> 32); });
+  each([&](auto i) HWY_ATTR { x_high[i] = hn::ShiftRight<32>(x[i]); });
+  each([&](auto i) HWY_ATTR { low[i] = multiply_low_halves(x[i], factor[i]); });
+  each([&](auto i) HWY_ATTR { middle[i] = multiply_low_halves(x_high[i], factor[i]); });
+  each([&](auto i) HWY_ATTR { cross[i] = multiply_low_halves(x[i], factor_high[i]); });
+  each([&](auto i) HWY_ATTR { high[i] = multiply_low_halves(x_high[i], factor_high[i]); });
+  each([&](auto i) HWY_ATTR { middle[i] = hn::Add(middle[i], hn::ShiftRight<32>(low[i])); });
+  each([&](auto i) HWY_ATTR { cross[i] = hn::Add(cross[i], hn::And(middle[i], epsilon())); });
+  each([&](auto i) HWY_ATTR {
+    high[i] = hn::Add(hn::Add(high[i], hn::ShiftRight<32>(middle[i])), hn::ShiftRight<32>(cross[i]));
+  });
+  each([&](auto i) HWY_ATTR { low[i] = hn::Or(hn::ShiftLeft<32>(cross[i]), hn::And(low[i], epsilon())); });
+  // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
+  each([&](auto i) HWY_ATTR { cross[i] = hn::Add(low[i], hn::ShiftLeft<32>(low[i])); });
+  each([&](auto i) HWY_ATTR { middle[i] = hn::Sub(cross[i], hn::ShiftRight<32>(cross[i])); });
+  each([&](auto i) HWY_ATTR { middle[i] = subtract_where(hn::Lt(cross[i], low[i]), middle[i], constant(1)); });
+  each([&](auto i) HWY_ATTR { x[i] = subtract(high[i], middle[i]); });
+}
+
+/// x * 2^exponent, canonical, 0 < exponent < 96.
+template <unsigned exponent>
+HWY_INLINE F times_power(F x) {
+  return x * F::from_canonical(2).power(exponent);
+}
+template <unsigned exponent>
+HWY_INLINE V times_power(V x) {
+  const auto times_epsilon = [](V half) HWY_ATTR { return hn::Sub(hn::ShiftLeft<32>(half), half); };
+  if constexpr (exponent < 32) {  // 2^64 = epsilon
+    return canonical(add_weak(hn::ShiftLeft<exponent>(x), times_epsilon(hn::ShiftRight<64 - exponent>(x))));
+  } else if constexpr (exponent < 64) {
+    return reduce({hn::ShiftLeft<exponent>(x), hn::ShiftRight<64 - exponent>(x)});
+  } else {  // 2^96 = -1
+    constexpr unsigned bits = exponent - 64;
+    return subtract(times_epsilon(hn::And(hn::ShiftLeft<bits>(x), epsilon())), hn::ShiftRight<32 - bits>(x));
+  }
+}
+
+constexpr unsigned order_of_two = 192;
+
+constexpr unsigned exponent_of(F power_of_two) {
+  unsigned exponent = 0;
+  for (F power = F::one(); power != power_of_two; power *= F::from_canonical(2)) {
+    ++exponent;
+  }
+  return exponent;
+}
+/// Roots of order 16 are powers of 2.
+template <unsigned log_order>
+constexpr unsigned root_exponent = exponent_of(F::root_of_unity(log_order));
+
+/// A transform of 2^layers elements, whose twiddles are powers of 2. x[1], x[3], ... are canonical.
+template <unsigned layers, class T>
+HWY_INLINE void short_transform(T* x) {
+  unrolled<layers>([&](auto layer) HWY_ATTR {
+    constexpr unsigned half = 1U << layer();
+    unrolled<(std::size_t{1} << layers) / 2>([&](auto butterfly) HWY_ATTR {
+      constexpr unsigned i = butterfly() % half;
+      constexpr unsigned first = butterfly() / half * 2 * half + i;
+      constexpr unsigned exponent = root_exponent<layer() + 1> * i % order_of_two;
+      T& x0 = x[first];
+      T& x1 = x[first + half];
+      T y = x1;
+      if constexpr (i > 0) {
+        y = times_power<exponent % (order_of_two / 2)>(x1);
+      } else if constexpr (half > 1) {
+        y = canonical(x1);
+      }
+      const T sum = add_weak(x0, y);
+      const T difference = subtract(x0, y);
+      constexpr bool negative = exponent >= order_of_two / 2;
+      x0 = negative ? difference : sum;
+      x1 = negative ? sum : difference;
+    });
+  });
 }
 
 /// Rows of a transform: row r begins at data + r * stride.
@@ -54,240 +147,87 @@ struct Rows {
   HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride; }
 };
 
-/// Multiplies by any twiddle.
-template <class T>
-struct ByFactor {
-  T factor;
-  HWY_INLINE explicit ByFactor(F twiddle) : factor(repeat<T>(twiddle)) {}
-  HWY_INLINE T operator()(T x) const { return multiply_shifted(x, factor); }
-};
-
-/// Multiplies by 2^(32*words + bits), bits < 32, in a third of the steps: 2^96 = -1.
-template <unsigned words>
-struct ByPower {
-  int bits;
-  HWY_INLINE V operator()(V x) const {
-    constexpr bool negative = words >= 3;
-    const V y = shifted(x);
-    return negative ? subtract(hn::Zero(Lanes()), y) : y;
+/// One butterfly: 2^layers rows, `distance` values apart. `unit`: all twiddles are 1, and the rows canonical. `last`:
+/// the results are to be canonical.
+template <class T, unsigned layers, bool unit, bool last>
+HWY_INLINE void butterfly(F* rows, std::size_t distance, const F* twiddles) {
+  constexpr std::size_t count = std::size_t{1} << layers;
+  constexpr std::size_t side_by_side = std::min<std::size_t>(count, 8);
+  T x[count];
+  unrolled<count>([&](auto row) HWY_ATTR { x[row] = load<T>(rows + row * distance); });
+  if constexpr (!unit) {
+    multiply_shifted<side_by_side - 1>(x + 1, twiddles + 1);  // that of row 0 is 1
+    unrolled<count / side_by_side - 1>([&](auto before) HWY_ATTR {
+      constexpr std::size_t first = (before() + 1) * side_by_side;
+      multiply_shifted<side_by_side>(x + first, twiddles + first);
+    });
   }
-
- private:
-  HWY_INLINE static V times_epsilon(V half) { return hn::Sub(hn::ShiftLeft<32>(half), half); }
-  // x * 2^bits = low + middle*2^32 + top*2^64, all below 2^32
-  [[nodiscard]] HWY_INLINE V shifted(V x) const {
-    const V middle_and_low = hn::ShiftLeftSame(x, bits);
-    const V top_and_middle = hn::ShiftRightSame(x, 32 - bits);
-    const V top = hn::ShiftRight<32>(top_and_middle);
-    if constexpr (words % 3 == 0) {  // 2^64 = epsilon
-      return canonical(add_weak(middle_and_low, times_epsilon(top)));
-    } else if constexpr (words % 3 == 1) {
-      return reduce({hn::ShiftLeft<32>(middle_and_low), top_and_middle});
-    } else {  // 2^96 = -1
-      return subtract(times_epsilon(hn::And(middle_and_low, epsilon())), top_and_middle);
-    }
-  }
-};
-
-/// The twiddles of a butterfly: of its own layer, and of its upper two in the layer above.
-template <class Low, class Even, class Odd>
-struct Twiddles {
-  Low low;
-  Even even;
-  Odd odd;
-};
-
-/// Twiddles [2^t - 1 + i] of layer t.
-struct Layer {
-  const F* twiddles;
-  std::size_t half;  ///< 2^t: a butterfly is on rows `half` apart
-  /// Twiddles of butterfly i on two rows, or on four.
-  template <class T, std::size_t rows>
-  [[nodiscard]] HWY_INLINE auto factors(std::size_t i) const {
-    const ByFactor<T> low(twiddles[half - 1 + i]);
-    if constexpr (rows == 2) {
-      return Twiddles{low, low, low};
-    } else {
-      return Twiddles{low, ByFactor<T>(twiddles[2 * half - 1 + i]), ByFactor<T>(twiddles[3 * half - 1 + i])};
-    }
-  }
-  /// body() of them
-  template <std::size_t rows, class Body>
-  HWY_INLINE void with(std::size_t i, const Body& body) const {
-    body(factors<V, rows>(i));
-  }
-};
-
-/// body(std::integral_constant of `value`), for 0 <= value < count.
-template <unsigned count, class Body>
-HWY_INLINE void with_constant(unsigned value, const Body& body) {
-  if constexpr (count == 1) {
-    body(std::integral_constant<unsigned, 0>());
-  } else if (value == count - 1) {
-    body(std::integral_constant<unsigned, count - 1>());
-  } else {
-    with_constant<count - 1>(value, body);
-  }
+  short_transform<layers>(x);
+  unrolled<count>([&](auto row) HWY_ATTR { store(last ? canonical(x[row]) : x[row], rows + row * distance); });
 }
 
-/// The same where this layer's twiddles are powers of 2.
-struct LowPowers : Layer {
-  const std::uint8_t* exponents;
-  template <std::size_t rows, class Body>
-  HWY_INLINE void with(std::size_t i, const Body& body) const {
-    const unsigned exponent = exponents[half - 1 + i];
-    with_constant<6>(exponent / 32, [&](auto words) {
-      const auto others = factors<V, rows>(i);
-      body(Twiddles{ByPower<words()>{static_cast<int>(exponent % 32)}, others.even, others.odd});
-    });
-  }
-};
-
-/// The same where those of the layer above are as well. One exponent says all: i's in this layer is twice as large, the
-/// odd one is 48 or 144 more.
-struct AllPowers : Layer {
-  const std::uint8_t* exponents;
-  template <std::size_t rows, class Body>
-  HWY_INLINE void with(std::size_t i, const Body& body) const {
-    const unsigned exponent = exponents[2 * half - 1 + i];
-    constexpr unsigned order = FirstTwiddles::order_of_two;
-    const bool far = (exponents[2] + order - exponents[1]) % order != 48;  // the root of order 4
-    with_constant<12>(exponent / 16, [&](auto place) {
-      constexpr unsigned sixteen = place();
-      const auto bits = [&](unsigned more) { return static_cast<int>(exponent % 16 + more % 2 * 16); };
-      const ByPower<sixteen % 6> low{2 * bits(0)};
-      const ByPower<sixteen / 2> even{bits(sixteen)};
-      const ByPower<(sixteen + 3) % 12 / 2> odd{bits(sixteen + 3)};
-      if (far) {
-        body(Twiddles{low, even, ByPower<(sixteen + 9) % 12 / 2>{odd.bits}});
-      } else {
-        body(Twiddles{low, even, odd});
-      }
-    });
-  }
-};
-
-/// (x0, x1) := (x0 + w*x1, x0 - w*x1) with low index i, from rows first, first + half.
-template <class T>
-struct Pair {
-  static constexpr std::size_t rows = 2;
-  T x0, x1;
-  HWY_INLINE Pair(Rows in, std::size_t first, std::size_t half, std::size_t lane)
-      : x0(load<T>(in[first] + lane)), x1(load<T>(in[first + half] + lane)) {}
-  template <class Any>
-  HWY_INLINE void transform(const Any& twiddles, Rows out, std::size_t first, std::size_t half,
-                            std::size_t lane) const {
-    const T y = twiddles.low(x1);
-    store(add(x0, y), out[first] + lane);
-    store(subtract(x0, y), out[first + half] + lane);
-  }
-};
-
-/// Two layers at once on four rows: (0,1) and (2,3), then (0,2) and (1,3).
-template <class T>
-struct Quad {
-  static constexpr std::size_t rows = 4;
-  T x0, x1, x2, x3;
-  HWY_INLINE Quad(Rows in, std::size_t first, std::size_t half, std::size_t lane)
-      : x0(load<T>(in[first] + lane)),
-        x1(load<T>(in[first + half] + lane)),
-        x2(load<T>(in[first + 2 * half] + lane)),
-        x3(load<T>(in[first + 3 * half] + lane)) {}
-  template <class Any>
-  HWY_INLINE void transform(const Any& twiddles, Rows out, std::size_t first, std::size_t half,
-                            std::size_t lane) const {
-    const T y1 = twiddles.low(x1);
-    const T y3 = twiddles.low(x3);
-    const T a0 = add(x0, y1);
-    const T a1 = subtract(x0, y1);
-    const T b2 = twiddles.even(add(x2, y3));
-    const T b3 = twiddles.odd(subtract(x2, y3));
-    store(add(a0, b2), out[first] + lane);
-    store(add(a1, b3), out[first + half] + lane);
-    store(subtract(a0, b2), out[first + 2 * half] + lane);
-    store(subtract(a1, b3), out[first + 3 * half] + lane);
-  }
-};
-
-/// All butterflies of a step on the rows.
-template <template <class> class Butterfly, class AnyLayer>
-HWY_INLINE void step(Rows in, Rows out, AnyLayer layer, std::size_t row_count, std::size_t lanes) {
+/// All butterflies of `layers` layers from the one with half = 2^layer on.
+template <unsigned layers, bool unit, bool last>
+void step(Rows rows, std::size_t half, std::size_t row_count, std::size_t lanes, const F* twiddles) {
   const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
-  const std::size_t half = layer.half;
-  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * half) {
+  const std::size_t distance = half * rows.stride;
+  for (std::size_t block = 0; block < row_count; block += half << layers) {
     for (std::size_t i = 0; i < half; ++i) {
-      layer.template with<Butterfly<F>::rows>(i, [&](const auto& twiddles) {
-        for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
-          Butterfly<V>(in, block + i, half, lane).transform(twiddles, out, block + i, half, lane);
-        }
-      });
+      F* const first = rows[block + i];
+      const F* const own = twiddles + (i << layers);
+      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
+        butterfly<V, layers, unit, last>(first + lane, distance, own);
+      }
       for (std::size_t lane = vectors; lane < lanes; ++lane) {
-        Butterfly<F>(in, block + i, half, lane)
-            .transform(layer.template factors<F, Butterfly<F>::rows>(i), out, block + i, half, lane);
+        butterfly<F, layers, unit, last>(first + lane, distance, own);
       }
     }
   }
 }
 
-/// The first step after padding, in place: only every layer.half-th row is there, and what the layers below would make
-/// of it is its copies.
-template <template <class> class Butterfly, class AnyLayer>
-HWY_INLINE void padded_step(Rows rows, AnyLayer layer, std::size_t row_count, std::size_t lanes) {
-  const std::size_t half = layer.half;
-  for (std::size_t block = 0; block < row_count; block += Butterfly<F>::rows * half) {
-    for (std::size_t row = 0; row < Butterfly<F>::rows && half > 1; ++row) {
-      for (std::size_t i = 1; i < half; ++i) {
-        std::copy_n(rows[block + row * half], lanes, rows[block + row * half + i]);
-      }
-    }
-  }
-  step<Butterfly>(rows, rows, layer, row_count, lanes);
-}
-
-void transform_padded_kernel(F* data, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
-                             const FirstTwiddles& twiddles) {
-  const Rows rows{data, stride};
-  const std::size_t count = std::size_t{1} << log_rows;
-  const std::uint8_t* const exponents = twiddles.exponents();
-  // body(layer t, by what its twiddles are)
-  const auto with_layer = [&](unsigned t, unsigned layers, const auto& body) {
-    const Layer layer{twiddles.factors(), std::size_t{1} << t};
-    if (layers == 2 && t + layers <= twiddles.power_layers()) {
-      body(AllPowers{layer, exponents});
-    } else if (t < twiddles.power_layers()) {
-      body(LowPowers{layer, exponents});
-    } else {
-      body(layer);
-    }
-  };
-  unsigned t = log_padding;
-  if (t == log_rows) {  // a constant
-    for (std::size_t row = 1; row < count; ++row) {
-      std::copy_n(rows[0], lanes, rows[row]);
-    }
-  } else if ((log_rows - t) % 2 == 1) {
-    with_layer(t, 1, [&](auto layer) { padded_step<Pair>(rows, layer, count, lanes); });
-    ++t;
+template <unsigned layers>
+HWY_INLINE void step(Rows rows, const PassTwiddles& twiddles, std::size_t index, std::size_t lanes) {
+  const std::size_t half = std::size_t{1} << twiddles.steps()[index].first;
+  const std::size_t count = std::size_t{1} << twiddles.log_rows();
+  const F* const factors = twiddles.factors(index);
+  const bool last = index + 1 == twiddles.steps().size();
+  if (half == 1 && twiddles.unit()) {
+    last ? step<layers, true, true>(rows, half, count, lanes, factors)
+         : step<layers, true, false>(rows, half, count, lanes, factors);
   } else {
-    with_layer(t, 2, [&](auto layer) { padded_step<Quad>(rows, layer, count, lanes); });
-    t += 2;
-  }
-  for (; t < log_rows; t += 2) {
-    with_layer(t, 2, [&](auto layer) { step<Quad>(rows, rows, layer, count, lanes); });
+    last ? step<layers, false, true>(rows, half, count, lanes, factors)
+         : step<layers, false, false>(rows, half, count, lanes, factors);
   }
 }
 
-void transform_rows_kernel(F* data, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  const Rows rows{data, lanes};
-  const std::size_t count = std::size_t{1} << log_rows;
-  const auto layer_at = [&](unsigned t) { return Layer{twiddles, std::size_t{1} << t}; };
-  unsigned t = 0;
-  if (log_rows % 2 == 1) {
-    step<Pair>(rows, rows, layer_at(t), count, lanes);
-    ++t;
+void transform_rows_kernel(F* data, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles) {
+  const Rows rows{data, stride};
+  // after padding every 2^log_padding-th row is there, and what the layers below would make of it is its copies
+  const std::size_t copies = std::size_t{1} << twiddles.log_padding();
+  for (std::size_t row = 0; row >> twiddles.log_rows() == 0 && copies > 1; row += copies) {
+    for (std::size_t i = 1; i < copies; ++i) {
+      std::copy_n(rows[row], lanes, rows[row + i]);
+    }
   }
-  for (; t < log_rows; t += 2) {
-    step<Quad>(rows, rows, layer_at(t), count, lanes);
+  for (std::size_t index = 0; index < twiddles.steps().size(); ++index) {
+    switch (twiddles.steps()[index].count) {
+      case 1: step<1>(rows, twiddles, index, lanes); break;
+      case 2: step<2>(rows, twiddles, index, lanes); break;
+      case 3: step<3>(rows, twiddles, index, lanes); break;
+      default: step<4>(rows, twiddles, index, lanes);
+    }
+  }
+}
+
+/// products[i] = factors[i mod 16] * values[i]
+void scale_by_pattern_kernel(const F* factors, const F* values, std::size_t count, F* products) {
+  constexpr std::size_t period = TransformStep::most_rows;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(Lanes()) <= count; i += hn::Lanes(Lanes())) {
+    store(multiply(load<V>(values + i), load<V>(factors + i % period)), products + i);
+  }
+  for (; i < count; ++i) {
+    products[i] = factors[i % period] * values[i];
   }
 }
 
@@ -334,52 +274,56 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tessera {
-namespace {
 
-constexpr unsigned log_of_powers = 6;  // roots of order 2^6 are powers of 2
+HWY_EXPORT(transform_rows_kernel);
+HWY_EXPORT(scale_by_pattern_kernel);
+HWY_EXPORT(take_rows_kernel);
+HWY_EXPORT(put_rows_kernel);
 
-unsigned exponent_of(F power_of_two) {
-  const F two = F::from_canonical(2);
-  unsigned exponent = 0;
-  for (F power = F::one(); power != power_of_two; power *= two) {
-    ++exponent;
+PassTwiddles::PassTwiddles(unsigned log_rows, unsigned log_padding) : log_rows_(log_rows), log_padding_(log_padding) {
+  const unsigned layers = log_rows - log_padding;
+  const unsigned count = (layers + TransformStep::most_layers - 1) / TransformStep::most_layers;
+  for (unsigned i = 0, first = log_padding; i < count; ++i) {  // as even as can be, short ones first
+    steps_.push_back({first, (log_rows - first) / (count - i), factors_.size()});
+    first += steps_.back().count;
+    factors_.resize(factors_.size() + (std::size_t{1} << first));
   }
-  return exponent;
-}
-
-}  // namespace
-
-FirstTwiddles::FirstTwiddles(unsigned log_rows, Coset coset) : factors_(own_twiddles(log_rows)) {
-  for (; coset.log_count > 0 && coset.number % 2 == 0; --coset.log_count) {
-    coset.number /= 2;
-  }
-  power_layers_ = log_of_powers - std::min(log_of_powers, coset.log_count);
-  for (unsigned t = 0; t < std::max(log_rows, power_layers_); ++t) {
-    const std::size_t first = (std::size_t{1} << t) - 1;
-    const F shift = F::root_of_unity(t + 1 + coset.log_count).power(coset.number);
-    if (t < log_rows && coset.number != 0) {
-      scale(shift, factors_.data() + first, first + 1, factors_.data() + first);
-    }
-    if (t < power_layers_) {
-      const unsigned of_root = exponent_of(F::root_of_unity(t + 1));
-      for (unsigned i = 0, exponent = exponent_of(shift); i <= first; ++i, exponent += of_root) {
-        exponents_.push_back(static_cast<std::uint8_t>(exponent % order_of_two));
+  for (const TransformStep& step : steps_) {
+    const F root = F::root_of_unity(step.first + step.count);
+    F own = F::one();
+    for (std::size_t i = 0; i >> step.first == 0; ++i, own *= root) {
+      F power = F::from_canonical(0xFFFFFFFF);  // 2^64
+      for (std::size_t k = 0; k >> step.count == 0; ++k, power *= own) {
+        factors_[step.offset + (i << step.count) + bit_reverse(k, step.count)] = power;
       }
     }
   }
 }
 
-HWY_EXPORT(transform_padded_kernel);
-HWY_EXPORT(transform_rows_kernel);
-HWY_EXPORT(take_rows_kernel);
-HWY_EXPORT(put_rows_kernel);
-
-void transform_padded(F* rows, std::size_t stride, unsigned log_padding, unsigned log_rows, std::size_t lanes,
-                      const FirstTwiddles& twiddles) {
-  HWY_DYNAMIC_DISPATCH(transform_padded_kernel)(rows, stride, log_padding, log_rows, lanes, twiddles);
+void PassTwiddles::set_coset(const PassTwiddles& plain, Coset coset) {
+  *this = plain;
+  unit_ = coset.number == 0;
+  if (unit_) {
+    return;
+  }
+  for (const TransformStep& step : steps_) {
+    const F shift = F::root_of_unity(step.first + step.count + coset.log_count).power(coset.number);
+    std::array<F, TransformStep::most_rows> pattern;
+    F power = F::one();
+    for (std::size_t k = 0; k >> step.count == 0; ++k, power *= shift) {
+      pattern[bit_reverse(k, step.count)] = power;
+    }
+    for (std::size_t i = std::size_t{1} << step.count; i < pattern.size(); ++i) {
+      pattern[i] = pattern[i - (std::size_t{1} << step.count)];
+    }
+    HWY_DYNAMIC_DISPATCH(scale_by_pattern_kernel)
+    (pattern.data(), plain.factors_.data() + step.offset, std::size_t{1} << (step.first + step.count),
+     factors_.data() + step.offset);
+  }
 }
-void transform_rows(F* rows, unsigned log_rows, std::size_t lanes, const F* twiddles) {
-  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, log_rows, lanes, twiddles);
+
+void transform_rows(F* rows, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles) {
+  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, stride, lanes, twiddles);
 }
 
 void take_rows(const F* from, const SlotGrid& grid, F* to) { HWY_DYNAMIC_DISPATCH(take_rows_kernel)(from, grid, to); }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "field/ntt_kernels.hpp"
-#include "field/scale_kernels.hpp"
 
 namespace tessera {
 namespace {
@@ -54,21 +53,13 @@ std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned 
   return plan;
 }
 
-/// The twiddles of a later pass for slots with low index `low`: those of a transform of its own times
-/// w^(coset.number + 2^coset.log_count * low), w of order 2^(pass.first + t + 1 + coset.log_count).
-void shift_twiddles(const std::vector<F>& own, Pass pass, std::size_t low, Coset coset, std::span<F> twiddles) {
-  F shift = F::root_of_unity(pass.first + pass.count + coset.log_count).power(coset.number + (low << coset.log_count));
-  for (unsigned t = pass.count; t-- > 0; shift *= shift) {
-    const std::size_t first = (std::size_t{1} << t) - 1;
-    scale(shift, own.data() + first, std::size_t{1} << t, twiddles.data() + first);
-  }
-}
-
 /// Layers [0, pass.count): neighbouring slots. They hold coefficients that are far apart; as many neighbours of these
 /// as fit in the cache are put in at once.
 void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
                 Pass pass, Coset coset, const PutCoefficients& put) {
-  const FirstTwiddles twiddles(pass.count, coset);
+  const PassTwiddles plain(pass.count, log_padding);
+  PassTwiddles twiddles = plain;
+  twiddles.set_coset(plain, coset);
   const unsigned log_distance = log_length - pass.count;
   const std::size_t group = stride << pass.count;
   const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes() / (group * sizeof(F)), 1, 32));
@@ -80,7 +71,7 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
     }
     for (std::size_t i = 0; i < neighbours; ++i) {
       const std::size_t place = put ? bit_reverse(first + i, log_distance) : first + i;
-      transform_padded(data.data() + place * group, stride, log_padding, pass.count, lanes, twiddles);
+      transform_rows(data.data() + place * group, stride, lanes, twiddles);
     }
   }
 }
@@ -88,7 +79,7 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
 /// Layers that pair slots further apart. Slots with neighbouring low indices lie side by side: as many of them as fit
 /// in the cache are moved there and back together, which touches a page less often.
 void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
-  const std::vector<F> own = own_twiddles(pass.count);
+  const PassTwiddles plain(pass.count);
   const std::size_t rows = std::size_t{1} << pass.count;
   const std::size_t lows = std::size_t{1} << pass.first;
   const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
@@ -97,7 +88,7 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
   const std::size_t neighbours = std::min(fitting, lows);
 #pragma omp parallel
   {
-    RawVector<F> twiddles(neighbours * rows);
+    std::vector<PassTwiddles> twiddles(neighbours, plain);
     RawVector<F> scratch(neighbours * rows * lanes);
     std::size_t filled = lows;  // the low index that `twiddles` begin with
 #pragma omp for schedule(static)
@@ -106,13 +97,13 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
       const std::size_t block = group % blocks;
       F* const first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
       for (std::size_t i = 0; i < neighbours && filled != low; ++i) {
-        shift_twiddles(own, pass, low + i, coset, std::span(twiddles).subspan(i * rows, rows));
+        twiddles[i].set_coset(plain, {coset.number + ((low + i) << coset.log_count), coset.log_count + pass.first});
       }
       filled = low;
       const SlotGrid grid{lows * stride, stride, rows, neighbours, lanes};
       take_rows(first, grid, scratch.data());
       for (std::size_t i = 0; i < neighbours; ++i) {
-        transform_rows(scratch.data() + i * rows * lanes, pass.count, lanes, twiddles.data() + i * rows);
+        transform_rows(scratch.data() + i * rows * lanes, lanes, lanes, twiddles[i]);
       }
       put_rows(scratch.data(), grid, first, data.size_bytes() >= streamed_bytes);
     }
@@ -120,18 +111,6 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
 }
 
 }  // namespace
-
-std::vector<F> own_twiddles(unsigned log_rows) {
-  std::vector<F> twiddles(std::size_t{1} << log_rows);
-  for (unsigned t = 0; t < log_rows; ++t) {
-    const F root = F::root_of_unity(t + 1);
-    F power = F::from_canonical(0xFFFFFFFF);
-    for (std::size_t i = 0; i >> t == 0; ++i, power *= root) {
-      twiddles[(std::size_t{1} << t) - 1 + i] = power;
-    }
-  }
-  return twiddles;
-}
 
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
          Coset coset, const PutCoefficients& put) {

@@ -33,12 +33,11 @@ class PointEvaluation {
 
  private:
   std::size_t lanes_;
-  unsigned log_padding_;
   unsigned log_rows_;
   unsigned log_parts_;
   std::vector<std::size_t> rows_;  ///< of a part, for each position
   std::vector<F> steps_;           ///< omega^position
-  FirstTwiddles twiddles_;
+  PassTwiddles twiddles_;
   std::vector<F> values_;
 };
 

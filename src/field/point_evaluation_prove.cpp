@@ -27,10 +27,9 @@ unsigned choose_log_rows(unsigned log_length, std::size_t lanes, unsigned log_pa
 PointEvaluation::PointEvaluation(unsigned log_length, std::size_t lanes, unsigned log_padding,
                                  std::span<const std::size_t> positions)
     : lanes_(lanes),
-      log_padding_(log_padding),
       log_rows_(choose_log_rows(log_length, lanes, log_padding)),
       log_parts_(log_length - log_rows_),
-      twiddles_(log_rows_, {}),
+      twiddles_(log_rows_, log_padding),
       values_(positions.size() * lanes) {
   const F root = F::root_of_unity(log_length);
   for (const std::size_t position : positions) {
@@ -58,7 +57,7 @@ void PointEvaluation::add(Parts which, std::span<F> parts) {
     for (std::size_t i = 0; i < parts.size() / part_size(); ++i) {
       const std::size_t part = which.first + i * which.stride;
       F* const rows = parts.data() + i * part_size();
-      transform_padded(rows, lanes_, log_padding_, log_rows_, lanes_, twiddles_);
+      transform_rows(rows, lanes_, lanes_, twiddles_);
       for (std::size_t j = 0; j < rows_.size(); ++j) {
         powers[j] = part == known && part > 0 ? powers[j] * strides[j] : steps_[j].power(part);
         add_scaled(powers[j], rows + rows_[j] * lanes_, lanes_, sums.data() + j * lanes_);

@@ -114,6 +114,9 @@ TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
     compare(8, 8, 0);
     compare(6, 8, 1);
     compare(5, 35, 2);
+    compare(1, 8, 0);
+    compare(2, 8, 0);
+    compare(10, 8, 1);
   });
 }
 
