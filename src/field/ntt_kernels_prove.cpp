@@ -17,9 +17,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Vectors are weak between
-/// layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery form);
-/// multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Vectors are weak
+/// between layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery
+/// form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
 template <class T>
 HWY_INLINE T load(const F* from);
 template <>
@@ -39,9 +39,8 @@ HWY_INLINE F subtract(F a, F b) { return a - b; }
 /// body(std::integral_constant of i) for i < count
 template <std::size_t count, class Body>
 HWY_INLINE void unrolled(const Body& body) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (body(std::integral_constant<std::size_t, i>()), ...);
-  }(std::make_index_sequence<count>());
+  [&]<std::size_t... i>(std::index_sequence<i...>) { (body(std::integral_constant<std::size_t, i>()), ...); }
+  (std::make_index_sequence<count>());
 }
 
 /// x[i] *= twiddles[i], canonical.
@@ -211,10 +210,17 @@ void transform_rows_kernel(F* data, std::size_t stride, std::size_t lanes, const
   }
   for (std::size_t index = 0; index < twiddles.steps().size(); ++index) {
     switch (twiddles.steps()[index].count) {
-      case 1: step<1>(rows, twiddles, index, lanes); break;
-      case 2: step<2>(rows, twiddles, index, lanes); break;
-      case 3: step<3>(rows, twiddles, index, lanes); break;
-      default: step<4>(rows, twiddles, index, lanes);
+      case 1:
+        step<1>(rows, twiddles, index, lanes);
+        break;
+      case 2:
+        step<2>(rows, twiddles, index, lanes);
+        break;
+      case 3:
+        step<3>(rows, twiddles, index, lanes);
+        break;
+      default:
+        step<4>(rows, twiddles, index, lanes);
     }
   }
 }
