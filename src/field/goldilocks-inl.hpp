@@ -46,14 +46,14 @@ HWY_INLINE V multiply_low_halves(V a, V b) {
 #endif
 }
 
-/// low + 2^64*high, both weak mod p where such values are added.
+/// low + 2^64*high.
 struct Wide {
   V low;
   V high;
 };
 
 /// a*b of any 64-bit lanes.
-HWY_INLINE Wide multiply_wide(V a, V b) {
+HWY_INLINE Wide multiply_full(V a, V b) {
   const V a_high = hn::ShiftRight<32>(a);
   const V b_high = hn::ShiftRight<32>(b);
   const V low_low = multiply_low_halves(a, b);
@@ -64,25 +64,81 @@ HWY_INLINE Wide multiply_wide(V a, V b) {
   return {hn::Or(hn::ShiftLeft<32>(cross), hn::And(low_low, epsilon())), high};
 }
 
-/// Adds a product of a weak and a canonical factor (high part <= 2^64 - 2^32 - 1: neither carry overflows).
-HWY_INLINE Wide add_product(Wide sum, V a, V b) {
-  const Wide product = multiply_wide(a, b);
+/// difference + 2^64*low of 32 bits, weak: 2^64 = 2^32 - 1 mod p.
+HWY_INLINE V add_times_epsilon(V difference, V low) {
+  const V term = hn::Sub(hn::ShiftLeft<32>(low), low);
+  const V sum = hn::Add(difference, term);
+  return add_where(hn::Lt(sum, term), sum, epsilon());
+}
+/// Weak result: 2^96 = -1 mod p.
+HWY_INLINE V reduce_weak(Wide value) {
+  const V high_high = hn::ShiftRight<32>(value.high);
+  const V difference = subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
+  return add_times_epsilon(difference, hn::And(value.high, epsilon()));
+}
+
+// Sums of products before reduction: add_product() up to 2^10 times, and any number of times if the sum is carried() in
+// between.
+#ifdef TESSERA_IFMA
+/// at_0 + 2^52*at_52 + 2^104*at_104: halves of products of 52 bits are added up where they belong, and nothing is
+/// carried. A product adds less than 3*2^52 to a part.
+struct Products {
+  V at_0;
+  V at_52;
+  V at_104;
+};
+HWY_INLINE Products no_product() {
+  const V zero = constant(0);
+  return {zero, zero, zero};
+}
+/// a*b of any 64-bit lanes.
+HWY_INLINE Products add_product(Products sum, V a, V b) {
+  const V a_high = hn::ShiftRight<52>(a);
+  const V b_high = hn::ShiftRight<52>(b);
+  sum.at_0 = add_low_52(sum.at_0, a, b);
+  sum.at_52 = add_high_52(sum.at_52, a, b);
+  sum.at_104 = add_high_52(sum.at_104, a, b_high);
+  sum.at_52 = add_low_52(sum.at_52, a, b_high);
+  sum.at_104 = add_high_52(sum.at_104, a_high, b);
+  sum.at_52 = add_low_52(sum.at_52, a_high, b);
+  sum.at_104 = add_low_52(sum.at_104, a_high, b_high);
+  return sum;
+}
+HWY_INLINE Products multiply_wide(V a, V b) { return add_product(no_product(), a, b); }
+/// The same sum with the two lower parts below 2^52.
+HWY_INLINE Products carried(Products sum) {
+  const V mask = constant((std::uint64_t{1} << 52) - 1);
+  const V middle = hn::Add(sum.at_52, hn::ShiftRight<52>(sum.at_0));
+  return {hn::And(sum.at_0, mask), hn::And(middle, mask), hn::Add(sum.at_104, hn::ShiftRight<52>(middle))};
+}
+/// Weak result.
+HWY_INLINE V reduce_weak(Products value) {
+  const V shifted = hn::ShiftLeft<52>(value.at_52);
+  const V sum = hn::Add(value.at_0, shifted);
+  const V low = add_where(hn::Lt(sum, shifted), sum, epsilon());
+  const V at_96 = hn::Add(hn::ShiftRight<44>(value.at_52), hn::ShiftLeft<8>(value.at_104));
+  const V difference = subtract_where(hn::Lt(low, at_96), hn::Sub(low, at_96), epsilon());
+  return add_times_epsilon(difference, hn::And(hn::ShiftRight<12>(value.at_52), epsilon()));
+}
+#else
+/// Weak mod p.
+using Products = Wide;
+HWY_INLINE Products no_product() { return {constant(0), constant(0)}; }
+HWY_INLINE Products multiply_wide(V a, V b) { return multiply_full(a, b); }
+/// a weak, b canonical (high part <= 2^64 - 2^32 - 1: neither carry overflows).
+HWY_INLINE Products add_product(Products sum, V a, V b) {
+  const Wide product = multiply_full(a, b);
   const V low = hn::Add(sum.low, product.low);
   const V high = add_where(hn::Lt(low, sum.low), product.high, constant(1));
   const V total = hn::Add(sum.high, high);
   return {low, add_where(hn::Lt(total, high), total, epsilon())};
 }
-
-/// Weak result: 2^64 = 2^32 - 1 and 2^96 = -1 mod p.
-HWY_INLINE V reduce_weak(Wide value) {
-  const V high_high = hn::ShiftRight<32>(value.high);
-  const V high_low = hn::And(value.high, epsilon());
-  const V difference = subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
-  const V term = hn::Sub(hn::ShiftLeft<32>(high_low), high_low);
-  const V sum = hn::Add(difference, term);
-  return add_where(hn::Lt(sum, term), sum, epsilon());
-}
+HWY_INLINE Products carried(Products sum) { return sum; }
+#endif
 HWY_INLINE V reduce(Wide value) { return canonical(reduce_weak(value)); }
+#ifdef TESSERA_IFMA
+HWY_INLINE V reduce(Products value) { return canonical(reduce_weak(value)); }
+#endif
 
 /// 7*a, canonical.
 HWY_INLINE V times_seven(V a) {
@@ -94,16 +150,6 @@ HWY_INLINE V times_seven(V a) {
 }
 
 HWY_INLINE V multiply(V a, V b) { return reduce(multiply_wide(a, b)); }
-
-/// a*b / 2^64 mod p (Montgomery): fewer steps than multiply().
-HWY_INLINE V multiply_shifted(V a, V b) {
-  const Wide product = multiply_wide(a, b);
-  // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
-  const V quotient = hn::Add(product.low, hn::ShiftLeft<32>(product.low));
-  V away = hn::Sub(quotient, hn::ShiftRight<32>(quotient));
-  away = subtract_where(hn::Lt(quotient, product.low), away, constant(1));
-  return subtract(product.high, away);
-}
 
 HWY_INLINE const std::uint64_t* words(const F* values) { return reinterpret_cast<const std::uint64_t*>(values); }
 HWY_INLINE std::uint64_t* words(F* values) { return reinterpret_cast<std::uint64_t*>(values); }

@@ -8,6 +8,8 @@
 
 #include <hwy/highway.h>
 
+#include "field/instruction_set-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
@@ -29,6 +31,19 @@ HWY_INLINE Vector subtract_where(Mask mask, Vector a, Vector b) {
   return hwy::HWY_NAMESPACE::Sub(a, hwy::HWY_NAMESPACE::IfThenElseZero(mask, b));
 #endif
 }
+
+#ifdef TESSERA_IFMA
+/// sum + the low 52 bits of the product of the low 52 bits of a and b.
+template <class Vector>
+HWY_INLINE Vector add_low_52(Vector sum, Vector a, Vector b) {
+  return Vector{_mm512_madd52lo_epu64(sum.raw, a.raw, b.raw)};
+}
+/// sum + the other 52 bits of it.
+template <class Vector>
+HWY_INLINE Vector add_high_52(Vector sum, Vector a, Vector b) {
+  return Vector{_mm512_madd52hi_epu64(sum.raw, a.raw, b.raw)};
+}
+#endif
 
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

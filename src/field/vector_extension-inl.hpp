@@ -32,9 +32,10 @@ HWY_INLINE VE subtract(VE a, VE b) { return {subtract(a.c0, b.c0), subtract(a.c1
 
 /// Products summed before reduction.
 struct WideE {
-  Wide c0;
-  Wide c1;
+  Products c0;
+  Products c1;
 };
+HWY_INLINE WideE no_products_apart() { return {no_product(), no_product()}; }
 HWY_INLINE WideE multiply_wide(VE a, VFactor b) {
   return {add_product(multiply_wide(a.c0, b.c0), a.c1, b.seven_c1), add_product(multiply_wide(a.c0, b.c1), a.c1, b.c0)};
 }
@@ -42,6 +43,7 @@ HWY_INLINE WideE add_product(WideE sum, VE a, VFactor b) {
   return {add_product(add_product(sum.c0, a.c0, b.c0), a.c1, b.seven_c1),
           add_product(add_product(sum.c1, a.c0, b.c1), a.c1, b.c0)};
 }
+HWY_INLINE WideE carried(WideE sum) { return {carried(sum.c0), carried(sum.c1)}; }
 HWY_INLINE VE reduce(WideE value) { return {reduce(value.c0), reduce(value.c1)}; }
 /// Not canonical: good as a left factor.
 HWY_INLINE VE reduce_weak(WideE value) { return {reduce_weak(value.c0), reduce_weak(value.c1)}; }

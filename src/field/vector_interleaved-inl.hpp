@@ -36,7 +36,7 @@ HWY_INLINE ElementFactor element_factor(V b) {
 }
 
 /// a*b before reduction.
-HWY_INLINE Wide multiply_elements_wide(V a, ElementFactor b) {
+HWY_INLINE Products multiply_elements_wide(V a, ElementFactor b) {
   return add_product(multiply_wide(hn::DupEven(a), b.straight), hn::DupOdd(a), b.crossed);
 }
 HWY_INLINE V multiply_elements(V a, ElementFactor b) { return reduce(multiply_elements_wide(a, b)); }
@@ -48,13 +48,11 @@ HWY_INLINE V elements_on_line(V low, V high, ElementFactor challenge) {
 
 /// A sum of products a*b, reduced once: sums of (a0*b0, a0*b1) and of (a1*b1, a1*b0).
 struct ProductSum {
-  Wide straight;
-  Wide crossed;
+  Products straight;
+  Products crossed;
 };
-HWY_INLINE ProductSum no_products() {
-  const V zero = constant(0);
-  return {{zero, zero}, {zero, zero}};
-}
+HWY_INLINE ProductSum no_products() { return {no_product(), no_product()}; }
+HWY_INLINE ProductSum carried(ProductSum sum) { return {carried(sum.straight), carried(sum.crossed)}; }
 HWY_INLINE ProductSum add_elements_product(ProductSum sum, V a, V b) {
   return {add_product(sum.straight, hn::DupEven(a), b), add_product(sum.crossed, hn::DupOdd(a), hn::Shuffle01(b))};
 }

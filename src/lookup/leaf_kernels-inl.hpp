@@ -95,8 +95,9 @@ class RangeLeaves {
                                                        hn::BitCast(halves, hn::Sub(a.leaf[3], a.leaf[1]))));
     const V negative = hn::IfThenElseZero(hn::Gt(leading, constant(1ULL << 63)), epsilon());
     const V reduced = hn::Sub(leading, negative);
-    sums.at_zero = add_product(sums.at_zero, value, weight);
-    sums.leading = {add_product(sums.leading.c0, weight.c0, reduced), add_product(sums.leading.c1, weight.c1, reduced)};
+    sums.at_zero = carried(add_product(sums.at_zero, value, weight));
+    sums.leading = carried(WideE{add_product(sums.leading.c0, weight.c0, reduced),  //
+                                 add_product(sums.leading.c1, weight.c1, reduced)});
   }
   /// For bind(): q on the line is shift' - a_low - challenge*(a_high - a_low + 2^31).
   void set_challenge(E challenge) {

@@ -60,10 +60,7 @@ HWY_INLINE VPair load_pair(const Block* blocks, std::size_t r, std::size_t pair)
   return separate(load_element(blocks, r, 2 * pair), load_element(blocks, r, 2 * pair + vector_lanes));
 }
 
-HWY_INLINE VSums zero_sums() {
-  const Wide zero{constant(0), constant(0)};
-  return {{zero, zero}, {zero, zero}};
-}
+HWY_INLINE VSums zero_sums() { return {no_products_apart(), no_products_apart()}; }
 HWY_INLINE NodeSums finish(const VSums& sums) {
   return {sum_lanes(reduce(sums.at_zero)), sum_lanes(reduce(sums.leading))};
 }
@@ -75,14 +72,14 @@ HWY_INLINE VE relation(const VChildren& c) {
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VChildren& low, const VChildren& high) {
   const VChildren difference{subtract(high.p0, low.p0), subtract(high.p1, low.p1), subtract(high.q0, low.q0),
                              subtract(high.q1, low.q1)};
-  sums.at_zero = add_product(sums.at_zero, relation(low), weight);
-  sums.leading = add_product(sums.leading, relation(difference), weight);
+  sums.at_zero = carried(add_product(sums.at_zero, relation(low), weight));
+  sums.leading = carried(add_product(sums.leading, relation(difference), weight));
 }
 HWY_INLINE void add_round(VSums& sums, VFactor weight, const VDenominators& low, const VDenominators& high) {
   const VE value = reduce_weak(multiply_wide(low.q0, factor(low.q1)));
   const VE leading = reduce_weak(multiply_wide(subtract(high.q0, low.q0), factor(subtract(high.q1, low.q1))));
-  sums.at_zero = add_product(sums.at_zero, value, weight);
-  sums.leading = add_product(sums.leading, leading, weight);
+  sums.at_zero = carried(add_product(sums.at_zero, value, weight));
+  sums.leading = carried(add_product(sums.leading, leading, weight));
 }
 
 HWY_INLINE void combine_children(const ChildrenBlock* in, ChildrenBlock* out, std::size_t count) {

@@ -177,9 +177,9 @@ HWY_INLINE void sum_block(const R& relation, const RoundRun& run, std::size_t fi
       if constexpr (at != 1 || with_one) {
         const V* v = is_homogeneous<R>() && at == degree ? step : value;
         if constexpr (weighted && !weigh_factor) {
-          sums[at] = Reader::add_to(sums[at], formula, v, weight);
+          sums[at] = carried(Reader::add_to(sums[at], formula, v, weight));
         } else {
-          sums[at] = Reader::add_to(sums[at], formula, v);
+          sums[at] = carried(Reader::add_to(sums[at], formula, v));
         }
       }
       if constexpr (at + (is_homogeneous<R>() ? 1 : 0) < degree) {
