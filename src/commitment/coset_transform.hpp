@@ -54,7 +54,7 @@ class CosetTransform {
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
       const std::vector<F> factors = fold_factors(coset, present, positions_);
       ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {coset, positions_.log_count()},
-          [&](const CoefficientBlock& block) { put(block, coefficients, present, factors, data); });
+          [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); });
     }
     return buffer_;
   }
@@ -67,7 +67,7 @@ class CosetTransform {
 
   template <class Coefficients>
   void put(const CoefficientBlock& block, const Coefficients& coefficients, std::size_t present,
-           const std::vector<F>& factors, std::span<F> data) const {
+           const std::vector<F>& factors) const {
     const std::size_t read = std::size_t{1} << (positions_.log_size() - log_padding_);  // others are zero
     std::vector<ScaledIntegers> terms;
     Sums sums;
@@ -87,8 +87,7 @@ class CosetTransform {
         }
         add_up(coefficients, present, factors, n + first, here, terms, sums);
         for (std::size_t i = 0; i < here; ++i) {
-          F* const to = data.data() + bit_reverse(n + first + i, positions_.log_size()) * lanes_;
-          copy_lanes(sums.data() + i * lanes_, to);
+          copy_lanes(sums.data() + i * lanes_, block.slot(first + i, slot << log_padding_));
         }
       }
     }

@@ -20,6 +20,8 @@ constexpr std::size_t bit_reverse(std::size_t index, unsigned bits) {
   return __builtin_bswap64(x) >> (64 - bits);
 }
 
+class PassTwiddles;
+
 /// Number-theoretic transform of `lanes` interleaved columns of length 2^log_length, in place and in parallel:
 /// data[slot * lanes + lane], coefficient i of each column in slot bit_reverse(i); afterwards slot x holds the value
 /// sum_i coefficient_i * omega^(x*i), omega = F::root_of_unity(log_length). An element of E is two lanes.
@@ -36,9 +38,16 @@ struct Coset {
 };
 /// Coefficients first + i + (k << log_distance), i < neighbours, for all k.
 struct CoefficientBlock {
-  std::size_t first = 0;
-  std::size_t neighbours = 1;
-  unsigned log_distance = 0;
+  std::size_t first;
+  std::size_t neighbours;
+  unsigned log_distance;
+  F* to;
+  std::size_t size;  ///< values of a neighbour
+  std::size_t lanes;
+  const PassTwiddles& pass;  ///< 2^log_rows slots a neighbour
+
+  /// Where the lanes of coefficient first + neighbour + (k << log_distance) begin, slot = bit_reverse(k, log_rows).
+  [[nodiscard]] F* slot(std::size_t neighbour, std::size_t slot) const;
 };
 /// Puts coefficients into their slots when the transform comes to them: then they are still in the cache. Called by
 /// many threads, for every coefficient that may be present once.

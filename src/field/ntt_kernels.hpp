@@ -20,6 +20,7 @@ struct TransformStep {
 /// bit_reverse(k) by u^k, u = w^i of order 2^(first + count), and its own transform takes powers of 2 alone.
 class PassTwiddles {
  public:
+  static constexpr std::size_t gap = 64 / sizeof(F);  ///< values between groups of rows: a cache line
   /// Only every 2^log_padding-th row need be there, log_padding <= log_rows.
   explicit PassTwiddles(unsigned log_rows, unsigned log_padding = 0);
   /// Those of `plain` for a coset: u times v^number, v of order 2^(first + count + log_count). In a later pass of a
@@ -33,6 +34,15 @@ class PassTwiddles {
   /// u = 1 in the first butterflies.
   [[nodiscard]] bool unit() const { return unit_; }
 
+  /// Rows of `lanes` values with gaps, which the last step's butterflies jump over: without them their rows, a power of
+  /// two apart, would share few places of a cache. Where a row begins, and the values of all.
+  [[nodiscard]] std::size_t place(std::size_t row, std::size_t lanes) const {
+    return row * lanes + (row >> log_group()) * gap;
+  }
+  [[nodiscard]] std::size_t size(std::size_t lanes) const { return place(std::size_t{1} << log_rows_, lanes); }
+  /// Groups of 2^log_group() rows have no gaps inside.
+  [[nodiscard]] unsigned log_group() const { return steps_.size() > 1 ? steps_.back().first : log_rows_; }
+
  private:
   unsigned log_rows_;
   unsigned log_padding_;
@@ -43,6 +53,8 @@ class PassTwiddles {
 
 /// A transform of 2^log_rows rows of `lanes` values that begin `stride` values apart, in place.
 void transform_rows(F* rows, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles);
+/// Of rows at PassTwiddles::place().
+void transform_rows(F* rows, std::size_t lanes, const PassTwiddles& twiddles);
 
 /// Slots of `lanes` values: of every row `neighbours` side by side, `stride` values apart, rows `distance` values
 /// apart.
@@ -53,9 +65,9 @@ struct SlotGrid {
   std::size_t neighbours;
   std::size_t lanes;
 };
-/// Slot i of row r to place i * rows + r.
-void take_rows(const F* from, const SlotGrid& grid, F* to);
+/// Slot i of row r to twiddles.place(r) of the i-th array of twiddles.size().
+void take_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to);
 /// And back. `stream`: past the cache.
-void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream);
+void put_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream);
 
 }  // namespace tessera

@@ -139,11 +139,13 @@ HWY_INLINE void short_transform(T* x) {
   });
 }
 
-/// Rows of a transform: row r begins at data + r * stride.
+/// Rows of a transform: row r begins at data + r * stride, and `gap` further for each 2^log_group rows before it.
 struct Rows {
   F* data;
   std::size_t stride;
-  HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride; }
+  std::size_t gap;
+  unsigned log_group;
+  HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride + (row >> log_group) * gap; }
 };
 
 /// One butterfly: 2^layers rows, `distance` values apart. `unit`: all twiddles are 1, and the rows canonical. `last`:
@@ -169,7 +171,8 @@ HWY_INLINE void butterfly(F* rows, std::size_t distance, const F* twiddles) {
 template <unsigned layers, bool unit, bool last>
 void step(Rows rows, std::size_t half, std::size_t row_count, std::size_t lanes, const F* twiddles) {
   const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
-  const std::size_t distance = half * rows.stride;
+  const auto distance =
+      static_cast<std::size_t>(rows[half] - rows[0]);  // no group ends inside a butterfly but the last
   for (std::size_t block = 0; block < row_count; block += half << layers) {
     for (std::size_t i = 0; i < half; ++i) {
       F* const first = rows[block + i];
@@ -199,8 +202,9 @@ HWY_INLINE void step(Rows rows, const PassTwiddles& twiddles, std::size_t index,
   }
 }
 
-void transform_rows_kernel(F* data, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles) {
-  const Rows rows{data, stride};
+void transform_rows_kernel(F* data, std::size_t stride, std::size_t gap, std::size_t lanes,
+                           const PassTwiddles& twiddles) {
+  const Rows rows{data, stride, gap, twiddles.log_group()};
   // after padding every 2^log_padding-th row is there, and what the layers below would make of it is its copies
   const std::size_t copies = std::size_t{1} << twiddles.log_padding();
   for (std::size_t row = 0; row >> twiddles.log_rows() == 0 && copies > 1; row += copies) {
@@ -251,21 +255,25 @@ HWY_INLINE void stream_slot(const F* from, std::size_t lanes, F* to) {
   }
 }
 
-void take_rows_kernel(const F* from, const SlotGrid& grid, F* to) {
+void take_rows_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to) {
+  const std::size_t size = twiddles.size(grid.lanes);
   for (std::size_t row = 0; row < grid.rows; ++row) {
+    F* const place = to + twiddles.place(row, grid.lanes);
     for (std::size_t i = 0; i < grid.neighbours; ++i) {
-      copy_slot(from + row * grid.distance + i * grid.stride, grid.lanes, to + (i * grid.rows + row) * grid.lanes);
+      copy_slot(from + row * grid.distance + i * grid.stride, grid.lanes, place + i * size);
     }
   }
 }
 
-void put_rows_kernel(const F* from, const SlotGrid& grid, F* to, bool stream) {
+void put_rows_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
+  const std::size_t size = twiddles.size(grid.lanes);
   const std::size_t vector = hn::Lanes(Lanes());
   stream = stream && grid.lanes % vector == 0 && grid.stride % vector == 0 && grid.distance % vector == 0 &&
            reinterpret_cast<std::uintptr_t>(to) % (vector * sizeof(F)) == 0;
   for (std::size_t row = 0; row < grid.rows; ++row) {
+    const F* const first = from + twiddles.place(row, grid.lanes);
     for (std::size_t i = 0; i < grid.neighbours; ++i) {
-      const F* const slot = from + (i * grid.rows + row) * grid.lanes;
+      const F* const slot = first + i * size;
       F* const place = to + row * grid.distance + i * grid.stride;
       stream ? stream_slot(slot, grid.lanes, place) : copy_slot(slot, grid.lanes, place);
     }
@@ -329,12 +337,17 @@ void PassTwiddles::set_coset(const PassTwiddles& plain, Coset coset) {
 }
 
 void transform_rows(F* rows, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles) {
-  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, stride, lanes, twiddles);
+  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, stride, 0, lanes, twiddles);
+}
+void transform_rows(F* rows, std::size_t lanes, const PassTwiddles& twiddles) {
+  HWY_DYNAMIC_DISPATCH(transform_rows_kernel)(rows, lanes, PassTwiddles::gap, lanes, twiddles);
 }
 
-void take_rows(const F* from, const SlotGrid& grid, F* to) { HWY_DYNAMIC_DISPATCH(take_rows_kernel)(from, grid, to); }
-void put_rows(const F* from, const SlotGrid& grid, F* to, bool stream) {
-  HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, to, stream);
+void take_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to) {
+  HWY_DYNAMIC_DISPATCH(take_rows_kernel)(from, grid, twiddles, to);
+}
+void put_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
+  HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, twiddles, to, stream);
 }
 
 }  // namespace tessera

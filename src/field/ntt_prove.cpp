@@ -54,7 +54,7 @@ std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned 
 }
 
 /// Layers [0, pass.count): neighbouring slots. They hold coefficients that are far apart; as many neighbours of these
-/// as fit in the cache are put in at once.
+/// as fit in the cache are put in at once, and go to `data` when they are transformed.
 void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
                 Pass pass, Coset coset, const PutCoefficients& put) {
   const PassTwiddles plain(pass.count, log_padding);
@@ -62,16 +62,28 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
   twiddles.set_coset(plain, coset);
   const unsigned log_distance = log_length - pass.count;
   const std::size_t group = stride << pass.count;
+  if (!put) {
+#pragma omp parallel for schedule(static)
+    for (std::size_t place = 0; place < std::size_t{1} << log_distance; ++place) {
+      transform_rows(data.data() + place * group, stride, lanes, twiddles);
+    }
+    return;
+  }
   const std::size_t fitting = std::bit_floor(std::clamp<std::size_t>(group_bytes() / (group * sizeof(F)), 1, 32));
   const std::size_t neighbours = std::min(fitting, std::size_t{1} << log_distance);
-#pragma omp parallel for schedule(static)
-  for (std::size_t first = 0; first < std::size_t{1} << log_distance; first += neighbours) {
-    if (put) {
-      put({first, neighbours, log_distance});
-    }
-    for (std::size_t i = 0; i < neighbours; ++i) {
-      const std::size_t place = put ? bit_reverse(first + i, log_distance) : first + i;
-      transform_rows(data.data() + place * group, stride, lanes, twiddles);
+#pragma omp parallel
+  {
+    RawVector<F> scratch(neighbours * twiddles.size(lanes));
+#pragma omp for schedule(static)
+    for (std::size_t first = 0; first < std::size_t{1} << log_distance; first += neighbours) {
+      put({first, neighbours, log_distance, scratch.data(), twiddles.size(lanes), lanes, twiddles});
+      for (std::size_t i = 0; i < neighbours; ++i) {
+        F* const own = scratch.data() + i * twiddles.size(lanes);
+        transform_rows(own, lanes, twiddles);
+        const SlotGrid grid{stride, 0, std::size_t{1} << pass.count, 1, lanes};
+        put_rows(own, grid, twiddles, data.data() + bit_reverse(first + i, log_distance) * group,
+                 data.size_bytes() >= streamed_bytes);
+      }
     }
   }
 }
@@ -89,7 +101,7 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
 #pragma omp parallel
   {
     std::vector<PassTwiddles> twiddles(neighbours, plain);
-    RawVector<F> scratch(neighbours * rows * lanes);
+    RawVector<F> scratch(neighbours * plain.size(lanes));
     std::size_t filled = lows;  // the low index that `twiddles` begin with
 #pragma omp for schedule(static)
     for (std::size_t group = 0; group < lows / neighbours * blocks; ++group) {
@@ -101,16 +113,20 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
       }
       filled = low;
       const SlotGrid grid{lows * stride, stride, rows, neighbours, lanes};
-      take_rows(first, grid, scratch.data());
+      take_rows(first, grid, plain, scratch.data());
       for (std::size_t i = 0; i < neighbours; ++i) {
-        transform_rows(scratch.data() + i * rows * lanes, lanes, lanes, twiddles[i]);
+        transform_rows(scratch.data() + i * plain.size(lanes), lanes, twiddles[i]);
       }
-      put_rows(scratch.data(), grid, first, data.size_bytes() >= streamed_bytes);
+      put_rows(scratch.data(), grid, plain, first, data.size_bytes() >= streamed_bytes);
     }
   }
 }
 
 }  // namespace
+
+F* CoefficientBlock::slot(std::size_t neighbour, std::size_t slot) const {
+  return to + neighbour * size + pass.place(slot, lanes);
+}
 
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
          Coset coset, const PutCoefficients& put) {

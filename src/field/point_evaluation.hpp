@@ -15,12 +15,14 @@ class PointEvaluation {
   PointEvaluation(unsigned log_length, std::size_t lanes, unsigned log_padding, std::span<const std::size_t> positions);
   [[nodiscard]] unsigned log_parts() const { return log_parts_; }
   [[nodiscard]] std::size_t parts() const { return std::size_t{1} << log_parts_; }
-  /// Values of a part, for all lanes.
-  [[nodiscard]] std::size_t part_size() const { return lanes_ << log_rows_; }
+  /// Values of a part, for all lanes, and gaps between them.
+  [[nodiscard]] std::size_t part_size() const { return twiddles_.size(lanes_); }
   /// Parts that are best placed together: as many as a cache holds.
   [[nodiscard]] std::size_t parts_at_once() const;
   /// Where the lanes of coefficient i begin in its part. Places of no coefficient are not read.
-  [[nodiscard]] std::size_t place(std::size_t i) const { return bit_reverse(i >> log_parts_, log_rows_) * lanes_; }
+  [[nodiscard]] std::size_t place(std::size_t i) const {
+    return twiddles_.place(bit_reverse(i >> log_parts_, log_rows_), lanes_);
+  }
   /// The parts first, first + stride, ...
   struct Parts {
     std::size_t first = 0;

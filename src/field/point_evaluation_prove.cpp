@@ -57,10 +57,10 @@ void PointEvaluation::add(Parts which, std::span<F> parts) {
     for (std::size_t i = 0; i < parts.size() / part_size(); ++i) {
       const std::size_t part = which.first + i * which.stride;
       F* const rows = parts.data() + i * part_size();
-      transform_rows(rows, lanes_, lanes_, twiddles_);
+      transform_rows(rows, lanes_, twiddles_);
       for (std::size_t j = 0; j < rows_.size(); ++j) {
         powers[j] = part == known && part > 0 ? powers[j] * strides[j] : steps_[j].power(part);
-        add_scaled(powers[j], rows + rows_[j] * lanes_, lanes_, sums.data() + j * lanes_);
+        add_scaled(powers[j], rows + twiddles_.place(rows_[j], lanes_), lanes_, sums.data() + j * lanes_);
       }
       known = part + which.stride;
     }
