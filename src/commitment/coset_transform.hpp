@@ -59,6 +59,16 @@ class CosetTransform {
     return buffer_;
   }
 
+  /// The values of one class go to `take`, slot i at the class's i-th position, and nowhere else.
+  template <class Coefficients>
+  void through(std::size_t coset, const Coefficients& coefficients, std::size_t present, const TakeValues& take) {
+    buffer_.resize(lanes_ << positions_.log_size());
+    const std::vector<F> factors = fold_factors(coset, present, positions_);
+    ntt(
+        buffer_, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
+        [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); }, take);
+  }
+
  private:
   static constexpr std::size_t most_lanes = 16;
   static constexpr std::size_t most_neighbours = 32;

@@ -3,6 +3,7 @@
 #include <functional>
 #include "commitment/residue_shares.hpp"
 #include "commitment/oracle.hpp"
+#include "field/ntt.hpp"
 #include "hash/merkle_tree.hpp"
 
 /// \file
@@ -11,15 +12,26 @@
 
 namespace tessera {
 
+/// What becomes of encoded rows. `classes`: of this rank's positions, encoded together.
+struct RowSink {
+  /// The next rows at the positions of these classes, ascending, a multiple of 8 of them (all if there are fewer):
+  /// values[place * rows.size() + row], place counted from the first of these classes on; may be overwritten once they
+  /// are the last rows.
+  std::function<void(Range classes, Range rows, std::span<F> values)> rows;
+  /// If it is set, values may go here instead while they are in a cache, all rows of a class in one way: slot i is the
+  /// class's i-th position. By many threads, in no order. `number`: counted from the
+  /// first of these classes on.
+  std::function<void(std::size_t number, const ValueBlock& block)> block;
+  std::function<void(Range classes, Range rows)> before_blocks;
+  std::function<void(Range classes, Range rows)> after_blocks;
+};
+
 /// Encodes all rows at this rank's `positions` of the domain: those of its share, or, of a rank that is alone, all as 1
-/// or as 2^log_inverse_rate classes. visit(classes, rows, values): the next rows at the positions of these classes,
-/// ascending, a multiple of 8 of them (all if there are fewer): values[place * rows.size() + row], place counted from
-/// the first of these classes on; may be overwritten once they are the last rows. The next classes follow when all rows
-/// are done. `tensors`: views of what this rank holds, in layout order. Ranks exchange the tensors' integers, no value
-/// of the codeword. Collective.
+/// or as 2^log_inverse_rate classes. The next classes follow when all rows are done. `tensors`: views of what this rank
+/// holds, in layout order. Ranks exchange the tensors' integers, no value of the codeword. Collective.
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
-                   const std::function<void(Range classes, Range rows, std::span<F> values)>& visit);
+                   const RowSink& sink);
 
 /// The same, of neighbouring columns: values[column * rows.size() + row] of this rank's `columns`. The ranks' columns
 /// cover the codeword in rank order. Collective; every value moves once.

@@ -50,25 +50,44 @@ class CosetEncoder {
     if (transposed_) {
       return (*transposed_)(rows(step).first);
     }
+    gather(step);
+    return transform_(classes, Coefficients{matrix_, gathered_}, matrix_.present());
+  }
+
+  /// Whether encode_through() can be.
+  [[nodiscard]] bool passes_through() const { return !transposed_ && positions_.log_size() >= log_short; }
+  /// The step's rows of `classes` to the sink's blocks. Collective.
+  void encode_through(Range classes, std::size_t step, const RowSink& sink) {
+    gather(step);
+    sink.before_blocks(classes, rows(step));
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      transform_.through(classes.first + i, Coefficients{matrix_, gathered_}, matrix_.present(),
+                         [&](const ValueBlock& block) { sink.block(i, block); });
+    }
+    sink.after_blocks(classes, rows(step));
+  }
+
+ private:
+  /// Shorter classes take one pass, of one thread, and stay in a cache.
+  static constexpr unsigned log_short = 13;
+
+  struct Coefficients {
+    const OracleMatrix& matrix;
+    const GatheredRows& gathered;
+    void operator()(std::size_t column, std::size_t count, F* to) const { matrix.values(gathered, column, count, to); }
+    void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
+    [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
+      return matrix.integers(gathered, column, count);
+    }
+  };
+
+  void gather(std::size_t step) {
     if (!gathered_.bytes.shared()) {
       gathered_ = {};
     }
     gathered_ = matrix_.gather(rows(step));
-    struct Coefficients {
-      const OracleMatrix& matrix;
-      const GatheredRows& gathered;
-      void operator()(std::size_t column, std::size_t count, F* to) const {
-        matrix.values(gathered, column, count, to);
-      }
-      void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
-      [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
-        return matrix.integers(gathered, column, count);
-      }
-    };
-    return transform_(classes, Coefficients{matrix_, gathered_}, matrix_.present());
   }
 
- private:
   OracleMatrix matrix_;
   ResidueShares positions_;
   bool alone_;
@@ -140,12 +159,17 @@ class ColumnExchange {
 
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
-                   const std::function<void(Range classes, Range rows, std::span<F> values)>& visit) {
+                   const RowSink& sink) {
   CosetEncoder encoder(layout, parameters, tensors, positions, comm);
+  const bool through = sink.block && encoder.passes_through();
   for (std::size_t part = 0; part < encoder.parts(); ++part) {
     const Range classes = encoder.classes(part);
     for (std::size_t step = 0; step < encoder.steps(); ++step) {
-      visit(classes, encoder.rows(step), encoder.encode(classes, step));
+      if (through) {
+        encoder.encode_through(classes, step, sink);
+      } else {
+        sink.rows(classes, encoder.rows(step), encoder.encode(classes, step));
+      }
     }
   }
 }
@@ -156,13 +180,15 @@ void encode_rows(const OracleLayout& layout, const OracleParameters& parameters,
   const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
                                 comm.size());
   const ColumnExchange exchange(positions, columns, comm);
-  encode_cosets(layout, parameters, tensors, positions, comm, [&](Range, Range rows, std::span<const F> values) {
+  RowSink sink;
+  sink.rows = [&](Range, Range rows, std::span<F> values) {
     if (comm.size() == 1) {
       visit(rows, values);
     } else {
-      visit(rows, exchange(values, rows.size()));
+      visit(rows, exchange(std::span<const F>(values), rows.size()));
     }
-  });
+  };
+  encode_cosets(layout, parameters, tensors, positions, comm, sink);
 }
 
 TreeLevel to_columns(const ResidueShares& positions, const TreeLevel& digests, Range columns, Communicator& comm) {

@@ -56,4 +56,28 @@ using PutCoefficients = std::function<void(const CoefficientBlock&)>;
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding = 0, std::size_t stride = 0,
          Coset coset = {}, const PutCoefficients& put = {});
 
+/// The values at slots first + i + (r << log_distance), i < neighbours, for all r < rows.
+struct ValueBlock {
+  std::size_t first;
+  std::size_t neighbours;
+  unsigned log_distance;
+  std::size_t rows;
+  const F* from;
+  std::size_t size;  ///< values of a neighbour
+  std::size_t lanes;
+  const PassTwiddles& pass;
+
+  /// Where the lanes of slot first + neighbour + (row << log_distance) begin. Those of `together()` rows, from a
+  /// multiple of it on, follow each other.
+  [[nodiscard]] const F* slot(std::size_t neighbour, std::size_t row) const;
+  [[nodiscard]] std::size_t together() const;
+};
+/// Takes values while they are in the cache. Called by many threads, once for every value; `neighbours` and `rows` are
+/// the same in all calls, and `first` a multiple of `neighbours`.
+using TakeValues = std::function<void(const ValueBlock&)>;
+
+/// The same of `lanes` columns whose values go to `take` and nowhere else. `scratch`: lanes << log_length values.
+void ntt(std::span<F> scratch, unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset,
+         const PutCoefficients& put, const TakeValues& take);
+
 }  // namespace tessera

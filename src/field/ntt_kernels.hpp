@@ -69,5 +69,7 @@ struct SlotGrid {
 void take_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to);
 /// And back. `stream`: past the cache.
 void put_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream);
+/// Rows of one array, `grid.neighbours` of them side by side, `grid.distance` values from these to the next ones.
+void put_runs(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream);
 
 }  // namespace tessera

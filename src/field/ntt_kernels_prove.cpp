@@ -265,22 +265,37 @@ void take_rows_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& t
   }
 }
 
-void put_rows_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
-  const std::size_t size = twiddles.size(grid.lanes);
+/// Slots one after the other to where place(row, i) says.
+template <class From, class To>
+HWY_INLINE void put_slots(const SlotGrid& grid, std::size_t rows, const From& slot, const To& place, F* to,
+                          bool stream) {
   const std::size_t vector = hn::Lanes(Lanes());
   stream = stream && grid.lanes % vector == 0 && grid.stride % vector == 0 && grid.distance % vector == 0 &&
            reinterpret_cast<std::uintptr_t>(to) % (vector * sizeof(F)) == 0;
-  for (std::size_t row = 0; row < grid.rows; ++row) {
-    const F* const first = from + twiddles.place(row, grid.lanes);
+  for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t i = 0; i < grid.neighbours; ++i) {
-      const F* const slot = first + i * size;
-      F* const place = to + row * grid.distance + i * grid.stride;
-      stream ? stream_slot(slot, grid.lanes, place) : copy_slot(slot, grid.lanes, place);
+      stream ? stream_slot(slot(row, i), grid.lanes, place(row, i))
+             : copy_slot(slot(row, i), grid.lanes, place(row, i));
     }
   }
   if (stream) {
     hwy::FlushStream();  // other threads read it
   }
+}
+
+void put_rows_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
+  const std::size_t size = twiddles.size(grid.lanes);
+  put_slots(
+      grid, grid.rows,
+      [&](std::size_t row, std::size_t i) { return from + twiddles.place(row, grid.lanes) + i * size; },
+      [&](std::size_t row, std::size_t i) { return to + row * grid.distance + i * grid.stride; }, to, stream);
+}
+
+void put_runs_kernel(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
+  put_slots(
+      grid, grid.rows / grid.neighbours,
+      [&](std::size_t run, std::size_t i) { return from + twiddles.place(run * grid.neighbours + i, grid.lanes); },
+      [&](std::size_t run, std::size_t i) { return to + run * grid.distance + i * grid.stride; }, to, stream);
 }
 
 }  // namespace tessera::HWY_NAMESPACE
@@ -293,6 +308,7 @@ HWY_EXPORT(transform_rows_kernel);
 HWY_EXPORT(scale_by_pattern_kernel);
 HWY_EXPORT(take_rows_kernel);
 HWY_EXPORT(put_rows_kernel);
+HWY_EXPORT(put_runs_kernel);
 
 PassTwiddles::PassTwiddles(unsigned log_rows, unsigned log_padding) : log_rows_(log_rows), log_padding_(log_padding) {
   const unsigned layers = log_rows - log_padding;
@@ -348,6 +364,9 @@ void take_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles
 }
 void put_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
   HWY_DYNAMIC_DISPATCH(put_rows_kernel)(from, grid, twiddles, to, stream);
+}
+void put_runs(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream) {
+  HWY_DYNAMIC_DISPATCH(put_runs_kernel)(from, grid, twiddles, to, stream);
 }
 
 }  // namespace tessera

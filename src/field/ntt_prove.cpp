@@ -53,10 +53,13 @@ std::vector<Pass> plan_passes(unsigned log_length, std::size_t stride, unsigned 
   return plan;
 }
 
+/// What becomes of a group of the first pass: 2^pass.count neighbouring slots from (place << pass.count) on.
+using GroupDone = std::function<void(const F* group, std::size_t place, const PassTwiddles& pass)>;
+
 /// Layers [0, pass.count): neighbouring slots. They hold coefficients that are far apart; as many neighbours of these
-/// as fit in the cache are put in at once, and go to `data` when they are transformed.
+/// as fit in the cache are put in at once, and go to `done` when they are transformed.
 void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
-                Pass pass, Coset coset, const PutCoefficients& put) {
+                Pass pass, Coset coset, const PutCoefficients& put, const GroupDone& done) {
   const PassTwiddles plain(pass.count, log_padding);
   PassTwiddles twiddles = plain;
   twiddles.set_coset(plain, coset);
@@ -80,24 +83,28 @@ void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsig
       for (std::size_t i = 0; i < neighbours; ++i) {
         F* const own = scratch.data() + i * twiddles.size(lanes);
         transform_rows(own, lanes, twiddles);
-        const SlotGrid grid{stride, 0, std::size_t{1} << pass.count, 1, lanes};
-        put_rows(own, grid, twiddles, data.data() + bit_reverse(first + i, log_distance) * group,
-                 data.size_bytes() >= streamed_bytes);
+        done(own, bit_reverse(first + i, log_distance), twiddles);
       }
     }
   }
 }
 
-/// Layers that pair slots further apart. Slots with neighbouring low indices lie side by side: as many of them as fit
-/// in the cache are moved there and back together, which touches a page less often.
-void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
-  const PassTwiddles plain(pass.count);
+/// How many neighbours a later pass takes at once.
+std::size_t later_neighbours(std::size_t lanes, Pass pass) {
   const std::size_t rows = std::size_t{1} << pass.count;
+  return std::min(std::bit_floor(std::clamp<std::size_t>(group_bytes() / (rows * lanes * sizeof(F)), 1, 32)),
+                  std::size_t{1} << pass.first);
+}
+
+/// Layers that pair slots further apart. Slots with neighbouring low indices lie side by side: as many of them as fit
+/// in the cache are moved there and back together, which touches a page less often. take(low, block, array): fills an
+/// array with the rows of `neighbours` slots from `low` on, put(..): they are transformed.
+template <class Take, class Put>
+void later_pass(unsigned log_length, std::size_t lanes, Pass pass, Coset coset, const Take& take, const Put& put) {
+  const PassTwiddles plain(pass.count);
   const std::size_t lows = std::size_t{1} << pass.first;
   const std::size_t blocks = std::size_t{1} << (log_length - pass.count - pass.first);
-  const std::size_t fitting =
-      std::bit_floor(std::clamp<std::size_t>(group_bytes() / (rows * lanes * sizeof(F)), 1, 32));
-  const std::size_t neighbours = std::min(fitting, lows);
+  const std::size_t neighbours = later_neighbours(lanes, pass);
 #pragma omp parallel
   {
     std::vector<PassTwiddles> twiddles(neighbours, plain);
@@ -106,20 +113,34 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
 #pragma omp for schedule(static)
     for (std::size_t group = 0; group < lows / neighbours * blocks; ++group) {
       const std::size_t low = group / blocks * neighbours;
-      const std::size_t block = group % blocks;
-      F* const first = data.data() + ((block << (pass.first + pass.count)) + low) * stride;
       for (std::size_t i = 0; i < neighbours && filled != low; ++i) {
         twiddles[i].set_coset(plain, {coset.number + ((low + i) << coset.log_count), coset.log_count + pass.first});
       }
       filled = low;
-      const SlotGrid grid{lows * stride, stride, rows, neighbours, lanes};
-      take_rows(first, grid, plain, scratch.data());
+      take(low, group % blocks, plain, scratch.data());
       for (std::size_t i = 0; i < neighbours; ++i) {
         transform_rows(scratch.data() + i * plain.size(lanes), lanes, twiddles[i]);
       }
-      put_rows(scratch.data(), grid, plain, first, data.size_bytes() >= streamed_bytes);
+      put(low, group % blocks, plain, scratch.data());
     }
   }
+}
+
+/// Of slots in their places.
+void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
+  const std::size_t lows = std::size_t{1} << pass.first;
+  const SlotGrid grid{lows * stride, stride, std::size_t{1} << pass.count, later_neighbours(lanes, pass), lanes};
+  const auto first = [&](std::size_t low, std::size_t block) {
+    return data.data() + ((block << (pass.first + pass.count)) + low) * stride;
+  };
+  later_pass(
+      log_length, lanes, pass, coset,
+      [&](std::size_t low, std::size_t block, const PassTwiddles& plain, F* to) {
+        take_rows(first(low, block), grid, plain, to);
+      },
+      [&](std::size_t low, std::size_t block, const PassTwiddles& plain, const F* from) {
+        put_rows(from, grid, plain, first(low, block), data.size_bytes() >= streamed_bytes);
+      });
 }
 
 }  // namespace
@@ -127,6 +148,11 @@ void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::
 F* CoefficientBlock::slot(std::size_t neighbour, std::size_t slot) const {
   return to + neighbour * size + pass.place(slot, lanes);
 }
+
+const F* ValueBlock::slot(std::size_t neighbour, std::size_t row) const {
+  return from + neighbour * size + pass.place(row, lanes);
+}
+std::size_t ValueBlock::together() const { return std::size_t{1} << pass.log_group(); }
 
 void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
          Coset coset, const PutCoefficients& put) {
@@ -137,11 +163,51 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
   }
   for (const Pass pass : plan_passes(log_length, stride, log_padding)) {
     if (pass.first == 0) {
-      first_pass(data, log_length, lanes, log_padding, stride, pass, coset, put);
+      const SlotGrid grid{stride, 0, std::size_t{1} << pass.count, 1, lanes};
+      first_pass(data, log_length, lanes, log_padding, stride, pass, coset, put,
+                 [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
+                   put_rows(group, grid, twiddles, data.data() + (place << pass.count) * stride,
+                            data.size_bytes() >= streamed_bytes);
+                 });
     } else {
       later_pass(data, log_length, lanes, stride, pass, coset);
     }
   }
+}
+
+void ntt(std::span<F> scratch, unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset,
+         const PutCoefficients& put, const TakeValues& take) {
+  assert(scratch.size() == lanes << log_length && log_padding <= log_length);
+  const std::vector<Pass> passes = plan_passes(log_length, lanes, log_padding);
+  const auto give = [&](Pass pass, std::size_t low, std::size_t neighbours, const PassTwiddles& plain, const F* from) {
+    take({low, neighbours, pass.first, std::size_t{1} << pass.count, from, plain.size(lanes), lanes, plain});
+  };
+  if (passes.size() == 1) {
+    first_pass(
+        scratch, log_length, lanes, log_padding, lanes, passes[0], coset, put,
+        [&](const F* group, std::size_t, const PassTwiddles& twiddles) { give(passes[0], 0, 1, twiddles, group); });
+    return;
+  }
+  // Two passes. What the second one takes at once lies together: it reads from one end to the other, and what is
+  // written in pieces need not be waited for.
+  const Pass first{0, std::max(passes[0].count, (log_length + 1) / 2)};
+  const Pass second{first.count, log_length - first.count};
+  const std::size_t run = later_neighbours(lanes, second);
+  const std::size_t rows = std::size_t{1} << second.count;
+  const bool stream = scratch.size_bytes() >= streamed_bytes;
+  first_pass(scratch, log_length, lanes, log_padding, lanes, first, coset, put,
+             [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
+               put_runs(group, {rows * run * lanes, lanes, std::size_t{1} << first.count, run, lanes}, twiddles,
+                        scratch.data() + place * run * lanes, stream);
+             });
+  later_pass(
+      log_length, lanes, second, coset,
+      [&](std::size_t low, std::size_t, const PassTwiddles& plain, F* to) {
+        take_rows(scratch.data() + low * rows * lanes, {run * lanes, lanes, rows, run, lanes}, plain, to);
+      },
+      [&](std::size_t low, std::size_t, const PassTwiddles& plain, const F* from) {
+        give(second, low, run, plain, from);
+      });
 }
 
 }  // namespace tessera

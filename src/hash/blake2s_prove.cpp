@@ -174,8 +174,8 @@ namespace {
 std::size_t lane_count() { return HWY_DYNAMIC_DISPATCH(hash_lane_count)(); }
 
 /// absorb_lanes for a group in which only `count` lanes have a message.
-void absorb_group(const std::uint8_t* messages, std::size_t stride, std::size_t length, std::size_t count,
-                  std::uint64_t absorbed, bool last, std::uint8_t* state) {
+void absorb_messages(const std::uint8_t* messages, std::size_t stride, std::size_t length, std::size_t count,
+                     std::uint64_t absorbed, bool last, std::uint8_t* state) {
   const std::size_t lanes = lane_count();
   if (count >= lanes) {
     HWY_DYNAMIC_DISPATCH(absorb_lanes)(messages, stride, length, absorbed, last, state);
@@ -209,7 +209,7 @@ void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, st
   for (std::size_t first = 0; first < digests.size(); first += lanes) {
     GroupState state{};
     const std::size_t count = std::min(lanes, digests.size() - first);
-    absorb_group(messages.data() + first * length, length, length, count, 0, true, state.data());
+    absorb_messages(messages.data() + first * length, length, length, count, 0, true, state.data());
     write_digests(state.data(), digests.subspan(first, count));
   }
 }
@@ -220,20 +220,26 @@ ColumnHasher::ColumnHasher(std::size_t columns, std::size_t leaf_bytes)
 void ColumnHasher::absorb(std::span<const std::uint8_t> parts, std::size_t length) {
   assert(length > 0 && length % 64 == 0 && parts.size() == length * columns_ && absorbed_ + length <= leaf_bytes_);
   const std::size_t lanes = lane_count();
-  const bool last = absorbed_ + length == leaf_bytes_;
 #pragma omp parallel for schedule(static)
   for (std::size_t first = 0; first < columns_; first += lanes) {
-    std::uint8_t* state = state_[first].data();
-    const std::size_t count = std::min(lanes, columns_ - first);
-    absorb_group(parts.data() + first * length, length, length, count, absorbed_, last, state);
-    if (last) {
-      GroupState done;
-      std::copy_n(state, lanes * sizeof(Digest), done.begin());
-      write_digests(done.data(), std::span(state_).subspan(first, count));
-    }
+    absorb_group(first, parts.data() + first * length, length);
   }
-  absorbed_ += length;
+  absorbed(length);
 }
+
+void ColumnHasher::absorb_group(std::size_t first, const std::uint8_t* parts, std::size_t length) {
+  const bool last = absorbed_ + length == leaf_bytes_;
+  std::uint8_t* const state = state_[first].data();
+  const std::size_t count = std::min(lane_count(), columns_ - first);
+  absorb_messages(parts, length, length, count, absorbed_, last, state);
+  if (last) {
+    GroupState done;
+    std::copy_n(state, lane_count() * sizeof(Digest), done.begin());
+    write_digests(done.data(), std::span(state_).subspan(first, count));
+  }
+}
+
+std::size_t ColumnHasher::side_by_side() { return lane_count(); }
 
 TreeLevel ColumnHasher::digests() && {
   assert(absorbed_ == leaf_bytes_);

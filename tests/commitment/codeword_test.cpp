@@ -114,28 +114,30 @@ TEST(CommittedOracle, ManyRanksTransposeAndFewAddUp) {
   }
 }
 
-/// More than is placed at once, in chunks of all sizes: longer and shorter than the stride of an evaluation's parts,
-/// and shorter than a column.
+/// Hashed as they are encoded: classes of one pass and of two. More than is placed at once, in chunks of all sizes:
+/// longer and shorter than the stride of an evaluation's parts, and shorter than a column.
 TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
   const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
                                   Shape({Dimension::outer(37), Dimension::whole(2048)}),
                                   Shape({Dimension::outer(5), Dimension::whole(32)})};
   const OracleLayout layout(shapes);
-  const OracleParameters parameters{7, 1};
-  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
-  std::vector<Column> expected;
-  for (const int ranks : {1, 3, 4}) {
-    run_ranks(ranks, [&](Communicator& comm) {
-      const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
-      const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
-      const auto third = testing::filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
-      const std::vector<IntegerTensor> tensors{&first, &second, &third};
-      if (comm.size() == 1) {
-        expected = naive_columns(layout, parameters, tensors);
-      }
-      const auto store = commit_oracle(layout, parameters, tensors, comm, 0);
-      expect_columns(*store, expected, log_domain);
-    });
+  for (const OracleParameters& parameters : {OracleParameters{7, 1}, OracleParameters{4, 2}}) {
+    const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+    std::vector<Column> expected;
+    for (const int ranks : {1, 3, 4, 16}) {
+      SCOPED_TRACE(::testing::Message() << ranks << " ranks, rows 2^" << parameters.log_rows);
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
+        const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
+        const auto third = testing::filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
+        const std::vector<IntegerTensor> tensors{&first, &second, &third};
+        if (comm.size() == 1) {
+          expected = naive_columns(layout, parameters, tensors);
+        }
+        const auto store = commit_oracle(layout, parameters, tensors, comm, 0);
+        expect_columns(*store, expected, log_domain);
+      });
+    }
   }
 }
 

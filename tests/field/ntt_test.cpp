@@ -126,5 +126,51 @@ TEST(Ntt, SeveralPassesAgreeWithTheDefinition) {
   compare(13, 9, 9);
 }
 
+/// Coefficients that are put in and values that are taken out on the way are those of the transform in memory.
+void compare_on_the_way(unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset) {
+  std::mt19937_64 random(log_length);
+  std::vector<F> coefficients(lanes << (log_length - log_padding));
+  std::ranges::generate(coefficients, [&] { return F::from_unsigned(random()); });
+  std::vector<F> data(lanes << log_length);
+  for (std::size_t i = 0; i < coefficients.size() / lanes; ++i) {
+    std::copy_n(coefficients.data() + i * lanes, lanes, data.data() + bit_reverse(i, log_length) * lanes);
+  }
+  const auto put = [&](const CoefficientBlock& block) {
+    const unsigned log_count = log_length - log_padding - block.log_distance;
+    for (std::size_t slot = 0; slot >> log_count == 0; ++slot) {
+      for (std::size_t i = 0; i < block.neighbours; ++i) {
+        const std::size_t n = block.first + i + (bit_reverse(slot, log_count) << block.log_distance);
+        std::copy_n(coefficients.data() + n * lanes, n >> (log_length - log_padding) == 0 ? lanes : 0,
+                    block.slot(i, slot << log_padding));
+      }
+    }
+  };
+  std::vector<F> put_in(data.size());
+  ntt(put_in, log_length, lanes, log_padding, lanes, coset, put);
+  std::vector<F> taken(data.size());
+  std::vector<F> scratch(data.size());
+  ntt(scratch, log_length, lanes, log_padding, coset, put, [&](const ValueBlock& block) {
+    for (std::size_t i = 0; i < block.neighbours; ++i) {
+      for (std::size_t row = 0; row < block.rows; ++row) {
+        std::copy_n(block.slot(i, row), lanes, taken.data() + (block.first + i + (row << block.log_distance)) * lanes);
+      }
+    }
+  });
+  ntt(data, log_length, lanes, log_padding, lanes, coset);
+  EXPECT_EQ(put_in, data) << log_length << " " << lanes << " " << log_padding;
+  EXPECT_EQ(taken, data) << log_length << " " << lanes << " " << log_padding;
+}
+
+TEST(Ntt, ValuesAreTakenOnTheWay) {
+  for (const std::size_t lanes : {3U, 8U, 16U}) {
+    compare_on_the_way(0, lanes, 0, {});
+    compare_on_the_way(3, lanes, 1, {1, 2});
+    compare_on_the_way(11, lanes, 0, {});
+    compare_on_the_way(13, lanes, 1, {3, 2});
+    compare_on_the_way(16, lanes, 0, {1, 1});
+  }
+  compare_on_the_way(9, 4096, 0, {});  // three passes in memory
+}
+
 }  // namespace
 }  // namespace tessera
