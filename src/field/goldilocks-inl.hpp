@@ -46,6 +46,15 @@ HWY_INLINE V multiply_low_halves(V a, V b) {
 #endif
 }
 
+/// sum + a*b, both below 2^32 and the product below 2^52.
+HWY_INLINE V add_small_product(V sum, V a, V b) {
+#ifdef TESSERA_IFMA
+  return add_low_52(sum, a, b);
+#else
+  return hn::Add(sum, multiply_low_halves(a, b));
+#endif
+}
+
 /// low + 2^64*high.
 struct Wide {
   V low;

@@ -25,10 +25,10 @@ struct LimbSums {
 
   HWY_INLINE void clear() { s0 = s1 = s2 = s3 = hn::Zero(Lanes()); }
   HWY_INLINE void accumulate(V pieces, V l0, V l1, V l2, V l3) {
-    s0 = hn::Add(s0, multiply_low_halves(pieces, l0));
-    s1 = hn::Add(s1, multiply_low_halves(pieces, l1));
-    s2 = hn::Add(s2, multiply_low_halves(pieces, l2));
-    s3 = hn::Add(s3, multiply_low_halves(pieces, l3));
+    s0 = add_small_product(s0, pieces, l0);
+    s1 = add_small_product(s1, pieces, l1);
+    s2 = add_small_product(s2, pieces, l2);
+    s3 = add_small_product(s3, pieces, l3);
   }
   HWY_INLINE void store(std::uint64_t* out) const {
     const Lanes d;

@@ -93,7 +93,7 @@ HWY_INLINE V times_power(V x) {
   if constexpr (exponent < 32) {  // 2^64 = epsilon
     return canonical(add_weak(hn::ShiftLeft<exponent>(x), times_epsilon(hn::ShiftRight<64 - exponent>(x))));
   } else if constexpr (exponent < 64) {
-    return reduce({hn::ShiftLeft<exponent>(x), hn::ShiftRight<64 - exponent>(x)});
+    return reduce(Wide{hn::ShiftLeft<exponent>(x), hn::ShiftRight<64 - exponent>(x)});
   } else {  // 2^96 = -1
     constexpr unsigned bits = exponent - 64;
     return subtract(times_epsilon(hn::And(hn::ShiftLeft<bits>(x), epsilon())), hn::ShiftRight<32 - bits>(x));

@@ -47,7 +47,6 @@ HWY_INLINE void add_scaled_vectors(std::span<const ScaledIntegers> terms, std::s
   const Lanes d;
   const hn::Rebind<std::uint16_t, Lanes> quarters;
   const hn::Rebind<std::uint32_t, Lanes> halves;
-  const hn::Repartition<std::uint32_t, Lanes> pairs;
   V low[vectors];
   V high[vectors];
   for (std::size_t k = 0; k < vectors; ++k) {
@@ -57,13 +56,13 @@ HWY_INLINE void add_scaled_vectors(std::span<const ScaledIntegers> terms, std::s
     const auto* const values = reinterpret_cast<const std::uint16_t*>(term.values) + lane;
     const auto flip = hn::Set(quarters, term.flip);
     const V factor = hn::Set(d, term.factor.value());
-    const auto factor_low = hn::BitCast(pairs, factor);
-    const auto factor_high = hn::BitCast(pairs, hn::ShiftRight<32>(factor));
+    const V factor_low = hn::And(factor, epsilon());
+    const V factor_high = hn::ShiftRight<32>(factor);
     for (std::size_t k = 0; k < vectors; ++k) {
       const auto flipped = hn::Xor(hn::LoadU(quarters, values + k * hn::Lanes(d)), flip);
-      const auto value = hn::BitCast(pairs, hn::PromoteTo(d, hn::PromoteTo(halves, flipped)));
-      low[k] = hn::Add(low[k], hn::MulEven(value, factor_low));
-      high[k] = hn::Add(high[k], hn::MulEven(value, factor_high));
+      const V value = hn::PromoteTo(d, hn::PromoteTo(halves, flipped));
+      low[k] = add_small_product(low[k], value, factor_low);
+      high[k] = add_small_product(high[k], value, factor_high);
     }
   }
   for (std::size_t k = 0; k < vectors; ++k) {

@@ -94,6 +94,29 @@ TEST_P(Kernels, NodesAgreeWithScalarCode) {
   }
 }
 
+/// More products than parts of a sum have room for.
+TEST_P(Kernels, LongSumsAgreeWithScalarCode) {
+  constexpr std::size_t count = 1U << 16;
+  auto in = random_blocks<ChildrenBlock>(count / 4);
+  const auto denominators = random_blocks<DenominatorsBlock>(count / 4);
+  const auto weights = random_weights(count / 8);
+  const E challenge = extension();
+  std::vector<ChildrenBlock> out(count / 8);
+  std::vector<DenominatorsBlock> bound(count / 8);
+  expect_same(bind_round(in.data(), out.data(), weights.data(), challenge, count),
+              scalar::bind_round(in.data(), out.data(), weights.data(), challenge, count));
+  expect_same(denominators_bind_round(denominators.data(), bound.data(), weights.data(), challenge, count),
+              scalar::denominators_bind_round(denominators.data(), bound.data(), weights.data(), challenge, count));
+  auto copy = in;
+  expect_same(first_round(in.data(), weights.data(), challenge, count),
+              scalar::first_round(copy.data(), weights.data(), challenge, count));
+  const std::vector<std::uint16_t> integers(4 * 2 * count, 0xFFFF);
+  const LeafIntegers leaves{.narrow = integers.data()};
+  const LeafCode code{extension(), extension()};
+  expect_same(leaf_first_round(leaves, code, weights.data(), count),
+              scalar::leaf_first_round(leaves, code, weights.data(), count));
+}
+
 TEST_P(Kernels, LeavesAgreeWithScalarCode) {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint32_t> wide(64);
@@ -142,7 +165,7 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3));
+INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 TEST(FractionTree, RootIsTheRationalSum) {
   for (unsigned seed = 0; seed < 4; ++seed) {

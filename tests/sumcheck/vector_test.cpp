@@ -149,6 +149,16 @@ TEST_P(VectorRounds, BindingOnTheWayAgreesWithBindingFirst) {
   for_each_relation([&](const auto& relation) { expect_bound_sums(relation); });
 }
 
+/// More products than parts of a sum have room for.
+TEST_P(VectorRounds, LongRunsAgreeWithScalarCode) {
+  for_each_relation([&](const auto& relation) {
+    constexpr std::size_t pairs = 1U << 14;
+    const Tables tables(*this, relation.factors(), 2 * pairs);
+    const RoundRun run{tables.places.data(), pairs, {}, 0, true};
+    EXPECT_EQ(round_kernel(relation).run(run), scalar_run(relation, run));
+  });
+}
+
 /// A long round in blocks: each takes its part of the weights.
 TEST_P(VectorRounds, RunsOfARoundAddUp) {
   const std::size_t pairs = 1024;
@@ -202,7 +212,7 @@ TEST_P(VectorRounds, BindingAgreesWithTheLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, ::testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3));
+INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, ::testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 }  // namespace
 }  // namespace tessera
