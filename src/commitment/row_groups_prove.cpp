@@ -14,12 +14,15 @@ namespace tessera {
 namespace {
 
 /// Rows that a rank encodes at once if it is alone: two cache lines of a column, or one where two would take more
-/// memory than this. Touching it for the first time would cost more.
+/// memory than this. Touching it for the first time would cost more; but after a witness is hashed look-ups take as
+/// much.
 constexpr std::size_t alone_rows = 16;
-constexpr std::size_t alone_bytes = std::size_t{1} << 26;
+constexpr std::size_t stored_bytes = std::size_t{1} << 26;
+constexpr std::size_t hashed_bytes = std::size_t{1} << 29;
 
-std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone) {
-  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= alone_bytes;
+std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone, bool hashed) {
+  const std::size_t most = hashed ? hashed_bytes : stored_bytes;
+  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= most;
   return std::min(std::size_t{1} << parameters.log_rows, two_lines ? alone_rows : CosetTransform::lanes);
 }
 
@@ -27,11 +30,11 @@ std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShare
 class CosetEncoder {
  public:
   CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-               const ResidueShares& positions, Communicator& comm)
+               const ResidueShares& positions, Communicator& comm, bool hashed)
       : matrix_(layout, parameters.log_rows, tensors, comm),
         positions_(positions),
         alone_(comm.size() == 1),
-        rows_at_once_(group_of_rows(parameters, positions_, alone_)),
+        rows_at_once_(group_of_rows(parameters, positions_, alone_, hashed)),
         transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {
     if (TransposedTransform::pays(positions_, matrix_.present())) {
       transposed_.emplace(matrix_, positions_, comm);
@@ -160,7 +163,7 @@ class ColumnExchange {
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
                    const RowSink& sink) {
-  CosetEncoder encoder(layout, parameters, tensors, positions, comm);
+  CosetEncoder encoder(layout, parameters, tensors, positions, comm, bool{sink.block});
   const bool through = sink.block && encoder.passes_through();
   for (std::size_t part = 0; part < encoder.parts(); ++part) {
     const Range classes = encoder.classes(part);
