@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -100,6 +101,7 @@ class LeafHasher {
   }
   void absorb(std::size_t number, const ValueBlock& block) {
     const std::size_t together = ColumnHasher::side_by_side();
+    assert(block.rows % together == 0);
     const std::size_t bytes = block.lanes * sizeof(F);
     RawVector<F> copy(block.together() % together == 0 ? 0 : together * block.lanes);
     for (std::size_t i = 0; i < block.neighbours; ++i) {
