@@ -310,19 +310,20 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
       parts.job().ranks;
   add(Work::vector_element, vector);
   add(Work::opening, 1);
+  double integers = 0;  // bytes: of what is recomputed, to who has their residue
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const double elements =
         power_of_two(oracles[j].layout.log_size() + oracles[j].parameters.log_inverse_rate) / parts.job().ranks;
     const bool in_memory = elements * sizeof(F) <= static_cast<double>(parts.job().codeword_budget);
     const bool recomputed = j == 0 ? parts.job().compact : j == 1 ? !in_memory : j == 2 && plan.past > 0;
     add(Work::recomputed_element, recomputed ? elements : 0);
+    integers += recomputed ? 2 * parts.of_ranks(static_cast<double>(oracles[j].layout.used())) : 0;
   }
   phase.calls = 32 + static_cast<double>(schedule.log_vector);
   // v_0's values to who has their columns, then its rows for encoding, and v_1 with its weights
   if (!parts.alone()) {
     const double whole = element_bytes * vector * parts.job().ranks;
-    phase.bytes = parts.from_others(element_bytes * vector + whole / 8) +
-                  parts.from_others(2.0 * at(phase.work, Work::recomputed_element));
+    phase.bytes = parts.from_others(element_bytes * vector + whole / 8) + parts.from_others(integers);
     gather_shared(parts, whole, phase);
     add(Work::vector_element, folded_element * classes_of(parts) * whole / element_bytes);
   }
