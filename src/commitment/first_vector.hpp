@@ -11,8 +11,8 @@ namespace tessera {
 /// segment of it.
 ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Communicator& comm);
 
-/// How many of v_0's entries this rank has: all of its classes' if ranks share it, else those up to the last that is
-/// used.
+/// How many of v_0's entries this rank has: those up to the last that is used, the same number in every class; all of
+/// its classes' if ranks have several.
 std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns);
 
 /// v_0, the oracles with their rows bound. Of `columns`, this rank's: place after place. Collective.

@@ -71,13 +71,14 @@ ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Comm
 }
 
 std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
-  // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
-  constexpr std::size_t unit = 4 * rows;
-  const std::size_t all = std::size_t{1} << schedule.log_vector;
-  if (columns.log_count() > 0) {
-    return columns.size() * rows;
+  const std::size_t all = columns.size() * rows;
+  if (schedule.vectors.empty() || columns.mine().size() != 1 ||
+      std::size_t{1} << columns.log_count() != static_cast<std::size_t>(columns.ranks())) {
+    return schedule.vectors.empty() ? std::size_t{1} << schedule.log_vector : all;
   }
-  return schedule.vectors.empty() ? all : std::min(all, (schedule.vector_size + unit - 1) / unit * unit);
+  // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
+  const std::size_t unit = 4 * rows << columns.log_count();
+  return std::min(all, (schedule.vector_size + unit - 1) / unit * 4 * rows);
 }
 
 ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
@@ -148,9 +149,11 @@ RoundSums VectorSummand::reduced(RoundSums sums) {
 
 DenseTable VectorSummand::gathered(const DenseTable& mine) const {
   const std::vector<E> all = comm_.all_gather<E>(std::span<const E>(mine.span()));
+  const std::size_t present = mine.size / columns_.mine().size();  // of each class, the same on every rank
   RawVector<E> values(std::size_t{1} << columns_.log_indices());
   for (std::size_t column = 0; column < values.size(); ++column) {
-    values[column] = all[columns_.gathered_place(column)];
+    const std::size_t place = column >> columns_.log_count();
+    values[column] = place < present ? all[columns_.class_of(column) * present + place] : E::zero();
   }
   return DenseTable::of(std::move(values));
 }

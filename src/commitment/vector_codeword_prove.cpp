@@ -106,9 +106,11 @@ class VectorEncoder {
 
   /// The same if ranks share its columns.
   [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform, SharedBytes& all) const {
+    const ResidueShares& columns = vector_.columns;
+    const std::size_t of_class = present() / columns.mine().size();  // the same on every rank; the others are zero
     std::vector<E> mine;
-    mine.reserve(vector_.columns.size() * group);
-    for (std::size_t place = 0; place < vector_.columns.size(); ++place) {
+    mine.reserve(present() * group);
+    for (std::size_t place = 0; place < present(); ++place) {
       const std::span<const E> part = vector_.values.subspan(place * rows() + first, group);
       mine.insert(mine.end(), part.begin(), part.end());
     }
@@ -117,12 +119,12 @@ class VectorEncoder {
     }
     all = comm_.gather_shared(std::as_bytes(std::span(mine)));
     const auto coefficients = [&](std::size_t column, std::size_t count, F* to) {
-      for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(static_cast<void*>(to + i * CosetTransform::lanes),
-                    all.data() + vector_.columns.gathered_place(column + i) * group * sizeof(E), group * sizeof(E));
+      for (std::size_t i = column; i < column + count; ++i, to += CosetTransform::lanes) {
+        const std::size_t place = columns.class_of(i) * of_class + (i >> columns.log_count());
+        std::memcpy(static_cast<void*>(to), all.data() + place * group * sizeof(E), group * sizeof(E));
       }
     };
-    return transform(positions_.mine(), coefficients, std::size_t{1} << vector_.columns.log_indices());
+    return transform(positions_.mine(), coefficients, of_class << columns.log_count());
   }
 
   SharedVector vector_;

@@ -1,6 +1,7 @@
 #include "cost/work.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "cluster/least_shared.hpp"
@@ -304,9 +305,10 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     oracles.push_back({plan.state_layout, plan.state_oracle, {}});
   }
   const OpeningSchedule schedule = opening_schedule(oracles);
-  // of v_0, which ranks share
+  // of v_0, which ranks share: where they have several classes of columns each, with the zeros behind what is used
   const double vector =
-      (parts.alone() ? static_cast<double>(schedule.vector_size) : power_of_two(schedule.log_vector)) /
+      (std::has_single_bit(static_cast<unsigned>(parts.job().ranks)) ? static_cast<double>(schedule.vector_size)
+                                                                     : power_of_two(schedule.log_vector)) /
       parts.job().ranks;
   add(Work::vector_element, vector);
   add(Work::opening, 1);
