@@ -18,9 +18,8 @@ struct RowSink {
   /// values[place * rows.size() + row], place counted from the first of these classes on; may be overwritten once they
   /// are the last rows.
   std::function<void(Range classes, Range rows, std::span<F> values)> rows;
-  /// If it is set, values may go here instead while they are in a cache, all rows of a class in one way: slot i is the
-  /// class's i-th position. By many threads, in no order. `number`: counted from the
-  /// first of these classes on.
+  /// If it is set, values may go here instead while they are in a cache, those of all rows in the same way: slot i is
+  /// the class's i-th position. By many threads, in no order. `number`: counted from the first of these classes on.
   std::function<void(std::size_t number, const ValueBlock& block)> block;
   std::function<void(Range classes, Range rows)> before_blocks;
   std::function<void(Range classes, Range rows)> after_blocks;
