@@ -23,8 +23,8 @@ class PassTwiddles {
   static constexpr std::size_t gap = 64 / sizeof(F);  ///< values between groups of rows: a cache line
   /// Only every 2^log_padding-th row need be there, log_padding <= log_rows.
   explicit PassTwiddles(unsigned log_rows, unsigned log_padding = 0);
-  /// Those of `plain` for a coset: u times v^number, v of order 2^(first + count + log_count). In a later pass of a
-  /// transform slots with one low index are such a coset.
+  /// Makes a copy of `plain` those of a coset: u times v^number, v of order 2^(first + count + log_count). In a later
+  /// pass of a transform slots with one low index are such a coset.
   void set_coset(const PassTwiddles& plain, Coset coset);
 
   [[nodiscard]] unsigned log_rows() const { return log_rows_; }

@@ -331,9 +331,9 @@ PassTwiddles::PassTwiddles(unsigned log_rows, unsigned log_padding) : log_rows_(
 }
 
 void PassTwiddles::set_coset(const PassTwiddles& plain, Coset coset) {
-  *this = plain;
   unit_ = coset.number == 0;
   if (unit_) {
+    factors_ = plain.factors_;
     return;
   }
   for (const TransformStep& step : steps_) {
