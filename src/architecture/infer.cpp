@@ -74,7 +74,7 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
     infer(context, plan_.norm_2, block, batch);
     infer(context, plan_.mlp, model_.key.gelu_table, block, batch);
     if (progress_) {
-      progress_(batch.size);
+      progress_(batch.first * plan_.model.n_layer + batch.size * (block + 1));
     }
   }
   guard_.enter(std::nullopt);
@@ -88,6 +88,12 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
     trace_.tokens.insert(trace_.tokens.end(), ids.begin(), ids.end());
   }
   length_ += batch.size;
+}
+
+void IntegerTransformer::forget(std::size_t length) {
+  length_ = std::min(length_, length);
+  trace_.tokens.resize(std::min(trace_.tokens.size(), length_));
+  guard_.forget();
 }
 
 std::vector<std::int64_t> IntegerTransformer::logits(Range tokens) {

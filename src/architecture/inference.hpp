@@ -33,14 +33,17 @@ class IntegerTransformer {
   /// Room for plan.padded_tokens; model and plan must outlive this. `past`: the state that a continuation starts from,
   /// by StateTensor, this rank's part.
   IntegerTransformer(const IntegerModel& model, const ModelPlan& plan, Record record, Communicator& comm,
-                     std::function<void(std::size_t units)> progress = {}, const PastState& past = {});
+                     std::function<void(std::size_t done)> progress = {}, const PastState& past = {});
 
   /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, std::invalid_argument for an id
   /// that is not in the vocabulary or tokens beyond the capacity.
   void append(std::span<const std::uint32_t> ids);
   [[nodiscard]] std::size_t length() const { return length_; }
+  /// Forgets the tokens from `length` on, and that a value of theirs has left its range. What is recorded of them stays
+  /// until others come in their place.
+  void forget(std::size_t length);
   /// Forgets all tokens (Record::nothing only).
-  void reset() { length_ = 0; }
+  void reset() { forget(0); }
 
   /// Logits L_v, scale 2^-(residual + uf), of tokens [first, last): (own vocabulary rows, tokens) row-major.
   [[nodiscard]] std::vector<std::int64_t> logits(Range tokens);
@@ -77,8 +80,11 @@ class IntegerTransformer {
 
 /// What is known of a generation before it, and who is told of it.
 struct Generation {
-  std::vector<std::uint32_t> known = {};                            // the first ids, chosen by an earlier run
-  std::function<void(std::span<const std::uint32_t>)> chosen = {};  // told all ids so far after each, on every rank
+  std::vector<std::uint32_t> known = {};  // the first ids, chosen by an earlier run
+  std::function<void(std::span<const std::uint32_t>)> chosen =
+      {};  // told all ids so far after each pass, on every rank
+  /// Guesses, at most `limit`, of what follows all tokens so far, the same on every rank; Draft's if empty.
+  std::function<std::vector<std::uint32_t>(std::span<const std::uint32_t> all, std::size_t limit)> guess = {};
 };
 
 /// A token that was said to be known is not what the model chooses.
@@ -89,8 +95,9 @@ struct OtherToken : std::invalid_argument {
 };
 
 /// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
-/// past) and runs filler tokens up to s_hat = 2^ceil(log2 s). Known tokens run in one pass with the prompt. Throws
-/// OtherToken (the first one), std::invalid_argument (ids outside the vocabulary) and RangeError, on all ranks.
+/// past), several in a pass where guesses are right (Draft), and runs filler tokens up to s_hat = 2^ceil(log2 s). Known
+/// tokens run in one pass with the prompt. Throws OtherToken (the first one), std::invalid_argument (ids outside the
+/// vocabulary) and RangeError, on all ranks.
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                     Communicator& comm, const Progress& progress = {}, const PastState& past = {},
                     const Generation& generation = {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "architecture/draft.hpp"
+
 namespace tessera {
 namespace {
 
@@ -9,9 +11,35 @@ std::function<void(std::size_t)> count_units(const Progress& progress, const Mod
   if (!progress) {
     return {};
   }
-  return [progress, total = plan.padded_tokens * plan.model.n_layer, done = std::size_t{0}](std::size_t units) mutable {
-    progress(done += units, total);
-  };
+  return
+      [progress, total = plan.padded_tokens * plan.model.n_layer, furthest = std::size_t{0}](std::size_t done) mutable {
+        furthest = std::max(furthest, done);  // rows of wrong guesses are run again
+        progress(furthest, total);
+      };
+}
+
+/// Runs `token` and guesses of what comes after it, and returns what is chosen after `token` and after each guess that
+/// was right. Rows of wrong guesses are forgotten.
+std::vector<std::uint32_t> choose(IntegerTransformer& transformer, std::uint32_t token,
+                                  std::vector<std::uint32_t> guesses, std::size_t generation) {
+  const std::size_t before = transformer.length();
+  std::vector<std::uint32_t> rows{token};
+  rows.insert(rows.end(), guesses.begin(), guesses.end());
+  try {
+    transformer.append(rows);
+  } catch (const RangeError&) {
+    if (guesses.empty()) {
+      throw;
+    }
+    // on all ranks; perhaps only a row that nobody asked for
+    transformer.forget(before);
+    return choose(transformer, token, {}, generation);
+  }
+  std::vector<std::uint32_t> ids = transformer.select({before, before + rows.size()}, generation);
+  const auto wrong = std::ranges::mismatch(guesses, ids).in1;
+  ids.resize(static_cast<std::size_t>(wrong - guesses.begin()) + 1);
+  transformer.forget(before + ids.size());
+  return ids;
 }
 
 }  // namespace
@@ -39,25 +67,36 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
   if (const auto other = std::ranges::mismatch(ids, known); other.in1 != ids.end()) {
     throw OtherToken(static_cast<std::size_t>(other.in1 - ids.begin()), *other.in2, *other.in1);
   }
-  std::uint32_t token = known.empty() ? 0 : known.back();
-  for (std::size_t g = known.size(); g < plan.generated; ++g) {
-    if (g > 0) {
-      transformer.append({&token, 1});
-    }
-    token = transformer.select({prompt.size() + g - 1, prompt.size() + g}, g).front();
-    ids.push_back(token);
+  const auto tell = [&] {
     if (generation.chosen) {
       generation.chosen(ids);
     }
+  };
+  if (ids.empty()) {
+    ids = transformer.select({prompt.size() - 1, prompt.size()}, 0);
+    tell();
+  }
+  Draft draft;
+  std::vector<std::uint32_t> all(prompt.begin(), prompt.end());
+  all.insert(all.end(), ids.begin(), ids.end());
+  while (ids.size() < plan.generated) {
+    const std::size_t most = plan.generated - ids.size() - 1;
+    std::vector<std::uint32_t> guesses = generation.guess ? generation.guess(all, most) : draft.next(all, most);
+    const std::size_t guessed = guesses.size();
+    const std::vector<std::uint32_t> next = choose(transformer, ids.back(), std::move(guesses), ids.size());
+    draft.learn(guessed, next.size() - 1);
+    ids.insert(ids.end(), next.begin(), next.end());
+    all.insert(all.end(), next.begin(), next.end());
+    tell();
   }
   // nothing waits for the last token's row, if it has one: it runs with the filler
   std::vector<std::uint32_t> rest(plan.padded_tokens - transformer.length(), plan.filler);
   if (transformer.length() < plan.tokens) {
-    rest.front() = token;
+    rest.front() = ids.back();
   }
   transformer.append(rest);
   Trace trace = transformer.take_trace();
-  trace.last_token = token;
+  trace.last_token = ids.back();
   return trace;
 }
 

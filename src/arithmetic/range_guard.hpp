@@ -47,6 +47,8 @@ class RangeGuard {
   [[nodiscard]] bool violated() const { return !message_.empty(); }
   /// Throws RangeError on all ranks if any rank has noted a violation (the lowest rank's is named). Collective.
   void agree(Communicator& comm);
+  /// Forgets violations, after agree() has thrown.
+  void forget() { message_.clear(); }
 
  private:
   void report(std::string_view tensor, std::int64_t value, Bounds bounds);

@@ -11,11 +11,13 @@
 
 #undef TESSERA_IFMA
 #if HWY_TARGET == HWY_AVX3_DL
-// Every processor of this set (from Ice Lake and Zen 4 on) multiplies 52-bit integers with these, too.
+// Every processor of this set (from Ice Lake and Zen 4 on) multiplies 52-bit integers and adds products of 16-bit pairs
+// with these, too.
 #define TESSERA_IFMA
 #undef HWY_TARGET_STR
 #define HWY_TARGET_STR \
-  HWY_TARGET_STR_AVX3 ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512bitalg,avx512vpopcntdq,avx512ifma"
+  HWY_TARGET_STR_AVX3  \
+      ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512bitalg,avx512vpopcntdq,avx512ifma,avx512vnni"
 #endif
 
 #endif
@@ -26,9 +28,9 @@
 
 namespace tessera {
 /// A virtual machine may keep them from its guests.
-inline const bool ifma_is_there = [] {
+inline const bool ice_lake_is_there = [] {
   __builtin_cpu_init();
-  const bool there = __builtin_cpu_supports("avx512ifma") != 0;
+  const bool there = __builtin_cpu_supports("avx512ifma") != 0 && __builtin_cpu_supports("avx512vnni") != 0;
   if (!there) {
     hwy::DisableTargets(HWY_AVX3_DL);
   }

@@ -8,6 +8,8 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t max_tile = 128;
+/// Queries of a tile that are not worth float64 copies of all keys.
+constexpr std::size_t few_rows = 3;
 
 void widen_rows(const std::int16_t* from, std::size_t stride, std::size_t rows, std::size_t columns,
                 std::vector<double>& to) {
@@ -72,7 +74,7 @@ void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
       cache.q.data() + (tile.head * m - cache.queries.first) * batch.size + (tile.first - batch.first);
   const std::int16_t* k = keys_of(tile, cache.k);
   const std::size_t keys = tile.keys();
-  if (tile.rows > ProductInput::narrow) {
+  if (tile.rows > few_rows) {
     widen_rows(q, batch.size, m, tile.rows, buffers.left);
     widen_rows(k, cache.capacity, m, keys, buffers.right);
     buffers.products.resize(tile.rows * keys);
@@ -157,7 +159,7 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
   const std::size_t keys = tile.keys();
   const std::int16_t* v = keys_of(tile, cache.v);
   buffers.value_sum.assign(m * tile.rows, 0);
-  if (tile.rows <= ProductInput::narrow) {
+  if (tile.rows <= few_rows) {
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t row = 0; row < tile.rows; ++row) {
         std::int64_t total = 0;

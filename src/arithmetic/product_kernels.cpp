@@ -1,0 +1,311 @@
+#include "arithmetic/product_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "arithmetic/product_kernels.cpp"
+#include <hwy/foreach_target.h>
+
+#include "field/instruction_set-inl.hpp"
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Sums = hn::CappedTag<std::int32_t, 16>;
+using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
+
+/// Rows of W at once: with two digits of X their sums fill the registers.
+constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+/// Steps after which a sum of products of pairs is widened: each is at most 2 * 2^15 * 2^7.
+constexpr std::size_t widen_after = 240;
+
+/// Lane by lane sum + a.low*b.low + a.high*b.high.
+HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
+#if defined(TESSERA_IFMA)
+  return S{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
+#elif HWY_TARGET <= HWY_AVX3
+  return hn::Add(sum, S{_mm512_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_SSE2
+  return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
+#else
+  const auto low = [](S x) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(x)); };
+  const auto high = [](S x) { return hn::ShiftRight<16>(x); };
+  return hn::Add(sum, hn::Add(hn::Mul(low(a), low(b)), hn::Mul(high(a), high(b))));
+#endif
+}
+
+HWY_INLINE S load_pairs(const std::int16_t* from) {
+  S pairs;
+  std::memcpy(&pairs, from, sizeof(S));
+  return pairs;
+}
+
+std::size_t sum_lanes() { return hn::Lanes(Sums()); }
+
+/// A block of columns: sums (panel rows, stride) of which the first ones are added to. `weights` (panel, 2 * pairs).
+template <std::size_t digits>
+void add_block(const std::int16_t* weights, std::size_t pairs, const std::int16_t* values, std::int64_t* products,
+               std::size_t stride) {
+  const Sums d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr std::size_t rows = digits == 2 ? panel : panel / 2;
+  for (std::size_t first = 0; first < panel; first += rows) {
+    S sums[rows][digits];
+    for (auto& of_row : sums) {
+      for (S& sum : of_row) {
+        sum = hn::Zero(d);
+      }
+    }
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      S x[digits];
+      for (std::size_t i = 0; i < digits; ++i) {
+        x[i] = load_pairs(values + (pair * digits + i) * 2 * lanes);
+      }
+      for (std::size_t row = 0; row < rows; ++row) {
+        std::int32_t both;
+        std::memcpy(&both, weights + ((first + row) * pairs + pair) * 2, sizeof both);
+        const S w = hn::Set(d, both);
+        for (std::size_t i = 0; i < digits; ++i) {
+          sums[row][i] = add_products_of_pairs(sums[row][i], w, x[i]);
+        }
+      }
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::int64_t* const to = products + (first + row) * stride;
+      HWY_ALIGN std::int32_t parts[digits][16];
+      for (std::size_t i = 0; i < digits; ++i) {
+        hn::Store(sums[row][i], d, parts[i]);
+      }
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        std::int64_t sum = to[lane];
+        for (std::size_t i = 0; i < digits; ++i) {
+          sum += std::int64_t{parts[i][lane]} * (std::int64_t{1} << (8 * i));
+        }
+        to[lane] = sum;
+      }
+    }
+  }
+}
+
+/// Rows against many columns. What is taken of X at a time stays in the cache for all panels.
+template <std::size_t digits>
+void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
+  const std::size_t lanes = hn::Lanes(Sums());
+  const std::size_t in = x.rows();
+  const std::size_t pairs = (in + 1) / 2;
+  const std::size_t stride = x.padded_columns();
+  const std::size_t block = pairs * digits * 2 * lanes;
+  const std::size_t panels = (rows + panel - 1) / panel;
+  RawVector<std::int16_t> copy(panels * panel * 2 * widen_after);  // absent rows are 0
+  RawVector<std::int64_t> sums(panels * panel == rows ? 0 : panels * panel * stride);
+  std::int64_t* const to = sums.empty() ? products : sums.data();
+  std::fill_n(to, panels * panel * stride, 0);
+  for (std::size_t first = 0; first < pairs; first += widen_after) {
+    const std::size_t count = std::min(widen_after, pairs - first);
+    const std::size_t present = std::min(in - 2 * first, 2 * count);
+    std::ranges::fill(copy, std::int16_t{0});
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::copy_n(weights + row * in + 2 * first, present, copy.data() + row * 2 * count);
+    }
+    for (std::size_t column = 0; column < stride; column += lanes) {
+      for (std::size_t i = 0; i < panels; ++i) {
+        add_block<digits>(copy.data() + i * panel * 2 * count, count,
+                          x.values() + (column / lanes) * block + first * digits * 2 * lanes,
+                          to + i * panel * stride + column, stride);
+      }
+    }
+  }
+  if (!sums.empty()) {
+    std::copy_n(sums.data(), rows * stride, products);
+  }
+}
+
+/// A row against `columns` columns of which the digits follow each other.
+template <std::size_t columns, std::size_t digits>
+void dot(const std::int16_t* weights, const Digits& x, std::size_t first_column, std::int64_t* products) {
+  const Sums d;
+  const std::size_t step = 2 * hn::Lanes(d);
+  const std::size_t in = x.rows();
+  const std::int16_t* const values = x.values() + first_column * digits * x.stride();
+  std::array<std::int64_t, columns> totals{};
+  for (std::size_t begin = 0; begin < in; begin += widen_after * step) {
+    const std::size_t end = std::min(in, begin + widen_after * step);
+    S sums[columns][digits];
+    for (auto& of_column : sums) {
+      for (S& sum : of_column) {
+        sum = hn::Zero(d);
+      }
+    }
+    const auto add = [&](S w, std::size_t i) HWY_ATTR {
+      for (std::size_t column = 0; column < columns; ++column) {
+        for (std::size_t j = 0; j < digits; ++j) {
+          sums[column][j] =
+              add_products_of_pairs(sums[column][j], w, load_pairs(values + (column * digits + j) * x.stride() + i));
+        }
+      }
+    };
+    std::size_t i = begin;
+    for (; i + step <= end; i += step) {
+      add(load_pairs(weights + i), i);
+    }
+    if (i < end) {
+      HWY_ALIGN std::int16_t rest[32] = {};
+      std::copy_n(weights + i, end - i, rest);
+      add(load_pairs(rest), i);
+    }
+    for (std::size_t column = 0; column < columns; ++column) {
+      for (std::size_t j = 0; j < digits; ++j) {
+        HWY_ALIGN std::int32_t parts[16];
+        hn::Store(sums[column][j], d, parts);
+        std::int64_t sum = 0;
+        for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
+          sum += parts[lane];
+        }
+        totals[column] += sum * (std::int64_t{1} << (8 * j));
+      }
+    }
+  }
+  std::ranges::copy(totals, products);
+}
+
+template <std::size_t digits>
+void multiply_row(const std::int16_t* weights, const Digits& x, std::int64_t* products) {
+  std::size_t column = 0;
+  for (; column + 4 <= x.columns(); column += 4) {
+    dot<4, digits>(weights, x, column, products + column);
+  }
+  switch (x.columns() - column) {
+    case 3:
+      dot<3, digits>(weights, x, column, products + column);
+      break;
+    case 2:
+      dot<2, digits>(weights, x, column, products + column);
+      break;
+    case 1:
+      dot<1, digits>(weights, x, column, products + column);
+      break;
+    default:
+      break;
+  }
+}
+
+template <std::size_t digits>
+void multiply(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
+  if (x.few()) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      multiply_row<digits>(weights + row * x.rows(), x, products + row * x.padded_columns());
+    }
+    return;
+  }
+  multiply_panels<digits>(weights, rows, x, products);
+}
+
+void multiply_any(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
+  switch (x.count()) {
+    case 2:
+      multiply<2>(weights, rows, x, products);
+      break;
+    case 3:
+      multiply<3>(weights, rows, x, products);
+      break;
+    default:
+      multiply<4>(weights, rows, x, products);
+      break;
+  }
+}
+
+std::size_t panel_rows() { return panel; }
+
+}  // namespace tessera::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tessera {
+HWY_EXPORT(sum_lanes);
+HWY_EXPORT(panel_rows);
+HWY_EXPORT(multiply_any);
+
+namespace {
+
+/// Digits of the largest value.
+template <class T>
+std::size_t digits_of(std::span<const T> values) {
+  if (sizeof(T) <= 2) {
+    return 2;
+  }
+  const auto [low, high] = std::ranges::minmax(values);
+  const auto fits = [&](unsigned bits) {
+    return std::int64_t{low} >= -(std::int64_t{1} << bits) && std::int64_t{high} < std::int64_t{1} << bits;
+  };
+  return fits(15) ? 2 : fits(23) ? 3 : Digits::most;
+}
+
+}  // namespace
+
+template <class T>
+Digits::Digits(std::span<const T> values, std::size_t rows, std::size_t columns)
+    : rows_(rows), columns_(columns), count_(values.empty() ? 2 : digits_of(values)), padded_columns_(columns) {
+  const std::size_t lanes = HWY_DYNAMIC_DISPATCH(sum_lanes)();
+  const auto put = [&](T value, std::int16_t* to, std::size_t step) {
+    auto rest = std::int64_t{value};
+    for (std::size_t i = 0; i + 1 < count_; ++i, to += step) {
+      const std::int64_t digit = static_cast<std::int8_t>(static_cast<std::uint8_t>(rest));
+      *to = static_cast<std::int16_t>(digit);
+      rest = (rest - digit) >> 8;
+    }
+    *to = static_cast<std::int16_t>(rest);
+  };
+  if (few()) {
+    const std::size_t step = 2 * lanes;
+    stride_ = (rows + step - 1) / step * step;
+    values_.resize(columns * count_ * stride_);
+    std::ranges::fill(values_, std::int16_t{0});
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < columns; ++column) {
+        put(values[row * columns + column], values_.data() + column * count_ * stride_ + row, stride_);
+      }
+    }
+    return;
+  }
+  padded_columns_ = (columns + lanes - 1) / lanes * lanes;
+  const std::size_t pairs = (rows + 1) / 2;
+  values_.resize(padded_columns_ / lanes * pairs * count_ * 2 * lanes);
+#pragma omp parallel for schedule(static) if (values_.size() > (std::size_t{1} << 17))
+  for (std::size_t block = 0; block < padded_columns_ / lanes; ++block) {
+    const std::size_t first = block * lanes;
+    const std::size_t present = std::min(lanes, columns - first);
+    std::int16_t* const of_block = values_.data() + block * pairs * count_ * 2 * lanes;
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+      std::int16_t* const to = of_block + pair * count_ * 2 * lanes;
+      if (present < lanes || 2 * pair + 2 > rows) {
+        std::fill_n(to, count_ * 2 * lanes, std::int16_t{0});
+      }
+      for (std::size_t row = 2 * pair; row < std::min(rows, 2 * pair + 2); ++row) {
+        for (std::size_t i = 0; i < present; ++i) {
+          put(values[row * columns + first + i], to + 2 * i + row % 2, 2 * lanes);
+        }
+      }
+    }
+  }
+}
+
+template Digits::Digits(std::span<const std::int16_t>, std::size_t, std::size_t);
+template Digits::Digits(std::span<const std::int32_t>, std::size_t, std::size_t);
+
+std::size_t product_panel_rows() { return HWY_DYNAMIC_DISPATCH(panel_rows)(); }
+
+void multiply_digits(const std::int16_t* weights, std::size_t rows, const Digits& digits,
+                     std::span<std::int64_t> products) {
+  HWY_DYNAMIC_DISPATCH(multiply_any)(weights, rows, digits, products.data());
+}
+
+}  // namespace tessera
+#endif
