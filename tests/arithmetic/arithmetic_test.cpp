@@ -6,6 +6,7 @@
 #include "arithmetic/integer_product.hpp"
 #include "arithmetic/tables.hpp"
 
+#include "../field/instruction_sets.hpp"
 #include "../model/random_model.hpp"
 
 namespace tessera::testing {
@@ -121,16 +122,39 @@ void check_product(std::size_t out, std::size_t in, std::size_t columns, bool ex
 }
 
 TEST(IntegerProduct, is_exact) {
-  for (const std::size_t columns : {1, 2, 3, 4, 33}) {
-    for (const std::size_t in : {1, 12, 255, 256, 257, 1000}) {
-      for (const bool extreme : {false, true}) {
-        check_product<std::int16_t>(9, in, columns, extreme);
-        check_product<std::int32_t>(9, in, columns, extreme);
-        check_product<std::int32_t>(9, in, columns, extreme, 24);
+  with_each_instruction_set([](const char* target) {
+    SCOPED_TRACE(target);
+    for (const std::size_t columns : {1, 2, 3, 4, 7, 8, 9, 16, 17, 33}) {
+      for (const std::size_t in : {1, 12, 31, 32, 33, 479, 480, 481, 1000}) {
+        for (const bool extreme : {false, true}) {
+          check_product<std::int16_t>(9, in, columns, extreme);
+          check_product<std::int32_t>(9, in, columns, extreme);
+          check_product<std::int32_t>(9, in, columns, extreme, 24);
+        }
       }
+      check_product<std::int16_t>(130, 64, columns, false);
+      check_product<std::int32_t>(130, 64, columns, false, 24);
+      // more than sums of 32 bits have room for, in every lane
+      check_product<std::int16_t>(4, 20000, columns, true);
+      check_product<std::int32_t>(4, 20000, columns, true, 24);
     }
-    check_product<std::int16_t>(300, 64, columns, false);
-    check_product<std::int32_t>(300, 64, columns, false, 24);
+  });
+}
+
+/// The values between which the number of digits changes.
+TEST(IntegerProduct, digits_are_enough) {
+  for (const std::int32_t value : {32767, 32768, -32768, -32769, 8388607, 8388608, -8388608, -8388609, INT32_MAX,
+                                   INT32_MIN, 127, 128, -128, -129}) {
+    for (const std::size_t columns : {1, 9}) {
+      const std::vector<std::int16_t> w{-32768, 32767};
+      const std::vector<std::int32_t> x(2 * columns, value);
+      multiply({"w", {0, 1}, 2, w.data()}, {0, 1}, ProductInput(x, 2, columns),
+               [&](std::size_t, std::span<const std::int64_t> products) {
+                 for (const std::int64_t product : products) {
+                   EXPECT_EQ(product, -std::int64_t{value});
+                 }
+               });
+    }
   }
 }
 
