@@ -241,9 +241,9 @@ std::size_t digits_of(std::span<const T> values) {
   if (sizeof(T) <= 2) {
     return 2;
   }
-  const auto [low, high] = std::ranges::minmax(values);
+  const auto range = std::ranges::minmax(values);
   const auto fits = [&](unsigned bits) {
-    return std::int64_t{low} >= -(std::int64_t{1} << bits) && std::int64_t{high} < std::int64_t{1} << bits;
+    return std::int64_t{range.min} >= -(std::int64_t{1} << bits) && std::int64_t{range.max} < std::int64_t{1} << bits;
   };
   return fits(15) ? 2 : fits(23) ? 3 : Digits::most;
 }
