@@ -93,7 +93,9 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
                                          chunk_columns(oracles[j].layout.tensors()[t], word.log_rows));
       });
     }
-    comm.all_reduce_sum(vector);
+    if (comm.size() > 1) {
+      comm.all_reduce_sum(vector);
+    }
     return vector;
   }
   std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm.size()));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "parameters/table.hpp"
 #include "memory/storage.hpp"
 #include "tensor/row_block.hpp"
@@ -14,6 +16,9 @@ class ParameterValues {
   /// Zeros.
   ParameterValues(const ParameterRow& row, const ModelShape& shape, Range held)
       : name_(row.name), extents_(row.extents(shape)), held_(held) {
+    // with room for the padding of the oracle's tensor (Dimension::tiled), which may be made in the same memory; it is
+    // not touched before
+    values_.reserve((extents_.blocks * held_.size() + extents_.rows / 16) * extents_.columns);
     values_.resize(extents_.blocks * block_size());
   }
 
@@ -29,6 +34,14 @@ class ParameterValues {
   }
   [[nodiscard]] RowBlock<const T> block(std::size_t number) const {
     return {name_, held_, extents_.columns, values_.data() + number * block_size()};
+  }
+  /// How many values its memory has room for.
+  [[nodiscard]] std::size_t room() const { return values_.capacity(); }
+  /// Gives its memory away, with zeros behind the values up to `size`; nothing is held afterwards.
+  [[nodiscard]] ZeroedVector<T> take_values(std::size_t size) {
+    held_ = {};
+    values_.resize(size);
+    return std::exchange(values_, {});
   }
   friend bool operator==(const ParameterValues&, const ParameterValues&) = default;
 

@@ -14,7 +14,7 @@ struct ParameterTensors {
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // in the oracle's order
   static ParameterTensors of(const ModelShape& shape, const Parameters& parameters, int rank = 0,
                              const Division& division = {});
-  /// Frees each parameter when it is copied.
+  /// In each parameter's own memory where that is possible; frees it when it is copied.
   static ParameterTensors of(const ModelShape& shape, Parameters&& parameters, int rank = 0,
                              const Division& division = {});
   [[nodiscard]] std::vector<IntegerTensor> views() const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdexcept>
+#include <string>
 #include <variant>
 
 #include "base/range.hpp"
@@ -52,13 +54,24 @@ class ChunkedTensor {
   /// Zero-filled; holds what `rank` owns (everything if replicated).
   ChunkedTensor(Shape shape, Ownership ownership, int rank, int ranks)
       : shape_(std::move(shape)), ownership_(ownership), slot_(shape_.chunk_count(), absent) {
-    const bool all = ownership.dimension == Ownership::replicated;
-    for (std::size_t chunk = 0; chunk < shape_.chunk_count(); ++chunk) {
-      if (all || ownership.owner(shape_, chunk, ranks) == rank) {
-        hold(chunk);
-      }
-    }
+    hold_owned(rank, ranks);
     values_.resize(held_.size() << shape_.inner_bits());
+  }
+  /// Holds what `rank` owns, whose values are there already, chunk after chunk. Throws std::invalid_argument if there
+  /// are more or fewer.
+  static ChunkedTensor of(Shape shape, Ownership ownership, int rank, int ranks, ZeroedVector<T>&& values) {
+    ChunkedTensor result;
+    result.shape_ = std::move(shape);
+    result.ownership_ = ownership;
+    result.slot_.assign(result.shape_.chunk_count(), absent);
+    result.hold_owned(rank, ranks);
+    if (values.size() != result.held_.size() << result.shape_.inner_bits()) {
+      throw std::invalid_argument("ChunkedTensor: expected " +
+                                  std::to_string(result.held_.size() << result.shape_.inner_bits()) +
+                                  " values, found " + std::to_string(values.size()));
+    }
+    result.values_ = std::move(values);
+    return result;
   }
   /// Zero-filled; holds these chunks, ascending, whoever owns them.
   static ChunkedTensor holding(const Shape& shape, Ownership ownership, const std::vector<std::size_t>& chunks) {
@@ -91,6 +104,14 @@ class ChunkedTensor {
  private:
   static constexpr std::size_t absent = static_cast<std::size_t>(-1);
 
+  void hold_owned(int rank, int ranks) {
+    const bool all = ownership_.dimension == Ownership::replicated;
+    for (std::size_t chunk = 0; chunk < shape_.chunk_count(); ++chunk) {
+      if (all || ownership_.owner(shape_, chunk, ranks) == rank) {
+        hold(chunk);
+      }
+    }
+  }
   void hold(std::size_t chunk) {
     slot_[chunk] = held_.size();
     held_.push_back(chunk);

@@ -214,6 +214,52 @@ TEST(Witness, refuses_parameters_that_are_divided_otherwise_than_its_plan) {
   EXPECT_THROW(make({}, {3, 32}), std::logic_error);
 }
 
+/// The oracle's tensors of parameters that are used up are those of parameters that stay: with and without padding, of
+/// rows and of columns, on any number of ranks.
+TEST(Witness, parameters_that_are_used_up_make_the_same_tensors) {
+  ModelShape llama{2, 64, 4, 96, 300, 64, Architecture::llama, 2};
+  llama.tied = false;
+  ModelShape normed = llama;
+  normed.head_dim = 24;
+  normed.head_norm = true;
+  const std::vector<ModelShape> shapes = {{2, 512, 8, 1024, 600, 256},
+                                          {2, 256, 4, 512, 512, 256},
+                                          {1, 36, 3, 144, 300, 48},
+                                          {2, 128, 2, 256, 256, 96},
+                                          {1, 8, 1, 16, 17, 16},
+                                          llama,
+                                          normed};
+  std::mt19937_64 engine(3);
+  std::size_t in_place = 0;
+  for (const ModelShape& shape : shapes) {
+    for (const int ranks : {1, 2, 3, 7}) {
+      const Division division = ranks == 1 ? Division{} : Division::finest(ranks);
+      for (int rank = 0; rank < ranks; ++rank) {
+        Parameters parameters(shape, rank, division);
+        for (const ParameterRow& row : parameter_table(shape)) {
+          for (std::int16_t& value : parameters[row.id].values()) {
+            value = static_cast<std::int16_t>(engine());
+          }
+        }
+        const ParameterTensors copied = ParameterTensors::of(shape, parameters, rank, division);
+        std::vector<const std::int16_t*> memory;
+        for (const ParameterRow& row : parameter_table(shape)) {
+          memory.push_back(parameters[row.id].values().data());
+        }
+        const ParameterTensors moved = ParameterTensors::of(shape, std::move(parameters), rank, division);
+        ASSERT_EQ(moved.tensors.size(), copied.tensors.size());
+        for (std::size_t i = 0; i < copied.tensors.size(); ++i) {
+          EXPECT_TRUE(moved.tensors[i].shape() == copied.tensors[i].shape()) << i;
+          EXPECT_EQ(moved.tensors[i].held(), copied.tensors[i].held()) << i;
+          EXPECT_TRUE(moved.tensors[i].values() == copied.tensors[i].values()) << i << ", rank " << rank;
+          in_place += moved.tensors[i].values().data() == memory[i] && !copied.tensors[i].values().empty() ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(in_place, 100U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, InferenceCases, ::testing::ValuesIn(cases),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
 
