@@ -67,14 +67,19 @@ int run(int argc, char** argv, MpiSession& session) {
 
 /// Reports an error once and ends the other ranks, which may wait for this one.
 [[noreturn]] void end_all(MpiSession& session, const Failure& failure) {
-  const int rank = session.world().rank();
-  if (rank != 0) {
-    // mostly all ranks fail alike: rank 0 speaks for them, and ends them, before they do
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+  using namespace std::chrono_literals;
+  MpiCommunicator& world = session.world();
+  const int rank = world.rank();
+  if (rank == 0) {
+    std::cerr << "tessera: " + failure.message + "\n" << std::flush;
+    static_cast<void>(world.all_meet(300ms));  // tells ranks that fail alike that it has spoken for them
+    session.abort(failure.code);
   }
-  const std::string prefix =
-      rank == 0 ? "tessera: " : "tessera: rank " + std::to_string(rank) + " on " + host_name() + ": ";
-  std::cerr << prefix + failure.message + "\n" << std::flush;
+  if (world.all_meet(1s)) {
+    std::this_thread::sleep_for(30s);  // for rank 0 to end this one
+  }
+  std::cerr << "tessera: rank " + std::to_string(rank) + " on " + host_name() + ": " + failure.message + "\n"
+            << std::flush;
   session.abort(failure.code);
 }
 
