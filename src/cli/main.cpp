@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
     if (session.world().size() > 1) {
       end_all(session, failure);
     }
-    std::cerr << "tessera: " << failure.message << '\n';
+    std::cerr << "tessera: " + failure.message + "\n" << std::flush;
     return failure.code;
   }
 }

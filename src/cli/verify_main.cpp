@@ -56,7 +56,7 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       std::cout << "REJECTED at " << judgement.scope << ": " << which << judgement.reason << '\n';
     } else if (judgement.code != done) {
       std::cout.flush();
-      std::cerr << "tessera-verify: " << judgement.reason << '\n';
+      std::cerr << "tessera-verify: " + judgement.reason + "\n" << std::flush;
     }
   };
   const ExitCode code = judge_conversation(judge, parts, options.expect_prompt, show);
@@ -107,7 +107,7 @@ ExitCode run_as_json(const VerifyOptions& options) {
     }
   } catch (...) {
     const Failure failure = describe(std::current_exception());
-    std::cerr << "tessera-verify: " << failure.message << '\n';
+    std::cerr << "tessera-verify: " + failure.message + "\n" << std::flush;
     document.add("error", failure.message);
     return write(failure.code);
   }
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
   } catch (...) {
     const Failure failure = describe(std::current_exception());
     std::cout.flush();
-    std::cerr << "tessera-verify: " << failure.message << std::endl;
+    std::cerr << "tessera-verify: " + failure.message + "\n" << std::flush;
     return failure.code;
   }
 }
