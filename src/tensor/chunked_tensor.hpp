@@ -59,9 +59,10 @@ class ChunkedTensor {
   }
   /// Holds what `rank` owns, whose values are there already, chunk after chunk. Throws std::invalid_argument if there
   /// are more or fewer.
-  static ChunkedTensor of(Shape shape, Ownership ownership, int rank, int ranks, ZeroedVector<T>&& values) {
+  static ChunkedTensor of(const Shape& shape, const Ownership& ownership, int rank, int ranks,
+                          ZeroedVector<T>&& values) {
     ChunkedTensor result;
-    result.shape_ = std::move(shape);
+    result.shape_ = shape;
     result.ownership_ = ownership;
     result.slot_.assign(result.shape_.chunk_count(), absent);
     result.hold_owned(rank, ranks);
