@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <cassert>
 #include <cstring>
-#include <mutex>
-#include <optional>
 #include "commitment/codeword.hpp"
+#include "commitment/leaf_hasher.hpp"
 #include "commitment/row_groups.hpp"
 #include "field/ntt.hpp"
 #include <utility>
@@ -63,112 +61,6 @@ Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions
   }
   return codeword;
 }
-
-namespace {
-
-/// Leaves of a rank's positions, some classes of them at a time.
-class LeafHasher {
- public:
-  LeafHasher(const ResidueShares& positions, std::size_t width, const LeafExtras* extras)
-      : positions_(positions), width_(width), extras_(extras) {}
-
-  /// The next rows of these classes. `values` may be overwritten once they are the last ones.
-  void absorb(Range classes, Range rows, std::span<F> values) {
-    const std::size_t count = classes.size() << positions_.log_size();
-    if (rows.first == 0) {
-      hasher_.emplace(count, (width_ + (extras_ == nullptr ? 0 : LeafExtras::block)) * sizeof(F));
-    }
-    hasher_->absorb(bytes_of(values), rows.size() * sizeof(F));
-    if (rows.last < width_) {
-      return;
-    }
-    if (extras_ != nullptr) {
-      const std::size_t size = count * LeafExtras::block;
-      RawVector<F> own(size > values.size() ? size : 0);
-      const std::span<F> blocks = own.empty() ? values.first(size) : std::span<F>(own);
-      extras_->fill(positions_, classes, blocks);
-      hasher_->absorb(bytes_of(blocks), LeafExtras::block * sizeof(F));
-    }
-    place(classes, std::move(*hasher_).digests());
-  }
-  TreeLevel leaves() && { return std::move(leaves_); }
-
-  /// The same in blocks, in any order: leaves stand in that of the transform's memory until they are done.
-  void begin(Range classes, Range rows) {
-    if (rows.first == 0) {
-      hasher_.emplace(classes.size() << positions_.log_size(), width_ * sizeof(F));
-    }
-  }
-  void absorb(std::size_t number, const ValueBlock& block) {
-    const std::size_t together = ColumnHasher::side_by_side();
-    assert(block.rows % together == 0);
-    const std::size_t bytes = block.lanes * sizeof(F);
-    RawVector<F> copy(block.together() % together == 0 ? 0 : together * block.lanes);
-    for (std::size_t i = 0; i < block.neighbours; ++i) {
-      const std::size_t first = (number << positions_.log_size()) + (block.first + i) * block.rows;
-      for (std::size_t row = 0; row < block.rows; row += together) {
-        const F* values = block.slot(i, row);
-        for (std::size_t k = 0; k < together && !copy.empty(); ++k) {
-          std::copy_n(block.slot(i, row + k), block.lanes, copy.data() + k * block.lanes);
-          values = copy.data();
-        }
-        hasher_->absorb_group(first + row, reinterpret_cast<const std::uint8_t*>(values), bytes);
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    log_distance_ = block.log_distance;
-  }
-  void end(Range classes, Range rows) {
-    hasher_->absorbed(rows.size() * sizeof(F));
-    if (rows.last == width_) {
-      place(classes, std::move(*hasher_).digests());
-    }
-  }
-
- private:
-  static std::span<const std::uint8_t> bytes_of(std::span<const F> values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-  }
-  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree. Digests of a class stand in
-  /// the order of its slots, or after blocks slot first + (row << log_distance_) at first * rows + row.
-  void place(Range classes, TreeLevel digests) {
-    const bool all = classes.size() == positions_.mine().size();
-    if (all && !log_distance_) {
-      leaves_ = std::move(digests);
-      return;
-    }
-    constexpr std::size_t tile = 32;
-    const std::size_t size = std::size_t{1} << positions_.log_size();
-    const std::size_t firsts = log_distance_ ? std::size_t{1} << *log_distance_ : size;
-    const std::size_t rows = size / firsts;
-    leaves_.resize(positions_.size());
-    for (std::size_t number = 0; number < classes.size(); ++number) {
-      const Digest* const from = digests.data() + number * size;
-      Digest* const to = leaves_.data() + (all ? number * size : classes.first);
-      const unsigned log_step = all ? 0 : positions_.log_count();
-#pragma omp parallel for schedule(static)
-      for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {
-        for (std::size_t row_tile = 0; row_tile < rows; row_tile += tile) {
-          for (std::size_t row = row_tile; row < std::min(rows, row_tile + tile); ++row) {
-            for (std::size_t first = first_tile; first < std::min(firsts, first_tile + tile); ++first) {
-              to[(first + row * firsts) << log_step] = from[first * rows + row];
-            }
-          }
-        }
-      }
-    }
-  }
-
-  ResidueShares positions_;
-  std::size_t width_;
-  const LeafExtras* extras_;
-  TreeLevel leaves_;
-  std::optional<ColumnHasher> hasher_;
-  std::mutex mutex_;
-  std::optional<unsigned> log_distance_;  ///< of blocks
-};
-
-}  // namespace
 
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,

@@ -92,6 +92,33 @@ std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const 
   return work;
 }
 
+/// sums[row] += sum_c leading[c / |trailing|] * trailing[c % |trailing|] * columns[c * |sums| + row]: first over the
+/// longer of the two, so that few products are of elements of E.
+template <class T>
+void combine_columns(const ColumnWeights& weights, std::span<const T> columns, std::span<E> sums) {
+  const std::vector<E>& leading = weights.leading;
+  const std::vector<E>& trailing = weights.trailing;
+  const std::size_t width = trailing.size() * sums.size();
+  if (leading.size() < trailing.size()) {
+    std::vector<E> some(sums.size());
+    for (std::size_t i = 0; i < leading.size(); ++i) {
+      std::ranges::fill(some, E::zero());
+      combine_integer_rows(std::span<const E>(trailing), columns.subspan(i * width, width), std::span(some));
+      for (std::size_t row = 0; row < sums.size(); ++row) {
+        sums[row] += leading[i] * some[row];
+      }
+    }
+    return;
+  }
+  std::vector<E> some(width);
+  combine_integer_rows(std::span<const E>(leading), columns, std::span(some));
+  for (std::size_t c = 0; c < trailing.size(); ++c) {
+    for (std::size_t row = 0; row < sums.size(); ++row) {
+      sums[row] += trailing[c] * some[c * sums.size() + row];
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle,
@@ -159,10 +186,9 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
             if (weights.size() == 0) {
               return;
             }
-            const std::vector<E> all = outer_product(weights.leading, weights.trailing);
             const auto values = tensor->chunk(work[w].chunk);
             std::vector<E> chunk_sums(columns_of(values.size(), log_rows[term.oracle]).rows);
-            combine_integer_rows(std::span<const E>(all), values, std::span(chunk_sums));
+            combine_columns(weights, values, std::span(chunk_sums));
             for (std::size_t i = 0; i < chunk_sums.size(); ++i) {
               mine[start[work[w].term] + i] += weights.scale * chunk_sums[i];
             }

@@ -2,6 +2,7 @@
 #include <cstring>
 #include "commitment/codeword.hpp"
 #include "commitment/coset_transform.hpp"
+#include "commitment/leaf_hasher.hpp"
 #include "commitment/row_groups.hpp"
 #include "field/point_evaluation.hpp"
 
@@ -14,6 +15,9 @@ constexpr std::size_t kept_bytes = std::size_t{8} << 20;
 constexpr std::size_t shared_bytes = std::size_t{1} << 20;
 /// Elements of E of a column that are encoded at once: a block of the hash, a vector of the transform.
 constexpr std::size_t group = CosetTransform::lanes / 2;
+/// And where values are hashed on the way, which shorter cosets are not worth.
+constexpr std::size_t group_on_the_way = 2 * group;
+constexpr unsigned log_on_the_way = 13;
 
 class VectorEncoder {
  public:
@@ -59,6 +63,26 @@ class VectorEncoder {
     return hasher;
   }
 
+  /// Of a rank that is alone, a coset after the other, hashed on the way: it touches less memory.
+  [[nodiscard]] TreeLevel leaves_on_the_way() const {
+    const ResidueShares positions = ResidueShares::alone(positions_.log_indices(), log_inverse_rate_);
+    LeafHasher hasher(positions, 2 * rows(), nullptr);
+    CosetTransform transform(vector_.columns.log_indices(), positions, 2 * group_on_the_way);
+    for (std::size_t coset = 0; coset < positions.mine().size(); ++coset) {
+      for (std::size_t first = 0; first < rows(); first += group_on_the_way) {
+        const Range some{2 * first, 2 * (first + group_on_the_way)};
+        hasher.begin({coset, coset + 1}, some);
+        transform.through(coset, Coefficients{*this, first, group_on_the_way}, present(),
+                          [&](const ValueBlock& block) { hasher.absorb(0, block); });
+        hasher.end({coset, coset + 1}, some);
+      }
+    }
+    return std::move(hasher).leaves();
+  }
+  [[nodiscard]] bool pays_on_the_way() const {
+    return comm_.size() == 1 && rows() % group_on_the_way == 0 && vector_.columns.log_indices() >= log_on_the_way;
+  }
+
   /// The columns at `positions`, the same on every rank. Collective.
   [[nodiscard]] std::vector<F> columns_at(std::span<const std::size_t> positions) const {
     const std::size_t lanes = 2 * rows();
@@ -93,15 +117,21 @@ class VectorEncoder {
   /// Columns that this rank has.
   [[nodiscard]] std::size_t present() const { return vector_.values.size() >> vector_.log_rows; }
 
+  /// `count` rows from `first` on of whole columns.
+  struct Coefficients {
+    const VectorEncoder& encoder;
+    std::size_t first, count;
+    void operator()(std::size_t column, std::size_t columns, F* to) const {
+      for (std::size_t i = 0; i < columns; ++i) {
+        std::memcpy(static_cast<void*>(to + 2 * i * count),
+                    encoder.vector_.values.data() + (column + i) * encoder.rows() + first, count * sizeof(E));
+      }
+    }
+  };
+
   /// A group of rows at this rank's positions, if every rank has the vector.
   [[nodiscard]] std::span<const F> encode_local(std::size_t first, CosetTransform& transform) const {
-    const auto coefficients = [&](std::size_t column, std::size_t count, F* to) {
-      for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(static_cast<void*>(to + i * CosetTransform::lanes),
-                    vector_.values.data() + (column + i) * rows() + first, group * sizeof(E));
-      }
-    };
-    return transform(positions_.mine(), coefficients, present());
+    return transform(positions_.mine(), Coefficients{*this, first, group}, present());
   }
 
   /// The same if ranks share its columns.
@@ -145,7 +175,9 @@ std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigne
     codeword.levels = merkle_levels(hash_columns(codeword.columns, leaf_values));
     return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
   }
-  Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), encoder.hash().digests(), comm);
+  Codeword codeword =
+      hashed_codeword(leaf_values, encoder.positions(),
+                      encoder.pays_on_the_way() ? encoder.leaves_on_the_way() : encoder.hash().digests(), comm);
   return std::make_unique<MemoryCodewordStore>(
       std::move(codeword), comm,
       [encoder](std::span<const std::size_t> positions) { return encoder.columns_at(positions); });

@@ -19,6 +19,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
+/// How far ahead memory is asked for what a row of a few vectors needs next: less than a page.
+constexpr std::size_t words_ahead = 512;
+
 /// Sums of limb * piece, one for each limb.
 struct LimbSums {
   V s0, s1, s2, s3;
@@ -30,6 +33,13 @@ struct LimbSums {
     s2 = add_small_product(s2, pieces, l2);
     s3 = add_small_product(s3, pieces, l3);
   }
+  HWY_INLINE void load(const std::uint64_t* in) {
+    const Lanes d;
+    s0 = hn::LoadU(d, in);
+    s1 = hn::LoadU(d, in + hn::Lanes(d));
+    s2 = hn::LoadU(d, in + 2 * hn::Lanes(d));
+    s3 = hn::LoadU(d, in + 3 * hn::Lanes(d));
+  }
   HWY_INLINE void store(std::uint64_t* out) const {
     const Lanes d;
     hn::StoreU(s0, d, out);
@@ -39,8 +49,9 @@ struct LimbSums {
   }
 };
 
-/// The u64 words of `groups` rows of one vector each, `stride` words apart: sums over the rows of limb * piece.
+/// The u64 words of `groups` rows of one vector each, `stride` words apart: adds sums over the rows of limb * piece.
 /// limbs: four words (the same for all lanes) a row if `broadcast`, else four vectors. out: [piece 0..3][limb][lane].
+/// What stands `groups` rows further on comes from memory meanwhile.
 template <bool broadcast>
 HWY_INLINE void combine_block(const std::uint64_t* words64, std::size_t stride, std::size_t groups, std::uint64_t flip,
                               const std::uint64_t* limbs, std::uint64_t* out) {
@@ -49,11 +60,12 @@ HWY_INLINE void combine_block(const std::uint64_t* words64, std::size_t stride, 
   const V sign = hn::Set(d, flip);
   const V mask = hn::Set(d, 0xFFFF);
   LimbSums p0, p1, p2, p3;
-  p0.clear();
-  p1.clear();
-  p2.clear();
-  p3.clear();
+  p0.load(out);
+  p1.load(out + 4 * lanes);
+  p2.load(out + 8 * lanes);
+  p3.load(out + 12 * lanes);
   for (std::size_t g = 0; g < groups; ++g) {
+    __builtin_prefetch(words64 + (g + groups) * stride);
     const V w = hn::Xor(hn::LoadU(d, words64 + g * stride), sign);
     const std::uint64_t* l = limbs + g * 4 * (broadcast ? 1 : lanes);
     const V l0 = broadcast ? hn::Set(d, l[0]) : hn::LoadU(d, l);
@@ -81,9 +93,9 @@ void combine_rows_lanes(const std::uint64_t* words64, std::size_t stride, std::s
   combine_block<false>(words64, stride, groups, flip, limbs, out);
 }
 
-/// Sums over `vectors` consecutive vectors of words: limbs [vector][piece][limb][lane]; out: [limb][lane].
-void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
-             std::uint64_t* out) {
+/// Sums over `vectors` consecutive vectors of words: limbs [vector][piece][limb][lane].
+HWY_INLINE LimbSums dot_sums(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip,
+                             const std::uint64_t* limbs) {
   const Lanes d;
   const std::size_t lanes = hn::Lanes(d);
   const V sign = hn::Set(d, flip);
@@ -102,7 +114,71 @@ void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t fl
     add_piece(hn::And(hn::ShiftRight<32>(w), mask), l + 8 * lanes);
     add_piece(hn::ShiftRight<48>(w), l + 12 * lanes);
   }
-  sums.store(out);
+  return sums;
+}
+
+/// out: [limb][lane].
+void dot_row(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
+             std::uint64_t* out) {
+  dot_sums(words64, vectors, flip, limbs).store(out);
+}
+
+/// Lane i: the sum over the lanes of the i-th of as many vectors as a vector has lanes, `stride` words apart.
+HWY_INLINE V sums_of_vectors(const std::uint64_t* in, [[maybe_unused]] std::size_t stride) {
+  const Lanes d;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::LoadU(d, in);
+#else
+  // sums of a and b alternate
+  const auto two = [&](const std::uint64_t* at) HWY_ATTR {
+    const V a = hn::LoadU(d, at);
+    const V b = hn::LoadU(d, at + stride);
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  if constexpr (hn::MaxLanes(Lanes()) == 2) {
+    return two(in);
+  } else {
+    // halves: those of the first two, those of the last two
+    const auto four = [&](const std::uint64_t* at, std::size_t last) HWY_ATTR {
+      const V a = two(at);
+      const V b = two(at + last * stride);
+      return hn::Add(hn::ConcatLowerLower(d, b, a), hn::ConcatUpperUpper(d, b, a));
+    };
+    if constexpr (hn::MaxLanes(Lanes()) == 4) {
+      return four(in, 2);
+    } else {
+      const V a = four(in, 4);
+      const V b = four(in + 2 * stride, 4);
+      return hn::OddEvenBlocks(hn::Add(b, hn::SwapAdjacentBlocks(b)), hn::Add(a, hn::SwapAdjacentBlocks(a)));
+    }
+  }
+#endif
+}
+
+/// low + 2^32 * high mod p.
+HWY_INLINE V join_limbs(V low, V high) {
+  const V shifted = hn::ShiftLeft<32>(high);
+  const V sum = hn::Add(low, shifted);
+  const V top = hn::ShiftRight<32>(high);
+  return reduce(Wide{sum, add_where(hn::Lt(sum, shifted), top, constant(1))});
+}
+
+/// The products of as many rows as a vector has lanes, `vectors` vectors of words each: the coefficients of row i's at
+/// c0[i] and c1[i]. Of at most 2^15 pieces a row.
+void dot_rows(const std::uint64_t* words64, std::size_t vectors, std::uint64_t flip, const std::uint64_t* limbs,
+              std::uint64_t* c0, std::uint64_t* c1) {
+  const Lanes d;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN std::uint64_t sums[4 * 64];
+  for (std::size_t row = 0; row < lanes; ++row) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      __builtin_prefetch(words64 + (row * vectors + v) * lanes + words_ahead);
+    }
+    dot_sums(words64 + row * vectors * lanes, vectors, flip, limbs).store(sums + 4 * lanes * row);
+  }
+  const auto limb = [&](std::size_t number) HWY_ATTR { return sums_of_vectors(sums + number * lanes, 4 * lanes); };
+  hn::StoreU(join_limbs(limb(0), limb(1)), d, c0);
+  hn::StoreU(join_limbs(limb(2), limb(3)), d, c1);
 }
 
 std::size_t word_lanes() { return hn::Lanes(Lanes()); }
@@ -115,6 +191,7 @@ namespace tessera {
 HWY_EXPORT(combine_rows_broadcast);
 HWY_EXPORT(combine_rows_lanes);
 HWY_EXPORT(dot_row);
+HWY_EXPORT(dot_rows);
 HWY_EXPORT(word_lanes);
 
 namespace {
@@ -123,6 +200,9 @@ static_assert(std::endian::native == std::endian::little, "pieces of an integer 
 
 constexpr std::size_t max_lanes = 64;
 constexpr std::size_t max_rows = std::size_t{1} << 15;  // a lane holds 2^15 products below 2^48
+/// Rows are read some at a time where they are longer than a vector: as many as stay in the nearest cache.
+constexpr std::size_t block_words = std::size_t{1} << 10;
+constexpr std::size_t least_block = 8;
 
 /// How the integers of a type fall into 16-bit pieces.
 template <class T>
@@ -203,16 +283,23 @@ void combine_vectors(std::span<const E> weights, std::span<const T> matrix, std:
   for (E& sum : sums) {
     sum -= offset;
   }
-  std::array<std::uint64_t, 16 * max_lanes> out;
   const std::size_t stride = broadcast ? row_words : lanes;
-  for (std::size_t first = 0; first < std::max(row_words, lanes); first += lanes) {
-    combine(as_words(matrix.data()) + first, stride, groups, Pieces<T>::flip, limbs.data(), out.data());
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      for (std::size_t piece = 0; piece < 4; ++piece) {
-        const std::size_t index = ((first + lane) % row_words) * 4 + piece;
-        sums[index / Pieces<T>::per_value] += join(out.data() + piece * 4 * lanes + lane, lanes) *
-                                              two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
-      }
+  const std::size_t vectors = std::max(row_words, lanes) / lanes;
+  const std::size_t together = std::max(least_block, block_words / stride);
+  thread_local std::vector<std::uint64_t> out;
+  out.assign(vectors * 16 * lanes, 0);
+  for (std::size_t group = 0; group < groups; group += together) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      combine(as_words(matrix.data()) + group * stride + v * lanes, stride, std::min(together, groups - group),
+              Pieces<T>::flip, limbs.data() + group * 4 * (broadcast ? 1 : lanes), out.data() + v * 16 * lanes);
+    }
+  }
+  for (std::size_t word = 0; word < vectors * lanes; ++word) {
+    for (std::size_t piece = 0; piece < 4; ++piece) {
+      const std::size_t index = word % row_words * 4 + piece;
+      sums[index / Pieces<T>::per_value] +=
+          join(out.data() + word / lanes * 16 * lanes + piece * 4 * lanes + word % lanes, lanes) *
+          two_to_the(static_cast<unsigned>(16 * (index % Pieces<T>::per_value)));
     }
   }
 }
@@ -267,7 +354,18 @@ void dot_integer_rows(std::span<const E> weights, std::span<const T> matrix, std
   const auto dot = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(dot_row)(arguments...); };
   const std::size_t lanes_of_row = lanes / rows_together;
   std::array<std::uint64_t, 4 * max_lanes> out;
-  for (std::size_t r = 0; r < sums.size(); r += rows_together) {
+  std::size_t first = 0;
+  if (rows_together == 1) {
+    const auto dots = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(dot_rows)(arguments...); };
+    for (; first + lanes <= sums.size(); first += lanes) {
+      dots(as_words(matrix.data()) + first * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data(),
+           out.data() + max_lanes);
+      for (std::size_t i = 0; i < lanes; ++i) {
+        sums[first + i] += E{F::from_canonical(out[i]), F::from_canonical(out[max_lanes + i])} - offset;
+      }
+    }
+  }
+  for (std::size_t r = first; r < sums.size(); r += rows_together) {
     dot(as_words(matrix.data()) + r * row_words, vectors, Pieces<T>::flip, limbs.data(), out.data());
     for (std::size_t i = 0; i < rows_together; ++i) {
       std::array<std::uint64_t, 4> limb_sums{};

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "commitment/codeword.hpp"
+#include "commitment/residue_shares.hpp"
+#include "field/ntt.hpp"
+
+namespace tessera {
+
+/// Leaves of a codeword of `width` values a column, at a rank's positions, some classes of them at a time.
+class LeafHasher {
+ public:
+  LeafHasher(const ResidueShares& positions, std::size_t width, const LeafExtras* extras)
+      : positions_(positions), width_(width), extras_(extras) {}
+
+  /// The next rows of these classes. `values` may be overwritten once they are the last ones.
+  void absorb(Range classes, Range rows, std::span<F> values);
+
+  /// The same in blocks, in any order, by any thread, between begin() and end(): leaves stand in the order of the
+  /// transform's memory until they are done. Extras have no blocks.
+  void begin(Range classes, Range rows);
+  void absorb(std::size_t number, const ValueBlock& block);
+  void end(Range classes, Range rows);
+
+  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree.
+  TreeLevel leaves() && { return std::move(leaves_); }
+
+ private:
+  void place(Range classes, TreeLevel digests);
+
+  ResidueShares positions_;
+  std::size_t width_;
+  const LeafExtras* extras_;
+  TreeLevel leaves_;
+  std::optional<ColumnHasher> hasher_;
+  std::mutex mutex_;
+  std::optional<unsigned> log_distance_;  ///< of blocks
+};
+
+}  // namespace tessera
