@@ -29,10 +29,13 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   const Trace trace =
       run_inference({key, &model.parameters}, plan, prompt_rows(proof.statement), comm, {}, past.tensors);
   proof.statement.generated = trace.generated_tokens();
-  const ParameterTensors parameters =
-      ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), division);
+  ParameterTensors parameters = ParameterTensors::of(model.shape, std::move(model.parameters), comm.rank(), division);
   const HidingUse* const hiding = committed.hiding.get();
-  ProverOptions options{.past_nodes = past.nodes};
+  ProverOptions options{.past_nodes = past.nodes, .parameters_bound = [&] {
+                          if (!committed.codeword->compact()) {
+                            parameters = {};
+                          }
+                        }};
   if (hiding != nullptr) {
     options.hiding = hiding->options(comm);
   }

@@ -82,6 +82,8 @@ class StoredCodeword : public CodewordStore {
   /// them, and `salt` in hiding mode.
   virtual void bind(const OracleLayout& layout, const OracleParameters& parameters, Tensors tensors,
                     std::shared_ptr<const KeyedStream> salt = {}) = 0;
+  /// Whether columns are computed from the tensors.
+  [[nodiscard]] virtual bool compact() const = 0;
 };
 
 /// A committed codeword on disk, whole or compact. Rank 0 opens the shards at once, so that a missing or foreign one is

@@ -62,6 +62,7 @@ class CodewordFiles final : public StoredCodeword {
 
   [[nodiscard]] Digest root() const override { return header_.root; }
   [[nodiscard]] Digest parameters() const override { return header_.parameters; }
+  [[nodiscard]] bool compact() const override { return header_.kind == CodewordKind::compact; }
   void bind(const OracleLayout& layout, const OracleParameters& parameters, Tensors tensors,
             std::shared_ptr<const KeyedStream> salt) override {
     const CodewordGeometry expected{parameters.log_rows,

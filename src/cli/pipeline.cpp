@@ -298,6 +298,12 @@ const ParameterTensors& ProverModel::tensors() {
   return *tensors_;
 }
 
+void ProverModel::release_tensors() {
+  if (!lasting_) {
+    tensors_.emplace();
+  }
+}
+
 ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
                        const JobPlan& job, const Past& past, bool checks, RecordingCommunicator& comm,
                        Progress& progress) {
@@ -350,7 +356,11 @@ ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodewo
     counts.end();
   };
   const ParameterTensors& tensors = model.tensors();
-  ProverOptions prover{{begins, ends}, job.memory, past.nodes, {}, std::move(resume), finished};
+  ProverOptions prover{{begins, ends}, job.memory, past.nodes, {}, std::move(resume), finished, [&] {
+                         if (!parameters.compact()) {
+                           model.release_tensors();
+                         }
+                       }};
   if (hiding) {
     prover.hiding = hiding->options(comm);
   }

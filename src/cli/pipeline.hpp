@@ -70,6 +70,8 @@ class ProverModel {
   void divide(const Division& division);
   /// The rows of this rank, made once.
   [[nodiscard]] const ParameterTensors& tensors();
+  /// They are not read any more: gives their memory back, unless there may be another proof.
+  void release_tensors();
 
  private:
   std::filesystem::path path_;

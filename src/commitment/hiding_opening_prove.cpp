@@ -144,7 +144,8 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
   const auto [row_claim, bound] = bind_masked_rows(transcript, schedule, std::move(tables.products), rows,
                                                    target + rows.mask_sum(), std::move(shares));
   const ResidueShares columns = shares_of_first_vector(schedule, comm);
-  VectorSummand vector(first_vector(schedule, oracles, witnesses, bound, columns, comm),
+  ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, bound, columns, comm);
+  VectorSummand vector(std::move(values),
                        claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, columns), columns,
                        comm);
   if (masks.bound) {

@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "commitment/codeword.hpp"
 #include "commitment/residue_shares.hpp"
@@ -24,16 +25,22 @@ class LeafHasher {
   void absorb(std::size_t number, const ValueBlock& block);
   void end(Range classes, Range rows);
 
-  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree.
-  TreeLevel leaves() && { return std::move(leaves_); }
+  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What values were encoded in
+  /// may be freed before, for leaves of several classes move.
+  TreeLevel leaves() &&;
 
  private:
-  void place(Range classes, TreeLevel digests);
+  /// Of some classes, in their transform's order.
+  struct Part {
+    Range classes;
+    TreeLevel digests;
+  };
+  void place(const Part& part, TreeLevel& leaves) const;
 
   ResidueShares positions_;
   std::size_t width_;
   const LeafExtras* extras_;
-  TreeLevel leaves_;
+  std::vector<Part> parts_;
   std::optional<ColumnHasher> hasher_;
   std::mutex mutex_;
   std::optional<unsigned> log_distance_;  ///< of blocks

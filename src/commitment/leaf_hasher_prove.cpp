@@ -31,7 +31,7 @@ void LeafHasher::absorb(Range classes, Range rows, std::span<F> values) {
     extras_->fill(positions_, classes, blocks);
     hasher_->absorb(bytes_of(blocks), LeafExtras::block * sizeof(F));
   }
-  place(classes, std::move(*hasher_).digests());
+  parts_.push_back({classes, std::move(*hasher_).digests()});
 }
 
 void LeafHasher::begin(Range classes, Range rows) {
@@ -61,26 +61,32 @@ void LeafHasher::absorb(std::size_t number, const ValueBlock& block) {
 void LeafHasher::end(Range classes, Range rows) {
   hasher_->absorbed(rows.size() * sizeof(F));
   if (rows.last == width_) {
-    place(classes, std::move(*hasher_).digests());
+    parts_.push_back({classes, std::move(*hasher_).digests()});
   }
 }
 
-/// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree. Digests of a class stand in
-/// the order of its slots, or after blocks slot first + (row << log_distance_) at first * rows + row.
-void LeafHasher::place(Range classes, TreeLevel digests) {
-  const bool all = classes.size() == positions_.mine().size();
-  if (all && !log_distance_) {
-    leaves_ = std::move(digests);
-    return;
+TreeLevel LeafHasher::leaves() && {
+  if (parts_.size() == 1 && !log_distance_) {
+    return std::move(parts_.front().digests);
   }
+  TreeLevel leaves(positions_.size());
+  for (const Part& part : parts_) {
+    place(part, leaves);
+  }
+  return leaves;
+}
+
+/// Digests of a class stand in the order of its slots, or after blocks slot first + (row << log_distance_) at
+/// first * rows + row.
+void LeafHasher::place(const Part& part, TreeLevel& leaves) const {
   constexpr std::size_t tile = 32;
+  const bool all = part.classes.size() == positions_.mine().size();
   const std::size_t size = std::size_t{1} << positions_.log_size();
   const std::size_t firsts = log_distance_ ? std::size_t{1} << *log_distance_ : size;
   const std::size_t rows = size / firsts;
-  leaves_.resize(positions_.size());
-  for (std::size_t number = 0; number < classes.size(); ++number) {
-    const Digest* const from = digests.data() + number * size;
-    Digest* const to = leaves_.data() + (all ? number * size : classes.first);
+  for (std::size_t number = 0; number < part.classes.size(); ++number) {
+    const Digest* const from = part.digests.data() + number * size;
+    Digest* const to = leaves.data() + (all ? number * size : part.classes.first);
     const unsigned log_step = all ? 0 : positions_.log_count();
 #pragma omp parallel for schedule(static)
     for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {

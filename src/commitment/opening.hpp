@@ -117,6 +117,7 @@ std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const O
 struct OracleWitness {
   std::vector<IntegerTensor> tensors;
   CodewordStore* codeword = nullptr;
+  std::function<void()> bound = {};  // called once v_0 is made: the tensors are read by the codeword alone then
 };
 
 struct HidingClaims;  // hiding_batch.hpp

@@ -3,6 +3,7 @@
 #include "commitment/opening.hpp"
 #include "commitment/opening_steps.hpp"
 #include "commitment/vector_weights.hpp"
+#include "memory/storage.hpp"
 
 namespace tessera {
 
@@ -31,11 +32,19 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
                    Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
+  const ResidueShares shares = shares_of_first_vector(schedule, comm);
+  // as long as all tensors are there, more pages than those of v_0 would wait unused
+  trim_storage(share_size(schedule, shares) * sizeof(E));
   const E gamma = transcript.challenge("batch claims");
   const auto [claim, bound] = bind_row_variables(transcript, schedule, oracles, witnesses, claims, gamma, comm);
-  const ResidueShares shares = shares_of_first_vector(schedule, comm);
   const Batch batch = Batch::of(claims, gamma);
-  VectorSummand vector(first_vector(schedule, oracles, witnesses, bound, shares, comm),
+  ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, bound, shares, comm);
+  for (const OracleWitness& witness : witnesses) {
+    if (witness.bound) {
+      witness.bound();
+    }
+  }
+  VectorSummand vector(std::move(values),
                        claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, shares), shares, comm);
   std::vector<CodewordStore*> stores;
   for (const OracleWitness& witness : witnesses) {

@@ -67,16 +67,18 @@ class VectorEncoder {
   [[nodiscard]] TreeLevel leaves_on_the_way() const {
     const ResidueShares positions = ResidueShares::alone(positions_.log_indices(), log_inverse_rate_);
     LeafHasher hasher(positions, 2 * rows(), nullptr);
-    CosetTransform transform(vector_.columns.log_indices(), positions, 2 * group_on_the_way);
+    std::optional<CosetTransform> transform(std::in_place, vector_.columns.log_indices(), positions,
+                                            2 * group_on_the_way);
     for (std::size_t coset = 0; coset < positions.mine().size(); ++coset) {
       for (std::size_t first = 0; first < rows(); first += group_on_the_way) {
         const Range some{2 * first, 2 * (first + group_on_the_way)};
         hasher.begin({coset, coset + 1}, some);
-        transform.through(coset, Coefficients{*this, first, group_on_the_way}, present(),
-                          [&](const ValueBlock& block) { hasher.absorb(0, block); });
+        transform->through(coset, Coefficients{*this, first, group_on_the_way}, present(),
+                           [&](const ValueBlock& block) { hasher.absorb(0, block); });
         hasher.end({coset, coset + 1}, some);
       }
     }
+    transform.reset();
     return std::move(hasher).leaves();
   }
   [[nodiscard]] bool pays_on_the_way() const {

@@ -70,8 +70,8 @@ void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
                  const std::function<Children(std::size_t)>& node, Communicator& comm);
 
 /// Level j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
-/// `nodes` (segment after segment; empty below kept_height of integer columns); all other nodes are in `sparse`, which
-/// is the same on every rank.
+/// `nodes` (segment after segment; empty below kept_height of integer columns and below kept_height_of_fractions of
+/// others); all other nodes are in `sparse`, which is the same on every rank.
 struct FractionLevel {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
   std::vector<SparseNode> sparse;
@@ -95,14 +95,23 @@ class FractionTree {
 /// tree, are computed again from the leaves: the level below it at once, those below that run by run whenever they are
 /// read.
 inline constexpr unsigned kept_height = 5;
+/// The same of fractions, which tables have: few, but all of their tree is as long as they are.
+inline constexpr unsigned kept_height_of_fractions = 3;
 
 /// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
 /// room for 2*count nodes.
 void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
                   std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch);
 
+/// The lowest level's nodes first .. first + count - 1 of a table's segment.
+void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::size_t first,
+                     std::size_t count, ChildrenBlock* out);
+
 /// All nodes of an integer class at `height`, 4 or 5, from the leaves.
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
+
+/// The same of a class of kind `fractions`, log_leaves >= height >= 1.
+BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
 /// Blocks for `nodes` nodes, a multiple of two blocks; places behind the last node are zero, others uninitialised.
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);

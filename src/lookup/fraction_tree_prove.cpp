@@ -10,18 +10,21 @@ constexpr std::size_t run_nodes = 1024;
 /// The highest level that derive_nodes() gives.
 constexpr unsigned derived_height = 3;
 
+/// A table's leaves are its rows.
+Fraction table_leaf(const LookupInput& input, std::size_t table, const LeafCode& code, std::size_t row) {
+  const std::vector<std::int64_t>& values = input.structure.tables[table].values;
+  const E value = values.empty() ? E::zero() : code.lambda * F::from_signed(values[row]);
+  return {-E::from_signed(input.multiplicities[table][row]), code.shift - F::from_unsigned(row) - value};
+}
+
 /// Numerators and denominators of a segment of kind `fractions`.
 std::vector<Fraction> leaf_fractions(const LookupInput& input, const Segment& segment, unsigned log_leaves) {
   const std::size_t size = std::size_t{1} << log_leaves;
   std::vector<Fraction> leaves(size);
   if (segment.is_table) {
-    const LookupTable& table = input.structure.tables[segment.source];
     const LeafCode code = input.code(segment.source);
     for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t row = (segment.part << log_leaves) + i;
-      const E value = table.values.empty() ? E::zero() : code.lambda * F::from_signed(table.values[row]);
-      leaves[i] = {-E::from_signed(input.multiplicities[segment.source][row]),
-                   code.shift - F::from_unsigned(row) - value};
+      leaves[i] = table_leaf(input, segment.source, code, (segment.part << log_leaves) + i);
     }
     return leaves;
   }
@@ -107,6 +110,17 @@ void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_
   combine_children(scratch, out, count);
 }
 
+void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::size_t first,
+                     std::size_t count, ChildrenBlock* out) {
+  const LeafCode code = input.code(segment.source);
+  std::size_t row = (segment.part << log_leaves) + 2 * first;
+  for (std::size_t i = 0; i < count; ++i, row += 2) {
+    const Fraction even = table_leaf(input, segment.source, code, row);
+    const Fraction odd = table_leaf(input, segment.source, code, row + 1);
+    store_children(out, i, {even.p, odd.p, even.q, odd.q});
+  }
+}
+
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height) {
   const std::size_t length = std::size_t{1} << (segments.log_leaves - height);
   const std::size_t run = std::min<std::size_t>(length, run_nodes / 8);
@@ -129,6 +143,14 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
       }
       combine_children(below.data(), nodes.data() + (i * length + first) / block_lanes, run);
     }
+  }
+  return nodes;
+}
+
+BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height) {
+  BlockBuffer<ChildrenBlock> nodes = pair_leaves(input, segments);
+  for (unsigned h = 2; h <= height; ++h) {
+    nodes = combine_level(nodes, segments.segments.size() << (segments.log_leaves - h));
   }
   return nodes;
 }
@@ -167,6 +189,9 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
         join_sparse(
             level.sparse, segments, [&](std::size_t i) { return load_children(nodes, i); }, comm);
         level.nodes[k] = {};
+      }
+      if (!derived && height > 1 && height <= kept_height_of_fractions) {
+        levels_[j + 1].nodes[k] = {};
       }
     }
     fractions.clear();

@@ -39,18 +39,21 @@ class NodePlaces {
   unsigned bound_ = 0;  // variables bound in place
 };
 
-/// Variables that are bound before the nodes of a level of integer columns are stored, one or two: until then they
-/// would take more memory than the whole tree did.
-constexpr unsigned bound_unstored(unsigned height) { return height <= 2 ? 2 : 1; }
+/// Variables that are bound before the nodes of a level are stored, one or two: until then they would take more memory
+/// than the whole tree did.
+constexpr unsigned bound_unstored(LeafKind kind, unsigned height) {
+  return kind != LeafKind::fractions && height <= 2 ? 2 : 1;
+}
 
 /// Nodes, p1 replaced by s = p1 + tau*q1 from the first round on. Those that the tree has not kept of integer columns
-/// are computed run by run until some variables are bound.
+/// and the lowest of tables are computed run by run until some variables are bound.
 class NodeRounds : public SegmentRounds {
  public:
   NodeRounds(const LevelContext& level, const LookupInput& input, const SegmentClass& segments,
              BlockBuffer<ChildrenBlock> nodes, unsigned height)
       : SegmentRounds(segments.log_leaves - height),
         level_(level),
+        input_(input),
         segments_(segments),
         outer_(level.at.size() - log_length_),
         place_(log_length_),
@@ -65,6 +68,11 @@ class NodeRounds : public SegmentRounds {
     }
     if (height + 1 == kept_height && segments.kind != LeafKind::fractions) {
       nodes_ = compute_level(input, segments, height);
+    }
+    const bool pairs_of_rows = height == 1 && log_length_ > log_run && !segments.segments.empty() &&
+                               std::ranges::all_of(segments.segments, &Segment::is_table);
+    if (height < kept_height_of_fractions && segments.kind == LeafKind::fractions && !pairs_of_rows) {
+      nodes_ = compute_fractions(input, segments, height);
     }
   }
 
@@ -106,7 +114,7 @@ class NodeRounds : public SegmentRounds {
       ChildrenBlock* const nodes = bound_nodes(segment, 4 * pair, 4 * pairs);
       return bind_round(nodes, out != nullptr ? out : nodes, eq, challenge, 2 * pairs);
     };
-    if (bound_.size() + 1 == bound_unstored(height_)) {
+    if (bound_.size() + 1 == bound_unstored(segments_.kind, height_)) {
       return without_tau(bind_blocks(nodes_, bind_derived));
     }
     const NodeSums sums =
@@ -194,6 +202,7 @@ class NodeRounds : public SegmentRounds {
   }
 
   const LevelContext& level_;
+  const LookupInput& input_;
   const SegmentClass& segments_;
   std::size_t outer_;       // variables outside the segments
   std::vector<E> weights_;  // beta of every segment's place
@@ -213,7 +222,11 @@ class NodeRounds : public SegmentRounds {
     constexpr std::size_t most = std::size_t{8} << log_run;
     static thread_local const BlockBuffer<ChildrenBlock> nodes = allocate_nodes(most);
     static thread_local const BlockBuffer<ChildrenBlock> scratch = allocate_nodes(most);
-    derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
+    if (segments_.kind == LeafKind::fractions) {
+      pair_table_rows(input_, segments_.segments[segment], segments_.log_leaves, first, count, nodes.data());
+    } else {
+      derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
+    }
     return nodes.data();
   }
   /// The same with s and with the variables bound so far.

@@ -46,9 +46,15 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   std::vector<IntegerTensor> parameters = witness.parameters;
   parameters.push_back(options.hiding->parameter_columns());
   const std::vector<OracleWitness> witnesses{{std::move(parameters), &parameter_codeword}, {tensors, codeword.get()}};
+  const auto bound = [&] {
+    for (const auto& tell : {options.hiding->release, options.parameters_bound}) {
+      if (tell) {
+        tell();
+      }
+    }
+  };
   prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims,
-                       {random.row_masks(), &vector_mask, options.hiding->release}, comm);
+                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_mask, bound}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

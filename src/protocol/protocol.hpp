@@ -96,6 +96,7 @@ struct ProverOptions {
   std::optional<HidingOptions> hiding = {};
   ProofCheckpoint resume = {};  // of an earlier run of this job: phases that are finished are not done again
   PhaseListener finished = {};  // told after commitment, look-ups, layers
+  std::function<void()> parameters_bound = {};  // parameters are read by their codeword alone from then on
 };
 
 /// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.

@@ -134,7 +134,9 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
   Codewords codewords;
   {
     const auto scope = beginning.scope("commitment");
+    trim_heap();  // of what inference needed
     codewords = commit(plan, statement, witness, comm, options);
+    trim_heap();
   }
   ProofClaims claims{codewords.witness->root(), codewords.kept ? codewords.kept->root() : Digest{},
                      ClaimLedger(plan.pass)};
@@ -179,7 +181,7 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
     finished(ProofPhase::layers, &ProofCheckpoint::layers);
   }
 
-  std::vector<OracleWitness> witnesses{{witness.parameters, &parameter_codeword},
+  std::vector<OracleWitness> witnesses{{witness.parameters, &parameter_codeword, options.parameters_bound},
                                        {witness.tensors, codewords.witness.get()}};
   if (codewords.past) {
     witnesses.push_back({views(witness.past), codewords.past.get()});
