@@ -108,37 +108,39 @@ ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t 
   set_file_bytes(image_.empty() ? regular_file_size(path) : image_.size(), max_bytes);
   hdf5::silence();
   // the library makes sure that no file has an image's name: there is none below a regular file
-  file_ = H5Fopen((image_.empty() ? path : path / "image").c_str(), H5F_ACC_RDONLY, access.get());
-  if (file_ < 0) {
+  const Handle file(H5Fopen((image_.empty() ? path : path / "image").c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose);
+  if (!file) {
     throw InputError(path.string() + ": expected an HDF5 file of ours, found a damaged or other file (" +
                      hdf5::last_error() + ")");
   }
-  try {
-    open(format);
-  } catch (...) {
-    H5Fclose(file_);
-    throw;
+  open(file.get(), format);
+  if (image_.empty()) {
+    void* descriptor = nullptr;
+    if (H5Fget_vfd_handle(file.get(), H5P_DEFAULT, &descriptor) < 0) {
+      throw InputError(path.string() + ": expected a readable file, found " + hdf5::last_error());
+    }
+    descriptor_ = fcntl(*static_cast<const int*>(descriptor), F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) {
+      throw InputError(path.string() + ": expected a readable file, found " + std::strerror(errno));
+    }
   }
 }
 
-ReadFile::~ReadFile() { H5Fclose(file_); }
-
-void ReadFile::open(std::string_view format) {
-  if (image_.empty()) {
-    void* descriptor = nullptr;
-    if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &descriptor) < 0) {
-      throw InputError(path_.string() + ": expected a readable file, found " + hdf5::last_error());
-    }
-    descriptor_ = *static_cast<const int*>(descriptor);
+ReadFile::~ReadFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
   }
-  FileHead head{read_format(file_)};
+}
+
+void ReadFile::open(std::int64_t file, std::string_view format) {
+  FileHead head{read_format(file)};
   std::uint32_t version = 0;
-  if (read_attribute(file_, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
+  if (read_attribute(file, "format_version", ElementType::of<std::uint32_t>(), {}, &version)) {
     head.version = version;
   }
-  head.digest = read_digest(file_);
+  head.digest = read_digest(file);
   set_head(head, format);
-  walk(file_, "", 0);
+  walk(file, "", 0);
   check_digest();
 }
 
