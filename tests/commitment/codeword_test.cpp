@@ -141,11 +141,12 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
   }
 }
 
-/// Kept or computed again, by a rank alone or at shared positions; the last columns may be missing.
+/// Kept or computed again, by a rank alone (long ones hashed on the way) or at shared positions; the last columns may
+/// be missing.
 TEST(CommittedVector, AgreesWithTheTransform) {
   testing::RandomElements random(5);
   for (const unsigned log_rows : {3U, 4U}) {
-    for (const unsigned log_columns : {3U, 12U}) {
+    for (const unsigned log_columns : {3U, 12U, 13U}) {
       constexpr unsigned log_inverse_rate = 4;
       const unsigned log_domain = log_columns + log_inverse_rate;
       const std::size_t width = std::size_t{2} << log_rows;

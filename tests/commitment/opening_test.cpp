@@ -218,6 +218,22 @@ TEST_F(Opening, TensorThatDiffersFromTheCommittedOneIsRejected) {
   EXPECT_EQ(verdict(prove(*data, witnesses, about_other, *comm), data->oracles, about_other), final_check);
 }
 
+/// Their codewords are in memory; what is told goes on without the tensors.
+TEST_F(Opening, ReadsNoTensorOnceTheFirstVectorIsMade) {
+  std::vector<OracleWitness> witnesses = data->witnesses;
+  std::size_t told = 0;
+  for (OracleWitness& witness : witnesses) {
+    witness.bound = [&] {
+      ++told;
+      for (OracleWitness& other : witnesses) {
+        std::ranges::fill(other.tensors, static_cast<const ChunkedTensor<std::int16_t>*>(nullptr));
+      }
+    };
+  }
+  EXPECT_EQ(prove(*data, witnesses, *claims, *comm), *payload);
+  EXPECT_EQ(told, witnesses.size());
+}
+
 /// An oracle so small that its bound vector is sent in clear at once.
 TEST(SmallOpening, ClearVectorThatDiffersFromTheCommittedOneIsRejected) {
   SelfCommunicator self;
