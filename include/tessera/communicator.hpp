@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,7 +13,27 @@ namespace tessera {
 
 struct E;  // an element of the extension field
 
-/// Bytes to read, which other ranks of the same machine may share.
+/// Leaves new entries uninitialised.
+template <class T>
+struct UninitialisedAllocator : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = UninitialisedAllocator<U>;
+  };
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Values>
+  void construct(U* place, Values&&... values) {
+    ::new (static_cast<void*>(place)) U(std::forward<Values>(values)...);
+  }
+};
+
+/// A message. Uninitialised after resize(): zeros where a message is going to lie cost as much as half of moving it.
+using MessageBytes = std::vector<std::byte, UninitialisedAllocator<std::byte>>;
+
+/// MessageBytes to read, which other ranks of the same machine may share.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -20,8 +41,8 @@ class SharedBytes {
   SharedBytes(std::shared_ptr<const void> keeper, std::span<const std::byte> bytes, std::size_t received)
       : keeper_(std::move(keeper)), bytes_(bytes), received_(received), shared_(true) {}
   /// A rank's own copy, of which it contributed `mine` bytes.
-  static SharedBytes of(std::vector<std::byte> bytes, std::size_t mine) {
-    const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  static SharedBytes of(MessageBytes bytes, std::size_t mine) {
+    const auto kept = std::make_shared<const MessageBytes>(std::move(bytes));
     SharedBytes result(kept, *kept, kept->size() - mine);
     result.shared_ = false;
     return result;
@@ -54,10 +75,9 @@ class Communicator {
   virtual void all_reduce_sum(std::span<std::int64_t> values) = 0;
   virtual void all_reduce_max(std::span<std::int64_t> values) = 0;
   /// Every rank's bytes, concatenated by rank, everywhere; lengths may differ.
-  virtual std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) = 0;
+  virtual MessageBytes all_gather_bytes(std::span<const std::byte> mine) = 0;
   /// The same where every rank knows how many bytes each of them has: `lengths`, by rank.
-  virtual std::vector<std::byte> all_gather_known(std::span<const std::byte> mine,
-                                                  std::span<const std::size_t> /*lengths*/) {
+  virtual MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> /*lengths*/) {
     return all_gather_bytes(mine);
   }
   /// The same for what is large: ranks of a machine may share the result, which stays until the next call of this. Who
@@ -66,14 +86,14 @@ class Communicator {
     return SharedBytes::of(all_gather_bytes(mine), mine.size());
   }
   /// send[r] goes to rank r; returns what each rank sent here, by rank.
-  virtual std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) = 0;
+  virtual std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) = 0;
   /// Rank `root`'s bytes everywhere.
-  virtual void broadcast_bytes(std::vector<std::byte>& bytes, int root) = 0;
+  virtual void broadcast_bytes(MessageBytes& bytes, int root) = 0;
 
   /// Every rank's values, concatenated by rank, everywhere.
   template <class T>
   std::vector<T> all_gather(std::span<const T> mine) {
-    const std::vector<std::byte> bytes = all_gather_bytes(std::as_bytes(mine));
+    const MessageBytes bytes = all_gather_bytes(std::as_bytes(mine));
     std::vector<T> values(bytes.size() / sizeof(T));
     if (!bytes.empty()) {
       __builtin_memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
@@ -91,13 +111,9 @@ class SelfCommunicator final : public Communicator {
   void all_reduce_sum(std::span<E> /*values*/) override {}
   void all_reduce_sum(std::span<std::int64_t> /*values*/) override {}
   void all_reduce_max(std::span<std::int64_t> /*values*/) override {}
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
-    return {mine.begin(), mine.end()};
-  }
-  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
-    return send;
-  }
-  void broadcast_bytes(std::vector<std::byte>& /*bytes*/, int /*root*/) override {}
+  MessageBytes all_gather_bytes(std::span<const std::byte> mine) override { return {mine.begin(), mine.end()}; }
+  std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override { return send; }
+  void broadcast_bytes(MessageBytes& /*bytes*/, int /*root*/) override {}
 };
 
 }  // namespace tessera

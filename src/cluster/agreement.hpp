@@ -38,10 +38,10 @@ void fail_together(Communicator& comm, const Work& work) {
   if (state == done) {
     return;
   }
-  const std::vector<std::vector<std::byte>> all = comm.all_to_all_bytes(std::vector<std::vector<std::byte>>(
-      static_cast<std::size_t>(comm.size()),
-      {std::as_bytes(std::span(what)).begin(), std::as_bytes(std::span(what)).end()}));
-  for (const std::vector<std::byte>& message : all) {
+  const std::vector<MessageBytes> all = comm.all_to_all_bytes(
+      std::vector<MessageBytes>(static_cast<std::size_t>(comm.size()),
+                                {std::as_bytes(std::span(what)).begin(), std::as_bytes(std::span(what)).end()}));
+  for (const MessageBytes& message : all) {
     if (!message.empty()) {
       what.assign(reinterpret_cast<const char*>(message.data()), message.size());
       break;

@@ -44,9 +44,9 @@ std::optional<Parting> compare_turned(const ContributionRecord& earlier, const C
                                       Communicator& comm) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto rank = static_cast<std::size_t>(comm.rank());
-  std::vector<std::vector<std::byte>> send(ranks);
+  std::vector<MessageBytes> send(ranks);
   send[(rank + 1) % ranks] = to_bytes(later);
-  const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
+  const std::vector<MessageBytes> received = comm.all_to_all_bytes(send);
   const auto mine = from_bytes<ContributionRecord>(received[(rank + ranks - 1) % ranks]);
   const std::optional<Difference> difference = first_difference(earlier, mine);
 

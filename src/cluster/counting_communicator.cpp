@@ -3,7 +3,7 @@
 namespace tessera {
 namespace {
 
-std::size_t bytes_in(const std::vector<std::vector<std::byte>>& messages, int without) {
+std::size_t bytes_in(const std::vector<MessageBytes>& messages, int without) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     bytes += i == static_cast<std::size_t>(without) ? 0 : messages[i].size();
@@ -69,15 +69,15 @@ void CountingCommunicator::all_reduce_max(std::span<std::int64_t> values) {
   comm_.all_reduce_max(values);
 }
 
-std::vector<std::byte> CountingCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
-  std::vector<std::byte> all = comm_.all_gather_bytes(mine);
+MessageBytes CountingCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
+  MessageBytes all = comm_.all_gather_bytes(mine);
   count(mine.size(), all.size() - mine.size());
   return all;
 }
 
-std::vector<std::byte> CountingCommunicator::all_gather_known(std::span<const std::byte> mine,
-                                                              std::span<const std::size_t> lengths) {
-  std::vector<std::byte> all = comm_.all_gather_known(mine, lengths);
+MessageBytes CountingCommunicator::all_gather_known(std::span<const std::byte> mine,
+                                                    std::span<const std::size_t> lengths) {
+  MessageBytes all = comm_.all_gather_known(mine, lengths);
   count(mine.size(), all.size() - mine.size());
   return all;
 }
@@ -88,14 +88,14 @@ SharedBytes CountingCommunicator::gather_shared(std::span<const std::byte> mine)
   return all;
 }
 
-std::vector<std::vector<std::byte>> CountingCommunicator::all_to_all_bytes(
-    const std::vector<std::vector<std::byte>>& send) {
-  std::vector<std::vector<std::byte>> received = comm_.all_to_all_bytes(send);
-  count(bytes_in(send, rank()), bytes_in(received, rank()));
+std::vector<MessageBytes> CountingCommunicator::all_to_all_bytes(std::vector<MessageBytes> send) {
+  const std::size_t sent = bytes_in(send, rank());
+  std::vector<MessageBytes> received = comm_.all_to_all_bytes(std::move(send));
+  count(sent, bytes_in(received, rank()));
   return received;
 }
 
-void CountingCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
+void CountingCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {
   comm_.broadcast_bytes(bytes, root);
   const bool sends = rank() == root;
   count(sends ? bytes.size() : 0, sends ? 0 : bytes.size());

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include "cluster/least_shared.hpp"
 #include "cluster/mpi_communicator.hpp"
 #include "cluster/mpi_node_memory.hpp"
@@ -83,9 +84,8 @@ struct MpiCommunicator::State {
     }
     return begins;
   }
-  [[nodiscard]] std::vector<std::byte> gather(std::span<const std::byte> mine,
-                                              std::span<const std::size_t> begins) const {
-    std::vector<std::byte> all(begins.back());
+  [[nodiscard]] MessageBytes gather(std::span<const std::byte> mine, std::span<const std::size_t> begins) const {
+    MessageBytes all(begins.back());
     if (all.size() <= piece_bytes) {
       std::vector<int> counts;
       for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
@@ -163,12 +163,11 @@ void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
   state_->all_reduce(values, MPI_INT64_T, MPI_MAX);
 }
 
-std::vector<std::byte> MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
+MessageBytes MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
   return state_->gather(mine, state_->gather_begins(mine.size()));
 }
 
-std::vector<std::byte> MpiCommunicator::all_gather_known(std::span<const std::byte> mine,
-                                                         std::span<const std::size_t> lengths) {
+MessageBytes MpiCommunicator::all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) {
   assert(lengths.size() == static_cast<std::size_t>(state_->size) &&
          lengths[static_cast<std::size_t>(state_->rank)] == mine.size());
   return state_->gather(mine, State::begins_of(lengths));
@@ -189,16 +188,16 @@ void MpiCommunicator::set_ranks_on_node(int ranks) {
   state_->node_memory = std::make_unique<NodeMemory>(state_->comm, ranks);
 }
 
-std::vector<std::vector<std::byte>> MpiCommunicator::all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) {
+std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageBytes> send) {
   constexpr int tag = 1;
   const auto ranks = static_cast<std::size_t>(state_->size);
   std::vector<std::uint64_t> send_lengths, lengths(ranks);
-  for (const std::vector<std::byte>& bytes : send) {
+  for (const MessageBytes& bytes : send) {
     send_lengths.push_back(bytes.size());
   }
   send_lengths.resize(ranks);
   MPI_Alltoall(send_lengths.data(), 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, state_->comm);
-  std::vector<std::vector<std::byte>> received(ranks);
+  std::vector<MessageBytes> received(ranks);
   std::vector<MPI_Request> requests;
   const auto me = static_cast<std::size_t>(state_->rank);
   for (std::size_t step = 1; step < ranks; ++step) {
@@ -217,13 +216,13 @@ std::vector<std::vector<std::byte>> MpiCommunicator::all_to_all_bytes(const std:
     });
   }
   if (me < send.size()) {
-    received[me] = send[me];
+    received[me] = std::move(send[me]);
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return received;
 }
 
-void MpiCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
+void MpiCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {
   std::uint64_t length = bytes.size();
   MPI_Bcast(&length, 1, MPI_UINT64_T, root, state_->comm);
   bytes.resize(length);

@@ -18,12 +18,11 @@ class MpiCommunicator final : public Communicator {
   void all_reduce_sum(std::span<E> values) override;
   void all_reduce_sum(std::span<std::int64_t> values) override;
   void all_reduce_max(std::span<std::int64_t> values) override;
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override;
-  std::vector<std::byte> all_gather_known(std::span<const std::byte> mine,
-                                          std::span<const std::size_t> lengths) override;
+  MessageBytes all_gather_bytes(std::span<const std::byte> mine) override;
+  MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override;
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
-  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override;
-  void broadcast_bytes(std::vector<std::byte>& bytes, int root) override;
+  std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
+  void broadcast_bytes(MessageBytes& bytes, int root) override;
 
   /// Largest number of bytes in one MPI call; lowered by tests.
   void set_piece_bytes(std::size_t bytes);

@@ -47,13 +47,13 @@ void RecordingCommunicator::all_reduce_max(std::span<std::int64_t> values) {
   comm_.all_reduce_max(values);
 }
 
-std::vector<std::byte> RecordingCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
+MessageBytes RecordingCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
   record_call(mine);
   return comm_.all_gather_bytes(mine);
 }
 
-std::vector<std::byte> RecordingCommunicator::all_gather_known(std::span<const std::byte> mine,
-                                                               std::span<const std::size_t> lengths) {
+MessageBytes RecordingCommunicator::all_gather_known(std::span<const std::byte> mine,
+                                                     std::span<const std::size_t> lengths) {
   record_call(mine);
   return comm_.all_gather_known(mine, lengths);
 }
@@ -63,18 +63,17 @@ SharedBytes RecordingCommunicator::gather_shared(std::span<const std::byte> mine
   return comm_.gather_shared(mine);
 }
 
-std::vector<std::vector<std::byte>> RecordingCommunicator::all_to_all_bytes(
-    const std::vector<std::vector<std::byte>>& send) {
+std::vector<MessageBytes> RecordingCommunicator::all_to_all_bytes(std::vector<MessageBytes> send) {
   std::vector<std::uint64_t> parts;
   parts.reserve(send.size());
-  for (const std::vector<std::byte>& message : send) {
+  for (const MessageBytes& message : send) {
     parts.push_back(digest_of(message));
   }
   record_call(std::as_bytes(std::span(parts)));
-  return comm_.all_to_all_bytes(send);
+  return comm_.all_to_all_bytes(std::move(send));
 }
 
-void RecordingCommunicator::broadcast_bytes(std::vector<std::byte>& bytes, int root) {
+void RecordingCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {
   record_call(rank() == root ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
   comm_.broadcast_bytes(bytes, root);
 }

@@ -11,7 +11,7 @@ namespace tessera {
 
 /// Boost.Serialization between ranks of one program: trusted data only.
 template <class T>
-std::vector<std::byte> to_bytes(const T& object) {
+MessageBytes to_bytes(const T& object) {
   std::ostringstream stream;
   boost::archive::binary_oarchive archive(stream);
   archive << object;
@@ -32,7 +32,7 @@ T from_bytes(std::span<const std::byte> bytes) {
 /// Gives rank `root`'s object to all ranks.
 template <class T>
 void broadcast_object(Communicator& comm, T& object, int root = 0) {
-  std::vector<std::byte> bytes;
+  MessageBytes bytes;
   if (comm.rank() == root) {
     bytes = to_bytes(object);
   }

@@ -77,27 +77,27 @@ class ThreadCommunicator final : public Communicator {
     reduce(values, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
   }
 
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
-    std::vector<std::byte> all;
+  MessageBytes all_gather_bytes(std::span<const std::byte> mine) override {
+    MessageBytes all;
     exchange(mine,
              [&](int, std::span<const std::byte> theirs) { all.insert(all.end(), theirs.begin(), theirs.end()); });
     return all;
   }
 
-  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
+  std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override {
     if (send.size() != static_cast<std::size_t>(size())) {
       throw std::invalid_argument("all_to_all_bytes: one message a rank expected");
     }
-    std::vector<std::vector<std::byte>> received;
-    exchange(send, [&](int, const std::vector<std::vector<std::byte>>& theirs) {
+    std::vector<MessageBytes> received;
+    exchange(send, [&](int, const std::vector<MessageBytes>& theirs) {
       received.push_back(theirs[static_cast<std::size_t>(rank_)]);
     });
     return received;
   }
 
-  void broadcast_bytes(std::vector<std::byte>& bytes, int root) override {
-    std::vector<std::byte> result;
-    exchange(bytes, [&](int rank, const std::vector<std::byte>& theirs) {
+  void broadcast_bytes(MessageBytes& bytes, int root) override {
+    MessageBytes result;
+    exchange(bytes, [&](int rank, const MessageBytes& theirs) {
       if (rank == root) {
         result = theirs;
       }

@@ -98,7 +98,7 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
     }
     return vector;
   }
-  std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm.size()));
+  std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
   {
     const ZeroedVector<E> owned = owned_values(schedule, witnesses, bound, comm);
     auto value = owned.begin();
@@ -107,12 +107,12 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
                  const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
                  for (std::size_t i = first; owner == comm.rank() && i < first + count; ++i, ++value) {
                    const auto bytes = std::as_bytes(std::span(&*value, 1));
-                   std::vector<std::byte>& to = send[static_cast<std::size_t>(columns.owner(i / rows))];
+                   MessageBytes& to = send[static_cast<std::size_t>(columns.owner(i / rows))];
                    to.insert(to.end(), bytes.begin(), bytes.end());
                  }
                });
   }
-  const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
+  const std::vector<MessageBytes> received = comm.all_to_all_bytes(std::move(send));
   std::vector<std::size_t> read(received.size(), 0);
   for_chunks(schedule, witnesses, comm,
              [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {

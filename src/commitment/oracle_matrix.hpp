@@ -107,12 +107,12 @@ class OracleMatrix {
     if (comm_.size() == 1) {
       return place_all(selection(0), place);
     }
-    std::vector<std::vector<std::byte>> send;
+    std::vector<MessageBytes> send;
     send.reserve(static_cast<std::size_t>(comm_.size()));
     for (int rank = 0; rank < comm_.size(); ++rank) {
       send.push_back(pack(selection(rank)));
     }
-    place_received(selection(comm_.rank()), comm_.all_to_all_bytes(send), place);
+    place_received(selection(comm_.rank()), comm_.all_to_all_bytes(std::move(send)), place);
   }
 
  private:
@@ -179,8 +179,8 @@ class OracleMatrix {
 
   /// The raw integers of this rank's chunks for a selection: tensor by tensor, chunk by chunk.
   template <class Selection>
-  [[nodiscard]] std::vector<std::byte> pack(const Selection& selection) const {
-    std::vector<std::byte> bytes;
+  [[nodiscard]] MessageBytes pack(const Selection& selection) const {
+    MessageBytes bytes;
     for_tensors([&](const auto& tensor, std::size_t t) {
       for (const std::size_t chunk : tensor.held()) {
         if (owner_of(tensor, chunk) != comm_.rank()) {
@@ -197,8 +197,7 @@ class OracleMatrix {
   }
 
   template <class Selection, class Place>
-  void place_received(const Selection& selection, const std::vector<std::vector<std::byte>>& received,
-                      const Place& place) const {
+  void place_received(const Selection& selection, const std::vector<MessageBytes>& received, const Place& place) const {
     std::vector<std::size_t> read(received.size(), 0);
     for_tensors([&](const auto& tensor, std::size_t t) {
       using T = std::remove_cvref_t<decltype(tensor.chunk(0)[0])>;

@@ -54,7 +54,7 @@ GatheredRows OracleMatrix::gather(Range rows) const {
     gathered.stretches = stretches(gathered);
     return gathered;
   }
-  std::vector<std::byte> mine;
+  MessageBytes mine;
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
   gathered.chunk_start.reserve(chunks_.size());
   for_tensors([&](const auto& tensor, std::size_t) {

@@ -113,7 +113,7 @@ class ColumnExchange {
 
   template <class T>
   RawVector<T> operator()(std::span<const T> values, std::size_t count) const {
-    std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm_.size()));
+    std::vector<MessageBytes> send(static_cast<std::size_t>(comm_.size()));
     for (std::size_t rank = 0; rank < send.size(); ++rank) {
       visit(positions_.mine(),
             {static_cast<std::size_t>(ranges_[2 * rank]), static_cast<std::size_t>(ranges_[2 * rank + 1])},
@@ -122,7 +122,7 @@ class ColumnExchange {
               send[rank].insert(send[rank].end(), part.begin(), part.end());
             });
     }
-    const std::vector<std::vector<std::byte>> received = comm_.all_to_all_bytes(send);
+    const std::vector<MessageBytes> received = comm_.all_to_all_bytes(std::move(send));
     RawVector<T> result(columns_.size() * count);
     for (std::size_t rank = 0; rank < received.size(); ++rank) {
       const ResidueShares theirs(positions_.log_indices(), static_cast<int>(rank), comm_.size());

@@ -50,8 +50,8 @@ class TransposedTransform {
   [[nodiscard]] Range part_of(std::size_t rank, std::size_t step) const;
   void read(const Column& column, std::size_t first_row, F* to) const;
   /// s_q(j) of `part` for all q, to the ranks that have these classes: class after class, of each the j ascending.
-  [[nodiscard]] std::vector<std::vector<std::byte>> sums(Range part, std::size_t first_row) const;
-  void place(const std::vector<std::byte>& message, Range part);
+  [[nodiscard]] std::vector<MessageBytes> sums(Range part, std::size_t first_row) const;
+  void place(const MessageBytes& message, Range part);
 
   ResidueShares positions_;
   Communicator& comm_;
@@ -59,7 +59,7 @@ class TransposedTransform {
   std::size_t terms_;            // m below this one
   std::size_t at_once_;          // of a rank's j that are exchanged in one call
   std::vector<Column> columns_;  // of j + m L: m * mine_.size() + j - mine_.first
-  std::vector<std::byte> bytes_;
+  MessageBytes bytes_;
   RawVector<F> values_;
 };
 

@@ -85,8 +85,8 @@ void TransposedTransform::read(const Column& column, std::size_t first_row, F* t
   }
 }
 
-std::vector<std::vector<std::byte>> TransposedTransform::sums(Range part, std::size_t first_row) const {
-  std::vector<std::vector<std::byte>> messages(static_cast<std::size_t>(comm_.size()));
+std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t first_row) const {
+  std::vector<MessageBytes> messages(static_cast<std::size_t>(comm_.size()));
   std::vector<std::byte*> to(classes());  // where a class's sums go
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     const Range theirs = contiguous_range(classes(), static_cast<int>(rank), comm_.size());
@@ -120,7 +120,7 @@ std::vector<std::vector<std::byte>> TransposedTransform::sums(Range part, std::s
   return messages;
 }
 
-void TransposedTransform::place(const std::vector<std::byte>& message, Range part) {
+void TransposedTransform::place(const MessageBytes& message, Range part) {
   if (message.size() != positions_.mine().size() * part.size() * slot_bytes) {
     throw std::runtime_error("commit_oracle: a rank sent too few sums");
   }
@@ -138,7 +138,7 @@ std::span<F> TransposedTransform::operator()(std::size_t first_row) {
   values_.resize(positions_.size() * rows_at_once);
   const std::size_t most = share_of(0).size() + 1;  // shares differ by one
   for (std::size_t step = 0; step * at_once_ < most; ++step) {
-    const std::vector<std::vector<std::byte>> received =
+    const std::vector<MessageBytes> received =
         comm_.all_to_all_bytes(sums(part_of(static_cast<std::size_t>(comm_.rank()), step), first_row));
     for (std::size_t rank = 0; rank < received.size(); ++rank) {
       place(received[rank], part_of(rank, step));

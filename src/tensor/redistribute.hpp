@@ -19,7 +19,7 @@ ChunkedTensor<T> redistribute(const ChunkedTensor<T>& from, Ownership ownership,
                               Communicator& comm) {
   const Shape& shape = from.shape();
   const auto owner = [&](std::size_t chunk) { return from.ownership().owner(shape, chunk, comm.size()); };
-  std::vector<std::vector<std::byte>> send(static_cast<std::size_t>(comm.size()));
+  std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
   for (int rank = 0; rank < comm.size(); ++rank) {
     for (const std::size_t chunk : wanted(rank)) {
       if (rank != comm.rank() && owner(chunk) == comm.rank()) {
@@ -29,7 +29,7 @@ ChunkedTensor<T> redistribute(const ChunkedTensor<T>& from, Ownership ownership,
       }
     }
   }
-  const std::vector<std::vector<std::byte>> received = comm.all_to_all_bytes(send);
+  const std::vector<MessageBytes> received = comm.all_to_all_bytes(std::move(send));
   std::vector<std::size_t> read(received.size());
   ChunkedTensor<T> result = ChunkedTensor<T>::holding(shape, ownership, wanted(comm.rank()));
   for (const std::size_t chunk : result.held()) {

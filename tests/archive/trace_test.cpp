@@ -26,11 +26,9 @@ class Seat final : public Communicator {
   void all_reduce_sum(std::span<E> /*values*/) override { fail(); }
   void all_reduce_sum(std::span<std::int64_t> /*values*/) override { fail(); }
   void all_reduce_max(std::span<std::int64_t> /*values*/) override { fail(); }
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> /*mine*/) override { fail(); }
-  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& /*send*/) override {
-    fail();
-  }
-  void broadcast_bytes(std::vector<std::byte>& /*bytes*/, int /*root*/) override { fail(); }
+  MessageBytes all_gather_bytes(std::span<const std::byte> /*mine*/) override { fail(); }
+  std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> /*send*/) override { fail(); }
+  void broadcast_bytes(MessageBytes& /*bytes*/, int /*root*/) override { fail(); }
 
  private:
   [[noreturn]] static void fail() { throw std::logic_error("a trace file concerns one rank"); }

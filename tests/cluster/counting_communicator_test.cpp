@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-std::vector<std::byte> bytes(std::size_t count) { return std::vector<std::byte>(count); }
+MessageBytes bytes(std::size_t count) { return MessageBytes(count); }
 
 /// One of each call, with as many bytes as the rank's number and ranks say.
 void communicate(Communicator& comm) {
@@ -17,12 +17,12 @@ void communicate(Communicator& comm) {
   comm.all_reduce_max(std::span(values).first(1));
   comm.barrier();
   (void)comm.all_gather_bytes(bytes(10 + static_cast<std::size_t>(comm.rank())));
-  std::vector<std::vector<std::byte>> send;
+  std::vector<MessageBytes> send;
   for (int to = 0; to < comm.size(); ++to) {
     send.push_back(bytes(100 * static_cast<std::size_t>(comm.rank()) + static_cast<std::size_t>(to)));
   }
   (void)comm.all_to_all_bytes(send);
-  std::vector<std::byte> shared = bytes(comm.rank() == 1 ? 1000 : 0);
+  MessageBytes shared = bytes(comm.rank() == 1 ? 1000 : 0);
   comm.broadcast_bytes(shared, comm.size() > 1 ? 1 : 0);
 }
 
@@ -53,7 +53,7 @@ TEST(CountingCommunicator, counts_what_every_rank_sends_and_receives) {
 TEST(CountingCommunicator, gathering_counts_the_same_where_lengths_are_known) {
   run_ranks(3, [](Communicator& plain) {
     CountingCommunicator comm(plain);
-    const std::vector<std::byte> mine = bytes(10 + static_cast<std::size_t>(comm.rank()));
+    const MessageBytes mine = bytes(10 + static_cast<std::size_t>(comm.rank()));
     comm.begin("/known");
     (void)comm.all_gather_known(mine, std::vector<std::size_t>{10, 11, 12});
     comm.end();

@@ -123,8 +123,8 @@ TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
         comm.all_reduce_sum(std::span(sum));
         comm.all_reduce_max(std::span(maximum));
         (void)comm.all_gather_bytes(std::vector(1, static_cast<std::byte>(value(3))));
-        (void)comm.all_to_all_bytes(std::vector(2, std::vector(1, static_cast<std::byte>(value(4)))));
-        std::vector<std::byte> shared(1, static_cast<std::byte>(value(5)));
+        (void)comm.all_to_all_bytes(std::vector(2, MessageBytes(1, static_cast<std::byte>(value(4)))));
+        MessageBytes shared(1, static_cast<std::byte>(value(5)));
         comm.broadcast_bytes(shared, 0);
         (void)comm.all_gather_known(std::vector(1, static_cast<std::byte>(value(6))), std::vector<std::size_t>(2, 1));
         (void)comm.gather_shared(std::vector(1, static_cast<std::byte>(value(7))));

@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-std::vector<std::byte> message(int value, std::size_t size) { return {size, static_cast<std::byte>(value)}; }
+MessageBytes message(int value, std::size_t size) { return {size, static_cast<std::byte>(value)}; }
 
 TEST(ThreadCommunicator, collectives) {
   for (const int ranks : {1, 2, 3, 5}) {
@@ -23,9 +23,9 @@ TEST(ThreadCommunicator, collectives) {
         comm.all_reduce_sum(values);
         EXPECT_EQ(values[0], std::int64_t{ranks} * (ranks - 1));
 
-        std::vector<std::byte> expected;
+        MessageBytes expected;
         std::vector<std::size_t> lengths;
-        std::vector<std::vector<std::byte>> send;
+        std::vector<MessageBytes> send;
         for (int other = 0; other < ranks; ++other) {
           const auto part = message(other, static_cast<std::size_t>(2 * other));
           expected.insert(expected.end(), part.begin(), part.end());
@@ -40,7 +40,7 @@ TEST(ThreadCommunicator, collectives) {
           EXPECT_EQ(received[static_cast<std::size_t>(other)],
                     message(10 * other + rank, static_cast<std::size_t>(rank + other)));
         }
-        std::vector<std::byte> shared = message(rank, 3);
+        MessageBytes shared = message(rank, 3);
         comm.broadcast_bytes(shared, ranks - 1);
         EXPECT_EQ(shared, message(ranks - 1, 3));
         comm.barrier();

@@ -83,20 +83,19 @@ class TimedCommunicator final : public Communicator {
   void all_reduce_max(std::span<std::int64_t> values) override {
     timed([&] { comm_.all_reduce_max(values); });
   }
-  std::vector<std::byte> all_gather_bytes(std::span<const std::byte> mine) override {
+  MessageBytes all_gather_bytes(std::span<const std::byte> mine) override {
     return timed([&] { return comm_.all_gather_bytes(mine); });
   }
-  std::vector<std::byte> all_gather_known(std::span<const std::byte> mine,
-                                          std::span<const std::size_t> lengths) override {
+  MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override {
     return timed([&] { return comm_.all_gather_known(mine, lengths); });
   }
   SharedBytes gather_shared(std::span<const std::byte> mine) override {
     return timed([&] { return comm_.gather_shared(mine); });
   }
-  std::vector<std::vector<std::byte>> all_to_all_bytes(const std::vector<std::vector<std::byte>>& send) override {
-    return timed([&] { return comm_.all_to_all_bytes(send); });
+  std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override {
+    return timed([&] { return comm_.all_to_all_bytes(std::move(send)); });
   }
-  void broadcast_bytes(std::vector<std::byte>& bytes, int root) override {
+  void broadcast_bytes(MessageBytes& bytes, int root) override {
     timed([&] { comm_.broadcast_bytes(bytes, root); });
   }
 

@@ -14,8 +14,8 @@
 namespace tessera::test {
 namespace {
 
-std::vector<std::byte> bytes_of(int rank, std::size_t count) {
-  std::vector<std::byte> bytes(count);
+MessageBytes bytes_of(int rank, std::size_t count) {
+  MessageBytes bytes(count);
   for (std::size_t i = 0; i < count; ++i) {
     bytes[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(rank) * 31);
   }
@@ -59,9 +59,9 @@ TEST_P(Collectives, IntegerSumWrapsAndMaximum) {
 }
 
 TEST_P(Collectives, GatherOfUnequalLengths) {
-  std::vector<std::byte> expected;
+  MessageBytes expected;
   for (int rank = 0; rank < ranks(); ++rank) {
-    const std::vector<std::byte> part = bytes_of(rank, static_cast<std::size_t>(rank) * 50);
+    const MessageBytes part = bytes_of(rank, static_cast<std::size_t>(rank) * 50);
     expected.insert(expected.end(), part.begin(), part.end());
   }
   EXPECT_EQ(comm().all_gather_bytes(bytes_of(comm().rank(), static_cast<std::size_t>(comm().rank()) * 50)), expected);
@@ -75,10 +75,10 @@ TEST_P(Collectives, GatherOfUnequalLengths) {
 TEST_P(Collectives, GatherOfKnownLengths) {
   for (const std::size_t step : {0, 3, 50, 40'000}) {
     std::vector<std::size_t> lengths;
-    std::vector<std::byte> expected;
+    MessageBytes expected;
     for (int rank = 0; rank < ranks(); ++rank) {
       lengths.push_back(step * static_cast<std::size_t>((rank + 1) % ranks()));
-      const std::vector<std::byte> part = bytes_of(rank, lengths.back());
+      const MessageBytes part = bytes_of(rank, lengths.back());
       expected.insert(expected.end(), part.begin(), part.end());
     }
     const std::size_t mine = lengths[static_cast<std::size_t>(comm().rank())];
@@ -95,9 +95,9 @@ TEST_P(Collectives, GatherInSharedMemory) {
     SharedBytes kept;
     for (const std::size_t size : {1000, 1 << 21, 1 << 20, 3 << 20}) {
       const auto length = [&](int rank) { return size + static_cast<std::size_t>(rank) * 50; };
-      std::vector<std::byte> expected;
+      MessageBytes expected;
       for (int rank = 0; rank < ranks(); ++rank) {
-        const std::vector<std::byte> part = bytes_of(rank, length(rank));
+        const MessageBytes part = bytes_of(rank, length(rank));
         expected.insert(expected.end(), part.begin(), part.end());
       }
       const SharedBytes all = comm().gather_shared(bytes_of(comm().rank(), length(comm().rank())));
@@ -123,11 +123,11 @@ TEST_P(Collectives, GatherInSharedMemory) {
 
 TEST_P(Collectives, AllToAll) {
   const auto length = [](int from, int to) { return static_cast<std::size_t>(from * 40 + to * 3); };
-  std::vector<std::vector<std::byte>> send;
+  std::vector<MessageBytes> send;
   for (int to = 0; to < ranks(); ++to) {
     send.push_back(bytes_of(comm().rank() + to, length(comm().rank(), to)));
   }
-  const std::vector<std::vector<std::byte>> received = comm().all_to_all_bytes(send);
+  const std::vector<MessageBytes> received = comm().all_to_all_bytes(send);
   ASSERT_EQ(received.size(), static_cast<std::size_t>(ranks()));
   for (int from = 0; from < ranks(); ++from) {
     EXPECT_EQ(received[static_cast<std::size_t>(from)], bytes_of(from + comm().rank(), length(from, comm().rank())));
@@ -136,7 +136,7 @@ TEST_P(Collectives, AllToAll) {
 
 TEST_P(Collectives, BroadcastFromEveryRank) {
   for (int root = 0; root < ranks(); ++root) {
-    std::vector<std::byte> bytes = comm().rank() == root ? bytes_of(root, 123) : std::vector<std::byte>(500);
+    MessageBytes bytes = comm().rank() == root ? bytes_of(root, 123) : MessageBytes(500);
     comm().broadcast_bytes(bytes, root);
     EXPECT_EQ(bytes, bytes_of(root, 123));
     bytes.clear();
