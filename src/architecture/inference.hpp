@@ -54,7 +54,7 @@ class IntegerTransformer {
 
   /// Everything recorded; the transformer is used up.
   Trace take_trace() {
-    trace_.deal_tiles(plan_, comm_);
+    trace_.deal_chunks(plan_, comm_);
     return std::move(trace_);
   }
 

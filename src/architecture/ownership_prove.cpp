@@ -56,10 +56,9 @@ class Dealt {
          boundaries([&](int rank) { return owned_rows(dimension, rank, ranks_); })},
         tensor);
   }
-  void add_tiles(const DeclaredTensor& tensor) {
+  void add_parts(std::string name, const DeclaredTensor& tensor) {
     const std::size_t count = tensor.ownership.parts(tensor.shape);
-    add({"tiles of scores, head by head", "", count, 1,
-         boundaries([&](int rank) { return contiguous_range(count, rank, ranks_); })},
+    add({std::move(name), "", count, 1, boundaries([&](int rank) { return contiguous_range(count, rank, ranks_); })},
         tensor.name);
   }
   template <class RangeOf>
@@ -100,8 +99,10 @@ std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
   }
   for (const std::vector<DeclaredTensor>* tensors : {&plan.recorded, &plan.derived}) {
     for (const DeclaredTensor& tensor : *tensors) {
-      if (tensor.ownership.tiles) {
-        dealt.add_tiles(tensor);
+      if (tensor.ownership.deal == Deal::tiles) {
+        dealt.add_parts("tiles of scores, head by head", tensor);
+      } else if (tensor.ownership.deal == Deal::all) {
+        dealt.add_parts("heads of all layers, head by head", tensor);
       } else if (tensor.ownership.dimension != Ownership::replicated) {
         const Dimension& dimension = tensor.shape.dimensions()[tensor.ownership.dimension];
         dealt.add(dimension.symbol, dimension, tensor.name);

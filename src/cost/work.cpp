@@ -87,7 +87,7 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   phase.bytes += parts.alone() ? 0 : 4.0 * static_cast<double>(model.n_embd) * tokens;
   // inference has whole heads; scores go to who owns their tiles
   for (const DeclaredTensor& tensor : plan.recorded) {
-    if (tensor.ownership.tiles) {
+    if (tensor.ownership.deal != Deal::indices) {
       const double computed = parts.held(tensor.shape, Ownership{tensor.ownership.dimension});
       phase.bytes += tensor.bytes * std::max(0.0, computed - parts.held(tensor.shape, tensor.ownership));
       phase.calls += parts.alone() ? 0 : 1;

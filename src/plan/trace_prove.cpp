@@ -23,7 +23,9 @@ RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
 }
 
 RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks, bool recording) {
-  declared.ownership.tiles = declared.ownership.tiles && !recording;
+  if (recording) {
+    declared.ownership.deal = Deal::indices;
+  }
   if (declared.bytes == sizeof(std::int64_t)) {
     return allocate<std::int64_t>(declared, rank, ranks);
   }
@@ -44,7 +46,7 @@ Trace::Trace(const Plan& plan, int rank, int ranks, bool recording)
   }
 }
 
-void Trace::deal_tiles(const Plan& plan, Communicator& comm) {
+void Trace::deal_chunks(const Plan& plan, Communicator& comm) {
   for (std::size_t number = 0; number < tensors.size(); ++number) {
     const Ownership& ownership = plan.recorded[number].ownership;
     std::visit(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -10,17 +11,22 @@
 
 namespace tessera {
 
-/// Which rank owns which chunk of a tensor. `dimension` is the one whose chunk numbers are dealt out in equal
-/// contiguous ranges; `replicated` tensors are held by every rank and counted by rank 0. With `tiles` the present
-/// chunks of this dimension and all behind it are dealt out together, in order: ranks that are neighbours share an
-/// index. Never touches a byte of the proof.
+/// What is dealt out to ranks, in equal contiguous ranges.
+enum class Deal : std::uint8_t {
+  indices,  ///< chunk numbers of a dimension
+  tiles,    ///< present chunks of it and of all behind it: ranks that are neighbours share an index
+  all,      ///< of those before it, too: all chunks of an index, then all of the next one. All are present
+};
+
+/// Which rank owns which chunk of a tensor. `dimension` is the one that is dealt out; `replicated` tensors are held by
+/// every rank and counted by rank 0. Never touches a byte of the proof.
 struct Ownership {
   static constexpr std::size_t replicated = static_cast<std::size_t>(-1);
   std::size_t dimension = replicated;
-  bool tiles = false;
+  Deal deal = Deal::indices;
 
   [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
-  /// How many parts are dealt out: chunk numbers, or tiles.
+  /// How many parts are dealt out.
   [[nodiscard]] std::size_t parts(const Shape& shape) const;
   friend bool operator==(const Ownership&, const Ownership&) = default;
 };

@@ -102,24 +102,44 @@ int contiguous_owner(std::size_t index, std::size_t count, int ranks) {
   return static_cast<int>(index * static_cast<std::size_t>(ranks) / count);
 }
 
+namespace {
+
+/// Chunk numbers of all dimensions before this one; what is present does not depend on these.
+std::size_t before_of(const Shape& shape, std::size_t dimension) {
+  std::size_t before = 1;
+  for (std::size_t j = 0; j < dimension; ++j) {
+    before *= shape.dimensions()[j].chunk_count();
+  }
+  return before;
+}
+
+}  // namespace
+
 int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
   if (dimension == replicated) {
     return 0;
   }
   const std::size_t count = parts(shape);
-  return contiguous_owner(tiles ? chunk % count : shape.coordinate(chunk, dimension), count, ranks);
+  std::size_t part = deal == Deal::tiles ? chunk % count : shape.coordinate(chunk, dimension);
+  if (deal == Deal::all) {
+    const std::size_t indices = shape.dimensions()[dimension].chunk_count();
+    const std::size_t before = before_of(shape, dimension);
+    const std::size_t behind = count / (indices * before);
+    part = (part * before + chunk / (indices * behind)) * behind + chunk % behind;
+  }
+  return contiguous_owner(part, count, ranks);
 }
 
 std::size_t Ownership::parts(const Shape& shape) const {
-  const std::vector<Dimension>& dimensions = shape.dimensions();
-  if (!tiles) {
-    return dimensions[dimension].chunk_count();
+  switch (deal) {
+    case Deal::indices:
+      return shape.dimensions()[dimension].chunk_count();
+    case Deal::tiles:
+      return shape.chunk_count() / before_of(shape, dimension);
+    case Deal::all:
+      break;
   }
-  std::size_t before = 1;  // what is present does not depend on these
-  for (std::size_t j = 0; j < dimension; ++j) {
-    before *= dimensions[j].chunk_count();
-  }
-  return shape.chunk_count() / before;
+  return shape.chunk_count();
 }
 
 std::vector<std::size_t> owned_chunks(const Shape& shape, const Ownership& ownership, int rank, int ranks) {

@@ -84,7 +84,7 @@ class GroupedQkvCase {
         comm(communicator),
         plan(dimensions),
         parameters_(model_of(size)),
-        trace_(plan, comm.rank(), comm.size()) {
+        trace_(plan, comm.rank(), comm.size(), true) {
     std::mt19937_64 engine(17);
     const auto fill = [&](std::span<std::int16_t> values, int bits) {
       for (std::int16_t& value : values) {
@@ -103,6 +103,7 @@ class GroupedQkvCase {
     inputs_.resize(size.blocks * size.features * plan.padded_tokens);
     fill(inputs_, 12);
     infer_all(lie);
+    trace_.deal_chunks(plan, comm);
     witness_ = std::make_unique<Witness>(plan, trace_, tensors_, comm);
     witness_->finish(comm);
     lookup_ = std::make_unique<LookupValues>(plan, true_lookup(plan, *witness_, comm));

@@ -229,7 +229,7 @@ class GroupedCase {
       }
     }
     project(sizes, y);
-    trace_.deal_tiles(plan, comm);
+    trace_.deal_chunks(plan, comm);
     auto made = std::make_unique<Witness>(plan, trace_, parameters_, comm);
     derive(*made, plan.cache, comm);
     derive(*made, plan.attention, comm);

@@ -88,7 +88,8 @@ TYPED_TEST(Contract, equals_the_sum_over_all_entries) {
     expect_contractions<TypeParam>(shape, shape, {0}, ++seed);
     if (shape.dimensions().size() > 1) {
       expect_contractions<TypeParam>(shape, shape, {1}, ++seed);
-      expect_contractions<TypeParam>(shape, shape, {1, true}, ++seed);
+      expect_contractions<TypeParam>(shape, shape, {1, Deal::tiles}, ++seed);
+      expect_contractions<TypeParam>(shape, shape, {1, Deal::all}, ++seed);
     }
   }
 }

@@ -36,7 +36,7 @@ TEST(Redistribute, chunks_get_to_their_new_owners) {
     run_ranks(ranks, [&](Communicator& comm) {
       ChunkedTensor<std::int32_t> by_head(scores(), Ownership{1}, comm.rank(), ranks);
       fill(by_head);
-      const Ownership tiles{1, true};
+      const Ownership tiles{1, Deal::tiles};
       const auto by_tile = redistribute(
           by_head, tiles, [&](int rank) { return owned_chunks(scores(), tiles, rank, ranks); }, comm);
       EXPECT_EQ(by_tile.held(), ChunkedTensor<std::int32_t>(scores(), tiles, comm.rank(), ranks).held());

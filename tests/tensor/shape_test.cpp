@@ -206,7 +206,7 @@ TEST(Ownership, tiles_of_a_block_are_dealt_out_together) {
   const Shape scores(
       {Dimension::outer(2), Dimension::outer(3), Dimension::outer(1), Dimension{16, 2}, Dimension{16, 2}},
       Presence::causal);
-  const Ownership tiles{1, true};
+  const Ownership tiles{1, Deal::tiles};
   EXPECT_EQ(tiles.parts(scores), 30U);
   EXPECT_EQ(Ownership{1}.parts(scores), 3U);
   for (const int ranks : {1, 2, 3, 5, 7, 30, 64}) {
@@ -231,7 +231,8 @@ TEST(Ownership, tiles_of_a_block_are_dealt_out_together) {
 
 TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
   const Shape shape({Dimension::outer(2), Dimension::tiled(96), Dimension::whole(4)});
-  for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{1, true}, Ownership{}}) {
+  for (const Ownership ownership : {Ownership{0}, Ownership{1}, Ownership{1, Deal::tiles}, Ownership{1, Deal::all},
+                                    Ownership{0, Deal::all}, Ownership{2, Deal::all}, Ownership{}}) {
     for (const int ranks : {1, 2, 3, 4, 7}) {
       std::vector<int> holders(shape.chunk_count());
       for (int rank = 0; rank < ranks; ++rank) {
@@ -246,6 +247,28 @@ TEST(ChunkedTensor, every_chunk_is_held_by_its_owner_only) {
       for (const int count : holders) {
         EXPECT_EQ(count, ownership.dimension == Ownership::replicated ? ranks : 1);
       }
+    }
+  }
+}
+
+TEST(Ownership, all_chunks_of_an_index_are_neighbours) {
+  const Shape shape({Dimension::outer(5), Dimension::outer(3), Dimension{4, 1}, Dimension::whole(4)});
+  const Ownership ownership{1, Deal::all};
+  EXPECT_EQ(ownership.parts(shape), 30U);
+  std::vector<std::array<std::size_t, 3>> expected;  // head, block, place
+  for (std::size_t head = 0; head < 3; ++head) {
+    for (std::size_t block = 0; block < 5; ++block) {
+      for (std::size_t place = 0; place < 2; ++place) {
+        expected.push_back({head, block, place});
+      }
+    }
+  }
+  for (const int ranks : {1, 2, 7, 30, 64}) {
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      const std::array<std::size_t, 3> place{shape.coordinate(chunk, 1), shape.coordinate(chunk, 0),
+                                             shape.coordinate(chunk, 2)};
+      const auto part = static_cast<std::size_t>(std::ranges::find(expected, place) - expected.begin());
+      EXPECT_EQ(ownership.owner(shape, chunk, ranks), contiguous_owner(part, 30, ranks));
     }
   }
 }

@@ -8,8 +8,8 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   const Dimension& block = plan.rows.dimensions().front();
   plan.queries = plan.heads.queries(block, plan.rows.dimensions().back());
   plan.keys = plan.heads.keys(block, Dimension::whole(plan.scores.dimensions().back().length));
-  const Ownership by_head{1};
-  const Ownership by_tile{1, true};
+  const Ownership by_head{1, Deal::all};
+  const Ownership by_tile{1, Deal::tiles};
   const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
   plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_tile, plan.table);
   plan.score = builder.record<std::int16_t>("score", plan.scores, by_tile);

@@ -5,7 +5,8 @@
 
 namespace tessera {
 
-/// A tensor (B,G,..) held by head: each rank's copy of all heads of which it owns a tile of the scores. Collective.
+/// A tensor (B,G,..): each rank's copy of its own chunks and of all heads of which it owns a tile of the scores.
+/// Collective.
 ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
                                      const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
 

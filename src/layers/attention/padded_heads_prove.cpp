@@ -1,5 +1,8 @@
 #include "layers/attention/padded_heads.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "plan/witness.hpp"
 #include "tensor/redistribute.hpp"
 
@@ -61,9 +64,14 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
 
 ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
                                      const ChunkedTensor<std::int16_t>& scores, Communicator& comm) {
-  return redistribute(
-      tensor, tensor.ownership(), [&](int rank) { return chunks_at_tiles(tensor.shape(), scores, rank, comm.size()); },
-      comm);
+  const auto wanted = [&](int rank) {
+    const std::vector<std::size_t> at_its_tiles = chunks_at_tiles(tensor.shape(), scores, rank, comm.size());
+    const std::vector<std::size_t> own = owned_chunks(tensor.shape(), tensor.ownership(), rank, comm.size());
+    std::vector<std::size_t> both;
+    std::ranges::set_union(at_its_tiles, own, std::back_inserter(both));
+    return both;
+  };
+  return redistribute(tensor, tensor.ownership(), wanted, comm);
 }
 
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm)

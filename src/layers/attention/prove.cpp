@@ -152,9 +152,9 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   const std::vector<ChunkedFactor> factors{
       TensorFactor{context.witness.view(attention.value_sum)},
       BroadcastFactor(attention.queries, inverse, {true, true, true, false, true})};
-  const ProvenSumcheck normalization =
-      prove_chunked_sumcheck(transcript, round_kernel(ProductRelation{}), attention.queries, Ownership{1}, factors,
-                             to_flat_point(attention.head_feature, y_point), context.comm);
+  const ProvenSumcheck normalization = prove_chunked_sumcheck(
+      transcript, round_kernel(ProductRelation{}), attention.queries, context.witness[attention.value_sum].ownership(),
+      factors, to_flat_point(attention.head_feature, y_point), context.comm);
   // chunks and order of y are those of its head points
   const TensorPoint value_point = to_tensor_point(attention.queries, normalization.point);
   transcript.send("value_sum", normalization.factors[0]);

@@ -1,5 +1,6 @@
 #include "layers/cache/cache.hpp"
 #include "plan/witness.hpp"
+#include "tensor/redistribute.hpp"
 
 namespace tessera {
 namespace {
@@ -7,11 +8,19 @@ namespace {
 /// The first `positions` of a sequence, as a state.
 ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence, const Shape& state,
                                      std::size_t positions, Communicator& comm) {
-  ChunkedTensor<std::int16_t> result(state, sequence.ownership(), comm.rank(), comm.size());
+  // rows as files have them
+  const Ownership by_row{1};
+  ChunkedTensor<std::int16_t> rows;
+  if (sequence.ownership() != by_row) {
+    rows = redistribute(
+        sequence, by_row, [&](int rank) { return owned_chunks(sequence.shape(), by_row, rank, comm.size()); }, comm);
+  }
+  const ChunkedTensor<std::int16_t>& source = sequence.ownership() == by_row ? sequence : rows;
+  ChunkedTensor<std::int16_t> result(state, by_row, comm.rank(), comm.size());
   const std::size_t from_stride = sequence.shape().dimensions().back().chunk();
   const std::size_t to_stride = state.dimensions().back().chunk();
   for (const std::size_t chunk : result.held()) {
-    const auto from = sequence.chunk(chunk);
+    const auto from = source.chunk(chunk);
     const auto to = result.chunk(chunk);
     for (std::size_t row = 0; row < from.size() / from_stride; ++row) {
       std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * from_stride), positions,

@@ -6,7 +6,7 @@ namespace tessera {
 GroupedQkvPlan GroupedQkvPlan::declare(Builder& builder, GroupedQkvSpec spec) {
   GroupedQkvPlan qkv;
   static_cast<GroupedQkvSpec&>(qkv) = std::move(spec);
-  const Ownership by_head{1};
+  const Ownership by_head{1, Deal::all};
   for (std::size_t i = 0; i < 2; ++i) {
     if (qkv.norm[i]) {
       qkv.head_norm[i] = HeadNormPlan::declare(builder, *qkv.norm[i]);

@@ -5,7 +5,7 @@ namespace tessera {
 HeadNormPlan HeadNormPlan::declare(Builder& builder, HeadNormSpec spec) {
   HeadNormPlan norm;
   static_cast<HeadNormSpec&>(norm) = std::move(spec);
-  const Ownership by_head{1};
+  const Ownership by_head{1, Deal::all};
   norm.commit(builder, norm.name, norm.token, by_head);
   norm.check(builder, norm.name, norm.token, norm.inverse_bits, by_head);
   norm.h = builder.value<std::int16_t>(norm.name + "/h", norm.head, by_head, 16, true);

@@ -30,7 +30,7 @@ PointClaim run(ProverContext& context, const HeadNormPlan& norm, const PointClai
       BroadcastFactor(shape, inverse, by_token), BroadcastFactor(shape, gamma, by_place),
       BroadcastFactor(shape, eq_table(to_flat_point(norm.token, token)), by_token)};
   const ProvenSumcheck sumcheck =
-      prove_chunked_sumcheck(transcript, round_kernel(relation), shape, Ownership{1}, factors, {}, comm);
+      prove_chunked_sumcheck(transcript, round_kernel(relation), shape, witness[norm.h].ownership(), factors, {}, comm);
   const TensorPoint end = to_tensor_point(shape, sumcheck.point);
   transcript.send("h", sumcheck.factors[1]);
   context.committed("inverse", norm.inverse.tensor, weight_at(without_places(end)), sumcheck.factors[2]);

@@ -5,7 +5,7 @@ namespace tessera {
 QkvPlan QkvPlan::declare(Builder& builder, QkvSpec spec) {
   QkvPlan qkv;
   static_cast<QkvSpec&>(qkv) = std::move(spec);
-  const Ownership by_feature{1};
+  const Ownership by_feature{1, Deal::all};
   for (std::size_t i = 0; i < 3; ++i) {
     qkv.value[i] = builder.value<std::int16_t>(qkv_names[i], qkv.qkv, by_feature, 16, true);
   }
