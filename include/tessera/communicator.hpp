@@ -33,7 +33,7 @@ struct UninitialisedAllocator : std::allocator<T> {
 /// A message. Uninitialised after resize(): zeros where a message is going to lie cost as much as half of moving it.
 using MessageBytes = std::vector<std::byte, UninitialisedAllocator<std::byte>>;
 
-/// MessageBytes to read, which other ranks of the same machine may share.
+/// Bytes to read, which other ranks of the same machine may share.
 class SharedBytes {
  public:
   SharedBytes() = default;

@@ -281,29 +281,6 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
-void ProverModel::divide(const Division& division) {
-  if (!division.same(division_, model_.shape)) {
-    tensors_.reset();
-    model_ = {};
-    model_ = load_model(path_, rank_, division);
-  }
-  division_ = division;
-}
-
-const ParameterTensors& ProverModel::tensors() {
-  if (!tensors_) {
-    tensors_ = lasting_ ? ParameterTensors::of(model_.shape, model_.parameters, rank_, division_)
-                        : ParameterTensors::of(model_.shape, std::move(model_.parameters), rank_, division_);
-  }
-  return *tensors_;
-}
-
-void ProverModel::release_tensors() {
-  if (!lasting_) {
-    tensors_.emplace();
-  }
-}
-
 ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
                        const JobPlan& job, const Past& past, bool checks, RecordingCommunicator& comm,
                        Progress& progress) {

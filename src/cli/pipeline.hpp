@@ -17,6 +17,7 @@
 #include "plan/witness.hpp"
 
 #include "cli/progress.hpp"
+#include "cli/prover_model.hpp"
 
 /// \file
 /// What the subcommands ask of the libraries: each function is one stage of the way from a checkpoint to an accepted
@@ -53,33 +54,6 @@ struct ProvenPart {
   ProofArchive archive;
   Past kept;
   std::string rejected;  // on the rank that checks: why the proof is no good; empty: it is accepted
-};
-
-/// A model that is proven with, and what its parameters are for the prover.
-class ProverModel {
- public:
-  /// `lasting`: for several proofs. Else the parameters are used up by tensors().
-  ProverModel(std::filesystem::path path, const Communicator& comm, bool lasting)
-      : path_(std::move(path)),
-        rank_(comm.rank()),
-        division_(Division::finest(comm.size())),
-        model_(load_model(path_, rank_, division_)),
-        lasting_(lasting) {}
-  [[nodiscard]] const Model& model() const { return model_; }
-  /// Makes sure that the rows of this rank are those that such proofs need: short ones cannot be divided as finely.
-  void divide(const Division& division);
-  /// The rows of this rank, made once.
-  [[nodiscard]] const ParameterTensors& tensors();
-  /// They are not read any more: gives their memory back, unless there may be another proof.
-  void release_tensors();
-
- private:
-  std::filesystem::path path_;
-  int rank_;
-  Division division_;
-  Model model_;
-  bool lasting_;
-  std::optional<ParameterTensors> tensors_;
 };
 
 /// A value that cannot be; thrown on all ranks alike.

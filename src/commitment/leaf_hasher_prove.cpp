@@ -39,6 +39,7 @@ void LeafHasher::begin(Range classes, Range rows) {
     hasher_.emplace(classes.size() << positions_.log_size(), width_ * sizeof(F));
   }
 }
+
 void LeafHasher::absorb(std::size_t number, const ValueBlock& block) {
   const std::size_t together = ColumnHasher::side_by_side();
   assert(block.rows % together == 0);
@@ -58,6 +59,7 @@ void LeafHasher::absorb(std::size_t number, const ValueBlock& block) {
   const std::lock_guard lock(mutex_);
   log_distance_ = block.log_distance;
 }
+
 void LeafHasher::end(Range classes, Range rows) {
   hasher_->absorbed(rows.size() * sizeof(F));
   if (rows.last == width_) {

@@ -253,12 +253,6 @@ void keep_freed_heap() {
 #endif
 }
 
-void trim_heap() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 void trim_storage(std::size_t keep) { pool().trim(keep); }
 
 void free_storage(void* storage, std::size_t bytes) {

@@ -134,9 +134,7 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
   Codewords codewords;
   {
     const auto scope = beginning.scope("commitment");
-    trim_heap();  // of what inference needed
     codewords = commit(plan, statement, witness, comm, options);
-    trim_heap();
   }
   ProofClaims claims{codewords.witness->root(), codewords.kept ? codewords.kept->root() : Digest{},
                      ClaimLedger(plan.pass)};

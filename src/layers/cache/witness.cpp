@@ -8,14 +8,14 @@ namespace {
 /// The first `positions` of a sequence, as a state.
 ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence, const Shape& state,
                                      std::size_t positions, Communicator& comm) {
-  // rows as files have them
-  const Ownership by_row{1};
+  const Ownership by_row{1};  // as files have them
+  const bool moves = comm.size() > 1 && sequence.ownership() != by_row;
   ChunkedTensor<std::int16_t> rows;
-  if (sequence.ownership() != by_row) {
+  if (moves) {
     rows = redistribute(
         sequence, by_row, [&](int rank) { return owned_chunks(sequence.shape(), by_row, rank, comm.size()); }, comm);
   }
-  const ChunkedTensor<std::int16_t>& source = sequence.ownership() == by_row ? sequence : rows;
+  const ChunkedTensor<std::int16_t>& source = moves ? rows : sequence;
   ChunkedTensor<std::int16_t> result(state, by_row, comm.rank(), comm.size());
   const std::size_t from_stride = sequence.shape().dimensions().back().chunk();
   const std::size_t to_stride = state.dimensions().back().chunk();
