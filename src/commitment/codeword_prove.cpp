@@ -84,10 +84,10 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     }
     hasher.absorb(classes, rows, values);
   };
-  if (!keep_columns && extras == nullptr) {
+  if (!keep_columns) {
     sink.before_blocks = [&](Range classes, Range rows) { hasher.begin(classes, rows); };
     sink.block = [&](std::size_t number, const ValueBlock& block) { hasher.absorb(number, block); };
-    sink.after_blocks = [&](Range classes, Range rows) { hasher.end(classes, rows); };
+    sink.after_blocks = [&](Range classes, Range rows, std::span<F> scratch) { hasher.end(classes, rows, scratch); };
   }
   encode_cosets(layout, parameters, tensors, positions, comm, sink);
   Codeword codeword = hashed_codeword(width, positions, std::move(hasher).leaves(), comm);

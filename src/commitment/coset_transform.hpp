@@ -48,7 +48,7 @@ class CosetTransform {
   template <class Coefficients>
   std::span<F> operator()(Range classes, const Coefficients& coefficients, std::size_t present) {
     const std::size_t part = lanes_ << positions_.log_size();
-    buffer_.resize(classes.size() * part);
+    reserve(classes.size() * part);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       const std::size_t coset = classes.first + i;
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
@@ -62,17 +62,34 @@ class CosetTransform {
   /// The values of one class go to `take`, slot i at the class's i-th position, and nowhere else.
   template <class Coefficients>
   void through(std::size_t coset, const Coefficients& coefficients, std::size_t present, const TakeValues& take) {
-    buffer_.resize(lanes_ << positions_.log_size());
+    reserve(lanes_ << positions_.log_size());
+    through(coset, coefficients, present, buffer_, take);
+  }
+  /// In memory of the caller's, as many values as the class has.
+  template <class Coefficients>
+  void through(std::size_t coset, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
+               const TakeValues& take) const {
     const std::vector<F> factors = fold_factors(coset, present, positions_);
     ntt(
-        buffer_, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
+        scratch, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
         [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); }, take);
   }
+
+  /// What was encoded in last.
+  [[nodiscard]] std::span<F> scratch() { return buffer_; }
 
  private:
   static constexpr std::size_t most_lanes = 16;
   static constexpr std::size_t most_neighbours = 32;
   static constexpr std::size_t ahead = 8;  // slots: what they need comes from memory by then
+  void reserve(std::size_t size) {
+    if (buffer_.size() != size) {
+      buffer_ = {};
+      buffer_.resize(size);
+      take_pages(buffer_.data(), size * sizeof(F));  // threads write everywhere
+    }
+  }
+
   using Sums = std::array<F, most_lanes * most_neighbours>;
 
   template <class Coefficients>

@@ -32,6 +32,9 @@ class MaskedLeaves final : public LeafExtras {
   MaskedLeaves(const OpeningSchedule& schedule, const KeyedStream& vector, std::shared_ptr<const KeyedStream> salt,
                std::size_t salt_count);
   void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override;
+  /// Masks are encoded on the way: no block is kept.
+  void pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance, std::size_t together,
+            std::span<F> scratch, const Take& take) const override;
   [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const override;
 
  private:

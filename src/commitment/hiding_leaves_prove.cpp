@@ -1,6 +1,8 @@
 #include "commitment/hiding_leaves.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <deque>
 #include <stdexcept>
 
 #include "commitment/coset_transform.hpp"
@@ -13,9 +15,43 @@ namespace {
 
 constexpr std::size_t wave = std::size_t{1} << 12;  // of positions or coefficients that are made at once
 
-/// Salt as elements [first, first + count) of the blocks of these classes, and the zeros behind it.
-void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t first,
-               std::size_t count, std::span<F> blocks) {
+/// std::copy_n() of few values: usual numbers are moves whose size the compiler knows.
+F* copy_few(const F* from, std::size_t count, F* to) {
+  switch (count) {
+    case 2:
+      std::memcpy(static_cast<void*>(to), from, 2 * sizeof(F));
+      return to + 2;
+    case 4:
+      std::memcpy(static_cast<void*>(to), from, 4 * sizeof(F));
+      return to + 4;
+    default:
+      return std::copy_n(from, count, to);
+  }
+}
+
+/// Memory from a span as long as it lasts.
+class Scratch {
+ public:
+  explicit Scratch(std::span<F> all) : rest_(all) {}
+  std::span<F> take(std::size_t count) {
+    if (count > rest_.size()) {
+      return own_.emplace_back(count);
+    }
+    const std::span<F> taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+
+ private:
+  std::span<F> rest_;
+  std::deque<RawVector<F>> own_;
+};
+
+/// Salt of the positions of these classes, `count` elements each: to(where the position stands among them) is where
+/// they go.
+template <class To>
+void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t count,
+               const To& to) {
   const std::size_t all = std::size_t{1} << positions.log_indices();
   const std::size_t step = std::min(wave, all);
   const std::size_t before = classes.first << positions.log_size();
@@ -27,13 +63,21 @@ void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range 
       stream.elements(begin * count, std::span<F>(salts));
       for (std::size_t i = 0; i < step; ++i) {
         if (classes.contains(positions.class_of(begin + i))) {
-          F* const block = blocks.data() + (positions.gathered_place(begin + i) - before) * LeafExtras::block;
-          F* const end = std::copy_n(salts.data() + i * count, count, block + first);
-          std::fill(end, block + LeafExtras::block, F::zero());
+          std::copy_n(salts.data() + i * count, count, to(positions.gathered_place(begin + i) - before));
         }
       }
     }
   }
+}
+
+/// The same as elements [first, first + count) of blocks, and the zeros behind it.
+void fill_salt_of_blocks(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t first,
+                         std::size_t count, std::span<F> blocks) {
+  fill_salt(stream, positions, classes, count, [&](std::size_t place) {
+    F* const block = blocks.data() + place * LeafExtras::block;
+    std::fill(block + first + count, block + LeafExtras::block, F::zero());
+    return block + first;
+  });
 }
 
 }  // namespace
@@ -47,7 +91,7 @@ std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::sp
 }
 
 void SaltedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
-  fill_salt(*salt_, positions, classes, 0, count(), blocks);
+  fill_salt_of_blocks(*salt_, positions, classes, 0, count(), blocks);
 }
 
 std::vector<F> SaltedLeaves::at(std::span<const std::size_t> positions, Communicator& /*comm*/) const {
@@ -117,7 +161,34 @@ void MaskedLeaves::fill(const ResidueShares& positions, Range classes, std::span
   for (std::size_t residue = classes.first; residue < classes.last; ++residue) {
     fill_masks(positions, residue, blocks.subspan((residue - classes.first) * part, part));
   }
-  fill_salt(*salt_, positions, classes, masks(), salt_count_, blocks);
+  fill_salt_of_blocks(*salt_, positions, classes, masks(), salt_count_, blocks);
+}
+
+void MaskedLeaves::pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance,
+                        std::size_t together, std::span<F> scratch, const Take& take) const {
+  Scratch memory(scratch);
+  const std::span<F> salts = memory.take(salt_count_ << positions.log_size());
+  fill_salt(*salt_, positions, {residue, residue + 1}, salt_count_,
+            [&](std::size_t place) { return salts.data() + place * salt_count_; });
+  const auto put = [&](std::size_t n, std::size_t neighbours, F* to) { coefficients(n, {to, neighbours * masks()}); };
+  CosetTransform transform(words_.front().log_columns, positions, masks());
+  const std::span<F> encoded = memory.take(masks() << positions.log_size());
+  transform.through(residue, put, std::size_t{1} << words_.front().log_columns, encoded, [&](const ValueBlock& values) {
+    if (values.log_distance != log_distance) {
+      throw std::logic_error("MaskedLeaves: values come in another order than the columns'");
+    }
+    std::vector<F> blocks(together * block);
+    for (std::size_t i = 0; i < values.neighbours; ++i) {
+      const std::size_t first = values.first + i;
+      for (std::size_t row = 0; row < values.rows; row += together) {
+        for (std::size_t k = 0; k < together; ++k) {
+          F* const to = copy_few(values.slot(i, row + k), masks(), blocks.data() + k * block);
+          copy_few(salts.data() + (first + ((row + k) << log_distance)) * salt_count_, salt_count_, to);
+        }
+        take(first, row, blocks);
+      }
+    }
+  });
 }
 
 std::vector<F> MaskedLeaves::at(std::span<const std::size_t> positions, Communicator& comm) const {

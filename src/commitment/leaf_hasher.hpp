@@ -20,10 +20,11 @@ class LeafHasher {
   void absorb(Range classes, Range rows, std::span<F> values);
 
   /// The same in blocks, in any order, by any thread, between begin() and end(): leaves stand in the order of the
-  /// transform's memory until they are done. Extras have no blocks.
+  /// transform's memory until they are done.
   void begin(Range classes, Range rows);
   void absorb(std::size_t number, const ValueBlock& block);
-  void end(Range classes, Range rows);
+  /// `scratch`: memory that may be overwritten after the last rows.
+  void end(Range classes, Range rows, std::span<F> scratch = {});
 
   /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What values were encoded in
   /// may be freed before, for leaves of several classes move.
@@ -35,6 +36,7 @@ class LeafHasher {
     Range classes;
     TreeLevel digests;
   };
+  void absorb_extras(Range classes, std::span<F> scratch);
   void place(const Part& part, TreeLevel& leaves) const;
 
   ResidueShares positions_;

@@ -17,9 +17,7 @@ std::span<const std::uint8_t> bytes_of(std::span<const F> values) {
 
 void LeafHasher::absorb(Range classes, Range rows, std::span<F> values) {
   const std::size_t count = classes.size() << positions_.log_size();
-  if (rows.first == 0) {
-    hasher_.emplace(count, (width_ + (extras_ == nullptr ? 0 : LeafExtras::block)) * sizeof(F));
-  }
+  begin(classes, rows);
   hasher_->absorb(bytes_of(values), rows.size() * sizeof(F));
   if (rows.last < width_) {
     return;
@@ -36,7 +34,8 @@ void LeafHasher::absorb(Range classes, Range rows, std::span<F> values) {
 
 void LeafHasher::begin(Range classes, Range rows) {
   if (rows.first == 0) {
-    hasher_.emplace(classes.size() << positions_.log_size(), width_ * sizeof(F));
+    hasher_.emplace(classes.size() << positions_.log_size(),
+                    (width_ + (extras_ == nullptr ? 0 : LeafExtras::block)) * sizeof(F));
   }
 }
 
@@ -60,10 +59,49 @@ void LeafHasher::absorb(std::size_t number, const ValueBlock& block) {
   log_distance_ = block.log_distance;
 }
 
-void LeafHasher::end(Range classes, Range rows) {
+void LeafHasher::end(Range classes, Range rows, std::span<F> scratch) {
   hasher_->absorbed(rows.size() * sizeof(F));
-  if (rows.last == width_) {
-    parts_.push_back({classes, std::move(*hasher_).digests()});
+  if (rows.last < width_) {
+    return;
+  }
+  if (extras_ != nullptr) {
+    absorb_extras(classes, scratch);
+  }
+  parts_.push_back({classes, std::move(*hasher_).digests()});
+}
+
+/// After blocks: to leaves in the order that place() undoes.
+void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
+  const std::size_t together = ColumnHasher::side_by_side();
+  const std::size_t rows = std::size_t{1} << (positions_.log_size() - log_distance_.value());
+  for (std::size_t number = 0; number < classes.size(); ++number) {
+    extras_->pass(positions_, classes.first + number, *log_distance_, together, scratch,
+                  [&](std::size_t first, std::size_t row, std::span<const F> blocks) {
+                    hasher_->absorb_group((number << positions_.log_size()) + first * rows + row,
+                                          bytes_of(blocks).data(), LeafExtras::block * sizeof(F));
+                  });
+  }
+  hasher_->absorbed(LeafExtras::block * sizeof(F));
+}
+
+void LeafExtras::pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance, std::size_t together,
+                      std::span<F> scratch, const Take& take) const {
+  const std::size_t size = block << positions.log_size();
+  RawVector<F> own(size > scratch.size() ? size : 0);
+  const std::span<F> blocks = own.empty() ? scratch.first(size) : std::span<F>(own);
+  fill(positions, {residue, residue + 1}, blocks);
+#pragma omp parallel
+  {
+    std::vector<F> group(together * block);
+#pragma omp for schedule(static)
+    for (std::size_t first = 0; first < std::size_t{1} << log_distance; ++first) {
+      for (std::size_t row = 0; row < std::size_t{1} << (positions.log_size() - log_distance); row += together) {
+        for (std::size_t k = 0; k < together; ++k) {
+          std::copy_n(blocks.data() + (first + ((row + k) << log_distance)) * block, block, group.data() + k * block);
+        }
+        take(first, row, group);
+      }
+    }
   }
 }
 
@@ -72,8 +110,9 @@ TreeLevel LeafHasher::leaves() && {
     return std::move(parts_.front().digests);
   }
   TreeLevel leaves(positions_.size());
-  for (const Part& part : parts_) {
+  for (Part& part : parts_) {
     place(part, leaves);
+    part.digests = {};  // its pages are the tree's next levels'
   }
   return leaves;
 }

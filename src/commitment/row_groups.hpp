@@ -22,7 +22,7 @@ struct RowSink {
   /// the class's i-th position. By many threads, in no order. `number`: counted from the first of these classes on.
   std::function<void(std::size_t number, const ValueBlock& block)> block;
   std::function<void(Range classes, Range rows)> before_blocks;
-  std::function<void(Range classes, Range rows)> after_blocks;
+  std::function<void(Range classes, Range rows, std::span<F> scratch)> after_blocks;  // scratch: may be overwritten
 };
 
 /// Encodes all rows at this rank's `positions` of the domain: those of its share, or, of a rank that is alone, all as 1

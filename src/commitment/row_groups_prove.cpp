@@ -67,7 +67,7 @@ class CosetEncoder {
       transform_.through(classes.first + i, Coefficients{matrix_, gathered_}, matrix_.present(),
                          [&](const ValueBlock& block) { sink.block(i, block); });
     }
-    sink.after_blocks(classes, rows(step));
+    sink.after_blocks(classes, rows(step), transform_.scratch());
   }
 
  private:

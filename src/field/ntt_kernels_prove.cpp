@@ -17,21 +17,32 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// The same butterflies on vectors and, for the lanes that do not fill one, on single elements. Vectors are weak
-/// between layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery
-/// form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
-template <class T>
-HWY_INLINE T load(const F* from);
-template <>
-HWY_INLINE F load<F>(const F* from) {
-  return *from;
-}
-template <>
-HWY_INLINE V load<V>(const F* from) {
-  return hn::LoadU(Lanes(), words(from));
-}
-HWY_INLINE void store(F value, F* to) { *to = value; }
+/// The same butterflies on vectors and, where few lanes do not fill one, on single elements. Vectors are weak between
+/// layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery form);
+/// multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+HWY_INLINE V load(const F* from) { return hn::LoadU(Lanes(), words(from)); }
 HWY_INLINE void store(V value, F* to) { hn::StoreU(value, Lanes(), words(to)); }
+
+/// How a butterfly reads and writes a row's lanes: one,
+struct OneLane {
+  using Value = F;
+  HWY_INLINE F load(const F* from) const { return *from; }
+  HWY_INLINE void store(F value, F* to) const { *to = value; }
+};
+/// those of a vector,
+struct AllLanes {
+  using Value = V;
+  HWY_INLINE V load(const F* from) const { return HWY_NAMESPACE::load(from); }
+  HWY_INLINE void store(V value, F* to) const { HWY_NAMESPACE::store(value, to); }
+};
+/// or its first ones: no others are touched on machines whose vectors are long enough for this.
+struct SomeLanes {
+  using Value = V;
+  hn::Mask<Lanes> mask;
+  HWY_INLINE V load(const F* from) const { return hn::MaskedLoad(mask, Lanes(), words(from)); }
+  HWY_INLINE void store(V value, F* to) const { hn::BlendedStore(value, mask, Lanes(), words(to)); }
+};
+
 HWY_INLINE F canonical(F a) { return a; }
 HWY_INLINE F add_weak(F a, F b) { return a + b; }
 HWY_INLINE F subtract(F a, F b) { return a - b; }
@@ -148,14 +159,17 @@ struct Rows {
   HWY_INLINE F* operator[](std::size_t row) const { return data + row * stride + (row >> log_group) * gap; }
 };
 
+/// Shorter vectors are read and written whole where only some lanes are asked for.
+constexpr bool masks_are_exact = hn::MaxLanes(Lanes()) >= 4;
+
 /// One butterfly: 2^layers rows, `distance` values apart. `unit`: all twiddles are 1, and the rows canonical. `last`:
 /// the results are to be canonical.
-template <class T, unsigned layers, bool unit, bool last>
-HWY_INLINE void butterfly(F* rows, std::size_t distance, const F* twiddles) {
+template <unsigned layers, bool unit, bool last, class Access>
+HWY_INLINE void butterfly(const Access& access, F* rows, std::size_t distance, const F* twiddles) {
   constexpr std::size_t count = std::size_t{1} << layers;
   constexpr std::size_t side_by_side = std::min<std::size_t>(count, 8);
-  T x[count];
-  unrolled<count>([&](auto row) HWY_ATTR { x[row] = load<T>(rows + row * distance); });
+  typename Access::Value x[count];
+  unrolled<count>([&](auto row) HWY_ATTR { x[row] = access.load(rows + row * distance); });
   if constexpr (!unit) {
     multiply_shifted<side_by_side - 1>(x + 1, twiddles + 1);  // that of row 0 is 1
     unrolled<count / side_by_side - 1>([&](auto before) HWY_ATTR {
@@ -164,24 +178,30 @@ HWY_INLINE void butterfly(F* rows, std::size_t distance, const F* twiddles) {
     });
   }
   short_transform<layers>(x);
-  unrolled<count>([&](auto row) HWY_ATTR { store(last ? canonical(x[row]) : x[row], rows + row * distance); });
+  unrolled<count>([&](auto row) HWY_ATTR { access.store(last ? canonical(x[row]) : x[row], rows + row * distance); });
 }
 
 /// All butterflies of `layers` layers from the one with half = 2^layer on.
 template <unsigned layers, bool unit, bool last>
 void step(Rows rows, std::size_t half, std::size_t row_count, std::size_t lanes, const F* twiddles) {
-  const std::size_t vectors = lanes - lanes % hn::Lanes(Lanes());
+  const std::size_t of_vector = hn::Lanes(Lanes());
+  const std::size_t vectors = lanes - lanes % of_vector;
+  const bool masked = masks_are_exact && 2 * (lanes - vectors) >= of_vector;
+  const SomeLanes rest{hn::FirstN(Lanes(), lanes - vectors)};
   const auto distance =
       static_cast<std::size_t>(rows[half] - rows[0]);  // no group ends inside a butterfly but the last
   for (std::size_t block = 0; block < row_count; block += half << layers) {
     for (std::size_t i = 0; i < half; ++i) {
       F* const first = rows[block + i];
       const F* const own = twiddles + (i << layers);
-      for (std::size_t lane = 0; lane < vectors; lane += hn::Lanes(Lanes())) {
-        butterfly<V, layers, unit, last>(first + lane, distance, own);
+      for (std::size_t lane = 0; lane < vectors; lane += of_vector) {
+        butterfly<layers, unit, last>(AllLanes(), first + lane, distance, own);
       }
-      for (std::size_t lane = vectors; lane < lanes; ++lane) {
-        butterfly<F, layers, unit, last>(first + lane, distance, own);
+      if (masked) {
+        butterfly<layers, unit, last>(rest, first + vectors, distance, own);
+      }
+      for (std::size_t lane = vectors; lane < lanes && !masked; ++lane) {
+        butterfly<layers, unit, last>(OneLane(), first + lane, distance, own);
       }
     }
   }
@@ -234,7 +254,7 @@ void scale_by_pattern_kernel(const F* factors, const F* values, std::size_t coun
   constexpr std::size_t period = TransformStep::most_rows;
   std::size_t i = 0;
   for (; i + hn::Lanes(Lanes()) <= count; i += hn::Lanes(Lanes())) {
-    store(multiply(load<V>(values + i), load<V>(factors + i % period)), products + i);
+    store(multiply(load(values + i), load(factors + i % period)), products + i);
   }
   for (; i < count; ++i) {
     products[i] = factors[i % period] * values[i];
@@ -244,14 +264,19 @@ void scale_by_pattern_kernel(const F* factors, const F* values, std::size_t coun
 HWY_INLINE void copy_slot(const F* from, std::size_t lanes, F* to) {
   std::size_t lane = 0;
   for (; lane + hn::Lanes(Lanes()) <= lanes; lane += hn::Lanes(Lanes())) {
-    store(load<V>(from + lane), to + lane);
+    store(load(from + lane), to + lane);
   }
-  std::copy_n(from + lane, lanes - lane, to + lane);
+  if (const std::size_t rest = lanes - lane; masks_are_exact && rest > 0) {
+    const SomeLanes some{hn::FirstN(Lanes(), rest)};
+    some.store(some.load(from + lane), to + lane);
+  } else {
+    std::copy_n(from + lane, rest, to + lane);
+  }
 }
 /// `to` is aligned to a vector, and lanes are whole ones.
 HWY_INLINE void stream_slot(const F* from, std::size_t lanes, F* to) {
   for (std::size_t lane = 0; lane < lanes; lane += hn::Lanes(Lanes())) {
-    hn::Stream(load<V>(from + lane), Lanes(), words(to + lane));
+    hn::Stream(load(from + lane), Lanes(), words(to + lane));
   }
 }
 

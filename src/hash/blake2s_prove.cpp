@@ -116,7 +116,9 @@ void absorb_lanes(const std::uint8_t* messages, std::size_t stride, std::size_t 
                   bool last, std::uint8_t* state) {
   const D32 d;
   HWY_ALIGN MessageWords words;
-  std::memcpy(words, state, sizeof(words) / 2);
+  if (absorbed > 0) {  // else nothing was written there, and reading would take the page twice
+    std::memcpy(words, state, sizeof(words) / 2);
+  }
   V32 h[8];
   for (int i = 0; i < 8; ++i) {
     h[i] = absorbed > 0 ? hn::Load(d, words[i]) : hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);

@@ -16,6 +16,9 @@ void* allocate_storage(std::size_t bytes);
 /// Zeroed storage; fresh pages take no room until they are written.
 void* allocate_zeroed(std::size_t bytes);
 void free_storage(void* storage, std::size_t bytes);
+/// Takes all pages of storage, each by one thread: threads that write everywhere would each clear one for the same
+/// place and throw all but one away. What is in it is lost.
+void take_pages(void* storage, std::size_t bytes);
 
 /// Tells the heap to keep what is freed, messages between ranks above all, for the same reason.
 void keep_freed_heap();

@@ -246,6 +246,16 @@ void* allocate_zeroed(std::size_t bytes) {
   return taken.begin;
 }
 
+void take_pages(void* storage, std::size_t bytes) {
+  auto* const begin = static_cast<std::byte*>(storage);
+#pragma omp parallel for schedule(static)
+  for (std::size_t first = 0; first < bytes; first += huge_page) {
+    for (std::size_t page = first; page < std::min(bytes, first + huge_page); page += small_page) {
+      *static_cast<volatile std::byte*>(begin + page) = std::byte{0};
+    }
+  }
+}
+
 void keep_freed_heap() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 30);

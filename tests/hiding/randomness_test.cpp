@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "archive/hiding_files.hpp"
@@ -125,6 +126,34 @@ TEST(HidingRandomness, opened_leaves_are_the_hashed_ones) {
           << "position " << positions[i] << " of " << shares.ranks() << " ranks";
     }
   }
+}
+
+/// A long codeword's values are hashed on the way, a kept one's where they stand: salt and masks follow their columns
+/// in both.
+TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_on_the_way) {
+  SelfCommunicator comm;
+  const OracleParameters parameters{4, 1};
+  ChunkedTensor<std::int16_t> tensor(Shape({Dimension::outer(8), Dimension::whole(std::size_t{1} << 14)}), {0}, 0, 1);
+  for (std::size_t i = 0; i < tensor.values().size(); ++i) {
+    tensor.values()[i] = static_cast<std::int16_t>(i * 7919 % 4001);
+  }
+  const std::vector<IntegerTensor> views{&tensor};
+  const OracleLayout layout({tensor.shape()});
+  const CommittedOracle small{OracleLayout({Shape({Dimension::outer(8), Dimension::whole(256)})}), parameters, {}, 0};
+  const std::vector<CommittedOracle> oracles{small, {layout, parameters, {}, mask_elements + salt_elements}};
+  const KeyedStream vector(Digest{1}, "vector mask");
+  const auto salt = std::make_shared<KeyedStream>(Digest{1}, "salt");
+  const auto masked = [&](std::size_t budget) {
+    return commit_carrier(oracles, views, vector, salt, comm, budget)->root();
+  };
+  const auto salted = [&](std::size_t budget) {
+    return commit_oracle(layout, parameters, views, comm, budget, std::make_shared<SaltedLeaves>(salt, salt_elements))
+        ->root();
+  };
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(masked(0), masked(all));
+  EXPECT_EQ(salted(0), salted(all));
+  EXPECT_NE(salted(0), masked(0));
 }
 
 /// A secret may serve several commitments: their random elements are independent.
