@@ -35,6 +35,8 @@ class Parts {
     return held(shape, of(plan_.witness_sources[number], shape));
   }
   [[nodiscard]] double state(std::size_t number) const { return held(plan_.state_layout.tensors()[number], {1}); }
+  /// Who owns the columns of the look-up.
+  [[nodiscard]] std::span<const Ownership> columns() const { return columns_; }
   /// Look-ups of a column: chunks of replicated ones are dealt out.
   [[nodiscard]] double lookups(std::size_t column) const;
   [[nodiscard]] double of_ranks(double whole) const { return whole / ranks_; }

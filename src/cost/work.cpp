@@ -11,6 +11,7 @@
 #include "commitment/transposed_transform.hpp"
 #include "cost/parts.hpp"
 #include "lookup/fraction_tree.hpp"
+#include "lookup/node_owners.hpp"
 #include "protocol/protocol.hpp"
 
 namespace tessera {
@@ -196,7 +197,7 @@ PhaseCost commitment(const Parts& parts, const Resident& memory, double& kept) {
 PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
   const LookupStructure& structure = parts.plan().lookup;
   PhaseCost phase{.scope = "/lookup"};
-  double integers = 0, nodes = 0, segments = 0;
+  double integers = 0, nodes = 0;
   std::vector<bool> in_memory(structure.columns.size());  // committed pieces
   for (const RangeCheck& range : parts.plan().ranges) {
     for (std::size_t i = 0; i < range.committed.size(); ++i) {
@@ -213,18 +214,25 @@ PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
     integers += short_chunks || in_memory[c] ? 0 : lookups * (table.log_size > 16 ? 4 : 2);
     // all levels of stored fractions; of others those that are kept
     nodes += short_chunks ? lookups : lookups / power_of_two(kept_height - 1);
-    segments += static_cast<double>(column.shape.chunk_count());
   }
   for (const LookupTable& table : structure.tables) {
     phase.work[std::size_t(Work::table_row)] += parts.of_ranks(power_of_two(table.log_size));
     nodes += parts.of_ranks(power_of_two(table.log_size));
-    segments += 1;
   }
   const double levels = structure.slots().log_leaves;
   phase.work[std::size_t(Work::lookup_round)] = levels * (levels + 1) / 2;
-  phase.calls = levels * (levels + 1) / 2 + 4 * levels;
-  // a round's sums, and the segments' nodes when each has shrunk to one, level by level
-  phase.bytes = parts.alone() ? 0 : 32 * phase.calls + parts.from_others(72 * segments * levels / 2);
+  // a round's sums, and nodes that go to who has their parents or to all, when what is below them is bound, level by
+  // level
+  const NodeOwners owners(structure, parts.columns(), 0, parts.job().ranks);
+  const double top = owners.top();
+  double moved = 0;
+  phase.calls = top * (top + 1) / 2 + 4;
+  for (unsigned height = 1; height < owners.top(); ++height) {
+    phase.calls += owners.any(height) ? height : 0;
+    moved += static_cast<double>(owners.most(height)) * height;
+  }
+  moved += parts.from_others(static_cast<double>(owners.shared()) * top);
+  phase.bytes = parts.alone() ? 0 : 32 * phase.calls + sizeof(SparseNode) * moved;
   phase.memory = memory.sum() + kept + integers + pooled * children_bytes * nodes;
   return phase;
 }

@@ -2,6 +2,7 @@
 
 #include "lookup/level_kernels.hpp"
 #include "lookup/lookup.hpp"
+#include "lookup/node_owners.hpp"
 
 namespace tessera {
 
@@ -49,7 +50,23 @@ struct SegmentClass {
 inline constexpr unsigned least_integer_bits = 8;
 
 /// Who works on a chunk: its owner; chunks of a replicated column are dealt out.
-int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks);
+int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chunk, int ranks);
+
+/// Whose node a segment becomes: single leaves are known to all ranks, and the first one's from the beginning.
+constexpr int segment_owner(unsigned log_leaves, int owner) { return log_leaves == 0 ? 0 : owner; }
+
+/// How a table is dealt out: in equal pieces, a power of two of them.
+struct TablePieces {
+  unsigned log_count, log_size;  // of pieces, of rows of each
+  int ranks;
+
+  TablePieces(unsigned log_rows, int among)
+      : log_count(std::min(log_rows, ceil_log2(static_cast<std::size_t>(among)))),
+        log_size(log_rows - log_count),
+        ranks(among) {}
+  [[nodiscard]] std::size_t count() const { return std::size_t{1} << log_count; }
+  [[nodiscard]] int owner(std::size_t piece) const { return contiguous_owner(piece, count(), ranks); }
+};
 
 /// The classes with this rank's segments, columns read.
 std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
@@ -64,23 +81,31 @@ struct SparseNode {
   Children children;
 };
 
-/// Adds every rank's segments, which have shrunk to one node each, to a list that is the same everywhere: node(i) is
-/// that of segment i. Collective.
-void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
-                 const std::function<Children(std::size_t)>& node, Communicator& comm);
+/// Nodes at one height above the leaves that are no run of a segment, ascending: this rank's own, or, from
+/// NodeOwners::top() on, those of all ranks.
+struct SparseNodes {
+  std::vector<SparseNode> own;
+  std::vector<SparseNode> shared;
+
+  /// Own nodes that segments of this rank have shrunk to: node(i) is that of segment i.
+  void add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node);
+  /// Nodes go to who has their parents, or to all ranks. Collective.
+  void move(const NodeOwners& owners, unsigned height, Communicator& comm);
+};
 
 /// Level j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
 /// `nodes` (segment after segment; empty below kept_height of integer columns and below kept_height_of_fractions of
-/// others); all other nodes are in `sparse`, which is the same on every rank.
+/// others); all others are in `sparse`.
 struct FractionLevel {
   std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
-  std::vector<SparseNode> sparse;
+  SparseNodes sparse;
 };
 
 /// All fractions, summed pairwise from the leaves to the root; collective.
 class FractionTree {
  public:
-  FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm);
+  FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, const NodeOwners& owners,
+               Communicator& comm);
   [[nodiscard]] const Fraction& root() const { return root_; }
   [[nodiscard]] unsigned log_leaves() const { return static_cast<unsigned>(levels_.size()); }
   /// Hands level j over; its memory is the caller's.

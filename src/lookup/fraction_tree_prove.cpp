@@ -81,7 +81,15 @@ std::vector<SparseNode> pair_up(std::span<const SparseFraction> fractions) {
   return nodes;
 }
 
-/// Leaves that are segments of their own (chunks of one value), by index.
+std::vector<SparseFraction> combined(std::span<const SparseNode> nodes) {
+  std::vector<SparseFraction> fractions;
+  for (const SparseNode& node : nodes) {
+    fractions.push_back({node.index, node.children.combine()});
+  }
+  return fractions;
+}
+
+/// Leaves that are segments of their own (chunks of one value), by index; of the rank whose nodes they are.
 std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::vector<SegmentClass>& classes,
                                           Communicator& comm) {
   std::vector<SparseFraction> leaves;
@@ -94,7 +102,7 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
   }
   leaves = comm.all_gather<SparseFraction>(leaves);
   std::ranges::sort(leaves, {}, &SparseFraction::index);
-  return leaves;
+  return comm.rank() == segment_owner(0, 0) ? leaves : std::vector<SparseFraction>();
 }
 
 }  // namespace
@@ -164,14 +172,16 @@ BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
   return buffer;
 }
 
-FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, Communicator& comm)
+FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, const NodeOwners& owners,
+                           Communicator& comm)
     : levels_(input.structure.slots().log_leaves) {
   const unsigned leaf_level = log_leaves();
-  std::vector<SparseFraction> fractions = single_leaves(input, classes, comm);
+  std::vector<SparseFraction> own = single_leaves(input, classes, comm);
+  std::vector<SparseFraction> shared;
   for (unsigned j = leaf_level; j-- > 0;) {
     FractionLevel& level = levels_[j];
     level.nodes.resize(classes.size());
-    level.sparse = pair_up(fractions);
+    level.sparse = {pair_up(own), pair_up(shared)};
     const unsigned height = leaf_level - j;
     for (std::size_t k = 0; k < classes.size(); ++k) {
       const SegmentClass& segments = classes[k];
@@ -186,20 +196,18 @@ FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentCl
                            : combine_level(levels_[j + 1].nodes[k], count << (segments.log_leaves - height));
       if (segments.log_leaves == height) {
         const ChildrenBlock* const nodes = level.nodes[k].data();
-        join_sparse(
-            level.sparse, segments, [&](std::size_t i) { return load_children(nodes, i); }, comm);
+        level.sparse.add(segments, [&](std::size_t i) { return load_children(nodes, i); });
         level.nodes[k] = {};
       }
       if (!derived && height > 1 && height <= kept_height_of_fractions) {
         levels_[j + 1].nodes[k] = {};
       }
     }
-    fractions.clear();
-    for (const SparseNode& node : level.sparse) {
-      fractions.push_back({node.index, node.children.combine()});
-    }
+    level.sparse.move(owners, height, comm);
+    own = combined(level.sparse.own);
+    shared = combined(level.sparse.shared);
   }
-  root_ = fractions.empty() ? Fraction{} : fractions.front().value;
+  root_ = shared.empty() ? Fraction{} : shared.front().value;
 }
 
 }  // namespace tessera

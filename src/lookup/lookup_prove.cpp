@@ -8,16 +8,22 @@
 namespace tessera {
 namespace {
 
-/// One level's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, and the sparse nodes that all ranks share.
+/// One level's p0*q1 + p1*q0 + tau*q0*q1: segments of this rank, its own nodes above them, and those that all ranks
+/// share.
 class LevelSummand final : public Summand {
  public:
-  LevelSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, FractionLevel nodes,
-               const LevelContext& level, Communicator& comm)
-      : classes_(classes), level_(level), comm_(comm), sparse_(std::move(nodes.sparse)), parts_(classes.size()) {
-    const unsigned height = input.structure.slots().log_leaves - static_cast<unsigned>(level.at.size());
+  LevelSummand(const LookupInput& input, const std::vector<SegmentClass>& classes, const NodeOwners& owners,
+               FractionLevel nodes, const LevelContext& level, Communicator& comm)
+      : classes_(classes),
+        owners_(owners),
+        level_(level),
+        comm_(comm),
+        sparse_(std::move(nodes.sparse)),
+        parts_(classes.size()),
+        height_(input.structure.slots().log_leaves - static_cast<unsigned>(level.at.size())) {
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      if (classes[k].log_leaves > height) {
-        parts_[k] = segment_rounds(level, input, classes[k], std::move(nodes.nodes[k]), height);
+      if (classes[k].log_leaves > height_) {
+        parts_[k] = segment_rounds(level, input, classes[k], std::move(nodes.nodes[k]), height_);
       }
     }
   }
@@ -26,51 +32,57 @@ class LevelSummand final : public Summand {
   [[nodiscard]] bool homogeneous() const override { return true; }
   /// h(1) is never wanted: the claim is known, and no coordinate of a level's point is 0 (but with probability 1/|E|).
   RoundSums first(bool /*with_one*/) override {
-    return reduced([](SegmentRounds& part) { return part.first(); });
+    return sums(false, [](SegmentRounds& part) { return part.first(); });
   }
   RoundSums bind(E challenge, bool /*with_one*/) override {
     --variables_;
-    sparse_ = bind_sparse(sparse_, challenge);
-    return reduced([&](SegmentRounds& part) { return part.bind(challenge); });
+    const bool moving = height_ < owners_.top();
+    ++height_;
+    sparse_ = {bind_sparse(sparse_.own, challenge), bind_sparse(sparse_.shared, challenge)};
+    return sums(moving, [&](SegmentRounds& part) { return part.bind(challenge); });
   }
   void end(E challenge) override { (void)bind(challenge, false); }
 
   /// The only node, all variables bound.
-  [[nodiscard]] Children node() const { return sparse_.empty() ? Children{} : sparse_.front().children; }
+  [[nodiscard]] Children node() const { return sparse_.shared.empty() ? Children{} : sparse_.shared.front().children; }
 
  private:
+  /// `moving`: nodes have become others, which may be due elsewhere.
   template <class Step>
-  RoundSums reduced(const Step& step) {
+  RoundSums sums(bool moving, const Step& step) {
     NodeSums sums;
-    bool any = false;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (parts_[k] == nullptr) {
         continue;
       }
-      any = true;
       sums += step(*parts_[k]);
       if (parts_[k]->log_length() == 0) {
-        join_sparse(
-            sparse_, classes_[k], [&](std::size_t i) { return parts_[k]->node(i); }, comm_);
+        sparse_.add(classes_[k], [&](std::size_t i) { return parts_[k]->node(i); });
         parts_[k] = nullptr;
       }
     }
-    if (any) {
+    if (moving) {
+      sparse_.move(owners_, height_, comm_);
+    }
+    if (height_ < owners_.top()) {
+      sums += sparse_sums(sparse_.own, level_, variables_);
       E both[2] = {sums.at_zero, sums.leading};
       comm_.all_reduce_sum(std::span<E>(both));
       sums = {both[0], both[1]};
     }
     if (variables_ > 0) {
-      sums += sparse_sums(sparse_, level_, variables_);
+      sums += sparse_sums(sparse_.shared, level_, variables_);
     }
     return {sums.at_zero + level_.tau, E::zero(), sums.leading};  // beta sums to 1, so g's share of tau is tau
   }
 
   const std::vector<SegmentClass>& classes_;
+  const NodeOwners& owners_;
   const LevelContext& level_;
   Communicator& comm_;
-  std::vector<SparseNode> sparse_;
+  SparseNodes sparse_;
   std::vector<std::unique_ptr<SegmentRounds>> parts_;
+  unsigned height_;                           // above the leaves, of what the nodes have become
   std::size_t variables_ = level_.at.size();  // free ones
 };
 
@@ -93,7 +105,7 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
       std::vector<std::int32_t> b(pair ? shape.chunk_size() : 0);
 #pragma omp for schedule(dynamic)
       for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        if (chunk_owner(input.columns[c], shape, chunk, comm.size()) != comm.rank()) {
+        if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
           continue;
         }
         input.columns[c].read(chunk, a, b);
@@ -141,7 +153,12 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   // the sum of all fractions is 0/q
   const LookupInput input{structure, columns, multiplicities, alpha, lambda};
   const std::vector<SegmentClass> classes = make_segments(input, comm);
-  FractionTree tree(input, classes, comm);
+  std::vector<Ownership> owners;
+  for (const LookupColumnData& column : columns) {
+    owners.push_back(column.ownership);
+  }
+  const NodeOwners nodes(structure, owners, comm.rank(), comm.size());
+  FractionTree tree(input, classes, nodes, comm);
   E p;
   E q = tree.root().q;
   transcript.send("root", q);
@@ -153,7 +170,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
     const E tau = transcript.challenge("tau");
     const PrefixEq eq(point);
     const LevelContext level{point, tau, eq};
-    LevelSummand summand(input, classes, tree.take_level(j), level, comm);
+    LevelSummand summand(input, classes, nodes, tree.take_level(j), level, comm);
     Point end = prove_rounds(transcript, summand, point.size(), point, p + tau * q);
     // the children at this point, merged into the next level's (p, q)
     const Children child = summand.node();

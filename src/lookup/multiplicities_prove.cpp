@@ -29,7 +29,7 @@ std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructur
       b.resize(table.values.empty() ? 0 : shape.chunk_size());
 #pragma omp for schedule(dynamic) nowait
       for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        if (chunk_owner(columns[c], shape, chunk, comm.size()) != comm.rank()) {
+        if (chunk_owner(columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
           continue;
         }
         columns[c].read(chunk, a, b);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <stdexcept>
 #include "lookup/fraction_tree.hpp"
@@ -75,9 +76,9 @@ bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow)
 
 }  // namespace
 
-int chunk_owner(const LookupColumnData& data, const Shape& shape, std::size_t chunk, int ranks) {
-  return data.ownership.dimension == Ownership::replicated ? contiguous_owner(chunk, shape.chunk_count(), ranks)
-                                                           : data.ownership.owner(shape, chunk, ranks);
+int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chunk, int ranks) {
+  return ownership.dimension == Ownership::replicated ? contiguous_owner(chunk, shape.chunk_count(), ranks)
+                                                      : ownership.owner(shape, chunk, ranks);
 }
 
 std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm) {
@@ -99,19 +100,18 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
     const bool narrow = kind != LeafKind::fractions && structure.tables[structure.columns[c].table].log_size <= 16;
     SegmentClass& segments = class_of(kind, narrow, bits);
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      if (chunk_owner(input.columns[c], shape, chunk, comm.size()) == comm.rank()) {
+      if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) == comm.rank()) {
         segments.segments.push_back({false, c, chunk, (slots.column[c] >> bits) + shape.outer_index(chunk)});
       }
     }
   }
   for (std::size_t t = 0; t < structure.tables.size(); ++t) {
-    const unsigned log_size = structure.tables[t].log_size;
-    const unsigned log_pieces = std::min(log_size, ceil_log2(static_cast<std::size_t>(comm.size())));
-    const unsigned bits = log_size - log_pieces;
-    SegmentClass& segments = class_of(LeafKind::fractions, false, bits);
-    const Range mine = contiguous_range(std::size_t{1} << log_pieces, comm.rank(), comm.size());
-    for (std::size_t piece = mine.first; piece < mine.last; ++piece) {
-      segments.segments.push_back({true, t, piece, (slots.table[t] >> bits) + piece});
+    const TablePieces pieces(structure.tables[t].log_size, comm.size());
+    SegmentClass& segments = class_of(LeafKind::fractions, false, pieces.log_size);
+    for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
+      if (pieces.owner(piece) == comm.rank()) {
+        segments.segments.push_back({true, t, piece, (slots.table[t] >> pieces.log_size) + piece});
+      }
     }
   }
   std::vector<SegmentClass> result;
@@ -124,15 +124,40 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   return result;
 }
 
-void join_sparse(std::vector<SparseNode>& sparse, const SegmentClass& segments,
-                 const std::function<Children(std::size_t)>& node, Communicator& comm) {
-  std::vector<SparseNode> mine;
+void SparseNodes::add(const SegmentClass& segments, const std::function<Children(std::size_t)>& node) {
   for (std::size_t i = 0; i < segments.segments.size(); ++i) {
-    mine.push_back({segments.segments[i].place, node(i)});
+    own.push_back({segments.segments[i].place, node(i)});
   }
-  const std::vector<SparseNode> all = comm.all_gather<SparseNode>(mine);
-  sparse.insert(sparse.end(), all.begin(), all.end());
-  std::ranges::sort(sparse, {}, &SparseNode::index);
+  std::ranges::sort(own, {}, &SparseNode::index);
+}
+
+void SparseNodes::move(const NodeOwners& owners, unsigned height, Communicator& comm) {
+  if (height == owners.top()) {
+    shared = comm.all_gather<SparseNode>(own);
+    std::ranges::sort(shared, {}, &SparseNode::index);
+    own.clear();
+  } else if (height < owners.top() && owners.any(height)) {
+    std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
+    std::vector<SparseNode> staying;
+    const std::span<const NodeOwners::Move> moves = owners.moves(height);
+    auto next = moves.begin();
+    for (const SparseNode& node : own) {
+      if (next == moves.end() || next->index != node.index) {
+        staying.push_back(node);
+        continue;
+      }
+      const auto bytes = std::as_bytes(std::span(&node, 1));
+      MessageBytes& to = send[static_cast<std::size_t>(next++->to)];
+      to.insert(to.end(), bytes.begin(), bytes.end());
+    }
+    own = std::move(staying);
+    for (const MessageBytes& bytes : comm.all_to_all_bytes(std::move(send))) {
+      std::vector<SparseNode> nodes(bytes.size() / sizeof(SparseNode));
+      std::memcpy(static_cast<void*>(nodes.data()), bytes.data(), bytes.size());
+      own.insert(own.end(), nodes.begin(), nodes.end());
+    }
+    std::ranges::sort(own, {}, &SparseNode::index);
+  }
 }
 
 }  // namespace tessera
