@@ -68,6 +68,9 @@ class Communicator {
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// So many consecutive ranks, from a multiple of that on, are on a machine and share memory; 1: not known, or uneven.
+  /// The same on every rank.
+  [[nodiscard]] virtual int ranks_together() const { return 1; }
   virtual void barrier() = 0;
   /// Element-wise sum over all ranks, result everywhere.
   virtual void all_reduce_sum(std::span<E> values) = 0;

@@ -44,6 +44,7 @@ class CountingCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const override { return comm_.rank(); }
   [[nodiscard]] int size() const override { return comm_.size(); }
+  [[nodiscard]] int ranks_together() const override { return comm_.ranks_together(); }
   void barrier() override;
   void all_reduce_sum(std::span<E> values) override;
   void all_reduce_sum(std::span<std::int64_t> values) override;

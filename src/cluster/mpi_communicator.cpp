@@ -147,6 +147,7 @@ MpiCommunicator::~MpiCommunicator() {
 
 int MpiCommunicator::rank() const { return state_->rank; }
 int MpiCommunicator::size() const { return state_->size; }
+int MpiCommunicator::ranks_together() const { return state_->node_memory->ranks_together(); }
 void MpiCommunicator::barrier() { MPI_Barrier(state_->comm); }
 void MpiCommunicator::set_piece_bytes(std::size_t bytes) { state_->piece_bytes = bytes; }
 

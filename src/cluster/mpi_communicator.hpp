@@ -14,6 +14,7 @@ class MpiCommunicator final : public Communicator {
   ~MpiCommunicator() override;
   [[nodiscard]] int rank() const override;
   [[nodiscard]] int size() const override;
+  [[nodiscard]] int ranks_together() const override;
   void barrier() override;
   void all_reduce_sum(std::span<E> values) override;
   void all_reduce_sum(std::span<std::int64_t> values) override;

@@ -76,6 +76,12 @@ NodeMemory::NodeMemory(MPI_Comm comm, std::optional<int> ranks_on_node) : comm_(
   std::array<int, 2> sizes{size_of(node_), -size_of(node_)};
   MPI_Allreduce(MPI_IN_PLACE, sizes.data(), 2, MPI_INT, MPI_MAX, comm);
   useful_ = sizes[0] == -sizes[1] && sizes[0] > 1;
+  if (useful_ && all_agree(rank_ % sizes[0] == rank_in(node_), comm)) {
+    // ranks of a node that have these numbers: the first one's decides where they begin
+    int first = rank_ - rank_in(node_);
+    MPI_Bcast(&first, 1, MPI_INT, 0, node_);
+    ranks_together_ = all_agree(first == rank_ - rank_in(node_), comm) ? sizes[0] : 1;
+  }
   MPI_Comm_split(comm, rank_in(node_), rank_, &across_);
   across_ranks_.resize(static_cast<std::size_t>(size_of(across_)));
   MPI_Allgather(&rank_, 1, MPI_INT, across_ranks_.data(), 1, MPI_INT, across_);

@@ -23,6 +23,8 @@ class NodeMemory {
 
   /// Nodes have several ranks, all as many.
   [[nodiscard]] bool useful() const { return useful_; }
+  /// How many if their numbers are consecutive, from a multiple of that on; else 1. The same on every rank.
+  [[nodiscard]] int ranks_together() const { return ranks_together_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
   /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective, after a call
@@ -41,6 +43,7 @@ class NodeMemory {
   MPI_Comm node_ = MPI_COMM_NULL;    // ranks of this node
   MPI_Comm across_ = MPI_COMM_NULL;  // of every node the one with this rank's number there
   bool useful_ = false;
+  int ranks_together_ = 1;
   int rank_ = 0;
   std::vector<int> across_ranks_;  // their numbers in comm_
   std::weak_ptr<Mapping> last_;

@@ -70,7 +70,7 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
   // alone, a coset after the other: a rank touches less memory
   const ResidueShares positions = comm.size() == 1 && !keep_columns
                                       ? ResidueShares::alone(log_domain, parameters.log_inverse_rate)
-                                      : ResidueShares(log_domain, comm.rank(), comm.size());
+                                      : ResidueShares::of_domain(log_domain, comm.rank(), comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * width : 0);
   LeafHasher hasher(positions, width, extras.get());
   RowSink sink;

@@ -34,6 +34,7 @@ inline std::vector<F> fold_factors(std::size_t coset, std::size_t present, const
 class CosetTransform {
  public:
   static constexpr std::size_t lanes = 8;  // a block of the hash
+  static constexpr std::size_t most_neighbours = 32;
   /// `positions`: of the domain, 2^log_columns times the inverse rate. `lanes_at_once`: at most 16.
   CosetTransform(unsigned log_columns, const ResidueShares& positions, std::size_t lanes_at_once = lanes)
       : positions_(positions),
@@ -50,7 +51,7 @@ class CosetTransform {
     const std::size_t part = lanes_ << positions_.log_size();
     reserve(classes.size() * part);
     for (std::size_t i = 0; i < classes.size(); ++i) {
-      const std::size_t coset = classes.first + i;
+      const std::size_t coset = positions_.residue(classes.first + i);
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
       const std::vector<F> factors = fold_factors(coset, present, positions_);
       ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {coset, positions_.log_count()},
@@ -61,26 +62,36 @@ class CosetTransform {
 
   /// The values of one class go to `take`, slot i at the class's i-th position, and nowhere else.
   template <class Coefficients>
-  void through(std::size_t coset, const Coefficients& coefficients, std::size_t present, const TakeValues& take) {
+  void through(std::size_t number, const Coefficients& coefficients, std::size_t present, const TakeValues& take) {
     reserve(lanes_ << positions_.log_size());
-    through(coset, coefficients, present, buffer_, take);
+    through(number, coefficients, present, buffer_, take);
   }
   /// In memory of the caller's, as many values as the class has.
   template <class Coefficients>
-  void through(std::size_t coset, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
+  void through(std::size_t number, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
                const TakeValues& take) const {
+    const std::size_t coset = positions_.residue(number);
     const std::vector<F> factors = fold_factors(coset, present, positions_);
     ntt(
         scratch, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
         [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); }, take);
   }
 
+  /// What is transformed: the sums of coefficients j + m L, j = first, first + 1, .. (at most 32), with the factors of
+  /// a coset.
+  template <class Coefficients>
+  void sums(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
+            std::size_t count, F* to) const {
+    std::vector<ScaledIntegers> terms;
+    Sums values;
+    add_up(coefficients, present, factors, first, count, terms, values);
+    std::memcpy(static_cast<void*>(to), values.data(), count * lanes_ * sizeof(F));
+  }
   /// What was encoded in last.
   [[nodiscard]] std::span<F> scratch() { return buffer_; }
 
  private:
   static constexpr std::size_t most_lanes = 16;
-  static constexpr std::size_t most_neighbours = 32;
   static constexpr std::size_t ahead = 8;  // slots: what they need comes from memory by then
   void reserve(std::size_t size) {
     if (buffer_.size() != size) {

@@ -33,7 +33,7 @@ class MaskedLeaves final : public LeafExtras {
                std::size_t salt_count);
   void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override;
   /// Masks are encoded on the way: no block is kept.
-  void pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance, std::size_t together,
+  void pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
             std::span<F> scratch, const Take& take) const override;
   [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const override;
 
@@ -42,7 +42,7 @@ class MaskedLeaves final : public LeafExtras {
   /// Coefficients first, first + 1, .. of all masks, as polynomials in the carrier's points: [i * masks() + mask].
   void coefficients(std::size_t first, std::span<F> values) const;
   /// Those at the positions of a class, in all blocks.
-  void fill_masks(const ResidueShares& positions, std::size_t residue, std::span<F> blocks) const;
+  void fill_masks(const ResidueShares& positions, std::size_t number, std::span<F> blocks) const;
 
   std::vector<CommittedWord> words_;  // of the segments, the carrier's first
   const KeyedStream& vector_;

@@ -130,7 +130,8 @@ void MaskedLeaves::coefficients(std::size_t first, std::span<F> values) const {
   }
 }
 
-void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t residue, std::span<F> blocks) const {
+void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t number, std::span<F> blocks) const {
+  const std::size_t residue = positions.residue(number);
   const std::size_t columns = std::size_t{1} << words_.front().log_columns;
   const std::size_t length = std::size_t{1} << positions.log_size();
   const std::size_t present = std::min(columns, length);
@@ -158,22 +159,22 @@ void MaskedLeaves::fill_masks(const ResidueShares& positions, std::size_t residu
 
 void MaskedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
   const std::size_t part = block << positions.log_size();
-  for (std::size_t residue = classes.first; residue < classes.last; ++residue) {
-    fill_masks(positions, residue, blocks.subspan((residue - classes.first) * part, part));
+  for (std::size_t number = classes.first; number < classes.last; ++number) {
+    fill_masks(positions, number, blocks.subspan((number - classes.first) * part, part));
   }
   fill_salt_of_blocks(*salt_, positions, classes, masks(), salt_count_, blocks);
 }
 
-void MaskedLeaves::pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance,
-                        std::size_t together, std::span<F> scratch, const Take& take) const {
+void MaskedLeaves::pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
+                        std::span<F> scratch, const Take& take) const {
   Scratch memory(scratch);
   const std::span<F> salts = memory.take(salt_count_ << positions.log_size());
-  fill_salt(*salt_, positions, {residue, residue + 1}, salt_count_,
+  fill_salt(*salt_, positions, {number, number + 1}, salt_count_,
             [&](std::size_t place) { return salts.data() + place * salt_count_; });
   const auto put = [&](std::size_t n, std::size_t neighbours, F* to) { coefficients(n, {to, neighbours * masks()}); };
   CosetTransform transform(words_.front().log_columns, positions, masks());
   const std::span<F> encoded = memory.take(masks() << positions.log_size());
-  transform.through(residue, put, std::size_t{1} << words_.front().log_columns, encoded, [&](const ValueBlock& values) {
+  transform.through(number, put, std::size_t{1} << words_.front().log_columns, encoded, [&](const ValueBlock& values) {
     if (values.log_distance != log_distance) {
       throw std::logic_error("MaskedLeaves: values come in another order than the columns'");
     }

@@ -84,12 +84,12 @@ void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
   hasher_->absorbed(LeafExtras::block * sizeof(F));
 }
 
-void LeafExtras::pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance, std::size_t together,
+void LeafExtras::pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
                       std::span<F> scratch, const Take& take) const {
   const std::size_t size = block << positions.log_size();
   RawVector<F> own(size > scratch.size() ? size : 0);
   const std::span<F> blocks = own.empty() ? scratch.first(size) : std::span<F>(own);
-  fill(positions, {residue, residue + 1}, blocks);
+  fill(positions, {number, number + 1}, blocks);
 #pragma omp parallel
   {
     std::vector<F> group(together * block);
@@ -127,7 +127,7 @@ void LeafHasher::place(const Part& part, TreeLevel& leaves) const {
   const std::size_t rows = size / firsts;
   for (std::size_t number = 0; number < part.classes.size(); ++number) {
     const Digest* const from = part.digests.data() + number * size;
-    Digest* const to = leaves.data() + (all ? number * size : part.classes.first);
+    Digest* const to = leaves.data() + (all ? number * size : positions_.residue(part.classes.first));
     const unsigned log_step = all ? 0 : positions_.log_count();
 #pragma omp parallel for schedule(static)
     for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {

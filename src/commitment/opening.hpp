@@ -101,9 +101,9 @@ class LeafExtras {
   virtual void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const = 0;
   /// The blocks of slots first + ((row + i) << log_distance), i = 0, 1, .., of a class.
   using Take = std::function<void(std::size_t first, std::size_t row, std::span<const F> blocks)>;
-  /// The same of one class to take(), by many threads, in no order: of `together` slots each time, `row` a multiple of
-  /// that. `scratch`: memory that may be used if it is enough.
-  virtual void pass(const ResidueShares& positions, std::size_t residue, unsigned log_distance, std::size_t together,
+  /// The same of class `number` to take(), by many threads, in no order: of `together` slots each time, `row` a
+  /// multiple of that. `scratch`: memory that may be used if it is enough.
+  virtual void pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
                     std::span<F> scratch, const Take& take) const;
   /// The blocks at `positions`, the same on every rank. Collective.
   [[nodiscard]] virtual std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const = 0;

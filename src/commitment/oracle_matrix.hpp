@@ -228,6 +228,17 @@ class OracleMatrix {
   std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
 };
 
+/// Coefficients for a CosetTransform.
+struct GatheredCoefficients {
+  const OracleMatrix& matrix;
+  const GatheredRows& gathered;
+  void operator()(std::size_t column, std::size_t count, F* to) const { matrix.values(gathered, column, count, to); }
+  void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
+  [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
+    return matrix.integers(gathered, column, count);
+  }
+};
+
 /// Integers as elements of F.
 template <class T>
 void to_field(std::span<const T> values, F* to) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include "commitment/row_groups.hpp"
 #include "commitment/coset_transform.hpp"
+#include "commitment/node_transform.hpp"
 #include "commitment/transposed_transform.hpp"
 #include "memory/storage.hpp"
 
@@ -36,7 +37,9 @@ class CosetEncoder {
         alone_(comm.size() == 1),
         rows_at_once_(group_of_rows(parameters, positions_, alone_, hashed)),
         transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {
-    if (TransposedTransform::pays(positions_, matrix_.present())) {
+    if (NodeTransform::pays(positions_, matrix_.present(), comm.ranks_together())) {
+      of_node_.emplace(matrix_, positions_, comm);
+    } else if (TransposedTransform::pays(positions_, matrix_.present())) {
       transposed_.emplace(matrix_, positions_, comm);
     }
   }
@@ -54,17 +57,20 @@ class CosetEncoder {
       return (*transposed_)(rows(step).first);
     }
     gather(step);
-    return transform_(classes, Coefficients{matrix_, gathered_}, matrix_.present());
+    if (of_node_) {
+      return (*of_node_)(gathered_);
+    }
+    return transform_(classes, GatheredCoefficients{matrix_, gathered_}, matrix_.present());
   }
 
   /// Whether encode_through() can be.
-  [[nodiscard]] bool passes_through() const { return !transposed_ && positions_.log_size() >= log_short; }
+  [[nodiscard]] bool passes_through() const { return !transposed_ && !of_node_ && positions_.log_size() >= log_short; }
   /// The step's rows of `classes` to the sink's blocks. Collective.
   void encode_through(Range classes, std::size_t step, const RowSink& sink) {
     gather(step);
     sink.before_blocks(classes, rows(step));
     for (std::size_t i = 0; i < classes.size(); ++i) {
-      transform_.through(classes.first + i, Coefficients{matrix_, gathered_}, matrix_.present(),
+      transform_.through(classes.first + i, GatheredCoefficients{matrix_, gathered_}, matrix_.present(),
                          [&](const ValueBlock& block) { sink.block(i, block); });
     }
     sink.after_blocks(classes, rows(step), transform_.scratch());
@@ -73,16 +79,6 @@ class CosetEncoder {
  private:
   /// Shorter classes take one pass, of one thread, and stay in a cache.
   static constexpr unsigned log_short = 13;
-
-  struct Coefficients {
-    const OracleMatrix& matrix;
-    const GatheredRows& gathered;
-    void operator()(std::size_t column, std::size_t count, F* to) const { matrix.values(gathered, column, count, to); }
-    void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
-    [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
-      return matrix.integers(gathered, column, count);
-    }
-  };
 
   void gather(std::size_t step) {
     if (!gathered_.bytes.shared()) {
@@ -97,6 +93,7 @@ class CosetEncoder {
   std::size_t rows_at_once_;
   CosetTransform transform_;
   std::optional<TransposedTransform> transposed_;
+  std::optional<NodeTransform> of_node_;
   GatheredRows gathered_;
 };
 
@@ -125,7 +122,8 @@ class ColumnExchange {
     const std::vector<MessageBytes> received = comm_.all_to_all_bytes(std::move(send));
     RawVector<T> result(columns_.size() * count);
     for (std::size_t rank = 0; rank < received.size(); ++rank) {
-      const ResidueShares theirs(positions_.log_indices(), static_cast<int>(rank), comm_.size());
+      const ResidueShares theirs =
+          ResidueShares::of_domain(positions_.log_indices(), static_cast<int>(rank), comm_.size());
       std::size_t read = 0;
       visit(theirs.mine(), columns_, [&](std::size_t position) {
         if (read + count * sizeof(T) > received[rank].size()) {
@@ -144,7 +142,8 @@ class ColumnExchange {
   template <class Visit>
   void visit(Range classes, Range columns, const Visit& visit) const {
     const std::size_t stride = std::size_t{1} << positions_.log_count();
-    for (std::size_t residue = classes.first; residue < classes.last; ++residue) {
+    for (std::size_t number = classes.first; number < classes.last; ++number) {
+      const std::size_t residue = positions_.residue(number);
       const std::size_t skipped = (columns.first + stride - 1 - residue) / stride;
       for (std::size_t position = residue + skipped * stride; position < columns.last; position += stride) {
         visit(position);
@@ -180,8 +179,8 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit) {
-  const ResidueShares positions(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(),
-                                comm.size());
+  const ResidueShares positions = ResidueShares::of_domain(
+      layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(), comm.size());
   const ColumnExchange exchange(positions, columns, comm);
   RowSink sink;
   sink.rows = [&](Range, Range rows, std::span<F> values) {

@@ -113,7 +113,8 @@ std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t firs
       }
       ntt(std::span(block).first(lanes << positions_.log_count()), positions_.log_count(), lanes, log_padding);
       for (std::size_t q = 0; q < classes(); ++q) {
-        std::memcpy(to[q] + (first - part.first) * slot_bytes, block.data() + q * lanes, lanes * sizeof(F));
+        std::memcpy(to[positions_.class_of(q)] + (first - part.first) * slot_bytes, block.data() + q * lanes,
+                    lanes * sizeof(F));
       }
     }
   }
@@ -147,7 +148,7 @@ std::span<F> TransposedTransform::operator()(std::size_t first_row) {
   const std::size_t part = rows_at_once << positions_.log_size();
   for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
     ntt(std::span(values_).subspan(i * part, part), positions_.log_size(), rows_at_once, 0, rows_at_once,
-        {positions_.mine().first + i, positions_.log_count()});
+        {positions_.residue(positions_.mine().first + i), positions_.log_count()});
   }
   return values_;
 }

@@ -25,7 +25,8 @@ class VectorEncoder {
       : vector_(vector),
         log_inverse_rate_(log_inverse_rate),
         comm_(comm),
-        positions_(vector.columns.log_indices() + log_inverse_rate, comm.rank(), comm.size()) {}
+        positions_(
+            ResidueShares::of_domain(vector.columns.log_indices() + log_inverse_rate, comm.rank(), comm.size())) {}
 
   [[nodiscard]] std::size_t rows() const { return std::size_t{1} << vector_.log_rows; }
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }

@@ -77,7 +77,7 @@ double communication_seconds(const PhaseCost& phase, const Rates& rates, const J
   }
   const double there = steps(job.nodes) * network->message_seconds;
   const double shared = job.received_of_shared(phase.shared);  // all of it from other nodes
-  const double from_others = (phase.bytes - shared) * (job.nodes - 1) / job.nodes + shared;
+  const double from_others = (phase.bytes - shared - phase.inside) * (job.nodes - 1) / job.nodes + shared;
   return phase.calls * (here + there) + copied * rates.byte_seconds + from_others * together * network->byte_seconds;
 }
 

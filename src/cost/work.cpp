@@ -7,6 +7,7 @@
 #include "cluster/least_shared.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/compact_codeword.hpp"
+#include "commitment/node_transform.hpp"
 #include "commitment/schedule.hpp"
 #include "commitment/transposed_transform.hpp"
 #include "cost/parts.hpp"
@@ -140,6 +141,23 @@ Encoding encode_transposed(const Parts& parts, const OracleLayout& layout, const
   return {integers, values / steps + 2 * sent};
 }
 
+/// The same inside nodes (NodeTransform), whose ranks share the integers of some rows after the other.
+Encoding encode_in_nodes(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
+                         PhaseCost& phase) {
+  constexpr double sent = NodeTransform::sent_bytes, rows = NodeTransform::rows_at_once;
+  const double of_node = parts.job().ranks_on_node();
+  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
+  const double integers = 2 * static_cast<double>(layout.used());
+  const double steps = power_of_two(oracle.log_rows) / rows;
+  phase.work[std::size_t(Work::codeword_element)] += folded_cell * static_cast<double>(layout.used()) / of_node;
+  phase.calls += 4 + steps * (1 + std::max(1.0, values / steps / sent));
+  const double moved = values * (of_node - 1) / of_node;
+  phase.bytes += moved;
+  phase.inside += moved;
+  gather_shared(parts, integers, phase);
+  return {2 * integers / steps / of_node, values / steps + 2 * sent};
+}
+
 /// Ranks that gather the integers of some rows after the other and add them up for themselves (CosetTransform).
 Encoding encode_folded(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
                        PhaseCost& phase) {
@@ -166,10 +184,12 @@ Encoding encode(const Parts& parts, const OracleLayout& layout, const OraclePara
   const std::size_t rows = std::size_t{1} << oracle.log_rows;
   const double elements = parts.of_ranks(power_of_two(log_domain) * static_cast<double>(rows));
   phase.work[std::size_t(Work::codeword_element)] += elements;
-  const bool transposed = TransposedTransform::pays(ResidueShares(log_domain, 0, parts.job().ranks),
-                                                    (layout.used() + rows - 1) >> oracle.log_rows);
-  Encoding result =
-      transposed ? encode_transposed(parts, layout, oracle, phase) : encode_folded(parts, layout, oracle, phase);
+  const ResidueShares positions = ResidueShares::of_domain(log_domain, 0, parts.job().ranks);
+  const std::size_t present = (layout.used() + rows - 1) >> oracle.log_rows;
+  const auto encode = NodeTransform::pays(positions, present, parts.job().ranks_on_node()) ? encode_in_nodes
+                      : TransposedTransform::pays(positions, present)                      ? encode_transposed
+                                                                                           : encode_folded;
+  Encoding result = encode(parts, layout, oracle, phase);
   const double digests = parts.of_ranks(power_of_two(log_domain) * sizeof(Digest));
   phase.bytes += parts.alone() ? 0 : parts.from_others(digests);
   result.kept += 2 * digests;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 #include "cluster/thread_communicator.hpp"
+#include "commitment/node_transform.hpp"
 #include "commitment/transposed_transform.hpp"
 #include "field/ntt.hpp"
 
@@ -88,16 +89,29 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
       const OracleLayout& layout = full.oracles[j].layout;
       const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
       const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
-      for (const int ranks : {1, 2, 3, 4, 5, 12, 16, 32}) {
-        run_ranks(ranks, [&](Communicator& comm) {
+      using Ranks = std::pair<int, int>;  // all, on a node
+      for (const auto& [ranks, together] : {Ranks{1, 1},
+                                            {2, 1},
+                                            {3, 1},
+                                            {4, 1},
+                                            {5, 1},
+                                            {12, 1},
+                                            {16, 1},
+                                            {32, 1},
+                                            {16, 4},
+                                            {32, 2},
+                                            {32, 8},
+                                            {32, 16}}) {
+        const auto check = [&](Communicator& comm) {
           const OpeningCase mine(comm);
           for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
-            SCOPED_TRACE(::testing::Message()
-                         << ranks << " ranks, rows 2^" << parameters.log_rows << ", budget " << budget);
+            SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << together << " on a node, rows 2^"
+                                              << parameters.log_rows << ", budget " << budget);
             expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
                            log_domain);
           }
-        });
+        };
+        run_ranks(ranks, check, together);
       }
     }
   }
@@ -112,6 +126,21 @@ TEST(CommittedOracle, ManyRanksTransposeAndFewAddUp) {
     EXPECT_FALSE(TransposedTransform::pays(positions, most)) << ranks;
     EXPECT_EQ(TransposedTransform::pays(positions, most + 1), ranks > 1) << ranks;
   }
+}
+
+/// Inside nodes, where these are several and as large as each other, powers of two.
+TEST(CommittedOracle, ValuesMoveInsideNodes) {
+  constexpr unsigned log_domain = 12;
+  const auto pays = [&](int ranks, int together, std::size_t more) {
+    const ResidueShares positions = ResidueShares::of_domain(log_domain, 0, ranks);
+    return NodeTransform::pays(positions, (std::size_t{8} << positions.log_size()) + more, together);
+  };
+  for (const int together : {1, 2, 4, 16, 32}) {
+    EXPECT_EQ(pays(32, together, 1), together > 2 && together < 32) << together;  // on 16 nodes integers are more
+    EXPECT_FALSE(pays(32, together, 0)) << together;
+  }
+  EXPECT_FALSE(pays(24, 8, 1));
+  EXPECT_FALSE(pays(24, 3, 1));
 }
 
 /// Hashed as they are encoded: classes of one pass and of two. More than is placed at once, in chunks of all sizes:

@@ -73,6 +73,7 @@ class TimedCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const override { return comm_.rank(); }
   [[nodiscard]] int size() const override { return comm_.size(); }
+  [[nodiscard]] int ranks_together() const override { return comm_.ranks_together(); }
   void barrier() override { comm_.barrier(); }
   void all_reduce_sum(std::span<E> values) override {
     timed([&] { comm_.all_reduce_sum(values); });

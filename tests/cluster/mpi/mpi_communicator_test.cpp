@@ -92,6 +92,7 @@ TEST_P(Collectives, GatherInSharedMemory) {
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
     const bool shares = on_node > 1 && ranks() % on_node == 0;
+    EXPECT_EQ(comm().ranks_together(), shares ? on_node : 1);
     SharedBytes kept;
     for (const std::size_t size : {1000, 1 << 21, 1 << 20, 3 << 20}) {
       const auto length = [&](int rank) { return size + static_cast<std::size_t>(rank) * 50; };
