@@ -150,12 +150,16 @@ RoundSums VectorSummand::reduced(RoundSums sums) {
 }
 
 DenseTable VectorSummand::gathered(const DenseTable& mine) const {
-  const std::vector<E> all = comm_.all_gather<E>(std::span<const E>(mine.span()));
+  const SharedBytes all = comm_.gather_shared(std::as_bytes(std::span<const E>(mine.span())));
   const std::size_t present = mine.size / columns_.mine().size();  // of each class, the same on every rank
   RawVector<E> values(std::size_t{1} << columns_.log_indices());
   for (std::size_t column = 0; column < values.size(); ++column) {
     const std::size_t place = column >> columns_.log_count();
-    values[column] = place < present ? all[columns_.class_of(column) * present + place] : E::zero();
+    values[column] = E::zero();
+    if (place < present) {
+      std::memcpy(static_cast<void*>(&values[column]),
+                  all.data() + (columns_.class_of(column) * present + place) * sizeof(E), sizeof(E));
+    }
   }
   return DenseTable::of(std::move(values));
 }

@@ -1,6 +1,7 @@
 #include "commitment/hiding_leaves.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <deque>
 #include <stdexcept>
@@ -175,9 +176,7 @@ void MaskedLeaves::pass(const ResidueShares& positions, std::size_t number, unsi
   CosetTransform transform(words_.front().log_columns, positions, masks());
   const std::span<F> encoded = memory.take(masks() << positions.log_size());
   transform.through(number, put, std::size_t{1} << words_.front().log_columns, encoded, [&](const ValueBlock& values) {
-    if (values.log_distance != log_distance) {
-      throw std::logic_error("MaskedLeaves: values come in another order than the columns'");
-    }
+    assert(values.log_distance == log_distance);  // two passes, like the columns'
     std::vector<F> blocks(together * block);
     for (std::size_t i = 0; i < values.neighbours; ++i) {
       const std::size_t first = values.first + i;

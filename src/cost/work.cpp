@@ -353,8 +353,8 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
   // v_0's values to who has their columns, then its rows for encoding, and v_1 with its weights
   if (!parts.alone()) {
     const double whole = element_bytes * vector * parts.job().ranks;
-    phase.bytes = parts.from_others(element_bytes * vector + whole / 8) + parts.from_others(integers);
-    gather_shared(parts, whole, phase);
+    phase.bytes = parts.from_others(element_bytes * vector) + parts.from_others(integers);
+    gather_shared(parts, whole + whole / 8, phase);
     add(Work::vector_element, folded_element * classes_of(parts) * whole / element_bytes);
   }
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));

@@ -131,6 +131,15 @@ TEST(Storage, gives_pages_back_that_are_not_to_be_kept) {
   free_storage(storage, 32 * mebibyte);
 }
 
+TEST(Storage, takes_all_pages_when_told_to) {
+  for (const std::size_t size : {least_of_slab, 3 * mebibyte, 16 * mebibyte}) {
+    void* const storage = allocate_storage(size);
+    take_pages(storage, size);
+    EXPECT_EQ(resident(storage, size), size);
+    free_storage(storage, size);
+  }
+}
+
 TEST(ZeroedVector, is_zero_on_reused_memory) {
   for (const std::size_t bytes :
        {std::size_t{1000}, least_of_slab, mebibyte, least_mapped, 5 * mebibyte / 2 + 10, 16 * mebibyte}) {
