@@ -152,9 +152,9 @@ void SparseNodes::move(const NodeOwners& owners, unsigned height, Communicator& 
     }
     own = std::move(staying);
     for (const MessageBytes& bytes : comm.all_to_all_bytes(std::move(send))) {
-      std::vector<SparseNode> nodes(bytes.size() / sizeof(SparseNode));
-      std::memcpy(static_cast<void*>(nodes.data()), bytes.data(), bytes.size());
-      own.insert(own.end(), nodes.begin(), nodes.end());
+      for (std::size_t first = 0; first + sizeof(SparseNode) <= bytes.size(); first += sizeof(SparseNode)) {
+        std::memcpy(static_cast<void*>(&own.emplace_back()), bytes.data() + first, sizeof(SparseNode));
+      }
     }
     std::ranges::sort(own, {}, &SparseNode::index);
   }
