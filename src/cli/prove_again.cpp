@@ -94,7 +94,9 @@ class Trials {
     if (comm_.size() == 1) {
       return hosts_.front() + " computed wrongly" + (parting ? ", first in " + parting->scope : "") + earlier;
     }
-    if (!parting || parting->shares.size() == static_cast<std::size_t>(comm_.size())) {
+    // what was wrong from the beginning shows in every share that hands anything over
+    const std::size_t silent = parting && !record_.whole ? parting->silent.size() : 0;
+    if (!parting || parting->shares.size() + silent == static_cast<std::size_t>(comm_.size())) {
       return "a rank computed wrongly, which one is not known" + earlier;
     }
     return named(parting->shares, hosts_) + " computed wrongly, first in " + parting->scope + earlier;

@@ -1,8 +1,10 @@
 #include "cluster/contribution_record.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <string_view>
 
 #include "cluster/serialization.hpp"
 
@@ -19,6 +21,10 @@ std::map<std::string, std::vector<std::uint64_t>> by_scope(const ContributionRec
 }
 
 }  // namespace
+
+std::uint64_t contribution_digest(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
 
 std::optional<Difference> first_difference(const ContributionRecord& earlier, const ContributionRecord& later) {
   const auto before = by_scope(earlier);
@@ -57,11 +63,15 @@ std::optional<Parting> compare_turned(const ContributionRecord& earlier, const C
   if (*first == none) {
     return std::nullopt;
   }
-  Parting parting{difference ? difference->scope : "", {}};
+  Parting parting{difference ? difference->scope : "", {}, {}};
   broadcast_object(comm, parting.scope, static_cast<int>(first - calls.begin()));
+  const std::int64_t nothing = *first < mine.digests.size() && mine.digests[*first] == contribution_digest({}) ? 1 : 0;
+  const std::vector<std::int64_t> silent = comm.all_gather(std::span(&nothing, 1));
   for (std::size_t share = 0; share < ranks; ++share) {
     if (calls[share] == *first) {
       parting.shares.push_back(static_cast<int>(share));
+    } else if (silent[share] != 0) {
+      parting.silent.push_back(static_cast<int>(share));
     }
   }
   return parting;

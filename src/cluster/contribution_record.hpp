@@ -8,6 +8,10 @@
 
 namespace tessera {
 
+/// Of what is handed over in a call. Faults are no adversaries: eight bytes tell them, of any hash that is fast and the
+/// same in all processes.
+std::uint64_t contribution_digest(std::span<const std::byte> bytes);
+
 /// What one rank handed over in the collective calls of a proof: a digest of its part of each call, in order. The same
 /// share of the same work gives the same record, whoever does it.
 struct ContributionRecord {
@@ -36,6 +40,7 @@ std::optional<Difference> first_difference(const ContributionRecord& earlier, co
 struct Parting {
   std::string scope;        // of the first call in which a share differs
   std::vector<int> shares;  // that differ in that call; later ones differ everywhere, as challenges do
+  std::vector<int> silent;  // that have handed over nothing in it, so that nobody knows
 };
 
 /// Compares two proofs share by share: `earlier` is the record of share rank(), `later` that of share (rank() + 1) mod

@@ -1,17 +1,8 @@
 #include "cluster/recording_communicator.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace tessera {
-namespace {
-
-/// Faults are no adversaries: eight bytes tell them, of any hash that is fast and the same in all processes.
-std::uint64_t digest_of(std::span<const std::byte> bytes) {
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-}  // namespace
 
 void RecordingCommunicator::record_call(std::span<const std::byte> mine) {
   if (const std::string_view scope = comm_.inner_scope(); !scope.empty()) {
@@ -29,7 +20,7 @@ void RecordingCommunicator::record(std::string_view scope, std::span<const std::
   } else {
     record_.scope_of.push_back(record_.scope_of.back());
   }
-  record_.digests.push_back(digest_of(result));
+  record_.digests.push_back(contribution_digest(result));
 }
 
 void RecordingCommunicator::all_reduce_sum(std::span<E> values) {
@@ -67,9 +58,10 @@ std::vector<MessageBytes> RecordingCommunicator::all_to_all_bytes(std::vector<Me
   std::vector<std::uint64_t> parts;
   parts.reserve(send.size());
   for (const MessageBytes& message : send) {
-    parts.push_back(digest_of(message));
+    parts.push_back(contribution_digest(message));
   }
-  record_call(std::as_bytes(std::span(parts)));
+  const bool nothing = std::ranges::all_of(send, &MessageBytes::empty);
+  record_call(nothing ? std::span<const std::byte>() : std::as_bytes(std::span(parts)));
   return comm_.all_to_all_bytes(std::move(send));
 }
 

@@ -85,6 +85,39 @@ TEST(ContributionRecord, two_ranks_cannot_tell_which_of_them_is_wrong_twice) {
 
 TEST(ContributionRecord, one_share_leaves_two_suspects) { EXPECT_THAT(common_suspects({0}, 3), ElementsAre(0, 2)); }
 
+/// What is wrong from the beginning differs where somebody hands it over: the others know nothing.
+TEST(ContributionRecord, shares_that_hand_over_nothing_are_told_apart) {
+  constexpr int ranks = 3;
+  const auto prove = [](Communicator& rank, int share, std::int64_t challenge, bool gathering) {
+    CountingCommunicator counted(rank);
+    RecordingCommunicator comm(counted);
+    counted.begin("/");
+    counted.begin("/step");
+    const auto bytes = std::as_bytes(std::span(&challenge, 1));
+    if (gathering) {
+      (void)comm.all_gather_bytes(share == 1 ? bytes : bytes.first(0));
+    } else {
+      std::vector<MessageBytes> send(ranks);
+      send[0].resize(share == 1 ? bytes.size() : 0);
+      std::ranges::copy(bytes.first(send[0].size()), send[0].begin());
+      (void)comm.all_to_all_bytes(send);
+    }
+    counted.end();
+    counted.end();
+    return comm.take_record();
+  };
+  for (const bool gathering : {false, true}) {
+    run_ranks(ranks, [&](Communicator& comm) {
+      const ContributionRecord first = prove(comm, comm.rank(), 7, gathering);
+      const ContributionRecord second = prove(comm, (comm.rank() + 1) % ranks, 8, gathering);
+      const std::optional<Parting> parting = compare_turned(first, second, comm);
+      ASSERT_TRUE(parting.has_value());
+      EXPECT_THAT(parting->shares, ElementsAre(1));
+      EXPECT_THAT(parting->silent, ElementsAre(0, 2));
+    });
+  }
+}
+
 ContributionRecord record_of(const std::vector<std::pair<std::string, std::uint64_t>>& calls, bool whole = true) {
   ContributionRecord record;
   record.whole = whole;
