@@ -80,11 +80,7 @@ void NodeTransform::place(const MessageBytes& message, Range part) {
   if (message.size() != part.size() * slot_bytes) {
     throw std::runtime_error("commit_oracle: a rank sent too few sums");
   }
-#pragma omp parallel for schedule(static)
-  for (std::size_t j = part.first; j < part.last; ++j) {
-    std::memcpy(static_cast<void*>(values_.data() + bit_reverse(j, positions_.log_size()) * rows_at_once),
-                message.data() + (j - part.first) * slot_bytes, slot_bytes);
-  }
+  place_sums(message, part, positions_.log_size(), values_.data());
 }
 
 std::span<F> NodeTransform::operator()(const GatheredRows& gathered) {

@@ -125,13 +125,18 @@ void TransposedTransform::place(const MessageBytes& message, Range part) {
   if (message.size() != positions_.mine().size() * part.size() * slot_bytes) {
     throw std::runtime_error("commit_oracle: a rank sent too few sums");
   }
+  const std::size_t size = part.size() * slot_bytes;
   for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
+    place_sums(std::span(message).subspan(i * size, size), part, positions_.log_size(),
+               values_.data() + i * length() * rows_at_once);
+  }
+}
+
+void place_sums(std::span<const std::byte> sums, Range part, unsigned log_length, F* values) {
 #pragma omp parallel for schedule(static)
-    for (std::size_t j = part.first; j < part.last; ++j) {
-      const std::size_t slot = i * length() + bit_reverse(j, positions_.log_size());
-      std::memcpy(static_cast<void*>(values_.data() + slot * rows_at_once),
-                  message.data() + (i * part.size() + j - part.first) * slot_bytes, slot_bytes);
-    }
+  for (std::size_t j = part.first; j < part.last; ++j) {
+    std::memcpy(static_cast<void*>(values + bit_reverse(j, log_length) * TransposedTransform::rows_at_once),
+                sums.data() + (j - part.first) * slot_bytes, slot_bytes);
   }
 }
 

@@ -5,11 +5,9 @@
 #include <cmath>
 
 #include "cluster/least_shared.hpp"
-#include "commitment/codeword.hpp"
 #include "commitment/compact_codeword.hpp"
-#include "commitment/node_transform.hpp"
 #include "commitment/schedule.hpp"
-#include "commitment/transposed_transform.hpp"
+#include "cost/encoding.hpp"
 #include "cost/parts.hpp"
 #include "lookup/fraction_tree.hpp"
 #include "lookup/node_owners.hpp"
@@ -23,9 +21,7 @@ constexpr double element_bytes = sizeof(E);
 constexpr double pooled = 1.3;  // pages of the tree's levels that no other level fits in
 constexpr std::size_t most_table_rounds = 13;
 
-/// Every rank folds all coefficients into each of its classes of positions, where values do not move instead. What that
-/// takes, of a codeword element's and of a vector element's time: from simulations of 16 ranks.
-constexpr double folded_cell = 0.07;
+/// What folding v_0 into a class of positions takes, of a vector element's time: from simulations of 16 ranks.
 constexpr double folded_element = 0.01;
 
 double at(const Amounts& amounts, Work kind) { return amounts[static_cast<std::size_t>(kind)]; }
@@ -48,14 +44,6 @@ Matrices matrices(const Parts& parts) {
     }
   }
   return result;
-}
-
-/// What a node's ranks share.
-void gather_shared(const Parts& parts, double bytes, PhaseCost& phase) {
-  if (!parts.alone()) {
-    phase.shared += bytes;
-    phase.bytes += parts.job().received_of_shared(bytes);
-  }
 }
 
 PhaseCost inference(const Parts& parts, const Resident& memory) {
@@ -117,96 +105,14 @@ PhaseCost witness(const Parts& parts, const Resident& memory) {
   return phase;
 }
 
-/// Classes of positions of the rank that has most.
-double classes_of(const Parts& parts) {
-  const auto ranks = static_cast<std::size_t>(parts.job().ranks);
-  return std::ceil(power_of_two(ceil_log2(ranks)) / static_cast<double>(ranks));
-}
-
-/// What encoding an oracle takes of a rank.
-struct Encoding {
-  double kept = 0;     // bytes: leaves, tree, columns
-  double buffers = 0;  // and meanwhile
-};
-
-/// Ranks that move sums of coefficients (TransposedTransform): a rank's integers once, then every value.
-Encoding encode_transposed(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
-                           PhaseCost& phase) {
-  constexpr double sent = TransposedTransform::sent_bytes, rows = TransposedTransform::rows_at_once;
-  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
-  const double integers = parts.of_ranks(2.5 * static_cast<double>(layout.used()));
-  const double steps = power_of_two(oracle.log_rows) / rows;
-  phase.calls += 4 + steps * std::max(1.0, values / steps / sent);
-  phase.bytes += parts.from_others(integers + values);
-  return {integers, values / steps + 2 * sent};
-}
-
-/// The same inside nodes (NodeTransform), whose ranks share the integers of some rows after the other.
-Encoding encode_in_nodes(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
-                         PhaseCost& phase) {
-  constexpr double sent = NodeTransform::sent_bytes, rows = NodeTransform::rows_at_once;
-  const double of_node = parts.job().ranks_on_node();
-  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
-  const double integers = 2 * static_cast<double>(layout.used());
-  const double steps = power_of_two(oracle.log_rows) / rows;
-  phase.work[std::size_t(Work::codeword_element)] += folded_cell * static_cast<double>(layout.used()) / of_node;
-  phase.calls += 4 + steps * (1 + std::max(1.0, values / steps / sent));
-  const double moved = values * (of_node - 1) / of_node;
-  phase.bytes += moved;
-  phase.inside += moved;
-  gather_shared(parts, integers, phase);
-  return {2 * integers / steps / of_node, values / steps + 2 * sent};
-}
-
-/// Ranks that gather the integers of some rows after the other and add them up for themselves (CosetTransform).
-Encoding encode_folded(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
-                       PhaseCost& phase) {
-  const double rows = parts.alone() ? 16 : 8;
-  const double steps = power_of_two(oracle.log_rows) / rows;
-  const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
-  if (parts.alone()) {
-    phase.calls += 1;
-    return {0, values / steps};
-  }
-  const double integers = 2 * static_cast<double>(layout.used());
-  const double gathered = 2 * integers / steps;
-  phase.work[std::size_t(Work::codeword_element)] +=
-      folded_cell * classes_of(parts) * static_cast<double>(layout.used());
-  phase.calls += steps + 3;
-  gather_shared(parts, integers, phase);
-  // messages between ranks come from the heap, which keeps what is freed apart from other storage
-  return {gathered, values / steps + gathered};
-}
-
-/// Adds what encoding an oracle costs.
-Encoding encode(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase) {
-  const unsigned log_domain = layout.log_size() - oracle.log_rows + oracle.log_inverse_rate;
-  const std::size_t rows = std::size_t{1} << oracle.log_rows;
-  const double elements = parts.of_ranks(power_of_two(log_domain) * static_cast<double>(rows));
-  phase.work[std::size_t(Work::codeword_element)] += elements;
-  const ResidueShares positions = ResidueShares::of_domain(log_domain, 0, parts.job().ranks);
-  const std::size_t present = (layout.used() + rows - 1) >> oracle.log_rows;
-  const auto encode = NodeTransform::pays(positions, present, parts.job().ranks_on_node()) ? encode_in_nodes
-                      : TransposedTransform::pays(positions, present)                      ? encode_transposed
-                                                                                           : encode_folded;
-  Encoding result = encode(parts, layout, oracle, phase);
-  const double digests = parts.of_ranks(power_of_two(log_domain) * sizeof(Digest));
-  phase.bytes += parts.alone() ? 0 : parts.from_others(digests);
-  result.kept += 2 * digests;
-  if (elements * sizeof(F) <= static_cast<double>(parts.job().codeword_budget)) {
-    result.kept += elements * sizeof(F);
-  }
-  return result;
-}
-
 PhaseCost commitment(const Parts& parts, const Resident& memory, double& kept) {
   const ModelPlan& plan = parts.plan();
   PhaseCost phase{.scope = "/commitment"};
-  Encoding encoding = encode(parts, plan.witness_layout, plan.witness_oracle, phase);
+  Encoding encoding = encoding_of(parts, plan.witness_layout, plan.witness_oracle, phase);
   kept = encoding.kept;
   double buffers = encoding.buffers;
   if (plan.pass.keeps) {
-    encoding = encode(parts, plan.state_layout, plan.state_oracle, phase);
+    encoding = encoding_of(parts, plan.state_layout, plan.state_oracle, phase);
     kept += encoding.kept;
     buffers = std::max(buffers, encoding.buffers);
   }
