@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view rates_format = "tessera rates";
-constexpr int rates_version = 1;
+constexpr int rates_version = 2;
 
 Json to_json(const Rates& rates) {
   Json seconds = Json::object();
@@ -30,6 +30,7 @@ Json to_json(const Rates& rates) {
           {"seconds", seconds},
           {"call_seconds", rates.call_seconds},
           {"byte_seconds", rates.byte_seconds},
+          {"shown_byte_seconds", rates.shown_byte_seconds},
           {"process_bytes", rates.process_bytes}};
 }
 
@@ -50,6 +51,7 @@ Rates from_json(const Json& object) {
   }
   rates.call_seconds = amount(object, "call_seconds");
   rates.byte_seconds = amount(object, "byte_seconds");
+  rates.shown_byte_seconds = amount(object, "shown_byte_seconds");
   rates.process_bytes = amount(object, "process_bytes");
   if (rates.ranks_on_node < 1 || rates.threads < 1) {
     throw InputError("ranks_on_node, threads: expected numbers >= 1");

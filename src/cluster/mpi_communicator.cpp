@@ -61,6 +61,7 @@ struct MpiCommunicator::State {
   int size = 1;
   std::size_t piece_bytes = default_piece_bytes;
   std::unique_ptr<NodeMemory> node_memory;
+  int together = 0;  // 0: not yet known
 
   template <class T>
   void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
@@ -124,6 +125,9 @@ std::unique_ptr<MpiCommunicator> MpiCommunicator::renumbered(std::optional<int> 
     return nullptr;
   }
   state->piece_bytes = state_->piece_bytes;
+  int size = 0;
+  MPI_Comm_size(state->comm, &size);
+  state->together = size == state_->size ? state_->together : 0;
   return std::unique_ptr<MpiCommunicator>(new MpiCommunicator(std::move(state)));
 }
 
@@ -135,6 +139,9 @@ MpiCommunicator::MpiCommunicator(std::unique_ptr<State> state) : state_(std::mov
   MPI_Type_commit(&state_->extension);
   MPI_Op_create(add_extension, 1, &state_->extension_sum);
   state_->node_memory = std::make_unique<NodeMemory>(state_->comm);
+  if (state_->together == 0) {
+    state_->together = state_->node_memory->ranks_together();
+  }
 }
 
 MpiCommunicator::~MpiCommunicator() {
@@ -147,7 +154,7 @@ MpiCommunicator::~MpiCommunicator() {
 
 int MpiCommunicator::rank() const { return state_->rank; }
 int MpiCommunicator::size() const { return state_->size; }
-int MpiCommunicator::ranks_together() const { return state_->node_memory->ranks_together(); }
+int MpiCommunicator::ranks_together() const { return state_->together; }
 void MpiCommunicator::barrier() { MPI_Barrier(state_->comm); }
 void MpiCommunicator::set_piece_bytes(std::size_t bytes) { state_->piece_bytes = bytes; }
 
@@ -187,6 +194,7 @@ SharedBytes MpiCommunicator::gather_shared(std::span<const std::byte> mine) {
 
 void MpiCommunicator::set_ranks_on_node(int ranks) {
   state_->node_memory = std::make_unique<NodeMemory>(state_->comm, ranks);
+  state_->together = state_->node_memory->ranks_together();
 }
 
 std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageBytes> send) {
@@ -221,6 +229,17 @@ std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageB
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return received;
+}
+
+std::shared_ptr<const void> MpiCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
+                                                               const ReadPiece& read) {
+  NodeMemory& memory = *state_->node_memory;
+  if (memory.useful() && state_->together > 1 && memory.ranks_together() == state_->together) {
+    if (std::shared_ptr<const void> keeper = memory.exchange(piece_bytes, write, read)) {
+      return keeper;
+    }
+  }
+  return Communicator::exchange_together(piece_bytes, write, read);
 }
 
 void MpiCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {

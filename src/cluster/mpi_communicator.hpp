@@ -23,6 +23,8 @@ class MpiCommunicator final : public Communicator {
   MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override;
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
+  std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
+                                                const ReadPiece& read) override;
   void broadcast_bytes(MessageBytes& bytes, int root) override;
 
   /// Largest number of bytes in one MPI call; lowered by tests.
@@ -30,7 +32,8 @@ class MpiCommunicator final : public Communicator {
   /// Tests: so many consecutive ranks share memory, whatever machine they are on. Collective.
   void set_ranks_on_node(int ranks);
   /// The same ranks under other numbers, without those that have none: `number` is this rank's, nothing for none. Null
-  /// on ranks without number. Collective.
+  /// on ranks without number. As many ranks stay together as before, in numbers at least: the same work is the same
+  /// calls. Collective.
   [[nodiscard]] std::unique_ptr<MpiCommunicator> renumbered(std::optional<int> number) const;
   /// Whether all ranks call this within the time, whatever else some of them wait for. After false the
   /// job must end, or this be called again until it is true.

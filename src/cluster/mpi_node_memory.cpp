@@ -127,13 +127,18 @@ std::shared_ptr<NodeMemory::Mapping> NodeMemory::make(std::size_t bytes) const {
   return ok ? mapping : nullptr;
 }
 
-std::shared_ptr<NodeMemory::Mapping> NodeMemory::mapping_of(std::size_t bytes) {
-  std::shared_ptr<Mapping> mapping = last_.lock();
-  if (!all_agree(mapping != nullptr && mapping->bytes >= bytes + sizeof(Offer), node_)) {
-    mapping = nullptr;  // before more is made
-    mapping = make(bytes);
-    last_ = mapping;
+std::shared_ptr<NodeMemory::Mapping> NodeMemory::mapping_of(std::size_t bytes, std::weak_ptr<Mapping>& last) {
+  std::shared_ptr<Mapping> mapping = last.lock();
+  if (all_agree(mapping != nullptr && mapping->bytes >= bytes + sizeof(Offer), comm_)) {
+    return mapping;
   }
+  mapping = nullptr;  // before more is made
+  mapping = make(bytes);
+  if (!all_agree(mapping != nullptr, comm_)) {
+    useful_ = false;
+    return nullptr;
+  }
+  last = mapping;
   return mapping;
 }
 
@@ -163,9 +168,8 @@ void NodeMemory::exchange_across(std::byte* all, std::span<const std::size_t> be
 
 std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
                                               std::size_t piece_bytes) {
-  const std::shared_ptr<Mapping> mapping = mapping_of(begins.back());
-  if (!all_agree(mapping != nullptr, comm_)) {
-    useful_ = false;
+  const std::shared_ptr<Mapping> mapping = mapping_of(begins.back(), gathered_);
+  if (mapping == nullptr) {
     return std::nullopt;
   }
   std::ranges::copy(mine, mapping->data + begins[static_cast<std::size_t>(rank_)]);
@@ -179,6 +183,24 @@ std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, s
   }
   MPI_Barrier(node_);
   return SharedBytes(mapping, {mapping->data, begins.back()}, received);
+}
+
+std::shared_ptr<const void> NodeMemory::exchange(std::size_t piece_bytes, const WritePieces& write,
+                                                 const ReadPiece& read) {
+  const auto together = static_cast<std::size_t>(ranks_together_);
+  // by sender, then by receiver
+  const std::shared_ptr<Mapping> mapping = mapping_of(together * together * piece_bytes, exchanged_);
+  if (mapping == nullptr) {
+    return nullptr;
+  }
+  const auto mine = static_cast<std::size_t>(rank_in(node_));
+  write({mapping->data + mine * together * piece_bytes, together * piece_bytes});
+  MPI_Barrier(node_);
+  for (std::size_t i = 0; i < together; ++i) {
+    const std::size_t sender = (mine + i) % together;  // not all ranks from the same one at once
+    read(sender, {mapping->data + (sender * together + mine) * piece_bytes, piece_bytes});
+  }
+  return mapping;
 }
 
 }  // namespace tessera

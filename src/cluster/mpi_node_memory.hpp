@@ -27,15 +27,19 @@ class NodeMemory {
   [[nodiscard]] int ranks_together() const { return ranks_together_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
-  /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective, after a call
-  /// that waits for all ranks.
+  /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective.
   std::optional<SharedBytes> gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
                                     std::size_t piece_bytes);
 
+  /// Communicator::exchange_together(); nothing, and nothing written, on all ranks where some node cannot share memory.
+  /// Collective.
+  std::shared_ptr<const void> exchange(std::size_t piece_bytes, const WritePieces& write, const ReadPiece& read);
+
  private:
   struct Mapping;
-  /// Memory of so many bytes: the last one if everybody on the node still has it.
-  std::shared_ptr<Mapping> mapping_of(std::size_t bytes);
+  /// Memory of so many bytes: the last one if everybody still has it; nothing on all ranks where some node has none.
+  /// Waits for all ranks.
+  std::shared_ptr<Mapping> mapping_of(std::size_t bytes, std::weak_ptr<Mapping>& last);
   std::shared_ptr<Mapping> make(std::size_t bytes) const;
   void exchange_across(std::byte* all, std::span<const std::size_t> begins, std::size_t piece_bytes) const;
 
@@ -46,7 +50,7 @@ class NodeMemory {
   int ranks_together_ = 1;
   int rank_ = 0;
   std::vector<int> across_ranks_;  // their numbers in comm_
-  std::weak_ptr<Mapping> last_;
+  std::weak_ptr<Mapping> gathered_, exchanged_;
 };
 
 }  // namespace tessera

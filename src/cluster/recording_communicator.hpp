@@ -32,6 +32,8 @@ class RecordingCommunicator final : public Communicator {
   MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override;
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
+  std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
+                                                const ReadPiece& read) override;
   void broadcast_bytes(MessageBytes& bytes, int root) override;
 
  private:

@@ -7,17 +7,17 @@ namespace tessera {
 
 /// The values of an oracle's rows at this rank's positions where the ranks of a node share memory: the transpose
 /// algorithm (TransposedTransform) inside the nodes, whose positions are a coset each. All coefficients come to a node
-/// once; a rank adds them up into its share of the node's, transforms these across the node's classes, and sends them
-/// to the node's ranks. No value moves between nodes.
+/// once; a rank adds them up into its share of the node's and transforms these across the node's classes, where the
+/// node's ranks read them. No value moves between nodes, none in a message.
 class NodeTransform {
  public:
   static constexpr std::size_t rows_at_once = CosetTransform::lanes;
-  /// Of what a rank sends in one call.
-  static constexpr std::size_t sent_bytes = std::size_t{1} << 22;
+  /// Of what a rank shows the others at a time: what a node's do stays in its caches.
+  static constexpr std::size_t shown_bytes = std::size_t{1} << 20;
 
   /// Whether values had better move (TransposedTransform::pays()), and inside nodes: both numbers are powers of two,
-  /// and the integers, most of two bytes, that come to a node are fewer bytes than its ranks' values. `present`:
-  /// coefficients of a row; `together`: Communicator::ranks_together().
+  /// and the integers, most of two bytes, that come to a node are fewer bytes than its ranks' values, as on a single
+  /// node. `present`: coefficients of a row; `together`: Communicator::ranks_together().
   static bool pays(const ResidueShares& positions, std::size_t present, int together);
 
   NodeTransform(const OracleMatrix& matrix, const ResidueShares& positions, Communicator& comm);
@@ -30,14 +30,11 @@ class NodeTransform {
   /// Positions of a class.
   [[nodiscard]] std::size_t length() const { return std::size_t{1} << positions_.log_size(); }
   [[nodiscard]] std::size_t ranks() const { return std::size_t{1} << log_ranks_; }
-  /// First of this node.
-  [[nodiscard]] std::size_t first_rank() const { return node_ << log_ranks_; }
   /// The j < length() of the node's rank `number` that are exchanged in step `step`.
   [[nodiscard]] Range part_of(std::size_t number, std::size_t step) const;
-  /// Coefficients j + m length(), m < ranks(), of the node's coset for `part`, at its classes: to the ranks that have
-  /// these.
-  [[nodiscard]] std::vector<MessageBytes> sums(Range part, const GatheredRows& gathered) const;
-  void place(const MessageBytes& message, Range part);
+  [[nodiscard]] std::size_t piece_bytes() const { return at_once_ * rows_at_once * sizeof(F); }
+  /// Coefficients j + m length(), m < ranks(), of the node's coset for `part`, at its classes: by ranks that have these.
+  void sums(Range part, const GatheredRows& gathered, std::span<std::byte> pieces) const;
 
   const OracleMatrix& matrix_;
   ResidueShares positions_;
@@ -50,6 +47,7 @@ class NodeTransform {
   std::vector<F> factors_;
   std::size_t at_once_;
   RawVector<F> values_;
+  std::shared_ptr<const void> shown_;
 };
 
 }  // namespace tessera

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <stdexcept>
 
 #include "commitment/transposed_transform.hpp"
 
@@ -19,7 +18,7 @@ constexpr std::size_t slot_bytes = NodeTransform::rows_at_once * sizeof(F);
 bool NodeTransform::pays(const ResidueShares& positions, std::size_t present, int together) {
   const auto ranks = static_cast<std::size_t>(positions.ranks());
   const auto of_node = static_cast<std::size_t>(together);
-  const bool powers = std::has_single_bit(ranks) && std::has_single_bit(of_node) && of_node > 1 && of_node < ranks;
+  const bool powers = std::has_single_bit(ranks) && std::has_single_bit(of_node) && of_node > 1;
   return powers && ranks == std::size_t{1} << positions.log_count() && TransposedTransform::pays(positions, present) &&
          sizeof(std::int16_t) * present * (ranks / of_node) < sizeof(F) << positions.log_indices();
 }
@@ -34,7 +33,7 @@ NodeTransform::NodeTransform(const OracleMatrix& matrix, const ResidueShares& po
       residue_(bit_reverse(node_, log_nodes_)),
       fold_(ceil_log2(matrix.columns()), ResidueShares::alone(positions.log_indices(), log_nodes_)),
       factors_(fold_factors(residue_, matrix.present(), ResidueShares::alone(positions.log_indices(), log_nodes_))),
-      at_once_(std::max<std::size_t>(1, sent_bytes / (ranks() * slot_bytes))) {}
+      at_once_(std::max<std::size_t>(1, shown_bytes / (ranks() * slot_bytes))) {}
 
 Range NodeTransform::part_of(std::size_t number, std::size_t step) const {
   const Range share = contiguous_range(length(), static_cast<int>(number), static_cast<int>(ranks()));
@@ -42,11 +41,7 @@ Range NodeTransform::part_of(std::size_t number, std::size_t step) const {
           std::min(share.last, share.first + (step + 1) * at_once_)};
 }
 
-std::vector<MessageBytes> NodeTransform::sums(Range part, const GatheredRows& gathered) const {
-  std::vector<MessageBytes> messages(static_cast<std::size_t>(comm_.size()));
-  for (std::size_t number = 0; number < ranks(); ++number) {
-    messages[first_rank() + number].resize(part.size() * slot_bytes);
-  }
+void NodeTransform::sums(Range part, const GatheredRows& gathered, std::span<std::byte> pieces) const {
   const GatheredCoefficients coefficients{matrix_, gathered};
   const std::size_t terms = std::min(ranks(), (matrix_.present() + length() - 1) / length());
   const unsigned log_terms = ceil_log2(terms);
@@ -68,30 +63,23 @@ std::vector<MessageBytes> NodeTransform::sums(Range part, const GatheredRows& ga
       ntt(std::span(block).first(lanes << log_ranks_), log_ranks_, lanes, log_ranks_ - log_terms, lanes,
           {residue_, log_nodes_});
       for (std::size_t x = 0; x < ranks(); ++x) {  // at positions of residue residue_ + 2^log_nodes_ x
-        std::memcpy(messages[first_rank() + bit_reverse(x, log_ranks_)].data() + (first - part.first) * slot_bytes,
+        std::memcpy(pieces.data() + bit_reverse(x, log_ranks_) * piece_bytes() + (first - part.first) * slot_bytes,
                     block.data() + x * lanes, lanes * sizeof(F));
       }
     }
   }
-  return messages;
-}
-
-void NodeTransform::place(const MessageBytes& message, Range part) {
-  if (message.size() != part.size() * slot_bytes) {
-    throw std::runtime_error("commit_oracle: a rank sent too few sums");
-  }
-  place_sums(message, part, positions_.log_size(), values_.data());
 }
 
 std::span<F> NodeTransform::operator()(const GatheredRows& gathered) {
   values_.resize(length() * rows_at_once);
-  const std::size_t mine = static_cast<std::size_t>(comm_.rank()) - first_rank();
+  const std::size_t mine = static_cast<std::size_t>(comm_.rank()) - (node_ << log_ranks_);
   const std::size_t most = (length() + ranks() - 1) >> log_ranks_;
   for (std::size_t step = 0; step * at_once_ < most; ++step) {
-    const std::vector<MessageBytes> received = comm_.all_to_all_bytes(sums(part_of(mine, step), gathered));
-    for (std::size_t number = 0; number < ranks(); ++number) {
-      place(received[first_rank() + number], part_of(number, step));
-    }
+    shown_ = comm_.exchange_together(
+        piece_bytes(), [&](std::span<std::byte> pieces) { sums(part_of(mine, step), gathered, pieces); },
+        [&](std::size_t number, std::span<const std::byte> piece) {
+          place_sums(piece, part_of(number, step), positions_.log_size(), values_.data());
+        });
   }
   ntt(values_, positions_.log_size(), rows_at_once, 0, rows_at_once,
       {positions_.residue(positions_.mine().first), positions_.log_count()});

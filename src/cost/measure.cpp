@@ -120,6 +120,32 @@ void measure(const Reference& reference, Communicator& comm, std::vector<Sample>
   }
 }
 
+/// Of a byte that ranks show each other: copied there from what a rank has in its cache, and from there.
+void measure_exchange(Communicator& comm, Rates& rates) {
+  constexpr std::size_t shown = std::size_t{1} << 20, block = std::size_t{1} << 17;
+  constexpr int calls = 64;
+  const auto together = static_cast<std::size_t>(comm.ranks_together());
+  if (together == 1) {
+    return;
+  }
+  const std::size_t piece_bytes = shown / together / block * block;
+  std::vector<std::byte> from(block, std::byte{1}), to(shown);
+  const auto write = [&](std::span<std::byte> pieces) {
+    for (; !pieces.empty(); pieces = pieces.subspan(block)) {
+      std::ranges::copy(from, pieces.begin());
+    }
+  };
+  const auto read = [&](std::size_t sender, std::span<const std::byte> piece) {
+    std::ranges::copy(piece, to.begin() + static_cast<std::ptrdiff_t>(sender * piece_bytes));
+  };
+  std::shared_ptr<const void> kept = comm.exchange_together(piece_bytes, write, read);
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < calls; ++i) {
+    kept = comm.exchange_together(piece_bytes, write, read);
+  }
+  rates.shown_byte_seconds = seconds_since(start) / static_cast<double>(calls * piece_bytes * (together - 1));
+}
+
 /// Of a collective call, and of a byte from another rank.
 void measure_communication(Communicator& comm, Rates& rates) {
   if (comm.size() == 1) {
@@ -141,12 +167,13 @@ void measure_communication(Communicator& comm, Rates& rates) {
   start = Clock::now();
   (void)comm.all_to_all_bytes(std::move(again));
   rates.byte_seconds = seconds_since(start) / static_cast<double>(bytes);
+  measure_exchange(comm, rates);
 }
 
 /// The mean over all ranks.
 void agree(Communicator& comm, Rates& rates) {
   std::vector<double> mine(rates.seconds.begin(), rates.seconds.end());
-  mine.insert(mine.end(), {rates.call_seconds, rates.byte_seconds, rates.process_bytes});
+  mine.insert(mine.end(), {rates.call_seconds, rates.byte_seconds, rates.shown_byte_seconds, rates.process_bytes});
   const std::vector<double> all = comm.all_gather<double>(mine);
   std::vector<double> mean(mine.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -155,7 +182,8 @@ void agree(Communicator& comm, Rates& rates) {
   std::copy_n(mean.begin(), work_kinds, rates.seconds.begin());
   rates.call_seconds = mean[work_kinds];
   rates.byte_seconds = mean[work_kinds + 1];
-  rates.process_bytes = mean[work_kinds + 2];
+  rates.shown_byte_seconds = mean[work_kinds + 2];
+  rates.process_bytes = mean[work_kinds + 3];
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int
     if (several != nullptr) {
       result->call_seconds = several->call_seconds / steps(several->ranks_on_node);
       result->byte_seconds = several->byte_seconds;
+      result->shown_byte_seconds = several->shown_byte_seconds;
     }
   }
   return result;
@@ -66,19 +67,20 @@ Rates nominal_rates() {
 double communication_seconds(const PhaseCost& phase, const Rates& rates, const JobShape& job,
                              const std::optional<Network>& network) {
   // what is received, and what a rank writes for its node
-  const double copied = phase.bytes + (job.ranks_on_node() > 1 ? phase.shared / job.ranks : 0);
+  const double messages = phase.bytes - phase.shown + (job.ranks_on_node() > 1 ? phase.shared / job.ranks : 0);
+  const double copied = messages * rates.byte_seconds + phase.shown * rates.shown_byte_seconds;
   if (!network || job.ranks == 1) {
-    return phase.calls * rates.call_seconds + copied * rates.byte_seconds;
+    return phase.calls * rates.call_seconds + copied;
   }
   const int together = job.ranks_on_node();
   const double here = together == 1 ? 0 : steps(together) * rates.call_seconds / steps(rates.ranks_on_node);
   if (job.nodes == 1) {
-    return phase.calls * here + copied * rates.byte_seconds;
+    return phase.calls * here + copied;
   }
   const double there = steps(job.nodes) * network->message_seconds;
   const double shared = job.received_of_shared(phase.shared);  // all of it from other nodes
-  const double from_others = (phase.bytes - shared - phase.inside) * (job.nodes - 1) / job.nodes + shared;
-  return phase.calls * (here + there) + copied * rates.byte_seconds + from_others * together * network->byte_seconds;
+  const double from_others = (phase.bytes - shared - phase.shown) * (job.nodes - 1) / job.nodes + shared;
+  return phase.calls * (here + there) + copied + from_others * together * network->byte_seconds;
 }
 
 double seconds_of(const PhaseCost& phase, const Rates& rates, const JobShape& job,

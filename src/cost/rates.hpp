@@ -11,9 +11,10 @@ struct Rates {
   int ranks_on_node = 1;
   int threads = 1;
   Amounts seconds{};         // by Work, for one unit
-  double call_seconds = 0;   // a collective call of a few bytes; 0 where one rank measured
-  double byte_seconds = 0;   // a byte that another rank sends
-  double process_bytes = 0;  // what a process has before any model
+  double call_seconds = 0;        // a collective call of a few bytes; 0 where one rank measured
+  double byte_seconds = 0;        // a byte that another rank sends
+  double shown_byte_seconds = 0;  // a byte that another rank writes where this one reads it
+  double process_bytes = 0;       // what a process has before any model
   friend bool operator==(const Rates&, const Rates&) = default;
 };
 

@@ -57,7 +57,7 @@ struct PhaseCost {
   Amounts work{};
   double calls = 0;   // collective calls
   double bytes = 0;   // received by that rank
-  double inside = 0;  // of them from ranks of the same node, by the algorithm
+  double shown = 0;   // of them from ranks of the same node, in memory that they share
   double shared = 0;  // gathered by all ranks in memory that nodes share; what is received of it is among `bytes`
   double memory = 0;  // bytes while it runs, without what the process needs for itself
 };

@@ -75,16 +75,20 @@ TEST(Rates, time_is_work_and_communication) {
   phase.calls = 17;
   phase.bytes = 19;
   EXPECT_EQ(seconds_of(phase, rates), 2 * 11 + 3 * 13 + 5 * 17 + 7 * 19);
+  rates.shown_byte_seconds = 2;
+  phase.shown = 9;  // of them
+  EXPECT_EQ(seconds_of(phase, rates), 2 * 11 + 3 * 13 + 5 * 17 + 7 * 10 + 2 * 9);
 }
 
 TEST(Rates, of_one_rank_take_communication_from_several) {
   const MachineRates machine{
       "",
-      {{.ranks_on_node = 1, .threads = 1}, {.ranks_on_node = 4, .threads = 1, .call_seconds = 6, .byte_seconds = 7}}};
+      {{.ranks_on_node = 1, .threads = 1}, {.ranks_on_node = 4, .threads = 1, .call_seconds = 6, .byte_seconds = 7, .shown_byte_seconds = 8}}};
   const Rates one = rates_for(machine, 1, 1).value();
   EXPECT_EQ(one.ranks_on_node, 1);
   EXPECT_EQ(one.call_seconds, 3);  // of one of the two steps among four
   EXPECT_EQ(one.byte_seconds, 7);
+  EXPECT_EQ(one.shown_byte_seconds, 8);
 }
 
 TEST(Rates, of_a_network_count_steps_and_one_link_a_machine) {
@@ -99,6 +103,10 @@ TEST(Rates, of_a_network_count_steps_and_one_link_a_machine) {
   EXPECT_EQ(seconds(4, 1), 7 * 2 * 3 + 11 * 5);
   EXPECT_EQ(seconds(8, 2), 7 * (2 * 3 + 17) + 11 * 5 + 11.0 / 2 * 4 * 13);
   EXPECT_EQ(seconds(4, 4), 7 * (2 * 17) + 11 * 5 + 11 * 0.75 * 13);
+  // what a machine's ranks show each other takes no link
+  phase.shown = 11;
+  EXPECT_EQ(seconds(8, 2), 7 * (2 * 3 + 17));
+  phase.shown = 0;
   // without a network machines are as one
   EXPECT_EQ(communication_seconds(phase, rates, {.ranks = 8, .nodes = 2}, {}), 7 * 3 + 11 * 5);
 }

@@ -122,6 +122,48 @@ TEST_P(Collectives, GatherInSharedMemory) {
   comm().set_ranks_on_node(ranks());
 }
 
+/// Pieces of all ranks of a node, told apart by sender and receiver; whether they were read where they were written.
+std::shared_ptr<const void> exchange_pieces(MpiCommunicator& comm, std::size_t size, bool& in_place) {
+  const auto together = static_cast<std::size_t>(comm.ranks_together());
+  const auto mine = static_cast<std::size_t>(comm.rank()) % together;
+  const int first = comm.rank() - static_cast<int>(mine);
+  std::vector<bool> seen(together);
+  const std::byte* written = nullptr;
+  const auto write = [&](std::span<std::byte> pieces) {
+    ASSERT_EQ(pieces.size(), together * size);
+    written = pieces.data() + mine * size;
+    for (std::size_t to = 0; to < together; ++to) {
+      const int value = comm.rank() * comm.size() + first + static_cast<int>(to);
+      std::ranges::copy(bytes_of(value, size), pieces.begin() + static_cast<std::ptrdiff_t>(to * size));
+    }
+  };
+  const auto read = [&](std::size_t from, std::span<const std::byte> piece) {
+    const int value = (first + static_cast<int>(from)) * comm.size() + comm.rank();
+    EXPECT_TRUE(std::ranges::equal(piece, bytes_of(value, size))) << from << " of " << together;
+    seen[from] = true;
+    in_place = from == mine ? piece.data() == written : in_place;
+  };
+  std::shared_ptr<const void> kept = comm.exchange_together(size, write, read);
+  EXPECT_EQ(std::ranges::count(seen, true), static_cast<std::ptrdiff_t>(together));
+  return kept;
+}
+
+TEST_P(Collectives, PiecesOfTheRanksOfANode) {
+  for (int on_node = 1; on_node <= ranks(); ++on_node) {
+    comm().set_ranks_on_node(on_node);
+    std::shared_ptr<const void> kept;
+    for (const std::size_t size : {1000, 1 << 21, 1 << 20}) {  // more memory, then less of the same
+      bool in_place = false;
+      const std::shared_ptr<const void> shown = exchange_pieces(comm(), size, in_place);
+      EXPECT_EQ(in_place, comm().ranks_together() > 1);
+      EXPECT_EQ(shown != nullptr, in_place);
+      EXPECT_TRUE(size != std::size_t{1} << 20 || shown == kept);
+      kept = shown;
+    }
+  }
+  comm().set_ranks_on_node(ranks());
+}
+
 TEST_P(Collectives, AllToAll) {
   const auto length = [](int from, int to) { return static_cast<std::size_t>(from * 40 + to * 3); };
   std::vector<MessageBytes> send;
@@ -229,6 +271,19 @@ TEST(Renumbered, SharesMoveOnAndARankCanBeLeftOut) {
     EXPECT_EQ(ones.front(), ranks - 1);
     EXPECT_EQ(others->rank(), rank - 1);
   }
+}
+
+/// The same algorithm for ranks that do another one's share, also where those are on another machine.
+TEST(Renumbered, RanksStayTogetherInNumber) {
+  for (int on_node = 1; on_node <= world().size(); ++on_node) {
+    world().set_ranks_on_node(on_node);
+    const std::unique_ptr<MpiCommunicator> turned = world().renumbered((world().rank() + 1) % world().size());
+    EXPECT_EQ(turned->ranks_together(), world().ranks_together());
+    turned->set_piece_bytes(1000);
+    bool in_place = false;
+    (void)exchange_pieces(*turned, 3000, in_place);
+  }
+  world().set_ranks_on_node(world().size());
 }
 
 TEST(AllMeet, TellsWhetherARankStaysAway) {
