@@ -224,6 +224,50 @@ void multiply_any(const std::int16_t* weights, std::size_t rows, const Digits& x
 
 std::size_t panel_rows() { return panel; }
 
+/// A vector of columns of pairs of rows: `from` (2 * pairs, columns), of which the first columns are taken, `to` (pairs,
+/// digits, a vector of columns, the pair's two rows).
+template <class T>
+void split_pairs(const T* from, std::size_t columns, std::size_t pairs, std::size_t digits, std::int16_t* to) {
+  const Sums d;
+  const hn::Rebind<T, Sums> narrow;
+  const auto load = [&](const T* row) {
+    if constexpr (sizeof(T) == sizeof(std::int32_t)) {
+      return hn::LoadU(d, row);
+    } else {
+      return hn::PromoteTo(d, hn::LoadU(narrow, row));
+    }
+  };
+  const auto put = [&](S low, S high) {
+    const S both = hn::Or(hn::And(low, hn::Set(d, 0xffff)), hn::ShiftLeft<16>(high));
+    std::memcpy(to, &both, sizeof(S));
+    to += 2 * hn::Lanes(d);
+  };
+  const auto digit_of = [](S x) { return hn::ShiftRight<24>(hn::ShiftLeft<24>(x)); };
+  // the digit is 256 less than the lowest byte where that is 128 and more
+  const auto rest_of = [&](S x) {
+    return hn::Add(hn::ShiftRight<8>(x), hn::And(hn::ShiftRight<7>(x), hn::Set(d, 1)));
+  };
+  for (std::size_t pair = 0; pair < pairs; ++pair, from += 2 * columns) {
+    S a = load(from), b = load(from + columns);
+    for (std::size_t digit = 0; digit + 1 < digits; ++digit) {
+      put(digit_of(a), digit_of(b));
+      a = rest_of(a);
+      b = rest_of(b);
+    }
+    put(a, b);
+  }
+}
+
+void split_narrow(const std::int16_t* from, std::size_t columns, std::size_t pairs, std::size_t digits,
+                  std::int16_t* to) {
+  split_pairs(from, columns, pairs, digits, to);
+}
+
+void split_wide(const std::int32_t* from, std::size_t columns, std::size_t pairs, std::size_t digits,
+                std::int16_t* to) {
+  split_pairs(from, columns, pairs, digits, to);
+}
+
 }  // namespace tessera::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -232,8 +276,19 @@ namespace tessera {
 HWY_EXPORT(sum_lanes);
 HWY_EXPORT(panel_rows);
 HWY_EXPORT(multiply_any);
+HWY_EXPORT(split_narrow);
+HWY_EXPORT(split_wide);
 
 namespace {
+
+template <class T>
+void split_whole_pairs(const T* from, std::size_t columns, std::size_t pairs, std::size_t digits, std::int16_t* to) {
+  if constexpr (sizeof(T) == sizeof(std::int32_t)) {
+    HWY_DYNAMIC_DISPATCH(split_wide)(from, columns, pairs, digits, to);
+  } else {
+    HWY_DYNAMIC_DISPATCH(split_narrow)(from, columns, pairs, digits, to);
+  }
+}
 
 /// Digits of the largest value.
 template <class T>
@@ -283,7 +338,9 @@ Digits::Digits(std::span<const T> values, std::size_t rows, std::size_t columns)
     const std::size_t first = block * lanes;
     const std::size_t present = std::min(lanes, columns - first);
     std::int16_t* const of_block = values_.data() + block * pairs * count_ * 2 * lanes;
-    for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const std::size_t whole = present == lanes ? rows / 2 : 0;
+    split_whole_pairs(values.data() + first, columns, whole, count_, of_block);
+    for (std::size_t pair = whole; pair < pairs; ++pair) {
       std::int16_t* const to = of_block + pair * count_ * 2 * lanes;
       if (present < lanes || 2 * pair + 2 > rows) {
         std::fill_n(to, count_ * 2 * lanes, std::int16_t{0});

@@ -141,21 +141,24 @@ TEST(IntegerProduct, is_exact) {
   });
 }
 
-/// The values between which the number of digits changes.
+/// The values between which the number of digits changes; whole vectors and parts of one.
 TEST(IntegerProduct, digits_are_enough) {
-  for (const std::int32_t value : {32767, 32768, -32768, -32769, 8388607, 8388608, -8388608, -8388609, INT32_MAX,
-                                   INT32_MIN, 127, 128, -128, -129}) {
-    for (const std::size_t columns : {1, 9}) {
-      const std::vector<std::int16_t> w{-32768, 32767};
-      const std::vector<std::int32_t> x(2 * columns, value);
-      multiply({"w", {0, 1}, 2, w.data()}, {0, 1}, ProductInput(x, 2, columns),
-               [&](std::size_t, std::span<const std::int64_t> products) {
-                 for (const std::int64_t product : products) {
-                   EXPECT_EQ(product, -std::int64_t{value});
-                 }
-               });
+  with_each_instruction_set([](const char* target) {
+    SCOPED_TRACE(target);
+    for (const std::int32_t value : {32767, 32768, -32768, -32769, 8388607, 8388608, -8388608, -8388609, INT32_MAX,
+                                     INT32_MIN, 127, 128, -128, -129}) {
+      for (const std::size_t columns : {1, 9, 33}) {
+        const std::vector<std::int16_t> w{-32768, 32767};
+        const std::vector<std::int32_t> x(2 * columns, value);
+        multiply({"w", {0, 1}, 2, w.data()}, {0, 1}, ProductInput(x, 2, columns),
+                 [&](std::size_t, std::span<const std::int64_t> products) {
+                   for (const std::int64_t product : products) {
+                     EXPECT_EQ(product, -std::int64_t{value});
+                   }
+                 });
+      }
     }
-  }
+  });
 }
 
 }  // namespace
