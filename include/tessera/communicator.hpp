@@ -63,8 +63,8 @@ class SharedBytes {
 
 /// Fills the pieces of a message, one after the other by receiver.
 using WritePieces = std::function<void(std::span<std::byte> pieces)>;
-/// Takes the piece that a sender wrote for this rank.
-using ReadPiece = std::function<void(std::size_t sender, std::span<const std::byte> piece)>;
+/// Takes the pieces for this rank, by sender.
+using ReadPieces = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
 
 /// What the sharded algorithms need from a group of ranks. All calls are collective and blocking; results do not depend
 /// on timing or on the order of reduction (sums are exact in F). No mpi.h here; the MPI implementation is a library of
@@ -100,7 +100,7 @@ class Communicator {
   /// (ranks_together()). Where ranks share memory, `read` sees what `write` wrote where it was written. Who keeps the
   /// result until the next call lets that have the memory.
   [[nodiscard]] virtual std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                                      const ReadPiece& read) {
+                                                                      const ReadPieces& read) {
     const auto together = static_cast<std::size_t>(ranks_together());
     const std::size_t first = static_cast<std::size_t>(rank()) / together * together;
     MessageBytes pieces(together * piece_bytes);
@@ -111,9 +111,8 @@ class Communicator {
       messages[first + receiver].assign(begin, begin + static_cast<std::ptrdiff_t>(piece_bytes));
     }
     messages = all_to_all_bytes(std::move(messages));
-    for (std::size_t sender = 0; sender < together; ++sender) {
-      read(sender, messages[first + sender]);
-    }
+    read(std::vector<std::span<const std::byte>>(messages.begin() + static_cast<std::ptrdiff_t>(first),
+                                                 messages.begin() + static_cast<std::ptrdiff_t>(first + together)));
     return nullptr;
   }
   /// Rank `root`'s bytes everywhere.

@@ -232,7 +232,7 @@ std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageB
 }
 
 std::shared_ptr<const void> MpiCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                               const ReadPiece& read) {
+                                                               const ReadPieces& read) {
   NodeMemory& memory = *state_->node_memory;
   if (memory.useful() && state_->together > 1 && memory.ranks_together() == state_->together) {
     if (std::shared_ptr<const void> keeper = memory.exchange(piece_bytes, write, read)) {

@@ -24,7 +24,7 @@ class MpiCommunicator final : public Communicator {
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
   std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                const ReadPiece& read) override;
+                                                const ReadPieces& read) override;
   void broadcast_bytes(MessageBytes& bytes, int root) override;
 
   /// Largest number of bytes in one MPI call; lowered by tests.

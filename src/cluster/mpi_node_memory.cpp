@@ -186,7 +186,7 @@ std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, s
 }
 
 std::shared_ptr<const void> NodeMemory::exchange(std::size_t piece_bytes, const WritePieces& write,
-                                                 const ReadPiece& read) {
+                                                 const ReadPieces& read) {
   const auto together = static_cast<std::size_t>(ranks_together_);
   // by sender, then by receiver
   const std::shared_ptr<Mapping> mapping = mapping_of(together * together * piece_bytes, exchanged_);
@@ -196,10 +196,11 @@ std::shared_ptr<const void> NodeMemory::exchange(std::size_t piece_bytes, const 
   const auto mine = static_cast<std::size_t>(rank_in(node_));
   write({mapping->data + mine * together * piece_bytes, together * piece_bytes});
   MPI_Barrier(node_);
-  for (std::size_t i = 0; i < together; ++i) {
-    const std::size_t sender = (mine + i) % together;  // not all ranks from the same one at once
-    read(sender, {mapping->data + (sender * together + mine) * piece_bytes, piece_bytes});
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::size_t sender = 0; sender < together; ++sender) {
+    pieces.emplace_back(mapping->data + (sender * together + mine) * piece_bytes, piece_bytes);
   }
+  read(pieces);
   return mapping;
 }
 

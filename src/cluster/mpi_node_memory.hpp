@@ -33,7 +33,7 @@ class NodeMemory {
 
   /// Communicator::exchange_together(); nothing, and nothing written, on all ranks where some node cannot share memory.
   /// Collective.
-  std::shared_ptr<const void> exchange(std::size_t piece_bytes, const WritePieces& write, const ReadPiece& read);
+  std::shared_ptr<const void> exchange(std::size_t piece_bytes, const WritePieces& write, const ReadPieces& read);
 
  private:
   struct Mapping;

@@ -66,7 +66,7 @@ std::vector<MessageBytes> RecordingCommunicator::all_to_all_bytes(std::vector<Me
 }
 
 std::shared_ptr<const void> RecordingCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                                     const ReadPiece& read) {
+                                                                     const ReadPieces& read) {
   const auto recorded = [&](std::span<std::byte> pieces) {
     write(pieces);
     record_call(pieces);

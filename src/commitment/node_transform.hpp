@@ -12,8 +12,6 @@ namespace tessera {
 class NodeTransform {
  public:
   static constexpr std::size_t rows_at_once = CosetTransform::lanes;
-  /// Of what a rank shows the others at a time: what a node's do stays in its caches.
-  static constexpr std::size_t shown_bytes = std::size_t{1} << 20;
 
   /// Whether values had better move (TransposedTransform::pays()), and inside nodes: both numbers are powers of two,
   /// and the integers, most of two bytes, that come to a node are fewer bytes than its ranks' values, as on a single
@@ -25,27 +23,35 @@ class NodeTransform {
   /// values[place * rows_at_once + row] of the gathered rows in ResidueShares::place() order, until the next call.
   /// Collective.
   std::span<F> operator()(const GatheredRows& gathered);
+  /// The values go to `take`, slot i at this rank's i-th position, and nowhere else. Collective.
+  void through(const GatheredRows& gathered, const TakeValues& take);
+  /// What was encoded in last.
+  [[nodiscard]] std::span<F> scratch() { return values_; }
 
  private:
+  using Pieces = std::span<const std::span<const std::byte>>;
   /// Positions of a class.
   [[nodiscard]] std::size_t length() const { return std::size_t{1} << positions_.log_size(); }
   [[nodiscard]] std::size_t ranks() const { return std::size_t{1} << log_ranks_; }
-  /// The j < length() of the node's rank `number` that are exchanged in step `step`.
-  [[nodiscard]] Range part_of(std::size_t number, std::size_t step) const;
-  [[nodiscard]] std::size_t piece_bytes() const { return at_once_ * rows_at_once * sizeof(F); }
-  /// Coefficients j + m length(), m < ranks(), of the node's coset for `part`, at its classes: by ranks that have these.
-  void sums(Range part, const GatheredRows& gathered, std::span<std::byte> pieces) const;
+  /// log2 of the j < length() whose sums a rank makes.
+  [[nodiscard]] unsigned log_share() const { return positions_.log_size() - log_ranks_; }
+  /// Of coefficients j + m length(), m < ranks(), of the node's coset for this rank's j, at the node's classes: by ranks
+  /// that have these.
+  void sums(const GatheredRows& gathered, std::span<std::byte> pieces) const;
+  /// Coefficients of this rank's coset into their slots.
+  void put(const CoefficientBlock& block, Pieces pieces) const;
+  /// transform(what puts coefficients)
+  void exchange(const GatheredRows& gathered, const std::function<void(const PutCoefficients&)>& transform);
 
   const OracleMatrix& matrix_;
   ResidueShares positions_;
   Communicator& comm_;
   unsigned log_ranks_;  // of a node
   unsigned log_nodes_;
-  std::size_t node_;
+  std::size_t number_;   // on the node
   std::size_t residue_;  // of the node's positions modulo 2^log_nodes_
   CosetTransform fold_;
   std::vector<F> factors_;
-  std::size_t at_once_;
   RawVector<F> values_;
   std::shared_ptr<const void> shown_;
 };

@@ -169,6 +169,10 @@ class OracleMatrix {
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
 
+  /// Of a chunk.
+  [[nodiscard]] std::size_t columns_of(const Shape& shape) const {
+    return std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
+  }
   /// From where chunks' values are on.
   [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
 
@@ -225,6 +229,7 @@ class OracleMatrix {
   std::vector<std::uint8_t> filled_;
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
+  std::vector<int> owners_;                                  // of these
   std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
 };
 

@@ -35,11 +35,12 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
     }
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
-      const std::size_t columns = std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
+      const std::size_t columns = columns_of(shape);
       present_ = std::max(present_, column + columns);
       std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
                   static_cast<std::uint32_t>(chunks_.size()));
       chunks_.emplace_back(t, chunk);
+      owners_.push_back(std::visit([&](const auto* tensor) { return owner_of(*tensor, chunk); }, tensors_[t]));
       if (shape.chunk_size() >= width) {
         std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,
                     std::uint8_t{1});
@@ -54,31 +55,39 @@ GatheredRows OracleMatrix::gather(Range rows) const {
     gathered.stretches = stretches(gathered);
     return gathered;
   }
-  MessageBytes mine;
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
   gathered.chunk_start.reserve(chunks_.size());
   for_tensors([&](const auto& tensor, std::size_t) {
-    const std::size_t size = tensor.shape().chunk_size();
-    const Range part = chunk_rows(rows, size);
+    const std::size_t column_bytes =
+        chunk_rows(rows, tensor.shape().chunk_size()).size() * sizeof(tensor.chunk(0)[0]);
+    const std::size_t columns = columns_of(tensor.shape());
     for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
-      const int owner = owner_of(tensor, chunk);
-      const std::size_t columns = std::max(std::size_t{1}, size >> log_rows_);
-      std::size_t& end = next[static_cast<std::size_t>(owner) + 1];
+      std::size_t& end = next[static_cast<std::size_t>(owners_[gathered.chunk_start.size()]) + 1];
       gathered.chunk_start.push_back(end);
-      end += columns * part.size() * sizeof(tensor.chunk(0)[0]);
-      for (std::size_t column = 0; owner == comm_.rank() && part.size() > 0 && column < columns; ++column) {
-        const auto values = std::as_bytes(tensor.chunk(chunk).subspan((column << log_rows_) + part.first, part.size()));
-        mine.insert(mine.end(), values.begin(), values.end());
+      end += columns * column_bytes;
+    }
+  });
+  const auto me = static_cast<std::size_t>(comm_.rank());
+  MessageBytes mine(next[me + 1]);
+  std::size_t i = 0;
+  for_tensors([&](const auto& tensor, std::size_t) {
+    const Range part = chunk_rows(rows, tensor.shape().chunk_size());
+    const std::size_t columns = part.size() > 0 ? columns_of(tensor.shape()) : 0;
+    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++i) {
+      if (owners_[i] == comm_.rank()) {
+        const auto values = tensor.chunk(chunk);
+        std::byte* to = mine.data() + gathered.chunk_start[i];
+        for (std::size_t column = 0; column < columns; ++column) {
+          const auto from = std::as_bytes(values.subspan((column << log_rows_) + part.first, part.size()));
+          to = std::ranges::copy(from, to).out;
+        }
       }
     }
   });
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::size_t i = 0;
-  for_tensors([&](const auto& tensor, std::size_t) {
-    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++i) {
-      gathered.chunk_start[i] += next[static_cast<std::size_t>(owner_of(tensor, chunk))];
-    }
-  });
+  for (i = 0; i < chunks_.size(); ++i) {
+    gathered.chunk_start[i] += next[static_cast<std::size_t>(owners_[i])];
+  }
   gathered.bytes = comm_.gather_shared(mine);
   if (gathered.bytes.size() != next.back()) {
     throw std::runtime_error("commit_oracle: ranks disagree on who owns which chunk");
@@ -91,19 +100,22 @@ std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered)
   constexpr std::size_t size = std::size_t{1} << GatheredRows::log_stretch;
   std::vector<ColumnStretch> all((present_ + size - 1) / size);
 #pragma omp parallel for schedule(static)
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    const std::size_t first = s * size;
-    const std::uint32_t i = chunk_of_column_[first];
-    const std::size_t last = std::min(first + size, present_) - 1;
-    if (i == no_chunk || chunk_of_column_[last] != i) {  // a chunk's columns are neighbours
-      continue;
-    }
-    const std::size_t t = chunks_[i].first;
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
+    const auto [t, chunk] = chunks_[i];
+    const std::size_t first = layout_.offset(t, chunk) >> log_rows_;
     std::visit(
         [&](const auto* tensor) {
-          const Place place = place_of(*tensor, gathered, i, first);
-          all[s] = {place.bytes, static_cast<std::uint32_t>(place.step), static_cast<std::uint16_t>(t),
-                    static_cast<std::uint16_t>(count_of(*tensor, gathered))};
+          const Place place = place_of(*tensor, gathered, static_cast<std::uint32_t>(i), first);
+          const ColumnStretch of_chunk{place.bytes, static_cast<std::uint32_t>(place.step),
+                                       static_cast<std::uint16_t>(t),
+                                       static_cast<std::uint16_t>(count_of(*tensor, gathered))};
+          const std::size_t last = first + columns_of(tensor->shape());
+          // all of whose columns are the chunk's, or the last ones that are present
+          for (std::size_t s = (first + size - 1) / size; std::min((s + 1) * size, present_) <= last && s * size < last;
+               ++s) {
+            all[s] = of_chunk;
+            all[s].bytes += (s * size - first) * of_chunk.step;
+          }
         },
         tensors_[t]);
   }

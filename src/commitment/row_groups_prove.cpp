@@ -64,11 +64,16 @@ class CosetEncoder {
   }
 
   /// Whether encode_through() can be.
-  [[nodiscard]] bool passes_through() const { return !transposed_ && !of_node_ && positions_.log_size() >= log_short; }
+  [[nodiscard]] bool passes_through() const { return !transposed_ && positions_.log_size() >= log_short; }
   /// The step's rows of `classes` to the sink's blocks. Collective.
   void encode_through(Range classes, std::size_t step, const RowSink& sink) {
     gather(step);
     sink.before_blocks(classes, rows(step));
+    if (of_node_) {  // one class a rank
+      of_node_->through(gathered_, [&](const ValueBlock& block) { sink.block(0, block); });
+      sink.after_blocks(classes, rows(step), of_node_->scratch());
+      return;
+    }
     for (std::size_t i = 0; i < classes.size(); ++i) {
       transform_.through(classes.first + i, GatheredCoefficients{matrix_, gathered_}, matrix_.present(),
                          [&](const ValueBlock& block) { sink.block(i, block); });

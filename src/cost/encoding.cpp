@@ -29,18 +29,18 @@ Encoding encode_transposed(const Parts& parts, const OracleLayout& layout, const
 /// The same inside nodes (NodeTransform), whose ranks share the integers of some rows after the other.
 Encoding encode_in_nodes(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
                          PhaseCost& phase) {
-  constexpr double shown = NodeTransform::shown_bytes, rows = NodeTransform::rows_at_once;
+  constexpr double rows = NodeTransform::rows_at_once;
   const double of_node = parts.job().ranks_on_node();
   const double values = sizeof(F) * parts.of_ranks(power_of_two(layout.log_size() + oracle.log_inverse_rate));
   const double integers = 2 * static_cast<double>(layout.used());
   const double steps = power_of_two(oracle.log_rows) / rows;
   phase.work[std::size_t(Work::codeword_element)] += folded_cell * static_cast<double>(layout.used()) / of_node;
-  phase.calls += 4 + steps * (1 + std::max(1.0, values / steps / shown));
+  phase.calls += 4 + 3 * steps;
   const double moved = values * (of_node - 1) / of_node;
   phase.bytes += moved;
   phase.shown += moved;
   gather_shared(parts, integers, phase);
-  return {2 * integers / steps / of_node, values / steps + shown};
+  return {2 * integers / steps / of_node, 2 * values / steps};
 }
 
 /// Ranks that gather the integers of some rows after the other and add them up for themselves (CosetTransform).

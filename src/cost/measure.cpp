@@ -120,23 +120,27 @@ void measure(const Reference& reference, Communicator& comm, std::vector<Sample>
   }
 }
 
-/// Of a byte that ranks show each other: copied there from what a rank has in its cache, and from there.
+/// Of a byte that ranks show each other: copied there from a rank's cache, and from there into another one's.
 void measure_exchange(Communicator& comm, Rates& rates) {
-  constexpr std::size_t shown = std::size_t{1} << 20, block = std::size_t{1} << 17;
-  constexpr int calls = 64;
+  constexpr std::size_t shown = std::size_t{1} << 23, block = std::size_t{1} << 17;
+  constexpr int calls = 8;
   const auto together = static_cast<std::size_t>(comm.ranks_together());
   if (together == 1) {
     return;
   }
   const std::size_t piece_bytes = shown / together / block * block;
-  std::vector<std::byte> from(block, std::byte{1}), to(shown);
+  std::vector<std::byte> from(block, std::byte{1}), to(block);
   const auto write = [&](std::span<std::byte> pieces) {
     for (; !pieces.empty(); pieces = pieces.subspan(block)) {
       std::ranges::copy(from, pieces.begin());
     }
   };
-  const auto read = [&](std::size_t sender, std::span<const std::byte> piece) {
-    std::ranges::copy(piece, to.begin() + static_cast<std::ptrdiff_t>(sender * piece_bytes));
+  const auto read = [&](std::span<const std::span<const std::byte>> pieces) {
+    for (std::span<const std::byte> piece : pieces) {
+      for (; !piece.empty(); piece = piece.subspan(block)) {
+        std::ranges::copy(piece.first(block), to.begin());
+      }
+    }
   };
   std::shared_ptr<const void> kept = comm.exchange_together(piece_bytes, write, read);
   const Clock::time_point start = Clock::now();

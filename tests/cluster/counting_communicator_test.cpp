@@ -75,7 +75,10 @@ TEST(CountingCommunicator, pieces_for_others_of_the_node_count) {
         comm.begin("/");
         (void)comm.exchange_together(
             10, [](std::span<std::byte> pieces) { EXPECT_EQ(pieces.size(), 20U); },
-            [](std::size_t, std::span<const std::byte> piece) { EXPECT_EQ(piece.size(), 10U); });
+            [](auto pieces) {
+              EXPECT_EQ(pieces.size(), 2U);
+              EXPECT_EQ(pieces[1].size(), 10U);
+            });
         comm.end();
         EXPECT_EQ(comm.gather(), (std::vector<ScopeTraffic>{{"/", 1, {10, 10, 10, 10}, {10, 10, 10, 10}}}));
       },

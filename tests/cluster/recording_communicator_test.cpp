@@ -163,7 +163,7 @@ TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
         (void)comm.gather_shared(std::vector(1, static_cast<std::byte>(value(7))));
         (void)comm.exchange_together(
             1, [&](std::span<std::byte> pieces) { pieces[0] = static_cast<std::byte>(value(8)); },
-            [](std::size_t, std::span<const std::byte>) {});
+            [](auto) {});
         counted.end();
         counted.end();
         return comm.take_record();

@@ -97,7 +97,7 @@ class TimedCommunicator final : public Communicator {
     return timed([&] { return comm_.all_to_all_bytes(std::move(send)); });
   }
   std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                const ReadPiece& read) override {
+                                                const ReadPieces& read) override {
     double apart = 0;  // of what is done with the pieces
     const auto working = [&](const auto& work, auto... arguments) {
       const double start = MPI_Wtime();
@@ -107,7 +107,7 @@ class TimedCommunicator final : public Communicator {
     auto keeper = timed([&] {
       return comm_.exchange_together(
           piece_bytes, [&](auto pieces) { working(write, pieces); },
-          [&](std::size_t sender, auto piece) { working(read, sender, piece); });
+          [&](auto pieces) { working(read, pieces); });
     });
     scopes_[open_].calls.back() -= apart;
     return keeper;
