@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include "commitment/codeword.hpp"
 #include "commitment/leaf_hasher.hpp"
@@ -31,29 +32,35 @@ std::vector<TreeLevel> merkle_levels(TreeLevel leaves) {
   return levels;
 }
 
+unsigned log_group_of_columns(unsigned log_columns, int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);
+  // of uneven shares the largest is one group more than the least
+  const unsigned log_groups = ceil_log2(count) + (std::has_single_bit(count) ? 0 : 6);
+  return std::max(log_columns - std::min(log_columns, log_groups), std::min(log_columns, upper_levels));
+}
+
 Range columns_of_rank(unsigned log_columns, int rank, int ranks) {
-  const unsigned log_group = std::min(log_columns, upper_levels);
+  const unsigned log_group = log_group_of_columns(log_columns, ranks);
   const Range groups = contiguous_range(std::size_t{1} << (log_columns - log_group), rank, ranks);
   return {groups.first << log_group, groups.last << log_group};
 }
 
 int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
-  const unsigned log_group = std::min(log_columns, upper_levels);
+  const unsigned log_group = log_group_of_columns(log_columns, ranks);
   return contiguous_owner(column >> log_group, std::size_t{1} << (log_columns - log_group), ranks);
 }
 
 Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel nodes, Communicator& comm) {
   const unsigned log_columns = positions.log_indices();
   const Range leaves = columns_of_rank(log_columns, comm.rank(), comm.size());
-  Codeword codeword{leaf_values, log_columns, positions, {}, leaves.first, {}, std::min(log_columns, upper_levels)};
+  Codeword codeword{leaf_values, log_columns, positions, {}, leaves.first, {}, log_group_of_columns(log_columns, comm.size())};
   if (comm.size() > 1) {
     nodes = to_columns(positions, nodes, leaves, comm);
   }
-  for (unsigned level = 0; level < codeword.local_levels;
-       ++level) {  // a rank has whole groups of 2^upper_levels leaves
+  for (unsigned level = 0; level < codeword.local_levels; ++level) {
     TreeLevel parents = merkle_parents(nodes);
     std::swap(nodes, parents);
-    codeword.levels.push_back(level == 0 ? std::move(parents) : TreeLevel());
+    codeword.levels.push_back(level == 0 || level >= upper_levels ? std::move(parents) : TreeLevel());
   }
   const std::vector<Digest> gathered = comm.all_gather<Digest>(nodes);
   for (TreeLevel& level : merkle_levels({gathered.begin(), gathered.end()})) {
