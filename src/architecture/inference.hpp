@@ -55,6 +55,9 @@ class IntegerTransformer {
   /// Everything recorded; the transformer is used up.
   Trace take_trace() {
     trace_.deal_chunks(plan_, comm_);
+    if (record_ == Record::trace) {
+      record_tiles(plan_.attention, model_.key.exp_table, trace_, comm_);
+    }
     return std::move(trace_);
   }
 

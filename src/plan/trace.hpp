@@ -12,9 +12,9 @@ class Trace {
  public:
   Trace() = default;
   /// A trace without tokens: the plan's tensors, filled as they are declared, with the ownership of `rank`. One that
-  /// inference records into has the tiles of a dimension's index where the index is, until deal_chunks().
+  /// inference records into has a dimension's index of all blocks where the index is, until deal_chunks().
   Trace(const Plan& plan, int rank, int ranks, bool recording = false);
-  /// Tiles go to their owners. Collective.
+  /// Chunks go to their owners. Collective.
   void deal_chunks(const Plan& plan, Communicator& comm);
 
   std::vector<std::uint32_t> tokens;  // of the rows: prompt, generated, filler: s_hat ids

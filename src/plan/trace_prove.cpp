@@ -23,7 +23,7 @@ RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
 }
 
 RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks, bool recording) {
-  if (recording) {
+  if (recording && declared.ownership.deal == Deal::all) {
     declared.ownership.deal = Deal::indices;
   }
   if (declared.bytes == sizeof(std::int64_t)) {

@@ -230,6 +230,7 @@ class GroupedCase {
     }
     project(sizes, y);
     trace_.deal_chunks(plan, comm);
+    record_tiles(plan.attention, exponentials, trace_, comm);
     auto made = std::make_unique<Witness>(plan, trace_, parameters_, comm);
     derive(*made, plan.cache, comm);
     derive(*made, plan.attention, comm);

@@ -130,7 +130,9 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   if (context.recording()) {
     row_of(tile, plan.row_max)[position] = maximum;
     row_of(tile, plan.row_sum)[position] = total;
-    record_scores(tile, row, buffers);
+    if (context.comm.size() == 1) {  // else record_tiles()
+      record_scores(tile, row, buffers);
+    }
   }
 }
 

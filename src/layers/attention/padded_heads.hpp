@@ -10,15 +10,20 @@ namespace tessera {
 ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
                                      const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
 
-/// q and k of the heads of which this rank owns a tile, places padded to a power of two: views of the witness's, or
+/// q and k of the heads of which this rank owns a tile, places padded to a power of two: views of what is recorded, or
 /// copies where heads straddle chunks or ranks.
 class PaddedHeads {
  public:
   /// Collective.
-  PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm);
+  PaddedHeads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& q,
+              const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
   PaddedHeads(const PaddedHeads&) = delete;
   PaddedHeads& operator=(const PaddedHeads&) = delete;
 
+  /// (B,G,J,P,T) or, where chunks are heads, (B,A,T).
+  [[nodiscard]] const ChunkedTensor<std::int16_t>& q() const { return *q_; }
+  /// (B,G,P,keys), likewise.
+  [[nodiscard]] const ChunkedTensor<std::int16_t>& k() const { return *k_; }
   /// A = q*k^T of all tiles; a view of this.
   [[nodiscard]] TileProduct score_product() const { return {scores_, q_, k_}; }
   /// Who owns which tile.

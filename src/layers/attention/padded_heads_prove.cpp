@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "plan/witness.hpp"
 #include "tensor/redistribute.hpp"
 
 namespace tessera {
@@ -74,12 +73,10 @@ ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
   return redistribute(tensor, tensor.ownership(), wanted, comm);
 }
 
-PaddedHeads::PaddedHeads(const AttentionPlan& attention, const Witness& witness, Communicator& comm)
-    : scores_(attention.scores),
-      tiles_(witness[attention.score].ownership()),
-      q_(&witness[attention.q]),
-      k_(&witness[attention.k]) {
-  const ChunkedTensor<std::int16_t>& scores = witness[attention.score];
+PaddedHeads::PaddedHeads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& q,
+                         const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int16_t>& scores,
+                         Communicator& comm)
+    : scores_(attention.scores), tiles_(scores.ownership()), q_(&q), k_(&k) {
   if (!attention.heads.whole()) {
     padded_q_ = pad_heads(attention.heads.size, attention.queries, *q_, scores, comm);
     padded_k_ = pad_heads(attention.heads.size, attention.keys, *k_, scores, comm);

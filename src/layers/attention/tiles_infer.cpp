@@ -1,0 +1,95 @@
+#include <array>
+
+#include "arithmetic/integer_product.hpp"
+#include "layers/attention/padded_heads.hpp"
+#include "plan/trace.hpp"
+#include "subprotocols/inference.hpp"
+
+namespace tessera {
+namespace {
+
+/// Some columns of a head's (places, tokens) for BLAS: (places, count).
+void widen(std::span<const std::int16_t> head, std::size_t places, Range tokens, std::vector<double>& to) {
+  const std::size_t stride = head.size() / places;
+  to.clear();
+  for (std::size_t place = 0; place < places; ++place) {
+    const auto row = head.subspan(place * stride + tokens.first, tokens.size());
+    to.insert(to.end(), row.begin(), row.end());
+  }
+}
+
+/// What a rank needs of other tensors for its tiles.
+struct TileInputs {
+  const AttentionPlan& plan;
+  std::span<const std::int32_t> exp_table;
+  const ChunkedTensor<std::int16_t>& q;
+  const ChunkedTensor<std::int16_t>& k;
+  const ChunkedTensor<std::int16_t>& maxima;
+};
+
+/// Where a tile's values go.
+struct Tile {
+  std::size_t chunk;
+  std::span<std::int16_t> score;
+  std::span<std::uint16_t> remainder;
+  std::span<std::int32_t> exponential;
+};
+
+void fill(const TileInputs& inputs, const Tile& tile) {
+  const AttentionPlan& plan = inputs.plan;
+  const std::vector<Dimension>& dimensions = plan.scores.dimensions();
+  const auto coordinate = [&](std::size_t dimension) { return plan.scores.coordinate(tile.chunk, dimension); };
+  const std::size_t side = dimensions[4].chunk();
+  const Range queries{coordinate(3) * dimensions[3].chunk(),
+                      std::min((coordinate(3) + 1) * dimensions[3].chunk(), dimensions[3].length)};
+  const Range keys{coordinate(4) * side, std::min((coordinate(4) + 1) * side, plan.past + queries.last)};
+  if (keys.first >= keys.last) {
+    return;
+  }
+  const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
+  const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
+  const auto q = inputs.q.chunk(query_head);
+  const auto k = inputs.k.chunk(head);
+  const std::size_t places = q.size() >> inputs.q.shape().dimensions().back().log_chunk;  // padding is zero
+  std::vector<double> left, right, products(queries.size() * keys.size());
+  widen(q, places, queries, left);
+  widen(k, places, keys, right);
+  multiply_real(Transpose::left, queries.size(), keys.size(), places, {left.data(), queries.size()},
+                {right.data(), keys.size()}, products);
+  const auto maxima = inputs.maxima.chunk(plan.rows.chunk_at(
+      std::array{coordinate(0), coordinate(1), coordinate(2), std::size_t{0}}));
+  for (std::size_t query = queries.first; query < queries.last; ++query) {
+    const double* row = products.data() + (query - queries.first) * keys.size();
+    const std::size_t at = (query - queries.first) * side;
+    const std::size_t last = std::min(keys.last, plan.past + query + 1);
+    for (std::size_t i = 0; keys.first + i < last; ++i) {
+      const Rounded z = rshift(static_cast<std::int64_t>(row[i]), plan.score_shift);
+      tile.score[at + i] = static_cast<std::int16_t>(z.quotient);
+      tile.remainder[at + i] = static_cast<std::uint16_t>(z.remainder);
+      // within the table whatever is wrong with M
+      const auto distance = static_cast<std::uint16_t>(maxima[query] - tile.score[at + i]);
+      tile.exponential[at + i] = inputs.exp_table[distance];
+    }
+  }
+}
+
+}  // namespace
+
+void record_tiles(const AttentionPlan& attention, std::span<const std::int32_t> exp_table, Trace& trace,
+                  Communicator& comm) {
+  if (comm.size() == 1) {
+    return;
+  }
+  ChunkedTensor<std::int16_t>& score = trace[attention.score];
+  ChunkedTensor<std::uint16_t>& remainder = trace[attention.score_remainder];
+  ChunkedTensor<std::int32_t>& exponential = trace[attention.exponential];
+  const PaddedHeads heads(attention, trace[attention.q], trace[attention.k], score, comm);
+  const ChunkedTensor<std::int16_t> maxima = at_tiles(trace[attention.row_max], score, comm);
+  const TileInputs inputs{attention, exp_table, heads.q(), heads.k(), maxima};
+#pragma omp parallel for schedule(dynamic)
+  for (const std::size_t chunk : score.held()) {
+    fill(inputs, {chunk, score.chunk(chunk), remainder.chunk(chunk), exponential.chunk(chunk)});
+  }
+}
+
+}  // namespace tessera
