@@ -46,6 +46,22 @@ Matrices matrices(const Parts& parts) {
   return result;
 }
 
+/// Bytes of q and k of the heads of which a rank has tiles, from who has them; nothing of a rank that is alone.
+double heads_at_tiles(const Parts& parts) {
+  const AttentionPlan& attention = parts.plan().attention;
+  const auto ranks = static_cast<double>(parts.job().ranks);
+  const auto bytes = [&](std::size_t heads, double tokens) {
+    const auto all = static_cast<double>(heads);
+    const double here = std::min(all, all / ranks + 1);  // tiles are dealt out head by head
+    return sizeof(std::int16_t) * here * static_cast<double>(attention.heads.size) * tokens;
+  };
+  const auto blocks = static_cast<double>(parts.plan().model.n_layer);
+  const auto rows = static_cast<double>(parts.plan().padded_tokens);
+  const auto keys = rows + static_cast<double>(parts.plan().past);
+  return parts.alone() ? 0
+                       : blocks * (bytes(attention.heads.query_heads(), rows) + bytes(attention.heads.heads, keys));
+}
+
 PhaseCost inference(const Parts& parts, const Resident& memory) {
   const ModelPlan& plan = parts.plan();
   const ModelShape& model = plan.model;
@@ -59,8 +75,13 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   phase.work[std::size_t(Work::step_weight)] = weights.blocks * steps + weights.logits * generated;
   phase.work[std::size_t(Work::batch_product)] =
       weights.blocks * (tokens - steps) + 2 * static_cast<double>(model.n_layer * model.head_size()) * heads * pairs;
+  // a head's values are recorded where the head is, its scores where their tiles are
+  const auto recorded = [&](const DeclaredTensor& tensor) {
+    return parts.held(tensor.shape, tensor.ownership.deal == Deal::all ? Ownership{tensor.ownership.dimension}
+                                                                       : tensor.ownership);
+  };
   for (const DeclaredTensor& tensor : plan.recorded) {
-    phase.work[std::size_t(Work::recorded_value)] += parts.held(tensor.shape, tensor.ownership);
+    phase.work[std::size_t(Work::recorded_value)] += recorded(tensor);
   }
   // gathered by every block: attention's output, both ends of the residual stream, the MLP's inner values
   const double batches = steps + 1 + std::ceil((tokens - steps) / 512);
@@ -75,13 +96,19 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
     }
   }
   phase.bytes += parts.alone() ? 0 : 4.0 * static_cast<double>(model.n_embd) * tokens;
-  // inference has whole heads; scores go to who owns their tiles
+  // then they go to who proves them; scores are computed again
   for (const DeclaredTensor& tensor : plan.recorded) {
-    if (tensor.ownership.deal != Deal::indices) {
-      const double computed = parts.held(tensor.shape, Ownership{tensor.ownership.dimension});
-      phase.bytes += tensor.bytes * std::max(0.0, computed - parts.held(tensor.shape, tensor.ownership));
+    if (tensor.ownership.deal == Deal::all) {
+      phase.bytes += tensor.bytes * std::max(0.0, recorded(tensor) - parts.held(tensor.shape, tensor.ownership));
       phase.calls += parts.alone() ? 0 : 1;
     }
+  }
+  if (!parts.alone()) {
+    const DeclaredTensor& scores = plan.recorded[plan.attention.score.recorded];
+    phase.work[std::size_t(Work::batch_product)] +=
+        parts.held(scores.shape, scores.ownership) * static_cast<double>(model.head_size());
+    phase.bytes += heads_at_tiles(parts);
+    phase.calls += 3;
   }
   // float64 copies of a batch, and of keys and values
   const double batch = std::min(tokens, 512.0);
@@ -218,6 +245,9 @@ void finish_layer(const Parts& parts, const Resident& memory, double kept, Phase
   const double elements = at(phase.work, Work::sumcheck_element);
   phase.calls = 2 + 0.66 * at(phase.work, Work::layer_round);  // rounds over chunks, and contractions
   phase.bytes += parts.alone() ? 0 : 48 * phase.calls;
+  if (phase.scope == "/self_attention") {
+    phase.bytes += heads_at_tiles(parts);
+  }
   phase.memory = memory.sum() + kept + 2 * element_bytes * std::min(elements, 1.0e6);
 }
 
