@@ -9,6 +9,8 @@ namespace {
 
 // more tokens at once would only enlarge the float64 copies of activations
 constexpr std::size_t batch_tokens = 512;
+// fewer at once are not worth sharing a head
+constexpr std::size_t least_shared_tokens = 8;
 
 /// A layer's infer() for whichever it is.
 template <class... Layers, class... Arguments>
@@ -29,7 +31,8 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
       // room for what is written and for what the last query sees; they differ only where a layer's plan is a lie of
       // tests
       cache_(plan.query_rows(comm.rank(), comm.size()), plan.key_rows(comm.rank(), comm.size()), plan.model.n_layer,
-             plan.past, std::max(plan.keys(), plan.attention.past + plan.padded_tokens)),
+             plan.past, std::max(plan.keys(), plan.attention.past + plan.padded_tokens),
+             plan.team(comm.rank(), comm.size())),
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
   if (record == Record::trace) {
@@ -61,12 +64,16 @@ void IntegerTransformer::append(std::span<const std::uint32_t> ids) {
 void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   const InferenceContext context = this->context();
   Batch batch{.first = length_, .size = ids.size(), .x = {}, .u = {}};
+  batch.shared = plan_.has_teams(comm_.size()) && batch.size >= least_shared_tokens && batch.first == cache_.known;
   infer(context, plan_.embedding, ids, batch);
   for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
     guard_.enter(block);
     record_residual(context, plan_.x_in, block, batch);
     infer(context, plan_.norm_1, block, batch);
     infer(context, plan_.qkv, block, batch, cache_);
+    if (batch.shared) {
+      share_keys(context, plan_.shared_heads, block, batch, cache_);
+    }
     infer(context, plan_.cache, cache_, block, batch);
     const std::vector<std::int16_t> y = infer(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
     infer(context, plan_.projection, y, block, batch);
@@ -86,12 +93,16 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   }
   if (record_ == Record::trace) {
     trace_.tokens.insert(trace_.tokens.end(), ids.begin(), ids.end());
+    trace_.shared.resize(length_);
+    trace_.shared.resize(length_ + batch.size, batch.shared ? Range{length_, length_ + batch.size} : Range{});
   }
   length_ += batch.size;
+  cache_.known = batch.shared ? length_ : cache_.known;
 }
 
 void IntegerTransformer::forget(std::size_t length) {
   length_ = std::min(length_, length);
+  cache_.known = std::min(cache_.known, length_);
   trace_.tokens.resize(std::min(trace_.tokens.size(), length_));
   guard_.forget();
 }

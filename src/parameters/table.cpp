@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "tensor/team.hpp"
+
 namespace tessera {
 namespace {
 
@@ -239,7 +241,14 @@ Range ParameterRow::held_rows(const ModelShape& shape, int rank, const Division&
   }
   const Dimension first = division.rows(rows, shape);
   const std::size_t stride = all_rows / first.length;  // rows of one entry
-  const Range entries = owned_rows(first, rank, division.ranks);
+  Range entries = owned_rows(first, rank, division.ranks);
+  const bool of_heads = rows == head_feature || rows == query || rows == key || rows == value;
+  const std::size_t heads_apart = first.chunk_count();
+  if (entries.size() == 0 && of_heads && heads_apart == shape.kv_heads() &&
+      (!shape.gpt2() || std::has_single_bit(shape.head_size()))) {
+    const std::size_t begin = team_of(heads_apart, rank, division.ranks).part << first.log_chunk;
+    entries = {begin, std::min(begin + first.chunk(), first.length)};
+  }
   const Range owned{entries.first * stride, entries.last * stride};
   if (rows != head_feature) {
     return owned;

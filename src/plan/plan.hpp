@@ -8,6 +8,7 @@
 #include "plan/declarations.hpp"
 #include "plan/hiding.hpp"
 #include "plan/key.hpp"
+#include "tensor/team.hpp"
 
 namespace tessera {
 
@@ -49,6 +50,7 @@ struct Plan {
   std::vector<Declaration> declarations;  // for people
   std::vector<DeclaredTensor> recorded;   // what inference records
   std::vector<DeclaredTensor> derived;    // what witness steps compute
+  std::size_t shared_heads = 0;           // heads that a team may infer together; 0: a head is one rank's
 
   std::vector<Shape> witness_shapes;       // of committed tensors, by TensorId
   std::vector<std::string> witness_names;  // by TensorId
@@ -66,6 +68,13 @@ struct Plan {
   OracleParameters state_oracle;
   std::optional<HidingPlan> hiding;  // under a hiding key
 
+  /// Who infers the heads that a rank takes part in: of more ranks than heads, a team.
+  [[nodiscard]] Team team(int rank, int ranks) const {
+    return has_teams(ranks) ? team_of(shared_heads, rank, ranks) : Team{0, rank, 1, 0};
+  }
+  [[nodiscard]] bool has_teams(int ranks) const {
+    return shared_heads > 0 && static_cast<std::size_t>(ranks) > shared_heads;
+  }
   /// Keys that its queries see: those before it and its rows.
   [[nodiscard]] std::size_t keys() const { return past + padded_tokens; }
   /// The tensor of the parameter oracle that a parameter is.

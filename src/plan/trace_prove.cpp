@@ -22,10 +22,7 @@ RecordedTensor allocate(const DeclaredTensor& declared, int rank, int ranks) {
   return tensor;
 }
 
-RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks, bool recording) {
-  if (recording && declared.ownership.deal == Deal::all) {
-    declared.ownership.deal = Deal::indices;
-  }
+RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks) {
   if (declared.bytes == sizeof(std::int64_t)) {
     return allocate<std::int64_t>(declared, rank, ranks);
   }
@@ -37,12 +34,30 @@ RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks, bool recor
                             : allocate<std::uint16_t>(declared, rank, ranks);
 }
 
+/// Which rank recorded which columns of a team's chunks: rows of the sequence, and those that nobody recorded.
+std::vector<ColumnsOf> columns_by_rank(const std::vector<Range>& shared, const Team& team, std::size_t columns) {
+  std::vector<ColumnsOf> parts;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const Range together = column < shared.size() ? shared[column] : Range{};
+    const int member = together.size() == 0 ? 0
+                                            : contiguous_owner(column - together.first, together.size(),
+                                                               static_cast<int>(team.size));
+    if (parts.empty() || parts.back().rank != team.first + member) {
+      parts.push_back({team.first + member, {column, column}});
+    }
+    parts.back().columns.last = column + 1;
+  }
+  return parts;
+}
+
 }  // namespace
 
 Trace::Trace(const Plan& plan, int rank, int ranks, bool recording)
     : prompt_length(plan.prompt_length), generated(plan.generated) {
-  for (const DeclaredTensor& declared : plan.recorded) {
-    tensors.push_back(allocate(declared, rank, ranks, recording && ranks > 1));
+  for (DeclaredTensor declared : plan.recorded) {
+    const bool of_heads = recording && ranks > 1 && declared.ownership.deal == Deal::all;
+    declared.ownership.deal = of_heads ? Deal::indices : declared.ownership.deal;
+    tensors.push_back(allocate(declared, of_heads ? plan.team(rank, ranks).first : rank, ranks));
   }
 }
 
@@ -55,11 +70,24 @@ void Trace::deal_chunks(const Plan& plan, Communicator& comm) {
             return;
           }
           const Shape& shape = tensor.shape();
-          tensor = redistribute(
-              tensor, ownership, [&](int rank) { return owned_chunks(shape, ownership, rank, comm.size()); }, comm);
+          const auto wanted = [&](int rank) { return owned_chunks(shape, ownership, rank, comm.size()); };
+          if (!plan.has_teams(comm.size())) {
+            tensor = redistribute(tensor, ownership, wanted, comm);
+            return;
+          }
+          std::vector<std::vector<ColumnsOf>> parts;  // by head
+          for (std::size_t head = 0; head < plan.shared_heads; ++head) {
+            const Team team = team_of(plan.shared_heads, contiguous_owner(head, plan.shared_heads, comm.size()), comm.size());
+            parts.push_back(columns_by_rank(shared, team, shape.dimensions().back().chunk()));
+          }
+          const auto parts_of = [&](std::size_t chunk) -> const std::vector<ColumnsOf>& {
+            return parts[shape.coordinate(chunk, ownership.dimension)];
+          };
+          tensor = assemble(tensor, ownership, wanted, parts_of, comm);
         },
         tensors[number]);
   }
+  shared.clear();
 }
 
 std::vector<std::uint32_t> Trace::generated_tokens() const {

@@ -34,6 +34,12 @@ struct InferenceContext {
   /// lengths that all know: a token's rows are few. Collective.
   template <class T>
   std::vector<T> gather(const Dimension& dimension, std::size_t row_size, std::vector<T> mine) const {
+    return gather_parts(
+        [&](int rank) { return owned_rows(dimension, rank, comm.size()).size() * row_size; }, std::move(mine));
+  }
+  /// The same of parts of any lengths, which all ranks know: one after the other. Collective.
+  template <class T, class Length>
+  std::vector<T> gather_parts(const Length& length_of, std::vector<T> mine) const {
     if (comm.size() == 1) {
       guard.agree(comm);
       return mine;
@@ -41,7 +47,7 @@ struct InferenceContext {
     mine.push_back(guard.violated() ? T{1} : T{0});
     std::vector<std::size_t> lengths;
     for (int rank = 0; rank < comm.size(); ++rank) {
-      lengths.push_back((owned_rows(dimension, rank, comm.size()).size() * row_size + 1) * sizeof(T));
+      lengths.push_back((length_of(rank) + 1) * sizeof(T));
     }
     const SharedBytes all = gather_bytes(std::as_bytes(std::span(mine)), lengths);
     std::vector<T> rows(all.size() / sizeof(T) - lengths.size());
@@ -58,8 +64,7 @@ struct InferenceContext {
     }
     return rows;
   }
-
- private:
+  /// Bytes of all ranks, of these lengths, one after the other. Collective.
   [[nodiscard]] SharedBytes gather_bytes(std::span<const std::byte> mine, std::span<const std::size_t> lengths) const;
 };
 
@@ -69,7 +74,11 @@ struct Batch {
   std::size_t size = 0;         // tokens
   std::vector<std::int32_t> x;  // residual stream (n_embd, size)
   std::vector<std::int16_t> u;  // layer-norm output (n_embd, size)
+  bool shared = false;          // among the ranks of a head's team, by tokens; else the first one infers the head
 };
+
+/// Some columns of (rows, columns) values as the right factor of products.
+ProductInput columns_of(std::span<const std::int16_t> values, std::size_t columns, Range some);
 
 inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);
 

@@ -40,6 +40,20 @@ SharedBytes InferenceContext::gather_bytes(std::span<const std::byte> mine,
   return all;
 }
 
+ProductInput columns_of(std::span<const std::int16_t> values, std::size_t columns, Range some) {
+  const std::size_t rows = values.size() / columns;
+  if (some.size() == columns) {
+    return {values, rows, columns};
+  }
+  std::vector<std::int16_t> taken;
+  taken.reserve(rows * some.size());
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto part = values.subspan(row * columns + some.first, some.size());
+    taken.insert(taken.end(), part.begin(), part.end());
+  }
+  return {taken, rows, some.size()};
+}
+
 void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
              std::size_t block, std::size_t first) {
   const Bias bias_of(context, linear, block);

@@ -47,4 +47,53 @@ ChunkedTensor<T> redistribute(const ChunkedTensor<T>& from, Ownership ownership,
   return result;
 }
 
+/// Columns, along the last dimension, that a rank has of some chunks.
+struct ColumnsOf {
+  int rank = 0;
+  Range columns;
+};
+
+/// The same where several ranks have columns of the same chunks, which are all of the last dimension:
+/// `parts_of(chunk)`, ascending. Collective.
+template <class T, class PartsOf>
+ChunkedTensor<T> assemble(const ChunkedTensor<T>& from, Ownership ownership, const ChunksOf& wanted,
+                          const PartsOf& parts_of, Communicator& comm) {
+  const Shape& shape = from.shape();
+  const std::size_t stride = shape.dimensions().back().chunk();
+  std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    MessageBytes& to = send[static_cast<std::size_t>(rank)];
+    for (const std::size_t chunk : wanted(rank)) {
+      for (const ColumnsOf& part : parts_of(chunk)) {
+        if (part.rank != comm.rank()) {
+          continue;
+        }
+        const auto values = from.chunk(chunk);
+        for (std::size_t row = 0; row < values.size(); row += stride) {
+          const auto bytes = std::as_bytes(values.subspan(row + part.columns.first, part.columns.size()));
+          to.insert(to.end(), bytes.begin(), bytes.end());
+        }
+      }
+    }
+  }
+  const std::vector<MessageBytes> received = comm.all_to_all_bytes(std::move(send));
+  std::vector<std::size_t> read(received.size());
+  ChunkedTensor<T> result = ChunkedTensor<T>::holding(shape, ownership, wanted(comm.rank()));
+  for (const std::size_t chunk : result.held()) {
+    const std::span<T> to = result.chunk(chunk);
+    for (const ColumnsOf& part : parts_of(chunk)) {
+      const MessageBytes& bytes = received[static_cast<std::size_t>(part.rank)];
+      std::size_t& at = read[static_cast<std::size_t>(part.rank)];
+      const std::size_t size = part.columns.size() * sizeof(T);
+      if (at + size * (to.size() / stride) > bytes.size()) {
+        throw std::runtime_error("redistribute: a rank sent too few columns");
+      }
+      for (std::size_t row = 0; row < to.size(); row += stride, at += size) {
+        std::memcpy(to.data() + row + part.columns.first, bytes.data() + at, size);
+      }
+    }
+  }
+  return result;
+}
+
 }  // namespace tessera

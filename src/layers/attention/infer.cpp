@@ -64,7 +64,7 @@ struct TileStep {
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
   void record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const;
   void value_products(const QueryTile& tile, Buffers& buffers) const;
-  void normalize(const QueryTile& tile, const Buffers& buffers, std::int16_t* y) const;
+  void normalize(const QueryTile& tile, const Buffers& buffers, Range tokens, std::int16_t* y) const;
 };
 
 /// A = q^T k, exact in float64: |A| <= m*2^30.
@@ -192,8 +192,8 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
   }
 }
 
-/// R = floor(2^46/D) and y = rshift(O*R, 46), |O*R| <= 2^61; `y` is the head's part (m, batch.size).
-void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int16_t* y) const {
+/// R = floor(2^46/D) and y = rshift(O*R, 46), |O*R| <= 2^61; `y` is the head's part (m, `tokens` of the batch).
+void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, Range tokens, std::int16_t* y) const {
   constexpr std::int64_t one = std::int64_t{1} << softmax_shift;
   const Bounds inverse_bounds = Bounds::unsigned_bits(softmax_shift - plan.kappa - 15);
   std::vector<std::int64_t> inverse(tile.rows);
@@ -210,7 +210,7 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
       const std::int64_t sum = total * inverse[row] + one / 2;
       const std::int64_t result = sum >> softmax_shift;
       context.guard.check("attention y", result, Bounds::signed_bits(16));
-      y[i * batch.size + (tile.first - batch.first) + row] = static_cast<std::int16_t>(result);
+      y[i * tokens.size() + (tile.first - batch.first - tokens.first) + row] = static_cast<std::int16_t>(result);
       if (context.recording()) {
         const std::size_t at = tile.first + row;
         row_of(tile, plan.value_sum, i)[at] = total;
@@ -221,6 +221,28 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, std::int
   }
 }
 
+/// y of all heads (features, batch.size) from what each member of their teams has, (features of the head, its tokens).
+std::vector<std::int16_t> gather_shared_heads(const InferenceContext& context, const AttentionPlan& attention,
+                                              const Batch& batch, std::vector<std::int16_t> mine) {
+  const int ranks = context.comm.size();
+  const std::size_t rows = attention.heads.group * attention.heads.size;
+  const auto tokens_of = [&](const Team& team) { return team.share({0, batch.size}, team.number); };
+  const auto team = [&](int rank) { return team_of(attention.heads.heads, rank, ranks); };
+  const std::vector<std::int16_t> all =
+      context.gather_parts([&](int rank) { return rows * tokens_of(team(rank)).size(); }, std::move(mine));
+  std::vector<std::int16_t> y(all.size());
+  auto from = all.begin();
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Team of_rank = team(rank);
+    const Range tokens = tokens_of(of_rank);
+    for (std::size_t row = 0; row < rows; ++row, from += static_cast<std::ptrdiff_t>(tokens.size())) {
+      std::copy_n(from, tokens.size(),
+                  y.begin() + static_cast<std::ptrdiff_t>((of_rank.part * rows + row) * batch.size + tokens.first));
+    }
+  }
+  return y;
+}
+
 }  // namespace
 
 std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
@@ -228,20 +250,22 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
                                 const Batch& batch) {
   const std::size_t group = attention.heads.group;
   const Dimension all_heads = Dimension::outer(attention.heads.heads);
-  const Range owned = context.owned(all_heads);
+  const Team& team = cache.team;
+  const Range owned = team.size > 1 ? Range{team.part, team.part + 1} : context.owned(all_heads);
   const Range heads{owned.first * group, owned.last * group};  // of queries
+  const Range tokens = cache.tokens(batch);
   std::vector<QueryTile> tiles;
   for (std::size_t head = heads.first; head < heads.last; ++head) {
-    const std::size_t end = batch.first + batch.size;
-    for (std::size_t first = batch.first; first < end;) {
+    const std::size_t end = batch.first + tokens.last;
+    for (std::size_t first = batch.first + tokens.first; first < end;) {
       const std::size_t next = std::min(end, (first / max_tile + 1) * max_tile);
       tiles.push_back({block, head, block * attention.heads.query_heads() + head, first, next - first, attention.past});
       first = next;
     }
   }
   const std::size_t m = attention.heads.size;
-  std::vector<std::int16_t> y(heads.size() * m * batch.size);
-  const std::size_t steps = heads.size() * m * batch.size * (attention.past + batch.first + batch.size);
+  std::vector<std::int16_t> y(heads.size() * m * tokens.size());
+  const std::size_t steps = heads.size() * m * tokens.size() * (attention.past + batch.first + tokens.last);
   const TileStep step{context, attention, exp_table, cache, batch};
 #pragma omp parallel if (steps > parallel_work)
   {
@@ -256,10 +280,13 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
         step.softmax_row(tile, row, buffers);
       }
       step.value_products(tile, buffers);
-      step.normalize(tile, buffers, y.data() + (tile.head - heads.first) * m * batch.size);
+      step.normalize(tile, buffers, tokens, y.data() + (tile.head - heads.first) * m * tokens.size());
     }
   }
-  return context.gather(all_heads, group * m * batch.size, std::move(y));
+  if (!batch.shared) {
+    return context.gather(all_heads, group * m * batch.size, std::move(y));
+  }
+  return gather_shared_heads(context, attention, batch, std::move(y));
 }
 
 }  // namespace tessera

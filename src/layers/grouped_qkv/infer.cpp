@@ -54,17 +54,16 @@ void rotate(const Rotary& rotary, std::span<std::int64_t> sums, std::size_t batc
   }
 }
 
-/// rshift of (rows, batch), recorded.
+/// rshift of (rows, n), of rows of the sequence from `first` on, recorded.
 void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Part& part,
-           std::span<const std::int64_t> sums, std::size_t block, const Batch& batch) {
-  const std::size_t n = batch.size;
+           std::span<const std::int64_t> sums, std::size_t block, std::size_t first, std::size_t n) {
 #pragma omp parallel for schedule(static) if (sums.size() > parallel_work)
   for (std::size_t row = part.rows.first; row < part.rows.last; ++row) {
     const std::int64_t* from = sums.data() + (row - part.rows.first) * n;
     std::int16_t* values = part.row(row);
     std::int64_t* remainders = nullptr;
     if (context.recording()) {
-      remainders = block_row((*context.trace)[qkv.remainder[part.number]], block, row) + batch.first;
+      remainders = block_row((*context.trace)[qkv.remainder[part.number]], block, row) + first;
     }
     Extent extent;
     for (std::size_t t = 0; t < n; ++t) {
@@ -77,7 +76,7 @@ void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Par
     }
     extent.check(context.guard, qkv_names[part.number], int16_bounds);
     if (remainders != nullptr) {
-      std::copy_n(values, n, block_row((*context.trace)[qkv.value[part.number]], block, row) + batch.first);
+      std::copy_n(values, n, block_row((*context.trace)[qkv.value[part.number]], block, row) + first);
     }
   }
 }
@@ -86,21 +85,26 @@ void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Par
 
 void infer(const InferenceContext& context, const GroupedQkvPlan& qkv, std::size_t block, const Batch& batch,
            QkvCache& cache) {
-  const ProductInput input(batch.u, batch.u.size() / batch.size, batch.size);
+  const Range tokens = cache.tokens(batch);
+  if (tokens.size() == 0) {
+    return;
+  }
+  const ProductInput input = columns_of(batch.u, batch.size, tokens);
   cache.q.resize(cache.queries.size() * batch.size);
-  const std::size_t cached = cache.block_offset(block) + cache.past + batch.first;
-  const std::array parts{Part{0, cache.queries, cache.q.data(), batch.size},
+  const std::size_t first = batch.first + tokens.first;
+  const std::size_t cached = cache.block_offset(block) + cache.past + first;
+  const std::array parts{Part{0, cache.queries, cache.q.data() + tokens.first, batch.size},
                          Part{1, cache.rows, cache.k.data() + cached, cache.capacity},
                          Part{2, cache.rows, cache.v.data() + cached, cache.capacity}};
   for (const Part& part : parts) {
     std::vector<std::int64_t> sums = accumulate(context, qkv, part, input, block);
     if (part.number < 2) {
       if (qkv.head_norm[part.number]) {
-        infer(context, *qkv.head_norm[part.number], block, part.rows, batch.first, batch.size, sums);
+        infer(context, *qkv.head_norm[part.number], block, part.rows, first, tokens.size(), sums);
       }
-      rotate(qkv.rotary, sums, batch.size, batch.first);
+      rotate(qkv.rotary, sums, tokens.size(), first);
     }
-    round(context, qkv, part, sums, block, batch);
+    round(context, qkv, part, sums, block, first, tokens.size());
   }
 }
 

@@ -5,6 +5,7 @@
 #include "layers/cache/cache.hpp"
 #include "base/range.hpp"
 #include "plan/builder.hpp"
+#include "tensor/team.hpp"
 
 namespace tessera {
 
@@ -45,14 +46,23 @@ struct QkvCache {
   std::size_t past = 0;            // positions before the first row
   std::vector<std::int16_t> q;     // (queries, batch)
   std::vector<std::int16_t> k, v;  // (block, rows, capacity)
+  Team team;                       // that shares the rows
+  std::size_t known = 0;           // rows of the sequence whose keys and values all of the team have
   QkvCache() = default;
-  QkvCache(Range queries, Range rows, std::size_t blocks, std::size_t past, std::size_t capacity);
+  QkvCache(Range queries, Range rows, std::size_t blocks, std::size_t past, std::size_t capacity,
+           const Team& team = {});
+  /// Tokens of the batch that this rank infers, from its first one on.
+  [[nodiscard]] Range tokens(const Batch& batch) const;
   /// k's or v's rows of one block.
   [[nodiscard]] std::size_t block_offset(std::size_t block) const { return block * rows.size() * capacity; }
 };
 
-/// q, k, v of a batch, from batch.u.
+/// q, k, v of this rank's tokens of a batch, from batch.u.
 void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch, QkvCache& cache);
+
+/// Of a batch that teams share: k and v of all its tokens to all of a team. `heads`: that are shared. Collective.
+void share_keys(const InferenceContext& context, std::size_t heads, std::size_t block, const Batch& batch,
+                QkvCache& cache);
 
 template <class S>
 std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers);
