@@ -224,8 +224,8 @@ void multiply_any(const std::int16_t* weights, std::size_t rows, const Digits& x
 
 std::size_t panel_rows() { return panel; }
 
-/// A vector of columns of pairs of rows: `from` (2 * pairs, columns), of which the first columns are taken, `to` (pairs,
-/// digits, a vector of columns, the pair's two rows).
+/// A vector of columns of pairs of rows: `from` (2 * pairs, columns), of which the first columns are taken, `to`
+/// (pairs, digits, a vector of columns, the pair's two rows).
 template <class T>
 void split_pairs(const T* from, std::size_t columns, std::size_t pairs, std::size_t digits, std::int16_t* to) {
   const Sums d;
@@ -244,9 +244,7 @@ void split_pairs(const T* from, std::size_t columns, std::size_t pairs, std::siz
   };
   const auto digit_of = [](S x) { return hn::ShiftRight<24>(hn::ShiftLeft<24>(x)); };
   // the digit is 256 less than the lowest byte where that is 128 and more
-  const auto rest_of = [&](S x) {
-    return hn::Add(hn::ShiftRight<8>(x), hn::And(hn::ShiftRight<7>(x), hn::Set(d, 1)));
-  };
+  const auto rest_of = [&](S x) { return hn::Add(hn::ShiftRight<8>(x), hn::And(hn::ShiftRight<7>(x), hn::Set(d, 1))); };
   for (std::size_t pair = 0; pair < pairs; ++pair, from += 2 * columns) {
     S a = load(from), b = load(from + columns);
     for (std::size_t digit = 0; digit + 1 < digits; ++digit) {

@@ -53,7 +53,8 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
 Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel nodes, Communicator& comm) {
   const unsigned log_columns = positions.log_indices();
   const Range leaves = columns_of_rank(log_columns, comm.rank(), comm.size());
-  Codeword codeword{leaf_values, log_columns, positions, {}, leaves.first, {}, log_group_of_columns(log_columns, comm.size())};
+  Codeword codeword{
+      leaf_values, log_columns, positions, {}, leaves.first, {}, log_group_of_columns(log_columns, comm.size())};
   if (comm.size() > 1) {
     nodes = to_columns(positions, nodes, leaves, comm);
   }

@@ -19,8 +19,8 @@ bool NodeTransform::pays(const ResidueShares& positions, std::size_t present, in
   const auto ranks = static_cast<std::size_t>(positions.ranks());
   const auto of_node = static_cast<std::size_t>(together);
   const bool powers = std::has_single_bit(ranks) && std::has_single_bit(of_node) && of_node > 1;
-  return powers && ranks == std::size_t{1} << positions.log_count() &&
-         positions.log_size() >= ceil_log2(of_node) && TransposedTransform::pays(positions, present) &&
+  return powers && ranks == std::size_t{1} << positions.log_count() && positions.log_size() >= ceil_log2(of_node) &&
+         TransposedTransform::pays(positions, present) &&
          sizeof(std::int16_t) * present * (ranks / of_node) < sizeof(F) << positions.log_indices();
 }
 
@@ -61,8 +61,8 @@ void NodeTransform::sums(const GatheredRows& gathered, std::span<std::byte> piec
       ntt(std::span(block).first(lanes << log_ranks_), log_ranks_, lanes, log_ranks_ - log_terms, lanes,
           {residue_, log_nodes_});
       for (std::size_t x = 0; x < ranks(); ++x) {  // at positions of residue residue_ + 2^log_nodes_ x
-        std::memcpy(pieces.data() + (bit_reverse(x, log_ranks_) * share + first) * slot_bytes,
-                    block.data() + x * lanes, lanes * sizeof(F));
+        std::memcpy(pieces.data() + (bit_reverse(x, log_ranks_) * share + first) * slot_bytes, block.data() + x * lanes,
+                    lanes * sizeof(F));
       }
     }
   }

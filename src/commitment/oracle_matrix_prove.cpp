@@ -58,8 +58,7 @@ GatheredRows OracleMatrix::gather(Range rows) const {
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
   gathered.chunk_start.reserve(chunks_.size());
   for_tensors([&](const auto& tensor, std::size_t) {
-    const std::size_t column_bytes =
-        chunk_rows(rows, tensor.shape().chunk_size()).size() * sizeof(tensor.chunk(0)[0]);
+    const std::size_t column_bytes = chunk_rows(rows, tensor.shape().chunk_size()).size() * sizeof(tensor.chunk(0)[0]);
     const std::size_t columns = columns_of(tensor.shape());
     for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
       std::size_t& end = next[static_cast<std::size_t>(owners_[gathered.chunk_start.size()]) + 1];

@@ -10,7 +10,7 @@ namespace tessera {
 struct Rates {
   int ranks_on_node = 1;
   int threads = 1;
-  Amounts seconds{};         // by Work, for one unit
+  Amounts seconds{};              // by Work, for one unit
   double call_seconds = 0;        // a collective call of a few bytes; 0 where one rank measured
   double byte_seconds = 0;        // a byte that another rank sends
   double shown_byte_seconds = 0;  // a byte that another rank writes where this one reads it

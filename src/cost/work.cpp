@@ -58,8 +58,7 @@ double heads_at_tiles(const Parts& parts) {
   const auto blocks = static_cast<double>(parts.plan().model.n_layer);
   const auto rows = static_cast<double>(parts.plan().padded_tokens);
   const auto keys = rows + static_cast<double>(parts.plan().past);
-  return parts.alone() ? 0
-                       : blocks * (bytes(attention.heads.query_heads(), rows) + bytes(attention.heads.heads, keys));
+  return parts.alone() ? 0 : blocks * (bytes(attention.heads.query_heads(), rows) + bytes(attention.heads.heads, keys));
 }
 
 PhaseCost inference(const Parts& parts, const Resident& memory) {
@@ -77,8 +76,8 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
       weights.blocks * (tokens - steps) + 2 * static_cast<double>(model.n_layer * model.head_size()) * heads * pairs;
   // a head's values are recorded where the head is, its scores where their tiles are
   const auto recorded = [&](const DeclaredTensor& tensor) {
-    return parts.held(tensor.shape, tensor.ownership.deal == Deal::all ? Ownership{tensor.ownership.dimension}
-                                                                       : tensor.ownership);
+    return parts.held(tensor.shape,
+                      tensor.ownership.deal == Deal::all ? Ownership{tensor.ownership.dimension} : tensor.ownership);
   };
   for (const DeclaredTensor& tensor : plan.recorded) {
     phase.work[std::size_t(Work::recorded_value)] += recorded(tensor);

@@ -129,8 +129,8 @@ struct ParameterRow {
   /// Who owns which chunk of it.
   [[nodiscard]] Ownership ownership() const;
   /// Rows of every block that `rank` keeps: those that it owns in the oracle, which are those that it
-  /// computes with. Where heads straddle chunks, those of its heads too: a few rows are then kept and computed twice. Of
-  /// a head's team every rank keeps the head's rows.
+  /// computes with. Where heads straddle chunks, those of its heads too: a few rows are then kept and computed twice.
+  /// Of a head's team every rank keeps the head's rows.
   [[nodiscard]] Range held_rows(const ModelShape& shape, int rank, const Division& division) const;
   /// What a checkpoint's values are divided by at import: sqrt(m) if folded.
   [[nodiscard]] double divisor(const ModelShape& shape) const;

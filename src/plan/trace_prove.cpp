@@ -39,9 +39,9 @@ std::vector<ColumnsOf> columns_by_rank(const std::vector<Range>& shared, const T
   std::vector<ColumnsOf> parts;
   for (std::size_t column = 0; column < columns; ++column) {
     const Range together = column < shared.size() ? shared[column] : Range{};
-    const int member = together.size() == 0 ? 0
-                                            : contiguous_owner(column - together.first, together.size(),
-                                                               static_cast<int>(team.size));
+    const int member = together.size() == 0
+                           ? 0
+                           : contiguous_owner(column - together.first, together.size(), static_cast<int>(team.size));
     if (parts.empty() || parts.back().rank != team.first + member) {
       parts.push_back({team.first + member, {column, column}});
     }
@@ -77,7 +77,8 @@ void Trace::deal_chunks(const Plan& plan, Communicator& comm) {
           }
           std::vector<std::vector<ColumnsOf>> parts;  // by head
           for (std::size_t head = 0; head < plan.shared_heads; ++head) {
-            const Team team = team_of(plan.shared_heads, contiguous_owner(head, plan.shared_heads, comm.size()), comm.size());
+            const Team team =
+                team_of(plan.shared_heads, contiguous_owner(head, plan.shared_heads, comm.size()), comm.size());
             parts.push_back(columns_by_rank(shared, team, shape.dimensions().back().chunk()));
           }
           const auto parts_of = [&](std::size_t chunk) -> const std::vector<ColumnsOf>& {

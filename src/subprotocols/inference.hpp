@@ -34,8 +34,8 @@ struct InferenceContext {
   /// lengths that all know: a token's rows are few. Collective.
   template <class T>
   std::vector<T> gather(const Dimension& dimension, std::size_t row_size, std::vector<T> mine) const {
-    return gather_parts(
-        [&](int rank) { return owned_rows(dimension, rank, comm.size()).size() * row_size; }, std::move(mine));
+    return gather_parts([&](int rank) { return owned_rows(dimension, rank, comm.size()).size() * row_size; },
+                        std::move(mine));
   }
   /// The same of parts of any lengths, which all ranks know: one after the other. Collective.
   template <class T, class Length>

@@ -155,7 +155,7 @@ TEST_P(InferenceCases, one_pass_equals_cached) {
 
 TEST_P(InferenceCases, ranks_hold_parts_of_one_trace) {
   const Trace whole = run_inference(integers_, plan_, prompt_, self_);
-  for (const int ranks : {2, 3, 4}) {
+  for (const int ranks : {2, 3, 4, 7, 13}) {  // teams beyond the heads
     run_ranks(ranks, [&](Communicator& comm) {
       omp_set_num_threads(1);
       const Model share = part_of(model_, comm.rank(), comm.size());

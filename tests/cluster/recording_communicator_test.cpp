@@ -162,8 +162,7 @@ TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
         (void)comm.all_gather_known(std::vector(1, static_cast<std::byte>(value(6))), std::vector<std::size_t>(2, 1));
         (void)comm.gather_shared(std::vector(1, static_cast<std::byte>(value(7))));
         (void)comm.exchange_together(
-            1, [&](std::span<std::byte> pieces) { pieces[0] = static_cast<std::byte>(value(8)); },
-            [](auto) {});
+            1, [&](std::span<std::byte> pieces) { pieces[0] = static_cast<std::byte>(value(8)); }, [](auto) {});
         counted.end();
         counted.end();
         return comm.take_record();

@@ -83,7 +83,8 @@ TEST(Rates, time_is_work_and_communication) {
 TEST(Rates, of_one_rank_take_communication_from_several) {
   const MachineRates machine{
       "",
-      {{.ranks_on_node = 1, .threads = 1}, {.ranks_on_node = 4, .threads = 1, .call_seconds = 6, .byte_seconds = 7, .shown_byte_seconds = 8}}};
+      {{.ranks_on_node = 1, .threads = 1},
+       {.ranks_on_node = 4, .threads = 1, .call_seconds = 6, .byte_seconds = 7, .shown_byte_seconds = 8}}};
   const Rates one = rates_for(machine, 1, 1).value();
   EXPECT_EQ(one.ranks_on_node, 1);
   EXPECT_EQ(one.call_seconds, 3);  // of one of the two steps among four

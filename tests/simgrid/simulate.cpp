@@ -106,8 +106,7 @@ class TimedCommunicator final : public Communicator {
     };
     auto keeper = timed([&] {
       return comm_.exchange_together(
-          piece_bytes, [&](auto pieces) { working(write, pieces); },
-          [&](auto pieces) { working(read, pieces); });
+          piece_bytes, [&](auto pieces) { working(write, pieces); }, [&](auto pieces) { working(read, pieces); });
     });
     scopes_[open_].calls.back() -= apart;
     return keeper;

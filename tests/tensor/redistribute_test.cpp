@@ -6,6 +6,7 @@
 
 #include "cluster/thread_communicator.hpp"
 #include "tensor/contract.hpp"
+#include "tensor/team.hpp"
 
 namespace tessera::test {
 namespace {
@@ -44,6 +45,55 @@ TEST(Redistribute, chunks_get_to_their_new_owners) {
       expect_filled(by_tile);
     });
   }
+}
+
+/// Every rank is in one team, its owner first, and members have all columns once.
+TEST(Team, ranks_beyond_the_parts_join_the_owner_before_them) {
+  for (const std::size_t count : {1, 3, 12}) {
+    for (int ranks = static_cast<int>(count) + 1; ranks < 70; ++ranks) {
+      std::size_t last = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Team team = team_of(count, rank, ranks);
+        EXPECT_EQ(contiguous_owner(team.part, count, ranks), team.first);
+        EXPECT_EQ(team.first + static_cast<int>(team.number), rank);
+        EXPECT_LT(team.number, team.size);
+        EXPECT_EQ(team.share({5, 25}, team.number).first, team.number == 0 ? 5 : last);
+        last = team.share({5, 25}, team.number).last;
+        if (team.number + 1 == team.size) {
+          EXPECT_EQ(last, 25U);
+        }
+      }
+    }
+  }
+}
+
+TEST(Redistribute, columns_of_a_team_become_whole_chunks) {
+  constexpr int ranks = 7;
+  const Shape shape({Dimension::outer(2), Dimension::outer(3), Dimension::whole(4), Dimension::whole(8)});
+  run_ranks(ranks, [&](Communicator& comm) {
+    const Team mine = team_of(3, comm.rank(), ranks);
+    ChunkedTensor<std::int32_t> parts(shape, Ownership{1}, mine.first, ranks);
+    fill(parts);
+    const Range own = mine.share({0, 8}, mine.number);
+    for (const std::size_t chunk : parts.held()) {  // wrong where others are to be asked
+      for (std::size_t i = 0; i < shape.chunk_size(); ++i) {
+        parts.chunk(chunk)[i] += own.contains(i % 8) ? 0 : -1;
+      }
+    }
+    const Ownership all{1, Deal::all};
+    const auto parts_of = [&](std::size_t chunk) {
+      const Team team = team_of(3, contiguous_owner(shape.coordinate(chunk, 1), 3, ranks), ranks);
+      std::vector<ColumnsOf> columns;
+      for (std::size_t member = 0; member < team.size; ++member) {
+        columns.push_back({team.first + static_cast<int>(member), team.share({0, 8}, member)});
+      }
+      return columns;
+    };
+    const auto whole = assemble(
+        parts, all, [&](int rank) { return owned_chunks(shape, all, rank, ranks); }, parts_of, comm);
+    EXPECT_EQ(whole.held(), owned_chunks(shape, all, comm.rank(), ranks));
+    expect_filled(whole);
+  });
 }
 
 TEST(Redistribute, what_several_ranks_hold_counts_once) {

@@ -112,7 +112,8 @@ TensorPoint prove_masking(ProverContext& context, const AttentionPlan& attention
   const auto scope = context.transcript.scope("mask");
   const Shape& scores = attention.scores;
   const Witness& witness = context.witness;
-  const PaddedHeads heads(attention, witness[attention.q], witness[attention.k], witness[attention.score], context.comm);
+  const PaddedHeads heads(attention, witness[attention.q], witness[attention.k], witness[attention.score],
+                          context.comm);
   const std::vector<ChunkedFactor> factors{CausalMask{scores, attention.past}, heads.score_product()};
   const ProvenSumcheck sumcheck =
       prove_chunked_sumcheck(context.transcript, round_kernel(ProductRelation{}), scores, heads.tiles(), factors,

@@ -56,8 +56,8 @@ void fill(const TileInputs& inputs, const Tile& tile) {
   widen(k, places, keys, right);
   multiply_real(Transpose::left, queries.size(), keys.size(), places, {left.data(), queries.size()},
                 {right.data(), keys.size()}, products);
-  const auto maxima = inputs.maxima.chunk(plan.rows.chunk_at(
-      std::array{coordinate(0), coordinate(1), coordinate(2), std::size_t{0}}));
+  const auto maxima =
+      inputs.maxima.chunk(plan.rows.chunk_at(std::array{coordinate(0), coordinate(1), coordinate(2), std::size_t{0}}));
   for (std::size_t query = queries.first; query < queries.last; ++query) {
     const double* row = products.data() + (query - queries.first) * keys.size();
     const std::size_t at = (query - queries.first) * side;

@@ -48,8 +48,8 @@ void share_keys(const InferenceContext& context, std::size_t heads, std::size_t 
   }
   const SharedBytes all = context.gather_bytes(std::as_bytes(std::span(values)), lengths);
   const auto before = lengths.begin() + cache.team.first;
-  const auto* from = reinterpret_cast<const std::int16_t*>(
-      all.data() + std::accumulate(lengths.begin(), before, std::size_t{0}));
+  const auto* from =
+      reinterpret_cast<const std::int16_t*>(all.data() + std::accumulate(lengths.begin(), before, std::size_t{0}));
   for (std::size_t member = 0; member < cache.team.size; ++member) {
     const Range tokens = cache.team.share({0, batch.size}, member);
     for (std::vector<std::int16_t>* of : {&cache.k, &cache.v}) {

@@ -18,7 +18,8 @@ void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t bloc
     std::size_t stride;
   };
   const std::array places{Place{cache.q.data() + tokens.first, batch.size},
-                          Place{cache.k.data() + cached, cache.capacity}, Place{cache.v.data() + cached, cache.capacity}};
+                          Place{cache.k.data() + cached, cache.capacity},
+                          Place{cache.v.data() + cached, cache.capacity}};
   for (std::size_t i = 0; i < 3; ++i) {
     project(context, {qkv_names[i], qkv.weight[i], qkv.bias[i], qkv.shift[i], qkv.bias_shift[i]}, input,
             {cache.rows, places[i].values, places[i].stride, kept, qkv.value[i], qkv.remainder[i]}, block,
