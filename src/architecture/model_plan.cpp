@@ -171,17 +171,7 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
                                          model.n_vocab, output_of(norm_final).u});
   declare_embedding(builder);
   builder.finish_tables();
-  const auto by_head = [&](const Dimension& dimension) { return dimension.chunk_count() == heads().heads; };
-  const bool whole = heads().whole() && std::ranges::all_of(std::array{wq, wk, wv}, [&](ParameterId id) {
-                       return by_head(axis_dimensions(parameter_row(model, id).rows, model).front());
-                     });
-  shared_heads = whole && std::ranges::all_of(recorded,
-                                              [&](const DeclaredTensor& tensor) {
-                                                return tensor.ownership.deal != Deal::all ||
-                                                       by_head(tensor.shape.dimensions()[tensor.ownership.dimension]);
-                                              })
-                     ? heads().heads
-                     : 0;
+  shared_heads = tessera::shared_heads(model);
   pack_model(model, shapes.state);
   if (key.hiding_proofs > 0) {
     hide(key);

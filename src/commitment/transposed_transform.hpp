@@ -63,8 +63,4 @@ class TransposedTransform {
   RawVector<F> values_;
 };
 
-/// Slots of TransposedTransform::rows_at_once values for the j of `part`, ascending, to where a transform of length
-/// 2^log_length has its coefficients.
-void place_sums(std::span<const std::byte> sums, Range part, unsigned log_length, F* values);
-
 }  // namespace tessera

@@ -33,6 +33,15 @@ constexpr std::uint8_t type_number() {
                                             : 3;
 }
 
+/// Slots for the j of `part`, ascending, to where a transform of length 2^log_length has its coefficients.
+void place_sums(std::span<const std::byte> sums, Range part, unsigned log_length, F* values) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t j = part.first; j < part.last; ++j) {
+    std::memcpy(static_cast<void*>(values + bit_reverse(j, log_length) * TransposedTransform::rows_at_once),
+                sums.data() + (j - part.first) * slot_bytes, slot_bytes);
+  }
+}
+
 }  // namespace
 
 TransposedTransform::TransposedTransform(const OracleMatrix& matrix, const ResidueShares& positions, Communicator& comm)
@@ -129,14 +138,6 @@ void TransposedTransform::place(const MessageBytes& message, Range part) {
   for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
     place_sums(std::span(message).subspan(i * size, size), part, positions_.log_size(),
                values_.data() + i * length() * rows_at_once);
-  }
-}
-
-void place_sums(std::span<const std::byte> sums, Range part, unsigned log_length, F* values) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t j = part.first; j < part.last; ++j) {
-    std::memcpy(static_cast<void*>(values + bit_reverse(j, log_length) * TransposedTransform::rows_at_once),
-                sums.data() + (j - part.first) * slot_bytes, slot_bytes);
   }
 }
 

@@ -122,12 +122,13 @@ void measure(const Reference& reference, Communicator& comm, std::vector<Sample>
 
 /// Of a byte that ranks show each other: copied there from a rank's cache, and from there into another one's.
 void measure_exchange(Communicator& comm, Rates& rates) {
-  constexpr std::size_t shown = std::size_t{1} << 23, block = std::size_t{1} << 17;
+  constexpr std::size_t shown = std::size_t{1} << 23;
   constexpr int calls = 8;
   const auto together = static_cast<std::size_t>(comm.ranks_together());
   if (together == 1) {
     return;
   }
+  const std::size_t block = std::min(std::size_t{1} << 17, shown / together);
   const std::size_t piece_bytes = shown / together / block * block;
   std::vector<std::byte> from(block, std::byte{1}), to(block);
   const auto write = [&](std::span<std::byte> pieces) {

@@ -61,6 +61,32 @@ double heads_at_tiles(const Parts& parts) {
   return parts.alone() ? 0 : blocks * (bytes(attention.heads.query_heads(), rows) + bytes(attention.heads.heads, keys));
 }
 
+/// Tokens that teams share, and among how many ranks the smallest ones; none: 0 and 1.
+struct Sharing {
+  double tokens = 0, ranks = 1;
+  /// Of work on all `of` tokens, a rank's.
+  [[nodiscard]] double part(double of) const { return (of - tokens + tokens / ranks) / of; }
+};
+
+Sharing sharing(const Parts& parts) {
+  const ModelPlan& plan = parts.plan();
+  if (!plan.has_teams(parts.job().ranks)) {
+    return {};
+  }
+  const double ranks = parts.job().ranks;
+  return {static_cast<double>(plan.prompt_length), std::floor(ranks / static_cast<double>(plan.shared_heads))};
+}
+
+/// Weights of q, k and v on a rank.
+double head_weights(const Parts& parts) {
+  double weights = 0;
+  const std::vector<ParameterRow> table = parameter_table(parts.plan().model);
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    weights += table[i].id == wq || table[i].id == wk || table[i].id == wv ? parts.parameter(i) : 0;
+  }
+  return weights;
+}
+
 PhaseCost inference(const Parts& parts, const Resident& memory) {
   const ModelPlan& plan = parts.plan();
   const ModelShape& model = plan.model;
@@ -72,12 +98,18 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   const double heads = parts.share(plan.shapes.block_row, {1}) * static_cast<double>(model.n_head);
   const double pairs = tokens * (static_cast<double>(plan.past) + tokens / 2);
   phase.work[std::size_t(Work::step_weight)] = weights.blocks * steps + weights.logits * generated;
+  const Sharing shared = sharing(parts);
+  // of a team the last rank's queries see most keys
+  const double pairs_apart = pairs - shared.tokens * (static_cast<double>(plan.past) + shared.tokens / 2) +
+                             shared.tokens / shared.ranks * (static_cast<double>(plan.past) + shared.tokens);
   phase.work[std::size_t(Work::batch_product)] =
-      weights.blocks * (tokens - steps) + 2 * static_cast<double>(model.n_layer * model.head_size()) * heads * pairs;
-  // a head's values are recorded where the head is, its scores where their tiles are
+      weights.blocks * (tokens - steps) - head_weights(parts) * shared.tokens * (1 - 1 / shared.ranks) +
+      2 * static_cast<double>(model.n_layer * model.head_size()) * heads * (shared.tokens > 0 ? pairs_apart : pairs);
+  // a head's values are recorded where the head is inferred, its scores where their tiles are
   const auto recorded = [&](const DeclaredTensor& tensor) {
-    return parts.held(tensor.shape,
-                      tensor.ownership.deal == Deal::all ? Ownership{tensor.ownership.dimension} : tensor.ownership);
+    return tensor.ownership.deal == Deal::all
+               ? parts.held(tensor.shape, Ownership{tensor.ownership.dimension}) * shared.part(tokens)
+               : parts.held(tensor.shape, tensor.ownership);
   };
   for (const DeclaredTensor& tensor : plan.recorded) {
     phase.work[std::size_t(Work::recorded_value)] += recorded(tensor);
@@ -98,7 +130,10 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   // then they go to who proves them; scores are computed again
   for (const DeclaredTensor& tensor : plan.recorded) {
     if (tensor.ownership.deal == Deal::all) {
-      phase.bytes += tensor.bytes * std::max(0.0, recorded(tensor) - parts.held(tensor.shape, tensor.ownership));
+      const double proven = parts.held(tensor.shape, tensor.ownership);
+      // of a team's columns few are a rank's own
+      phase.bytes += tensor.bytes * (shared.tokens > 0 ? std::max(recorded(tensor), proven)
+                                                       : std::max(0.0, recorded(tensor) - proven));
       phase.calls += parts.alone() ? 0 : 1;
     }
   }
@@ -108,6 +143,11 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
         parts.held(scores.shape, scores.ownership) * static_cast<double>(model.head_size());
     phase.bytes += heads_at_tiles(parts);
     phase.calls += 3;
+  }
+  if (shared.tokens > 0) {  // keys and values of teams, block by block
+    const auto keys = static_cast<double>(model.key_features());
+    gather_shared(parts, 2 * sizeof(std::int16_t) * layers * keys * shared.tokens, phase);
+    phase.calls += layers * std::ceil(shared.tokens / 512);
   }
   // float64 copies of a batch, and of keys and values
   const double batch = std::min(tokens, 512.0);

@@ -213,6 +213,14 @@ bool Division::same(const Division& other, const ModelShape& shape) const {
          });
 }
 
+std::size_t shared_heads(const ModelShape& shape) {
+  const bool padded = shape.gpt2() && !std::has_single_bit(shape.head_size());  // HeadLayout::whole()
+  const bool apart = std::ranges::all_of(std::array{wq, wk, wv}, [&](ParameterId id) {
+    return axis_dimensions(parameter_row(shape, id).rows, shape).front().chunk_count() == shape.kv_heads();
+  });
+  return apart && !padded ? shape.kv_heads() : 0;
+}
+
 ParameterExtents ParameterRow::extents(const ModelShape& shape) const {
   return {per_block ? shape.n_layer : 1, axis_length(rows, shape), axis_length(columns, shape)};
 }
@@ -243,10 +251,8 @@ Range ParameterRow::held_rows(const ModelShape& shape, int rank, const Division&
   const std::size_t stride = all_rows / first.length;  // rows of one entry
   Range entries = owned_rows(first, rank, division.ranks);
   const bool of_heads = rows == head_feature || rows == query || rows == key || rows == value;
-  const std::size_t heads_apart = first.chunk_count();
-  if (entries.size() == 0 && of_heads && heads_apart == shape.kv_heads() &&
-      (!shape.gpt2() || std::has_single_bit(shape.head_size()))) {
-    const std::size_t begin = team_of(heads_apart, rank, division.ranks).part << first.log_chunk;
+  if (const std::size_t heads = shared_heads(shape); entries.size() == 0 && of_heads && heads > 0) {
+    const std::size_t begin = team_of(heads, rank, division.ranks).part << first.log_chunk;
     entries = {begin, std::min(begin + first.chunk(), first.length)};
   }
   const Range owned{entries.first * stride, entries.last * stride};

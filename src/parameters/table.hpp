@@ -86,6 +86,10 @@ struct Division {
   [[nodiscard]] bool same(const Division& other, const ModelShape& shape) const;
 };
 
+/// Heads (of keys and values) where each has chunks of its own in q, k and v and in what makes them, so that a Team may
+/// infer one; 0 where heads straddle chunks.
+std::size_t shared_heads(const ModelShape& shape);
+
 /// Extents of one parameter tensor: blocks is 1 where there is no block dimension, columns 1 where there is no `in`.
 struct ParameterExtents {
   std::size_t blocks = 0, rows = 0, columns = 0;
