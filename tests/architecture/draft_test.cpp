@@ -39,12 +39,13 @@ TEST(Draft, guesses_more_while_they_are_right) {
   EXPECT_EQ(draft.next(ids, 100).size(), 1U);
 }
 
-/// The model's trace whatever is guessed, on one rank and on three.
+/// The model's trace whatever is guessed, on one rank, on three, and on more than there are heads.
 class Guesses : public ::testing::Test {
  protected:
-  void expect_same_trace(const IntegerModel& integers, const std::function<Tokens(std::size_t next)>& guess) {
-    const ModelPlan plan = ModelPlan::of(integers.key, prompt_.size(), generate);
-    for (const int ranks : {1, 3}) {
+  void expect_same_trace(const IntegerModel& integers, const std::function<Tokens(std::size_t next)>& guess,
+                         std::size_t count = generate) {
+    const ModelPlan plan = ModelPlan::of(integers.key, prompt_.size(), count);
+    for (const int ranks : {1, 3, 7}) {
       run_ranks(ranks, [&](Communicator& comm) {
         const auto run = [&](const Generation& generation) {
           return run_inference(integers, plan, prompt_, comm, {}, {}, generation);
@@ -100,6 +101,27 @@ TEST_F(Guesses, right_ones_count_and_wrong_ones_leave_no_trace) {
   EXPECT_EQ(passes_, (std::vector<std::size_t>{1, 3, 5, 7, 9}));
   expect_same_trace(integers, [&](std::size_t next) { return Tokens(4, trace.tokens[next] ^ 1U); });
   EXPECT_EQ(passes_.size(), generate);
+}
+
+/// Rows of right guesses are shared by a team like the prompt's, those of wrong ones are nobody's: of eight guesses
+/// another number is right each time.
+TEST_F(Guesses, teams_share_rows_that_are_right) {
+  const Model model = generator_.make({2, 32, 2, 128, 300, 64});
+  const IntegerModel integers = integer_model(model);
+  constexpr std::size_t count = 30, guesses = 8;
+  ASSERT_TRUE(ModelPlan::of(integers.key, prompt_.size(), count).has_teams(7));
+  SelfCommunicator self;
+  const Trace trace = infer(integers, prompt_, count, self);
+  for (const std::size_t seed : {0, 1, 2, 3}) {
+    const auto guess = [&](std::size_t next) {
+      Tokens ids(guesses, 0);
+      for (std::size_t i = 0; i < guesses && next + i < trace.tokens.size(); ++i) {
+        ids[i] = trace.tokens[next + i] ^ (i >= (next * 7 + seed) % 6 ? 1U : 0U);
+      }
+      return ids;
+    };
+    expect_same_trace(integers, guess, count);
+  }
 }
 
 /// A guess whose row leaves the range is no reason to stop.
