@@ -11,6 +11,7 @@
 #include <utility>
 #include "cluster/least_shared.hpp"
 #include "cluster/mpi_communicator.hpp"
+#include "cluster/mpi_node_board.hpp"
 #include "cluster/mpi_node_memory.hpp"
 
 namespace tessera {
@@ -19,13 +20,28 @@ namespace {
 /// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
 constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
 
-/// Sum in E: exact, so the order in which MPI combines does not matter.
-void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
-  const auto* const from = static_cast<const E*>(in);
-  auto* const into = static_cast<E*>(in_out);
-  for (int i = 0; i < *length; ++i) {
-    into[i] += from[i];
+/// Of values that lie where others wrote them. Exact, so the order in which they are combined does not matter.
+template <class T, class Add>
+void combine(std::byte* into, const std::byte* from, std::size_t count, Add add) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T sum, value;
+    std::memcpy(static_cast<void*>(&sum), into + i * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void*>(&value), from + i * sizeof(T), sizeof(T));
+    sum = add(sum, value);
+    std::memcpy(into + i * sizeof(T), &sum, sizeof(T));
   }
+}
+void add_elements(std::byte* into, const std::byte* from, std::size_t count) {
+  combine<E>(into, from, count, [](E a, E b) { return a + b; });
+}
+void add_wrapping(std::byte* into, const std::byte* from, std::size_t count) {
+  combine<std::uint64_t>(into, from, count, std::plus{});
+}
+void take_larger(std::byte* into, const std::byte* from, std::size_t count) {
+  combine<std::int64_t>(into, from, count, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+}
+void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
+  add_elements(static_cast<std::byte*>(in_out), static_cast<const std::byte*>(in), static_cast<std::size_t>(*length));
 }
 
 /// Calls piece(offset, count) for stretches of at most `limit` of `total`.
@@ -61,10 +77,22 @@ struct MpiCommunicator::State {
   int size = 1;
   std::size_t piece_bytes = default_piece_bytes;
   std::unique_ptr<NodeMemory> node_memory;
+  std::unique_ptr<NodeBoard> board;
   int together = 0;  // 0: not yet known
 
+  void find_nodes(std::optional<int> ranks_on_node = std::nullopt) {
+    board.reset();  // refers to the nodes
+    node_memory = std::make_unique<NodeMemory>(comm, ranks_on_node);
+    board = NodeBoard::make(comm, node_memory->node());
+  }
+  [[nodiscard]] bool on_board(std::size_t bytes) const { return board != nullptr && bytes <= piece_bytes; }
+
   template <class T>
-  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
+  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op, NodeBoard::Combine combine) const {
+    if (!values.empty() && on_board(values.size_bytes()) && NodeBoard::holds_sum(values.size_bytes())) {
+      board->reduce(std::as_writable_bytes(values), values.size(), combine, type, op);
+      return;
+    }
     for_each_piece(values.size(), std::max<std::size_t>(1, piece_bytes / sizeof(T)),
                    [&](std::size_t offset, int count) {
                      MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
@@ -74,7 +102,12 @@ struct MpiCommunicator::State {
   [[nodiscard]] std::vector<std::size_t> gather_begins(std::size_t mine) const {
     const std::uint64_t length = mine;
     std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
-    MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
+    if (const auto begins = begins_of<std::size_t>(std::vector(lengths.size(), sizeof(length)));
+        on_board(begins.back()) && NodeBoard::holds(begins)) {
+      board->gather(std::as_bytes(std::span(&length, 1)), begins, std::as_writable_bytes(std::span(lengths)));
+    } else {
+      MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
+    }
     return begins_of<std::uint64_t>(lengths);
   }
   template <class T>
@@ -87,6 +120,10 @@ struct MpiCommunicator::State {
   }
   [[nodiscard]] MessageBytes gather(std::span<const std::byte> mine, std::span<const std::size_t> begins) const {
     MessageBytes all(begins.back());
+    if (on_board(all.size()) && NodeBoard::holds(begins)) {
+      board->gather(mine, begins, all);
+      return all;
+    }
     if (all.size() <= piece_bytes) {
       std::vector<int> counts;
       for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
@@ -138,13 +175,14 @@ MpiCommunicator::MpiCommunicator(std::unique_ptr<State> state) : state_(std::mov
   MPI_Type_contiguous(2, MPI_UINT64_T, &state_->extension);
   MPI_Type_commit(&state_->extension);
   MPI_Op_create(add_extension, 1, &state_->extension_sum);
-  state_->node_memory = std::make_unique<NodeMemory>(state_->comm);
+  state_->find_nodes();
   if (state_->together == 0) {
     state_->together = state_->node_memory->ranks_together();
   }
 }
 
 MpiCommunicator::~MpiCommunicator() {
+  state_->board.reset();
   state_->node_memory.reset();
   MPI_Op_free(&state_->extension_sum);
   MPI_Type_free(&state_->extension);
@@ -159,16 +197,16 @@ void MpiCommunicator::barrier() { MPI_Barrier(state_->comm); }
 void MpiCommunicator::set_piece_bytes(std::size_t bytes) { state_->piece_bytes = bytes; }
 
 void MpiCommunicator::all_reduce_sum(std::span<E> values) {
-  state_->all_reduce(values, state_->extension, state_->extension_sum);
+  state_->all_reduce(values, state_->extension, state_->extension_sum, add_elements);
 }
 
 void MpiCommunicator::all_reduce_sum(std::span<std::int64_t> values) {
   // unsigned: wraps by definition
-  state_->all_reduce(values, MPI_UINT64_T, MPI_SUM);
+  state_->all_reduce(values, MPI_UINT64_T, MPI_SUM, add_wrapping);
 }
 
 void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
-  state_->all_reduce(values, MPI_INT64_T, MPI_MAX);
+  state_->all_reduce(values, MPI_INT64_T, MPI_MAX, take_larger);
 }
 
 MessageBytes MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
@@ -192,8 +230,10 @@ SharedBytes MpiCommunicator::gather_shared(std::span<const std::byte> mine) {
   return SharedBytes::of(state_->gather(mine, begins), mine.size());
 }
 
+void MpiCommunicator::wait_for_messages_alone() { state_->board.reset(); }
+
 void MpiCommunicator::set_ranks_on_node(int ranks) {
-  state_->node_memory = std::make_unique<NodeMemory>(state_->comm, ranks);
+  state_->find_nodes(ranks);
   state_->together = state_->node_memory->ranks_together();
 }
 

@@ -29,6 +29,8 @@ class MpiCommunicator final : public Communicator {
 
   /// Largest number of bytes in one MPI call; lowered by tests.
   void set_piece_bytes(std::size_t bytes);
+  /// For ranks that take turns in one process: none waits in memory for what another one writes there.
+  void wait_for_messages_alone();
   /// Tests: so many consecutive ranks share memory, whatever machine they are on. Collective.
   void set_ranks_on_node(int ranks);
   /// The same ranks under other numbers, without those that have none: `number` is this rank's, nothing for none. Null

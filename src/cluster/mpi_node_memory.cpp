@@ -1,68 +1,11 @@
 #include "cluster/mpi_node_memory.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <random>
-#include <string>
+
+#include "cluster/mpi_node_mapping.hpp"
 
 namespace tessera {
-namespace {
-
-constexpr std::size_t page = std::size_t{1} << 21;
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-bool all_agree(bool mine, MPI_Comm comm) {
-  int all = mine ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
-  return all != 0;
-}
-
-/// Where the first rank of a node has its file, and what stands at its end: a process of another container may have the
-/// same number.
-struct Offer {
-  std::int64_t process = 0, descriptor = -1;
-  std::array<std::uint64_t, 2> token{};
-};
-
-}  // namespace
-
-struct NodeMemory::Mapping {
-  std::byte* data = nullptr;
-  std::size_t bytes = 0;
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    if (data != nullptr) {
-      munmap(data, bytes);
-    }
-  }
-  [[nodiscard]] bool map(int descriptor, std::size_t size) {
-    void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (mapped == MAP_FAILED) {
-      return false;
-    }
-    data = static_cast<std::byte*>(mapped);
-    bytes = size;
-    return true;
-  }
-};
 
 NodeMemory::NodeMemory(MPI_Comm comm, std::optional<int> ranks_on_node) : comm_(comm), rank_(rank_in(comm)) {
   if (size_of(comm) == 1) {
@@ -95,45 +38,13 @@ NodeMemory::~NodeMemory() {
   }
 }
 
-std::shared_ptr<NodeMemory::Mapping> NodeMemory::make(std::size_t bytes) const {
-  auto mapping = std::make_shared<Mapping>();
-  const std::size_t size = (bytes + sizeof(Offer) + page - 1) / page * page;
-  const bool first = rank_in(node_) == 0;
-  int descriptor = -1;
-  bool ok = true;
-  Offer offer;
-  if (first) {
-    std::random_device random;
-    offer = {getpid(), -1, {(std::uint64_t{random()} << 32) | random(), (std::uint64_t{random()} << 32) | random()}};
-    descriptor = memfd_create("tessera", MFD_CLOEXEC);
-    ok = descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(size)) == 0 && mapping->map(descriptor, size);
-    if (ok) {
-      offer.descriptor = descriptor;
-      std::memcpy(mapping->data + size - sizeof(Offer), &offer, sizeof(Offer));
-    }
-  }
-  MPI_Bcast(&offer, sizeof(Offer), MPI_BYTE, 0, node_);
-  if (!first) {
-    const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.descriptor);
-    descriptor = offer.descriptor < 0 ? -1 : open(path.c_str(), O_RDWR | O_CLOEXEC);
-    ok = descriptor >= 0 && lseek(descriptor, 0, SEEK_END) == static_cast<off_t>(size) &&
-         mapping->map(descriptor, size) &&
-         std::memcmp(mapping->data + size - sizeof(Offer), &offer, sizeof(Offer)) == 0;
-  }
-  ok = all_agree(ok, node_);
-  if (descriptor >= 0) {
-    close(descriptor);
-  }
-  return ok ? mapping : nullptr;
-}
-
-std::shared_ptr<NodeMemory::Mapping> NodeMemory::mapping_of(std::size_t bytes, std::weak_ptr<Mapping>& last) {
-  std::shared_ptr<Mapping> mapping = last.lock();
-  if (all_agree(mapping != nullptr && mapping->bytes >= bytes + sizeof(Offer), comm_)) {
+std::shared_ptr<NodeMapping> NodeMemory::mapping_of(std::size_t bytes, std::weak_ptr<NodeMapping>& last) {
+  std::shared_ptr<NodeMapping> mapping = last.lock();
+  if (all_agree(mapping != nullptr && mapping->holds(bytes), comm_)) {
     return mapping;
   }
   mapping = nullptr;  // before more is made
-  mapping = make(bytes);
+  mapping = NodeMapping::make(bytes, node_);
   if (!all_agree(mapping != nullptr, comm_)) {
     useful_ = false;
     return nullptr;
@@ -168,37 +79,37 @@ void NodeMemory::exchange_across(std::byte* all, std::span<const std::size_t> be
 
 std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
                                               std::size_t piece_bytes) {
-  const std::shared_ptr<Mapping> mapping = mapping_of(begins.back(), gathered_);
+  const std::shared_ptr<NodeMapping> mapping = mapping_of(begins.back(), gathered_);
   if (mapping == nullptr) {
     return std::nullopt;
   }
-  std::ranges::copy(mine, mapping->data + begins[static_cast<std::size_t>(rank_)]);
+  std::ranges::copy(mine, mapping->data() + begins[static_cast<std::size_t>(rank_)]);
   std::size_t received = 0;
   if (across_ranks_.size() > 1) {
-    exchange_across(mapping->data, begins, piece_bytes);
+    exchange_across(mapping->data(), begins, piece_bytes);
     for (const int rank : across_ranks_) {
       const auto r = static_cast<std::size_t>(rank);
       received += rank == rank_ ? 0 : begins[r + 1] - begins[r];
     }
   }
   MPI_Barrier(node_);
-  return SharedBytes(mapping, {mapping->data, begins.back()}, received);
+  return SharedBytes(mapping, {mapping->data(), begins.back()}, received);
 }
 
 std::shared_ptr<const void> NodeMemory::exchange(std::size_t piece_bytes, const WritePieces& write,
                                                  const ReadPieces& read) {
   const auto together = static_cast<std::size_t>(ranks_together_);
   // by sender, then by receiver
-  const std::shared_ptr<Mapping> mapping = mapping_of(together * together * piece_bytes, exchanged_);
+  const std::shared_ptr<NodeMapping> mapping = mapping_of(together * together * piece_bytes, exchanged_);
   if (mapping == nullptr) {
     return nullptr;
   }
   const auto mine = static_cast<std::size_t>(rank_in(node_));
-  write({mapping->data + mine * together * piece_bytes, together * piece_bytes});
+  write({mapping->data() + mine * together * piece_bytes, together * piece_bytes});
   MPI_Barrier(node_);
   std::vector<std::span<const std::byte>> pieces;
   for (std::size_t sender = 0; sender < together; ++sender) {
-    pieces.emplace_back(mapping->data + (sender * together + mine) * piece_bytes, piece_bytes);
+    pieces.emplace_back(mapping->data() + (sender * together + mine) * piece_bytes, piece_bytes);
   }
   read(pieces);
   return mapping;

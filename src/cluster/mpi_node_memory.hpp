@@ -9,9 +9,10 @@
 
 namespace tessera {
 
+class NodeMapping;
+
 /// Memory that the ranks of a node share: what all ranks gather is in it once a node instead of once a rank, comes to a
-/// node once, and what ranks of the same node contribute is written once. An anonymous file that the first rank of the
-/// node makes and the others map, so that nothing outlives the job, and letting go of it is no collective call.
+/// node once, and what ranks of the same node contribute is written once.
 class NodeMemory {
  public:
   /// The nodes of a communicator; `ranks_on_node`: so many consecutive ranks are taken to be a node (tests).
@@ -25,6 +26,8 @@ class NodeMemory {
   [[nodiscard]] bool useful() const { return useful_; }
   /// How many if their numbers are consecutive, from a multiple of that on; else 1. The same on every rank.
   [[nodiscard]] int ranks_together() const { return ranks_together_; }
+  /// The ranks of this node; none of a rank that is alone.
+  [[nodiscard]] MPI_Comm node() const { return node_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
   /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective.
@@ -36,11 +39,9 @@ class NodeMemory {
   std::shared_ptr<const void> exchange(std::size_t piece_bytes, const WritePieces& write, const ReadPieces& read);
 
  private:
-  struct Mapping;
   /// Memory of so many bytes: the last one if everybody still has it; nothing on all ranks where some node has none.
   /// Waits for all ranks.
-  std::shared_ptr<Mapping> mapping_of(std::size_t bytes, std::weak_ptr<Mapping>& last);
-  std::shared_ptr<Mapping> make(std::size_t bytes) const;
+  std::shared_ptr<NodeMapping> mapping_of(std::size_t bytes, std::weak_ptr<NodeMapping>& last);
   void exchange_across(std::byte* all, std::span<const std::size_t> begins, std::size_t piece_bytes) const;
 
   MPI_Comm comm_;                    // not owned
@@ -50,7 +51,7 @@ class NodeMemory {
   int ranks_together_ = 1;
   int rank_ = 0;
   std::vector<int> across_ranks_;  // their numbers in comm_
-  std::weak_ptr<Mapping> gathered_, exchanged_;
+  std::weak_ptr<NodeMapping> gathered_, exchanged_;
 };
 
 }  // namespace tessera

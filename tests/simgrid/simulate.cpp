@@ -256,6 +256,7 @@ int simulate(int argc, char** argv) {
     MPI_Init(nullptr, nullptr);  // SimGrid's has no MPI_Init_thread for threads, which a simulated rank does not use
     {
       MpiCommunicator world;
+      world.wait_for_messages_alone();
       prove(cluster, world);
     }
     MPI_Finalize();

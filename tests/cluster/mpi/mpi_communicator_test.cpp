@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <thread>
 #include "archive/codeword_file.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/job_plan.hpp"
@@ -117,6 +118,65 @@ TEST_P(Collectives, GatherInSharedMemory) {
       } else if (size == std::size_t{1} << 20 && shares) {
         EXPECT_EQ(all.data(), kept.data());
       }
+    }
+  }
+  comm().set_ranks_on_node(ranks());
+}
+
+/// One short call after the other, ranks not in step: each has what this call's ranks gave, whatever memory it takes.
+void expect_short_calls_told_apart(MpiCommunicator& comm, int calls) {
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  for (int call = 0; call < calls; ++call) {
+    if ((call + comm.rank()) % 7 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    std::vector<std::size_t> lengths(ranks);
+    MessageBytes expected;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      lengths[r] = (static_cast<std::size_t>(call) * 31 + r * 17) % 200;
+      const MessageBytes part = bytes_of(static_cast<int>(r) + call, lengths[r]);
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    const MessageBytes mine = bytes_of(comm.rank() + call, lengths[rank]);
+    ASSERT_EQ(call % 2 == 0 ? comm.all_gather_known(mine, lengths) : comm.all_gather_bytes(mine), expected) << call;
+    std::vector<E> elements(1 + static_cast<std::size_t>(call) % 3, E(F::from_unsigned(rank + 1), F::one()));
+    comm.all_reduce_sum(std::span(elements));
+    ASSERT_EQ(elements.back(), E(F::from_unsigned(ranks * (ranks + 1) / 2), F::from_unsigned(ranks))) << call;
+    std::vector<std::int64_t> extremes{call - comm.rank(), call + comm.rank()};
+    comm.all_reduce_max(std::span(extremes));
+    ASSERT_EQ(extremes, (std::vector<std::int64_t>{call, call + comm.size() - 1}));
+  }
+}
+
+TEST_P(Collectives, ShortCallsOnNodesOfAnySize) {
+  for (int on_node = 1; on_node <= ranks(); ++on_node) {
+    comm().set_ranks_on_node(on_node);
+    expect_short_calls_told_apart(comm(), 200);
+    comm().wait_for_messages_alone();
+    expect_short_calls_told_apart(comm(), 3);
+  }
+  comm().set_ranks_on_node(ranks());
+}
+
+/// Around the lengths up to which ranks read what others wrote.
+TEST_P(Collectives, ShortCallsBecomeMessages) {
+  for (int on_node = 1; on_node <= ranks(); ++on_node) {
+    comm().set_ranks_on_node(on_node);
+    for (const std::size_t length : {8191, 8192, 8193, 16384, 16385, 21846, 32768, 32769}) {
+      const std::vector<std::size_t> lengths(static_cast<std::size_t>(ranks()), length);
+      MessageBytes expected;
+      for (int rank = 0; rank < ranks(); ++rank) {
+        const MessageBytes part = bytes_of(rank, length);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      EXPECT_EQ(comm().all_gather_known(bytes_of(comm().rank(), length), lengths), expected) << length;
+    }
+    for (const std::size_t length : {127, 128, 129, 255, 256, 257}) {
+      std::vector<E> elements(length, E(F::one(), F::from_unsigned(static_cast<std::uint64_t>(comm().rank()))));
+      comm().all_reduce_sum(std::span(elements));
+      const auto count = static_cast<std::uint64_t>(ranks());
+      EXPECT_EQ(elements, std::vector(length, E(F::from_unsigned(count), F::from_unsigned(count * (count - 1) / 2))));
     }
   }
   comm().set_ranks_on_node(ranks());
