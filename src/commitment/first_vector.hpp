@@ -20,8 +20,8 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
                              std::span<const OracleWitness> witnesses, const BoundVariables& bound,
                              const ResidueShares& columns, Communicator& comm);
 
-/// A vector and the weights of the claims on it. While the rows of v_0 are bound, ranks may share the columns, one
-/// all-reduce a round; from v_1 on every rank has all, because rounds are too short to be worth a message.
+/// A vector and the weights of the claims on it. Ranks may share its columns, one all-reduce a round, down to vectors
+/// whose rounds are too short to be worth a message.
 class VectorSummand final : public Summand {
  public:
   VectorSummand(ZeroedVector<E> values, ZeroedVector<E> weights, ResidueShares columns, Communicator& comm);
@@ -35,14 +35,18 @@ class VectorSummand final : public Summand {
   [[nodiscard]] std::span<E> weights() const { return products_.table(1).span(); }
   /// Of the values' columns as they are now.
   [[nodiscard]] ResidueShares columns() const;
-  /// Once v_0's rows are bound, every rank gets all, and the zeros up to the next power of two. Collective.
+  /// Once all rows are bound: the next vector, which is zero from `used` on, and its weights. Ranks share its columns,
+  /// or have all of it and the zeros up to the next power of two. Collective.
+  void next(std::uint64_t used);
+  /// The same where every rank gets all. Collective.
   void gather();
 
  private:
   [[nodiscard]] bool shared() const { return columns_.log_count() > 0; }
   RoundSums reduced(RoundSums sums);
-  /// One value a column, of all ranks.
-  [[nodiscard]] DenseTable gathered(const DenseTable& mine) const;
+  void deal(const ResidueShares& columns, std::size_t size);
+  /// Of values that are one a column, of all ranks, those in these columns of the next vector: `size` entries.
+  [[nodiscard]] DenseTable dealt(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const;
   /// The same of a rank that had all.
   [[nodiscard]] DenseTable completed(const DenseTable& values) const;
 

@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
 /// log2 of the columns of a class that are worth a message, and that opened columns are computed from.
 constexpr unsigned min_log_columns = 7;
+/// And of all columns of the vectors after v_0.
+constexpr unsigned min_log_later_columns = 10;
 
 /// Where a chunk's values begin in v_0.
 std::size_t first_index(const CommittedOracle& oracle, const CommittedWord& word, std::size_t tensor,
@@ -70,15 +72,24 @@ ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Comm
   return large ? shares : ResidueShares(log_columns, 0, 1);
 }
 
-std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
+namespace {
+
+/// Of a vector that is zero from `used` on, the entries of a rank.
+std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
   const std::size_t all = columns.size() * rows;
-  if (schedule.vectors.empty() || columns.mine().size() != 1 ||
+  if (columns.mine().size() != 1 ||
       std::size_t{1} << columns.log_count() != static_cast<std::size_t>(columns.ranks())) {
-    return schedule.vectors.empty() ? std::size_t{1} << schedule.log_vector : all;
+    return all;
   }
   // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
   const std::size_t unit = 4 * rows << columns.log_count();
-  return std::min(all, (schedule.vector_size + unit - 1) / unit * 4 * rows);
+  return std::min<std::size_t>(all, (used + unit - 1) / unit * 4 * rows);
+}
+
+}  // namespace
+
+std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
+  return schedule.vectors.empty() ? std::size_t{1} << schedule.log_vector : share_size(schedule.vector_size, columns);
 }
 
 ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
@@ -149,16 +160,24 @@ RoundSums VectorSummand::reduced(RoundSums sums) {
   return sums;
 }
 
-DenseTable VectorSummand::gathered(const DenseTable& mine) const {
+DenseTable VectorSummand::dealt(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const {
   const SharedBytes all = comm_.gather_shared(std::as_bytes(std::span<const E>(mine.span())));
   const std::size_t present = mine.size / columns_.mine().size();  // of each class, the same on every rank
-  RawVector<E> values(std::size_t{1} << columns_.log_indices());
-  for (std::size_t column = 0; column < values.size(); ++column) {
-    const std::size_t place = column >> columns_.log_count();
-    values[column] = E::zero();
-    if (place < present) {
-      std::memcpy(static_cast<void*>(&values[column]),
-                  all.data() + (columns_.class_of(column) * present + place) * sizeof(E), sizeof(E));
+  RawVector<E> values(size);
+  const std::size_t column_rows = columns.log_indices() == columns_.log_indices() ? 1 : rows;
+  const std::size_t of_class = size / column_rows / columns.mine().size();
+  auto to = values.begin();
+  for (std::size_t number = columns.mine().first; number < columns.mine().last; ++number) {
+    for (std::size_t place = 0; place < of_class; ++place) {
+      const std::size_t first = (columns.residue(number) + (place << columns.log_count())) * column_rows;
+      for (std::size_t index = first; index < first + column_rows; ++index, ++to) {
+        const std::size_t from = index >> columns_.log_count();
+        *to = E::zero();
+        if (from < present) {
+          std::memcpy(static_cast<void*>(&*to), all.data() + (columns_.class_of(index) * present + from) * sizeof(E),
+                      sizeof(E));
+        }
+      }
     }
   }
   return DenseTable::of(std::move(values));
@@ -170,13 +189,30 @@ DenseTable VectorSummand::completed(const DenseTable& values) const {
   return DenseTable::of(std::move(all));
 }
 
+void VectorSummand::deal(const ResidueShares& columns, std::size_t size) {
+  std::vector<DenseTable> tables;
+  for (const std::size_t table : {0, 1}) {
+    tables.push_back(shared() ? dealt(products_.table(table), columns, size) : completed(products_.table(table)));
+  }
+  products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
+}
+
+void VectorSummand::next(std::uint64_t used) {
+  const unsigned log_columns = columns_.log_indices() - std::min(columns_.log_indices(), OpeningSchedule::folding);
+  const ResidueShares next(log_columns, comm_.rank(), comm_.size());
+  if (!shared() || log_columns < min_log_later_columns || next.log_size() < min_log_columns) {
+    gather();
+    return;
+  }
+  deal(next, share_size(used, next));
+  columns_ = next;
+}
+
 void VectorSummand::gather() {
-  const bool fewer = values().size < std::size_t{1} << columns_.log_indices();
-  if (shared() || (fewer && !whole_)) {
-    const auto whole = [&](const DenseTable& mine) { return shared() ? gathered(mine) : completed(mine); };
-    std::vector<DenseTable> tables{whole(products_.table(0)), whole(products_.table(1))};
-    products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
-    columns_ = ResidueShares(columns_.log_indices(), 0, 1);
+  const unsigned log_size = columns_.log_indices();
+  if (shared() || (values().size < std::size_t{1} << log_size && !whole_)) {
+    deal(ResidueShares(log_size, 0, 1), std::size_t{1} << log_size);
+    columns_ = ResidueShares(log_size, 0, 1);
   }
   whole_ = true;
 }

@@ -102,7 +102,7 @@ void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule
   for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
     rounds.settle();
     if (round > 0) {
-      vector.gather();
+      vector.next(schedule.vectors[round - 1].columns);
     }
     const DenseTable next_committed = vector.values();
     const CommittedWord& next_word = schedule.vectors[round];

@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <cstring>
 #include "commitment/codeword.hpp"
@@ -15,6 +17,8 @@ constexpr std::size_t kept_bytes = std::size_t{8} << 20;
 constexpr std::size_t shared_bytes = std::size_t{1} << 20;
 /// Elements of E of a column that are encoded at once: a block of the hash, a vector of the transform.
 constexpr std::size_t group = CosetTransform::lanes / 2;
+/// Parts of an evaluation between which threads add up what they have.
+constexpr std::size_t parts_of_a_thread = 8;
 /// And where values are hashed on the way, which shorter cosets are not worth.
 constexpr std::size_t group_on_the_way = 2 * group;
 constexpr unsigned log_on_the_way = 13;
@@ -93,7 +97,7 @@ class VectorEncoder {
     const ResidueShares& shares = vector_.columns;
     const std::size_t stride = std::size_t{1} << shares.log_count();
     const std::size_t parts = evaluation.parts() / stride;  // of a class
-    const std::size_t wave = std::clamp(kept_bytes / (evaluation.part_size() * sizeof(F)), std::size_t{1}, parts);
+    const std::size_t wave = std::min(parts, parts_of_a_thread * static_cast<std::size_t>(omp_get_max_threads()));
     RawVector<F> buffer(wave * evaluation.part_size());
     for (std::size_t residue = shares.mine().first; residue < shares.mine().last; ++residue) {
       for (std::size_t first = 0; first < parts; first += wave) {

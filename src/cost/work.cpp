@@ -325,11 +325,12 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
     integers += recomputed ? 2 * parts.of_ranks(static_cast<double>(oracles[j].layout.used())) : 0;
   }
   phase.calls = 32 + static_cast<double>(schedule.log_vector);
-  // v_0's values to who has their columns, then its rows for encoding, and v_1 with its weights
+  // v_0's values to who has their columns, then its rows for encoding; v_1 with its weights to who has its columns, and
+  // again its rows
   if (!parts.alone()) {
     const double whole = element_bytes * vector * parts.job().ranks;
     phase.bytes = parts.from_others(element_bytes * vector) + parts.from_others(integers);
-    gather_shared(parts, whole + whole / 8, phase);
+    gather_shared(parts, whole + 3 * whole / 16, phase);
     add(Work::vector_element, folded_element * classes_of(parts) * whole / element_bytes);
   }
   const double nodes = static_cast<double>(compact_nodes(plan.parameter_layout, parameter_oracle));

@@ -10,7 +10,8 @@ namespace {
 
 /// A part stays in this much cache.
 constexpr std::size_t part_bytes = 256 * 1024;
-constexpr std::size_t wave_bytes = std::size_t{8} << 20;  // of parts at once
+constexpr std::size_t least_wave_bytes = std::size_t{1} << 20;  // of parts at once
+constexpr std::size_t most_wave_bytes = std::size_t{8} << 20;
 
 /// Longer transforms mean more layers, shorter ones more parts to add at every position: 2^9 balances some 200
 /// positions.
@@ -39,7 +40,9 @@ PointEvaluation::PointEvaluation(unsigned log_length, std::size_t lanes, unsigne
 }
 
 std::size_t PointEvaluation::parts_at_once() const {
-  return std::clamp(wave_bytes / (part_size() * sizeof(F)), std::size_t{1}, parts());
+  // of few parts memory is touched for the first time that none of it repays
+  const std::size_t bytes = std::clamp(parts() * part_size() * sizeof(F) / 32, least_wave_bytes, most_wave_bytes);
+  return std::clamp(bytes / (part_size() * sizeof(F)), std::size_t{1}, parts());
 }
 
 void PointEvaluation::add(Parts which, std::span<F> parts) {
