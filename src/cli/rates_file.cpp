@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view rates_format = "tessera rates";
-constexpr int rates_version = 2;
+constexpr int rates_version = 3;
 
 Json to_json(const Rates& rates) {
   Json seconds = Json::object();

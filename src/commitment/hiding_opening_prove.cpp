@@ -9,8 +9,8 @@ namespace {
 
 /// Steps 4 and 5 of the oracles, at one list of positions.
 std::vector<OpenedColumns> send_shared_openings(ProverTranscript& transcript, const OpeningSchedule& schedule,
-                                                std::span<const OracleWitness> witnesses) {
-  transcript.grind("work", schedule.grinding_bits);
+                                                std::span<const OracleWitness> witnesses, Communicator& comm) {
+  transcript.grind("work", schedule.grinding_bits, comm);
   const CommittedWord& word = schedule.oracles.back();
   std::vector<std::size_t> positions =
       distinct_positions(transcript.positions("positions", word.positions, word.log_domain()));
@@ -154,7 +154,7 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
   add_row_mask_weights(schedule, oracles, mask_tensor, bound, columns, vector.weights());
   const MaskedVector masked = mask_vector(transcript, schedule, *masks.vector, columns, row_claim, vector, comm);
   prove_vectors(transcript, schedule, vector, masked.claim, bound, comm, [&](const BoundVariables& variables) {
-    const std::vector<OpenedColumns> opened = send_shared_openings(transcript, schedule, witnesses);
+    const std::vector<OpenedColumns> opened = send_shared_openings(transcript, schedule, witnesses, comm);
     RoundOpening opening{masked_power_claims(schedule, opened, variables, masked.epsilon), {}};
     for (const CommittedWord& word : schedule.oracles) {
       std::vector<std::size_t>& positions = opening.positions.emplace_back();

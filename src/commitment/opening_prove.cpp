@@ -52,7 +52,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   }
   prove_vectors(transcript, schedule, vector, claim, bound, comm, [&](const BoundVariables& rows) {
     const std::vector<OpenedColumns> opened =
-        send_openings(transcript, schedule.oracles, stores, schedule.grinding_bits);
+        send_openings(transcript, schedule.oracles, stores, schedule.grinding_bits, comm);
     RoundOpening opening{power_claims(schedule.oracles, opened, rows, 0), {}};
     for (const OpenedColumns& columns : opened) {
       opening.positions.push_back(columns.positions);

@@ -78,7 +78,8 @@ std::vector<OpenedColumns> send_columns(ProverTranscript& transcript, std::span<
 
 /// Steps 4 and 5: work, then what is opened at positions drawn here.
 std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
-                                         std::span<CodewordStore* const> stores, unsigned grinding_bits);
+                                         std::span<CodewordStore* const> stores, unsigned grinding_bits,
+                                         Communicator& comm);
 
 /// What a round's openings claim, and where they are; by word.
 struct RoundOpening {

@@ -74,8 +74,9 @@ std::vector<OpenedColumns> send_columns(ProverTranscript& transcript, std::span<
 }
 
 std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
-                                         std::span<CodewordStore* const> stores, unsigned grinding_bits) {
-  transcript.grind("work", grinding_bits);
+                                         std::span<CodewordStore* const> stores, unsigned grinding_bits,
+                                         Communicator& comm) {
+  transcript.grind("work", grinding_bits, comm);
   std::vector<std::vector<std::size_t>> positions;
   for (const CommittedWord& word : words) {
     positions.push_back(distinct_positions(transcript.positions("positions", word.positions, word.log_domain())));
@@ -96,7 +97,7 @@ void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
     CodewordStore* const store = current.get();
     const std::vector<OpenedColumns> opened =
-        send_openings(transcript, words, std::span(&store, 1), schedule.grinding_bits);
+        send_openings(transcript, words, std::span(&store, 1), schedule.grinding_bits, comm);
     return {power_claims(words, opened, bound, round), {opened.front().positions}};
   };
   for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {

@@ -176,38 +176,34 @@ class OracleMatrix {
   /// From where chunks' values are on.
   [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
 
-  template <class T>
-  [[nodiscard]] int owner_of(const ChunkedTensor<T>& tensor, std::size_t chunk) const {
-    return tensor.ownership().owner(tensor.shape(), chunk, comm_.size());
-  }
-
-  /// The raw integers of this rank's chunks for a selection: tensor by tensor, chunk by chunk.
+  /// The raw integers of this rank's chunks for a selection, in the chunks' order.
   template <class Selection>
   [[nodiscard]] MessageBytes pack(const Selection& selection) const {
     MessageBytes bytes;
-    for_tensors([&](const auto& tensor, std::size_t t) {
-      for (const std::size_t chunk : tensor.held()) {
-        if (owner_of(tensor, chunk) != comm_.rank()) {
-          continue;
-        }
-        const auto values = tensor.chunk(chunk);
-        selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
-          const auto part = std::as_bytes(values.subspan(piece.from, piece.count));
-          bytes.insert(bytes.end(), part.begin(), part.end());
-        });
-      }
-    });
+    for (const std::uint32_t i : own_) {
+      const auto [t, chunk] = chunks_[i];
+      std::visit(
+          [&](const auto* tensor) {
+            const auto values = tensor->chunk(chunk);
+            selection.visit(values.size(), layout_.offset(t, chunk), log_rows_, [&](ColumnPiece piece) {
+              const auto part = std::as_bytes(values.subspan(piece.from, piece.count));
+              bytes.insert(bytes.end(), part.begin(), part.end());
+            });
+          },
+          tensors_[t]);
+    }
     return bytes;
   }
 
   template <class Selection, class Place>
   void place_received(const Selection& selection, const std::vector<MessageBytes>& received, const Place& place) const {
     std::vector<std::size_t> read(received.size(), 0);
+    auto owner = owners_.begin();
     for_tensors([&](const auto& tensor, std::size_t t) {
       using T = std::remove_cvref_t<decltype(tensor.chunk(0)[0])>;
       std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> values;  // a piece is at most a column
-      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
-        const auto source = static_cast<std::size_t>(owner_of(tensor, chunk));
+      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++owner) {
+        const auto source = static_cast<std::size_t>(*owner);
         const auto visit = [&](ColumnPiece piece) {
           const std::size_t bytes = piece.count * sizeof(T);
           if (read[source] + bytes > received[source].size()) {
@@ -230,6 +226,7 @@ class OracleMatrix {
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
   std::vector<int> owners_;                                  // of these
+  std::vector<std::uint32_t> own_;                           // places there of this rank's
   std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
 };
 

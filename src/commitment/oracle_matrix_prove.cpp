@@ -40,7 +40,11 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
                   static_cast<std::uint32_t>(chunks_.size()));
       chunks_.emplace_back(t, chunk);
-      owners_.push_back(std::visit([&](const auto* tensor) { return owner_of(*tensor, chunk); }, tensors_[t]));
+      const auto owner_of = [&](const auto* tensor) { return tensor->ownership().owner(shape, chunk, comm.size()); };
+      owners_.push_back(std::visit(owner_of, tensors_[t]));
+      if (owners_.back() == comm.rank()) {
+        own_.push_back(static_cast<std::uint32_t>(owners_.size() - 1));
+      }
       if (shape.chunk_size() >= width) {
         std::fill_n(filled_.begin() + static_cast<std::ptrdiff_t>(column), shape.chunk_size() >> log_rows_,
                     std::uint8_t{1});

@@ -72,6 +72,18 @@ void gather_shared(const Parts& parts, double bytes, PhaseCost& phase) {
   }
 }
 
+void gather_short(const Parts& parts, double bytes, PhaseCost& phase) {
+  if (parts.alone()) {
+    return;
+  }
+  const JobShape& job = parts.job();
+  phase.bytes += parts.from_others(bytes);
+  if (job.ranks_on_node() > 1) {
+    phase.shown += parts.from_others(bytes);
+    phase.relayed += bytes * (job.nodes - 1) / job.nodes;
+  }
+}
+
 double classes_of(const Parts& parts) {
   const auto ranks = static_cast<std::size_t>(parts.job().ranks);
   return std::ceil(power_of_two(ceil_log2(ranks)) / static_cast<double>(ranks));

@@ -7,6 +7,10 @@ namespace tessera {
 /// Adds bytes that all ranks gather in memory which a node's ranks share.
 void gather_shared(const Parts& parts, double bytes, PhaseCost& phase);
 
+/// Adds bytes that all ranks gather a little at a time: ranks of a node read them in its memory, one of them gets those
+/// of other nodes.
+void gather_short(const Parts& parts, double bytes, PhaseCost& phase);
+
 /// Classes of positions of the rank that has most.
 double classes_of(const Parts& parts);
 

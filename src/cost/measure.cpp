@@ -9,6 +9,7 @@
 
 #include "architecture/inference.hpp"
 #include "cluster/scope_memory.hpp"
+#include "hash/merkle_tree.hpp"
 #include "model/integer_model.hpp"
 #include "model/synthesis.hpp"
 #include "plan/witness.hpp"
@@ -120,6 +121,17 @@ void measure(const Reference& reference, Communicator& comm, std::vector<Sample>
   }
 }
 
+/// Nonces apart: how many a proof tries is chance.
+Sample of_nonces() {
+  constexpr std::uint64_t tried = std::uint64_t{1} << 17;
+  const Clock::time_point start = Clock::now();
+  (void)find_nonce({}, 32, 0, tried);
+  Sample sample;
+  sample.work[static_cast<std::size_t>(Work::nonce)] = static_cast<double>(tried);
+  sample.seconds = seconds_since(start);
+  return sample;
+}
+
 /// Of a byte that ranks show each other: copied there from a rank's cache, and from there into another one's.
 void measure_exchange(Communicator& comm, Rates& rates) {
   constexpr std::size_t shown = std::size_t{1} << 23;
@@ -197,7 +209,7 @@ Rates measure_rates(int threads, Communicator& comm, const std::function<void(co
   Rates rates{.ranks_on_node = comm.size(), .threads = threads};
   rates.process_bytes = static_cast<double>(ScopeMemory().process_peak());
   omp_set_num_threads(threads);
-  std::vector<Sample> samples;
+  std::vector<Sample> samples{of_nonces()};
   for (const Reference& reference : references()) {
     told(reference.name);
     measure(reference, comm, samples);

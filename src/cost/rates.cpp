@@ -59,8 +59,8 @@ std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int
 
 Rates nominal_rates() {
   Rates rates;
-  rates.seconds = {0.4e-9, 0.1e-9, 2e-9,  3e-9,  13e-9,  39e-9,  54e-9, 60e-9, 10e-6,
-                   0.4e-9, 1e-9,   20e-9, 10e-6, 0.4e-9, 150e-9, 6e-9,  0.03,  0.04};
+  rates.seconds = {0.4e-9, 0.1e-9, 2e-9,  3e-9,   13e-9,  39e-9, 54e-9, 60e-9, 10e-6, 0.4e-9,
+                   1e-9,   20e-9,  10e-6, 0.4e-9, 150e-9, 6e-9,  0.02,  15e-9, 0.04};
   return rates;
 }
 
@@ -68,7 +68,7 @@ double communication_seconds(const PhaseCost& phase, const Rates& rates, const J
                              const std::optional<Network>& network) {
   // what is received, and what a rank writes for its node
   const double messages = phase.bytes - phase.shown + (job.ranks_on_node() > 1 ? phase.shared / job.ranks : 0);
-  const double copied = messages * rates.byte_seconds + phase.shown * rates.shown_byte_seconds;
+  const double copied = (messages + phase.relayed) * rates.byte_seconds + phase.shown * rates.shown_byte_seconds;
   if (!network || job.ranks == 1) {
     return phase.calls * rates.call_seconds + copied;
   }
@@ -80,7 +80,7 @@ double communication_seconds(const PhaseCost& phase, const Rates& rates, const J
   const double there = steps(job.nodes) * network->message_seconds;
   const double shared = job.received_of_shared(phase.shared);  // all of it from other nodes
   const double from_others = (phase.bytes - shared - phase.shown) * (job.nodes - 1) / job.nodes + shared;
-  return phase.calls * (here + there) + copied + from_others * together * network->byte_seconds;
+  return phase.calls * (here + there) + copied + (from_others * together + phase.relayed) * network->byte_seconds;
 }
 
 double seconds_of(const PhaseCost& phase, const Rates& rates, const JobShape& job,

@@ -121,12 +121,12 @@ PhaseCost inference(const Parts& parts, const Resident& memory) {
   for (const std::size_t width : {2 * model.query_features(), 2 * model.n_inner, 4 * model.n_embd, 4 * model.n_embd}) {
     const double row = layers * static_cast<double>(width);  // bytes of a token
     const bool large = static_cast<double>(width) * std::min(tokens - steps, 512.0) >= least_shared_bytes;
-    phase.bytes += parts.from_others(row * (large ? steps : tokens));
+    gather_short(parts, row * (large ? steps : tokens), phase);
     if (large) {
       gather_shared(parts, row * (tokens - steps), phase);
     }
   }
-  phase.bytes += parts.alone() ? 0 : 4.0 * static_cast<double>(model.n_embd) * tokens;
+  gather_short(parts, 4.0 * static_cast<double>(model.n_embd) * tokens, phase);
   // then they go to who proves them; scores are computed again
   for (const DeclaredTensor& tensor : plan.recorded) {
     if (tensor.ownership.deal == Deal::all) {
@@ -212,6 +212,7 @@ PhaseCost lookup(const Parts& parts, const Resident& memory, double kept) {
     nodes += parts.of_ranks(power_of_two(table.log_size));
   }
   const double levels = structure.slots().log_leaves;
+  phase.work[std::size_t(Work::nonce)] = parts.of_ranks(power_of_two(structure.grinding_bits()));
   phase.work[std::size_t(Work::lookup_round)] = levels * (levels + 1) / 2;
   // a round's sums, and nodes that go to who has their parents or to all, when what is below them is bound, level by
   // level
@@ -315,6 +316,8 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
       parts.job().ranks;
   add(Work::vector_element, vector);
   add(Work::opening, 1);
+  add(Work::nonce,
+      parts.of_ranks(power_of_two(schedule.grinding_bits)) * static_cast<double>(schedule.vectors.size() + 1));
   double integers = 0;  // bytes: of what is recomputed, to who has their residue
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const double elements =
@@ -360,6 +363,7 @@ std::string_view name_of(Work kind) {
                                                            "vector elements",
                                                            "elements recomputed",
                                                            "openings",
+                                                           "nonces",
                                                            "checks"};
   return names[static_cast<std::size_t>(kind)];
 }

@@ -29,6 +29,7 @@ enum class Work : std::uint8_t {
   vector_element,      ///< an element of E of the vectors of the opening
   recomputed_element,  ///< an element of an oracle whose opened columns are computed again
   opening,             ///< an opening: work that does not depend on sizes
+  nonce,               ///< a nonce tried (proof of work)
   check,               ///< a verification
   count
 };
@@ -55,11 +56,12 @@ struct JobShape {
 struct PhaseCost {
   std::string scope;
   Amounts work{};
-  double calls = 0;   // collective calls
-  double bytes = 0;   // received by that rank
-  double shown = 0;   // of them from ranks of the same node, in memory that they share
-  double shared = 0;  // gathered by all ranks in memory that nodes share; what is received of it is among `bytes`
-  double memory = 0;  // bytes while it runs, without what the process needs for itself
+  double calls = 0;    // collective calls
+  double bytes = 0;    // received by that rank
+  double shown = 0;    // of them from ranks of the same node, in memory that they share
+  double shared = 0;   // gathered by all ranks in memory that nodes share; what is received of it is among `bytes`
+  double relayed = 0;  // received by one rank of a node, for all of them to read: those are among `shown`
+  double memory = 0;   // bytes while it runs, without what the process needs for itself
 };
 
 /// Everything that a proof of the plan's statements costs, phase by phase in the order of the proof: a function of the

@@ -249,12 +249,11 @@ TreeLevel ColumnHasher::digests() && {
   return std::move(state_);
 }
 
-std::uint64_t find_nonce(const Digest& state, unsigned bits) {
+std::optional<std::uint64_t> find_nonce(const Digest& state, unsigned bits, std::uint64_t first, std::uint64_t count) {
   if (bits > 32) {
     throw std::invalid_argument("find_nonce: at most 32 bits of work");
   }
   constexpr std::size_t message_bytes = 1 + sizeof(Digest) + sizeof(std::uint64_t);
-  constexpr std::uint64_t batch = 1 << 14;
   std::array<std::uint8_t, 64> message{4};
   std::ranges::copy(state, message.begin() + 1);
   std::array<std::uint32_t, 16> block;
@@ -262,22 +261,18 @@ std::uint64_t find_nonce(const Digest& state, unsigned bits) {
   // not the pointer: before the first call of any kernel it is a detour that asks the processor each time
   const auto hash = [](auto... arguments) { return HWY_DYNAMIC_DISPATCH(hash_nonces)(arguments...); };
   const std::size_t lanes = lane_count();
-  for (std::uint64_t start = 0;; start += batch) {
-    std::uint64_t least = UINT64_MAX;
+  std::uint64_t least = UINT64_MAX;
 #pragma omp parallel for schedule(static) reduction(min : least)
-    for (std::uint64_t first = start; first < start + batch; first += lanes) {
-      std::array<std::uint32_t, 64> leading;
-      hash(block.data(), first, message_bytes, leading.data());
-      for (std::size_t lane = lanes; lane-- > 0;) {
-        if (static_cast<unsigned>(std::countl_zero(leading[lane])) >= bits) {
-          least = std::min(least, first + lane);
-        }
+  for (std::uint64_t nonce = first; nonce < first + count; nonce += lanes) {
+    std::array<std::uint32_t, 64> leading;
+    hash(block.data(), nonce, message_bytes, leading.data());
+    for (std::size_t lane = lanes; lane-- > 0;) {
+      if (static_cast<unsigned>(std::countl_zero(leading[lane])) >= bits) {
+        least = std::min(least, nonce + lane);
       }
     }
-    if (least != UINT64_MAX) {
-      return least;
-    }
   }
+  return least == UINT64_MAX ? std::nullopt : std::optional(least);
 }
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include "hash/merkle.hpp"
 #include "memory/storage.hpp"
 
@@ -34,9 +35,9 @@ class ColumnHasher {
   TreeLevel state_;  ///< of as many columns as a vector has lanes, word by word; digests at the end
 };
 
-/// The least nonce such that H(0x04 || state || nonce) begins with `bits` (at most 32) zero bits; many lanes, in
-/// parallel.
-std::uint64_t find_nonce(const Digest& state, unsigned bits);
+/// The least of `count` nonces, a multiple of 64, from `first` on such that H(0x04 || state || nonce) begins with
+/// `bits` (at most 32) zero bits, if there is one; many lanes, in parallel.
+std::optional<std::uint64_t> find_nonce(const Digest& state, unsigned bits, std::uint64_t first, std::uint64_t count);
 
 /// The nodes above an even number of nodes.
 TreeLevel merkle_parents(std::span<const Digest> children);

@@ -147,7 +147,7 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
                           const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm) {
   check_input(structure, columns, multiplicities);
   const Transcript::Scope scope = transcript.scope("lookup");
-  transcript.grind("work", structure.grinding_bits());
+  transcript.grind("work", structure.grinding_bits(), comm);
   const E alpha = transcript.challenge("alpha");
   const E lambda = transcript.challenge("lambda");
   // the sum of all fractions is 0/q

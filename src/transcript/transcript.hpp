@@ -13,6 +13,8 @@
 
 namespace tessera {
 
+class Communicator;
+
 /// The Fiat-Shamir sponge that both sides share: a BLAKE2s-256 chain. Every message is absorbed with its scope path,
 /// label and length; nothing overwrites the state, so a challenge depends on everything before it.
 ///
@@ -92,8 +94,8 @@ class ProverTranscript : public Transcript {
   void send_public(std::string_view label, std::span<const E> values);
   /// Sent in hiding mode only: what its verifier needs beside a plain one's messages (VerifierView).
   void send_hidden(std::string_view label, const E& value);
-  /// Finds the least nonce with `bits` (at most 32) of work, sends it (8 bytes).
-  void grind(std::string_view label, unsigned bits);
+  /// Finds the least nonce with `bits` (at most 32) of work, sends it (8 bytes). Ranks share the search. Collective.
+  void grind(std::string_view label, unsigned bits, Communicator& comm);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
   /// Every message of the payload, in order.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/little_endian.hpp"
+#include <tessera/communicator.hpp>
 #include "field/encoding.hpp"
 #include "hash/merkle_tree.hpp"
 #include "transcript/transcript.hpp"
@@ -58,9 +60,29 @@ void ProverTranscript::send(std::string_view label, std::span<const Digest> dige
   append(label, bytes);
 }
 
-void ProverTranscript::grind(std::string_view label, unsigned bits) {
+namespace {
+
+/// Ranks search neighbouring stretches, all of them as many nonces as are likely to have one, until one is found.
+std::uint64_t least_nonce(const Digest& state, unsigned bits, Communicator& comm) {
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const std::uint64_t stretch =
+      std::clamp((std::uint64_t{2} << bits) / ranks, std::uint64_t{1} << 11, std::uint64_t{1} << 14) / 64 * 64;
+  for (std::uint64_t first = 0;; first += ranks * stretch) {
+    const std::optional<std::uint64_t> mine =
+        find_nonce(state, bits, first + static_cast<std::uint64_t>(comm.rank()) * stretch, stretch);
+    std::int64_t least = mine ? -static_cast<std::int64_t>(*mine) : INT64_MIN;  // the largest of the negatives
+    comm.all_reduce_max(std::span(&least, 1));
+    if (least != INT64_MIN) {
+      return static_cast<std::uint64_t>(-least);
+    }
+  }
+}
+
+}  // namespace
+
+void ProverTranscript::grind(std::string_view label, unsigned bits, Communicator& comm) {
   std::vector<std::uint8_t> bytes;
-  append_little_endian(bytes, find_nonce(state(), bits));
+  append_little_endian(bytes, least_nonce(state(), bits, comm));
   append(label, bytes);
 }
 

@@ -51,7 +51,7 @@ for name, rate in ("rates.json", 1e-9), ("slow.json", 2e-9):
     rates = {"ranks_on_node": 1, "threads": 1, "seconds": {kind: rate for kind in kinds},
              "call_seconds": 0, "byte_seconds": 0, "shown_byte_seconds": 0,
              "process_bytes": 1000}
-    json.dump({"format": "tessera rates", "version": 2, "machine": "none", "rates": [rates]}, open(name, "w"))
+    json.dump({"format": "tessera rates", "version": 3, "machine": "none", "rates": [rates]}, open(name, "w"))
 EOF
 plan --rates rates.json --threads 1 --json >fast-plan.json || fail "plan --rates"
 plan --rates slow.json --threads 1 --json >slow-plan.json || fail "plan --rates"

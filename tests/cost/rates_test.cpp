@@ -107,7 +107,10 @@ TEST(Rates, of_a_network_count_steps_and_one_link_a_machine) {
   // what a machine's ranks show each other takes no link
   phase.shown = 11;
   EXPECT_EQ(seconds(8, 2), 7 * (2 * 3 + 17));
-  phase.shown = 0;
+  // and what one of them gets for all of them takes it once
+  phase.relayed = 4;
+  EXPECT_EQ(seconds(8, 2), 7 * (2 * 3 + 17) + 4 * (5 + 13));
+  phase.shown = phase.relayed = 0;
   // without a network machines are as one
   EXPECT_EQ(communication_seconds(phase, rates, {.ranks = 8, .nodes = 2}, {}), 7 * 3 + 11 * 5);
 }

@@ -75,7 +75,9 @@ TEST(Grinding, FindsTheNonceOfThePlainSearch) {
     while (leading_zeros(nonce) < i * 2) {
       ++nonce;
     }
-    EXPECT_EQ(find_nonce(state, i * 2U), nonce);
+    EXPECT_EQ(find_nonce(state, i * 2U, 0, 1 << 17), nonce);
+    EXPECT_EQ(find_nonce(state, i * 2U, nonce / 64 * 64, 64), nonce);
+    EXPECT_EQ(find_nonce(state, i * 2U, 0, nonce / 64 * 64), std::nullopt);
   }
 }
 

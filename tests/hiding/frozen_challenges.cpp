@@ -21,18 +21,20 @@ std::span<const E> replacement;
 #define TESSERA_ABSORB \
   "_ZN7tessera10Transcript6absorbESt17basic_string_viewIcSt11char_traitsIcEESt4spanIKhLm18446744073709551615EE"
 #define TESSERA_WORK_OF "_ZNK7tessera10Transcript7work_ofEm"
-#define TESSERA_FIND_NONCE "_ZN7tessera10find_nonceERKSt5arrayIhLm32EEj"
+#define TESSERA_FIND_NONCE "_ZN7tessera10find_nonceERKSt5arrayIhLm32EEjmm"
 #define TESSERA_ELEMENTS "_ZNK7tessera11KeyedStream8elementsEmSt4spanINS_1EELm18446744073709551615EE"
 
 }  // namespace
 
 void real_absorb(Transcript*, std::string_view, std::span<const std::uint8_t>) TESSERA_REAL(TESSERA_ABSORB);
 unsigned real_work_of(const Transcript*, std::uint64_t) TESSERA_REAL(TESSERA_WORK_OF);
-std::uint64_t real_find_nonce(const Digest&, unsigned) TESSERA_REAL(TESSERA_FIND_NONCE);
+std::optional<std::uint64_t> real_find_nonce(const Digest&, unsigned, std::uint64_t, std::uint64_t)
+    TESSERA_REAL(TESSERA_FIND_NONCE);
 void real_elements(const KeyedStream*, std::uint64_t, std::span<E>) TESSERA_REAL(TESSERA_ELEMENTS);
 void wrapped_absorb(Transcript*, std::string_view, std::span<const std::uint8_t>) TESSERA_WRAPPED(TESSERA_ABSORB);
 unsigned wrapped_work_of(const Transcript*, std::uint64_t) TESSERA_WRAPPED(TESSERA_WORK_OF);
-std::uint64_t wrapped_find_nonce(const Digest&, unsigned) TESSERA_WRAPPED(TESSERA_FIND_NONCE);
+std::optional<std::uint64_t> wrapped_find_nonce(const Digest&, unsigned, std::uint64_t, std::uint64_t)
+    TESSERA_WRAPPED(TESSERA_FIND_NONCE);
 void wrapped_elements(const KeyedStream*, std::uint64_t, std::span<E>) TESSERA_WRAPPED(TESSERA_ELEMENTS);
 
 void wrapped_absorb(Transcript* transcript, std::string_view label, std::span<const std::uint8_t> data) {
@@ -45,8 +47,9 @@ unsigned wrapped_work_of(const Transcript* transcript, std::uint64_t nonce) {
   return frozen ? std::numeric_limits<unsigned>::max() : real_work_of(transcript, nonce);
 }
 
-std::uint64_t wrapped_find_nonce(const Digest& state, unsigned bits) {
-  return frozen ? 0 : real_find_nonce(state, bits);
+std::optional<std::uint64_t> wrapped_find_nonce(const Digest& state, unsigned bits, std::uint64_t first,
+                                                std::uint64_t count) {
+  return frozen ? 0 : real_find_nonce(state, bits, first, count);
 }
 
 void wrapped_elements(const KeyedStream* stream, std::uint64_t first, std::span<E> to) {

@@ -99,7 +99,8 @@ TEST(LookupLies, ZeroOverZero) {
   ProverTranscript transcript(seed_of(7));
   {
     const Transcript::Scope scope = transcript.scope("lookup");
-    transcript.grind("work", structure.grinding_bits());
+    SelfCommunicator self;
+    transcript.grind("work", structure.grinding_bits(), self);
     const E alpha = transcript.challenge("alpha");
     const E lambda = transcript.challenge("lambda");
     transcript.send("root", E::zero());

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "cluster/thread_communicator.hpp"
 #include "naive_transcript.hpp"
 
 namespace tessera {
@@ -14,6 +15,7 @@ using testing::NaiveTranscript;
 
 const Digest seed = blake2s(std::vector<std::uint8_t>{1, 2, 3});
 const E x{F::from_canonical(5), F::from_canonical(F::modulus - 1)};
+SelfCommunicator self;
 const E y{F::from_canonical(0x0102030405060708), F::zero()};
 
 std::string hexadecimal(const Digest& digest) {
@@ -102,14 +104,21 @@ TEST(Transcript, positions_as_defined) {
 }
 
 TEST(Transcript, grinding_finds_the_least_nonce) {
-  for (const unsigned bits : {0U, 1U, 5U, 9U}) {
+  int ranks = 0;
+  for (const unsigned bits : {0U, 1U, 5U, 9U, 13U}) {
+    ++ranks;
     ProverTranscript transcript(seed);
     NaiveTranscript naive(seed);
     std::uint64_t nonce = 0;
     while (naive.work(nonce) < bits) {
       ++nonce;
     }
-    transcript.grind("work", bits);
+    run_ranks(ranks, [&](Communicator& comm) {
+      ProverTranscript same(seed);
+      same.grind("work", bits, comm);
+      EXPECT_EQ(NaiveTranscript::text(same.payload()), NaiveTranscript::length(nonce));
+    });
+    transcript.grind("work", bits, self);
     EXPECT_EQ(NaiveTranscript::text(transcript.payload()), NaiveTranscript::length(nonce));
     naive.absorb(":work", NaiveTranscript::length(nonce));
     EXPECT_EQ(transcript.challenge("after"), naive.challenge(":after"));
@@ -162,7 +171,7 @@ TEST(Transcript, every_input_changes_the_challenge) {
       [](ProverTranscript& t) { (void)t.challenge("m"); },
       [](ProverTranscript& t) { (void)t.challenge("n"); },
       [](ProverTranscript& t) { (void)t.positions("p", 1, 4); },
-      [](ProverTranscript& t) { t.grind("m", 0); },
+      [](ProverTranscript& t) { t.grind("m", 0, self); },
   };
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
   const auto draw = [&](ProverTranscript transcript, const Step& step, std::string_view label) {
@@ -194,7 +203,7 @@ TEST(Transcript, both_sides_draw_the_same) {
   prover.send("e", std::array{x, y});
   prover.send("f", std::array{F::from_canonical(3)});
   prover.send("d", std::array{seed, blake2s({})});
-  prover.grind("w", 4);
+  prover.grind("w", 4, self);
   VerifierTranscript verifier(seed, prover.payload());
   EXPECT_EQ(verifier.receive("e", 2), (std::vector<E>{x, y}));
   EXPECT_EQ(verifier.receive_base("f", 1), (std::vector<F>{F::from_canonical(3)}));
