@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "cluster/thread_communicator.hpp"
+#include "commitment/codeword.hpp"
+#include "commitment/opening.hpp"
+
+#include "../tensor/random_values.hpp"
+
+/// \file
+/// An opening whose v_1 is long enough for ranks to share its columns, as they do v_0's.
+
+namespace tessera {
+namespace {
+
+const Digest seed = blake2s({});
+constexpr OracleParameters parameters{4, 1};
+/// Of 8 columns each: 263,984 values of v_0, 16,499 of v_1, whose last column has three.
+constexpr std::size_t chunks = 32998;
+
+struct Proven {
+  std::vector<std::uint8_t> payload;
+  std::vector<CommittedOracle> oracles;
+  std::vector<std::vector<Claim>> claims;
+};
+
+Proven prove(Communicator& comm) {
+  OracleLayout layout({Shape({Dimension::outer(chunks), Dimension::whole(128)})});
+  const auto tensor = testing::filled<std::int16_t>(layout.tensors()[0], {0}, 3, comm);
+  const auto store = commit_oracle(layout, parameters, std::vector<IntegerTensor>{&tensor}, comm);
+  Proven result{{}, {{layout, parameters, store->root()}}, {{}}};
+  for (const std::size_t chunk : {std::size_t{5}, std::size_t{20000}, chunks - 1}) {
+    E sum;
+    for (std::size_t i = 0; tensor.ownership().owner(tensor.shape(), chunk, comm.size()) == comm.rank() && i < 128;
+         ++i) {
+      sum += E::from_signed(tensor.chunk(chunk)[i]);
+    }
+    comm.all_reduce_sum(std::span(&sum, 1));
+    result.claims[0].push_back({{0, {Factor::one_hot(16, chunk), Factor::ones(7)}}, sum});
+  }
+  ProverTranscript transcript(seed);
+  prove_opening(transcript, result.oracles, std::vector<OracleWitness>{{{&tensor}, store.get()}}, result.claims, comm);
+  result.payload = transcript.payload();
+  return result;
+}
+
+bool accepted(const Proven& proven) {
+  VerifierTranscript transcript(seed, proven.payload);
+  try {
+    verify_opening(transcript, proven.oracles, proven.claims);
+    transcript.finish();
+    return true;
+  } catch (const Rejected&) {
+    return false;
+  }
+}
+
+TEST(LongVectors, PayloadIsTheSameForAnyNumberOfRanks) {
+  SelfCommunicator self;
+  Proven alone = prove(self);
+  EXPECT_TRUE(accepted(alone));
+  for (const int ranks : {2, 3, 4}) {
+    std::mutex mutex;
+    run_ranks(ranks, [&](Communicator& comm) {
+      const std::vector<std::uint8_t> payload = prove(comm).payload;
+      const std::scoped_lock lock(mutex);
+      EXPECT_TRUE(payload == alone.payload) << ranks;
+    });
+  }
+  alone.claims[0][1].value += E::one();
+  EXPECT_FALSE(accepted(alone));
+}
+
+}  // namespace
+}  // namespace tessera
