@@ -32,24 +32,17 @@ void ModelPlan::hide(const VerifyingKey& key) {
   plan.first_tensor = witness_shapes.size();
   const Dimension coordinate = Dimension::whole(2);
   const Shape products({Dimension::whole(std::size_t{1} << plan.log_products), coordinate});
-  const std::vector<Shape> fixed{Shape({Dimension::whole(plan.pads.pads), coordinate}), products, products, products};
-  // as many columns as the parameters have: positions are shared, and the masks of both are in the witness's leaves
-  const unsigned columns = parameter_layout.log_size() - key.parameter_oracle.log_rows;
-  const std::size_t tail = parameter_tail_columns(1);
-  constexpr unsigned least_rows = 3;
-  unsigned rows = witness_oracle.log_rows;
-  for (;; --rows) {
-    plan.row_variables = std::max(rows, key.parameter_oracle.log_rows);
-    plan.shapes = fixed;
-    plan.shapes.push_back(columns_shape(2 * plan.row_masks(), rows));
-    plan.shapes.push_back(columns_shape(tail, rows));
-    std::vector<Shape> all = witness_shapes;
-    all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
-    witness_layout = OracleLayout(std::move(all), rows == least_rows ? columns + rows : OracleLayout::min_log_chunk);
-    if (witness_layout.log_size() >= columns + rows) {
-      break;
-    }
-  }
+  const unsigned rows = witness_oracle.log_rows;
+  plan.row_variables = std::max(rows, key.parameter_oracle.log_rows);
+  plan.shapes = {Shape({Dimension::whole(plan.pads.pads), coordinate}),
+                 products,
+                 products,
+                 products,
+                 columns_shape(2 * plan.row_masks(), rows),
+                 columns_shape(parameter_tail_columns(1), rows)};
+  std::vector<Shape> all = witness_shapes;
+  all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
+  witness_layout = OracleLayout(std::move(all));
   witness_oracle = {rows, 1};
   check_limit("log_domain", witness_layout.log_size() - rows + 1, "length: witness log_domain");
   hiding = std::move(plan);

@@ -84,7 +84,7 @@ void run(const CommitCommand& options, Context& context) {
               << '\n';
     if (const std::uint64_t fit = hiding ? proofs_of_half(key) : 0; fit > 0) {
       std::cout << "proofs          " << hiding->proofs << ": a commitment that is good for " << fit
-                << " is half as large: short texts are proven faster\n";
+                << " is half as large: proofs take less time\n";
     }
   }
 }

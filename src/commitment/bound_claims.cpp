@@ -85,9 +85,17 @@ std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std:
   return claims;
 }
 
-E assign_coefficients(std::span<PowerClaims> claims, E delta) {
+E PlaceWeights::weight_at(std::span<const E> point) const {
   E sum;
-  E power = delta;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    sum += weights[i] * eq_index(point, first + i);
+  }
+  return sum;
+}
+
+E assign_coefficients(std::span<PowerClaims> claims, E delta, E first) {
+  E sum;
+  E power = first;
   for (PowerClaims& claim : claims) {
     for (const E& value : claim.values) {
       claim.coefficients.push_back(power);

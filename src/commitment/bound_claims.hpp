@@ -45,12 +45,22 @@ struct PowerClaims {
   [[nodiscard]] E weight_at(std::span<const E> point) const;
 };
 
+/// Weights on neighbouring places of a vector.
+struct PlaceWeights {
+  std::size_t first_variable = 0;  ///< variables of v_0 that are bound in the vector
+  std::uint64_t first = 0;
+  std::vector<E> weights;
+
+  /// Their multilinear extension at a point of the vector.
+  [[nodiscard]] E weight_at(std::span<const E> point) const;
+};
+
 /// The claims that this round's opened columns make on the vector bound from their words.
 std::vector<PowerClaims> power_claims(std::span<const CommittedWord> words, std::span<const OpenedColumns> opened,
                                       const BoundVariables& bound, std::size_t round);
 
-/// Gives the claims the coefficients delta, delta^2, ... in order; returns the sum of coefficient * value.
-E assign_coefficients(std::span<PowerClaims> claims, E delta);
+/// Gives the claims the coefficients first, first * delta, ... in order; returns the sum of coefficient * value.
+E assign_coefficients(std::span<PowerClaims> claims, E delta, E first);
 
 /// sum of gamma^i * value_i for each oracle, i counting through the claims of all oracles. Checks that claims fit.
 std::vector<E> batch_values(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims,

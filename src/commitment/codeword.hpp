@@ -43,20 +43,19 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
 Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel leaves, Communicator& comm);
 
 /// A vector of E as a matrix of 2^log_rows rows, the low bits of the index. Ranks share its columns; a rank has those
-/// of its classes, in ResidueShares::place() order. Of a rank that is alone the last ones may be missing: they are
-/// zero.
+/// of its classes, in ResidueShares::place() order. Or every rank has all. The last ones may be missing, of every class
+/// as many: they are zero.
 struct SharedVector {
   std::span<const E> values;
   unsigned log_rows = 0;
   ResidueShares columns;
 };
 
-/// Encodes a vector. Columns of a long word are not kept but computed again from the vector, which then must outlive
-/// the store. Collective.
-std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm);
-/// The same of a vector that every rank has whole: ranks share the positions of a long word. Collective.
-std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate,
-                                             Communicator& comm);
+/// Encodes a vector. Ranks share the positions of a long word. Columns of one that ranks share, or that a rank has
+/// alone, are not kept if they are long but computed again from the vector, which then must outlive the store.
+/// `extras`: of its leaves. Collective.
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
+                                             std::shared_ptr<const LeafExtras> extras = {});
 
 /// Leaves from their columns and the first `extra` elements of the blocks that follow these.
 std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra);

@@ -33,8 +33,8 @@ class VectorSummand final : public Summand {
 
   [[nodiscard]] const DenseTable& values() const { return products_.table(0); }
   [[nodiscard]] std::span<E> weights() const { return products_.table(1).span(); }
-  /// Of the values' columns as they are now.
-  [[nodiscard]] ResidueShares columns() const;
+  /// Of the values' 2^log_columns columns as they are now.
+  [[nodiscard]] ResidueShares columns(unsigned log_columns) const;
   /// Once all rows are bound: the next vector, which is zero from `used` on, and its weights. Ranks share its columns,
   /// or have all of it and the zeros up to the next power of two. Collective.
   void next(std::uint64_t used);

@@ -89,7 +89,7 @@ std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
 }  // namespace
 
 std::size_t share_size(const OpeningSchedule& schedule, const ResidueShares& columns) {
-  return schedule.vectors.empty() ? std::size_t{1} << schedule.log_vector : share_size(schedule.vector_size, columns);
+  return schedule.vectors.empty() ? std::size_t{1} << schedule.log_vector : share_size(schedule.table_size(0), columns);
 }
 
 ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
@@ -149,8 +149,8 @@ VectorSummand::VectorSummand(ZeroedVector<E> values, ZeroedVector<E> weights, Re
       products_(round_kernel(ProductRelation{}),
                 {DenseTable::of(std::move(values)), DenseTable::of(std::move(weights))}) {}
 
-ResidueShares VectorSummand::columns() const {
-  return shared() ? columns_ : ResidueShares(ceil_log2(values().size) - OpeningSchedule::folding, 0, 1);
+ResidueShares VectorSummand::columns(unsigned log_columns) const {
+  return shared() ? columns_ : ResidueShares(log_columns, 0, 1);
 }
 
 RoundSums VectorSummand::reduced(RoundSums sums) {

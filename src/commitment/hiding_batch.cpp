@@ -1,7 +1,5 @@
 #include "commitment/hiding_batch.hpp"
 
-#include <algorithm>
-
 #include "commitment/weights.hpp"
 
 namespace tessera {
@@ -76,12 +74,11 @@ HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms
   return batch;
 }
 
-std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables) {
-  const Point rows = bound.row_point(row_variables);  // the variable that was bound first is last
+std::vector<E> mask_weights(std::span<const E> point) {
   std::vector<E> weights{E::one()};
-  for (std::size_t i = rows.size(); i-- > 0;) {
-    weights.push_back(rows[i]);
-    weights.push_back(rows[i] * rows[i]);
+  for (std::size_t i = point.size(); i-- > 0;) {
+    weights.push_back(point[i]);
+    weights.push_back(point[i] * point[i]);
   }
   return weights;
 }
@@ -97,51 +94,19 @@ E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle>
   const Point point = bound.vector_point(0);
   std::uint64_t index = row_masks_index(schedule, oracles, masks);
   E sum;
-  for (const E& weight : row_mask_weights(bound, schedule.row_variables)) {
+  for (const E& weight : mask_weights(bound.row_point(schedule.row_variables))) {
     sum += weight * (eq_index(point, index) + second_coordinate * eq_index(point, index + 1));
     index += 2;
   }
   return sum;
 }
 
-std::vector<std::size_t> shared_positions(const CommittedWord& word, std::span<const std::size_t> positions) {
-  const auto mask = static_cast<std::size_t>((std::uint64_t{1} << word.log_domain()) - 1);
-  std::vector<std::size_t> result;
-  for (const std::size_t position : positions) {
-    result.push_back(position & mask);
+void mask_claims(PowerClaims& claims, const CommittedWord& word, const OpenedColumns& opened, E epsilon) {
+  const std::size_t width = word.leaf_values();
+  for (std::size_t i = 0; i < claims.values.size(); ++i) {
+    const F* const mask = opened.values.data() + (i + 1) * width - clear_mask_elements;
+    claims.values[i] = epsilon * claims.values[i] + E{mask[0], mask[1]};
   }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
-                                             const BoundVariables& bound, E epsilon) {
-  const OpenedColumns& carrier = opened.back();
-  const std::size_t width = schedule.oracles.back().leaf_values();
-  const std::size_t first_mask = std::size_t{1} << schedule.oracles.back().log_rows;  // in the carrier's leaves
-  std::vector<PowerClaims> claims;
-  for (std::size_t j = 0; j < opened.size(); ++j) {
-    const CommittedWord& word = schedule.oracles[j];
-    PowerClaims& list = claims.emplace_back(PowerClaims{.first_variable = 0,
-                                                        .length = word.columns,
-                                                        .offset = word.offset,
-                                                        .points = {},
-                                                        .values = {},
-                                                        .coefficients = {}});
-    const std::vector<E> columns = bind_columns(word, opened[j], eq_table(bound.row_point(word.log_rows)));
-    const auto mask = static_cast<std::size_t>((std::uint64_t{1} << word.log_domain()) - 1);
-    const F root = F::root_of_unity(word.log_domain());
-    const std::size_t masks = j + 1 == opened.size() ? 0 : 2 * (j + 1);  // the carrier's own come first
-    for (std::size_t i = 0; i < carrier.positions.size(); ++i) {
-      const std::size_t position = carrier.positions[i] & mask;
-      const auto place = std::ranges::lower_bound(opened[j].positions, position) - opened[j].positions.begin();
-      const F* const extra = carrier.values.data() + i * width + first_mask + masks;
-      list.points.push_back(root.power(position));
-      list.values.push_back(epsilon * columns[static_cast<std::size_t>(place)] + E{extra[0], extra[1]});
-    }
-  }
-  return claims;
 }
 
 }  // namespace tessera

@@ -6,11 +6,9 @@
 #include "transcript/affine.hpp"
 
 /// \file
-/// The opening of hiding proofs: what differs from opening.hpp. All oracles have log_inverse_rate 1. The last one,
-/// the carrier of the masks, has a domain at least as large as any; its leaves hold, after the column, both coordinates
-/// of the masks g of all segments of v_0 at the leaf's point, and salt; those of the others only salt. Of a proof
-/// oracles are parameters and witness; of a renewal the parameters under the old key, under the new one, and nothing
-/// but masks.
+/// The opening of hiding proofs: what differs from opening.hpp. All oracles have rates of at most 1/2; their leaves
+/// have salt after the column. Of a proof oracles are parameters and witness; of a renewal the parameters under the old
+/// key, under the new one, and nothing but masks. The last oracle has the masks of the rounds over row variables.
 ///
 ///   |  # | from | message                                                                                           |
 ///   |  0 | P    | masked sum: the row masks' sum over all rows                                                      |
@@ -20,13 +18,19 @@
 ///   |  2 | P, V | K rounds over row variables. All of the target is there at the beginning: an oracle with fewer rows|
 ///   |    |      | is constant in the first K - k_j variables, and its weights carry 2^-(K - k_j). The row masks are  |
 ///   |    |      | c_0 + sum_i c_i1*x_i + c_i2*x_i^2, c the elements of E in the mask columns                        |
-///   |  - | P    | vector mask: <W, g>, W the weights on v_0                                                         |
-///   |  - | V    | epsilon. v_0 := epsilon*v_0 + g, claim := epsilon*claim + that                                    |
-///   |  5 | V, P | one list of positions y in the carrier's domain, as many as the highest rate asks for; the others |
-///   |    |      | are opened at y mod theirs. Claims of leaf y: epsilon*(sum_lo beta(alpha, lo) column[lo]) + g at  |
-///   |    |      | omega^y, of all segments                                                                          |
+///   |  3 | P    | v_t is committed to with columns behind its own: 9 masks c_0, c_11, c_12, .., c_42, the same in   |
+///   |    |      | all 16 rows, then random ones, one more than there are positions. At least one vector is committed |
+///   |    |      | to; leaves of the last one also have g, a random vector as long as the one in clear, at their point|
+///   |  - | P    | masked sum: s = sum of c_0 + sum_i c_i1*x_i + c_i2*x_i^2 over the 16 rows                         |
+///   |  6 | V    | delta: s has coefficient delta, the opened columns delta^2, delta^3, ..                           |
+///   |  7 | P, V | rounds over v_t's rows, the masks with coefficient delta. Mask columns are values of v_{t+1}, where|
+///   |    |      | their weights are delta*(1, x_1, x_1^2, .., x_4^2) at the challenges                              |
+///   |  - | P    | instead of 3, once v_t has <= 2560 values: vector mask: <W, g>, W all weights on v_t              |
+///   |  - | V    | epsilon. claim := epsilon*claim + that                                                            |
+///   |  8 | P    | epsilon*v_t + g in clear; then 4, 5                                                               |
+///   |  9 | V    | checks epsilon*(each opened column's value) + g at its leaf                                       |
 ///
-/// Everything else, and everything from v_0's root on, is as it is in opening.hpp.
+/// Everything else is as it is in opening.hpp.
 namespace tessera {
 
 /// Beside the claims, what a hiding proof leaves to be opened.
@@ -55,8 +59,8 @@ HidingBatch batch_hidden(const OpeningSchedule& schedule, std::span<const Commit
 /// oracle 0 minus that in oracle 1, which is 0.
 HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma);
 
-/// Weights of the row masks once rows are bound: of c_0, c_11, c_12, c_21, ..
-std::vector<E> row_mask_weights(const BoundVariables& bound, unsigned row_variables);
+/// Weights of masks c_0, c_11, c_12, c_21, .. where these variables are bound: the one that was bound first is last.
+std::vector<E> mask_weights(std::span<const E> point);
 /// Index in v_0 of the first coordinate of the first row mask.
 std::uint64_t row_masks_index(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                               std::size_t masks);
@@ -64,11 +68,7 @@ std::uint64_t row_masks_index(const OpeningSchedule& schedule, std::span<const C
 E row_masks_at(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                const BoundVariables& bound);
 
-/// The positions of a word, distinct and ascending, for those of the carrier.
-std::vector<std::size_t> shared_positions(const CommittedWord& word, std::span<const std::size_t> positions);
-
-/// The claims of round 0's leaves on v_0. `opened`: by oracle.
-std::vector<PowerClaims> masked_power_claims(const OpeningSchedule& schedule, std::span<const OpenedColumns> opened,
-                                             const BoundVariables& bound, E epsilon);
+/// The opened columns' claims on the vector in clear, which is masked by what their leaves have.
+void mask_claims(PowerClaims& claims, const CommittedWord& word, const OpenedColumns& opened, E epsilon);
 
 }  // namespace tessera

@@ -7,28 +7,12 @@
 namespace tessera {
 namespace {
 
-/// Steps 4 and 5 of the oracles, at one list of positions.
-std::vector<OpenedColumns> send_shared_openings(ProverTranscript& transcript, const OpeningSchedule& schedule,
-                                                std::span<const OracleWitness> witnesses, Communicator& comm) {
-  transcript.grind("work", schedule.grinding_bits, comm);
-  const CommittedWord& word = schedule.oracles.back();
-  std::vector<std::size_t> positions =
-      distinct_positions(transcript.positions("positions", word.positions, word.log_domain()));
-  std::vector<std::vector<std::size_t>> by_oracle;
-  std::vector<CodewordStore*> stores;
-  for (std::size_t j = 0; j < witnesses.size(); ++j) {
-    by_oracle.push_back(shared_positions(schedule.oracles[j], positions));
-    stores.push_back(witnesses[j].codeword);
-  }
-  return send_columns(transcript, schedule.oracles, stores, std::move(by_oracle));
-}
-
 /// A hiding proof's rounds over row variables: products, before an oracle's rows begin the constant that it is, and the
 /// row masks.
 class MaskedRows final : public Summand {
  public:
-  /// `masks`: by row_mask_weights().
-  MaskedRows(std::span<const E> masks, unsigned variables) : masks_(masks), free_(variables), fixed_(masks.front()) {}
+  /// `masks`: by mask_weights().
+  explicit MaskedRows(const std::vector<E>& masks) : masks_(masks) {}
   [[nodiscard]] std::size_t degree() const override { return products_.degree(); }
   [[nodiscard]] bool homogeneous() const override { return products_.homogeneous(); }
   /// An oracle whose rows begin later: its sum over all variables that are free now.
@@ -47,41 +31,22 @@ class MaskedRows final : public Summand {
     bind_masks(challenge);
     products_.end(challenge);
   }
-  /// Of the constant, each time a variable is bound.
-  static E half() { return E(F::from_canonical(2).inverse()); }
   /// Over all rows.
-  [[nodiscard]] E mask_sum() const {
-    E slopes;
-    for (std::size_t i = 1; i < masks_.size(); ++i) {
-      slopes += masks_[i];
-    }
-    return (fixed_ + slopes * half()) * two_to_the(free_);
-  }
+  [[nodiscard]] E mask_sum() const { return masks_.sum(); }
 
  private:
-  /// What the variable that is free next has: c_i1 and c_i2.
-  [[nodiscard]] std::size_t next() const { return masks_.size() - 2 * std::size_t{free_}; }
   void bind_masks(E challenge) {
-    fixed_ += challenge * (masks_[next()] + challenge * masks_[next() + 1]);
-    --free_;
-    constant_ *= half();
+    masks_.bind(challenge);
+    constant_ *= MaskRounds::half();
   }
   RoundSums round(RoundSums sums) const {
-    E later;
-    for (std::size_t i = next() + 2; i < masks_.size(); ++i) {
-      later += masks_[i];
-    }
-    const F count = two_to_the(free_ - 1);
-    const E at_zero = (fixed_ + later * half()) * count + constant_ * half();
-    sums[0] += at_zero;
-    sums[1] += at_zero + (masks_[next()] + masks_[next() + 1]) * count;
-    sums[2] += masks_[next() + 1] * count;
-    return sums;
+    const E waiting = constant_ * MaskRounds::half();
+    sums[0] += waiting;
+    sums[1] += waiting;
+    return masks_.add_to(sums);
   }
 
-  std::span<const E> masks_;
-  unsigned free_;
-  E fixed_;     // c_0 and the masks of bound variables
+  MaskRounds masks_;
   E constant_;  // of oracles whose rows begin later
   JoiningProducts products_;
 };
@@ -101,29 +66,12 @@ BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& 
       if (round == schedule.row_variables - schedule.oracles[j].log_rows) {
         rows.join(std::move(waiting[j]), shares[j]);
       }
-      shares[j] *= MaskedRows::half();
+      shares[j] *= MaskRounds::half();
     }
     bound.push(rounds.round());
   }
   rounds.settle();
   return {rounds.claim(), bound};
-}
-
-struct MaskedVector {
-  E epsilon, claim;
-};
-
-/// epsilon*v_0 + g in place of v_0, and the claim on it.
-MaskedVector mask_vector(ProverTranscript& transcript, const OpeningSchedule& schedule, const KeyedStream& stream,
-                         const ResidueShares& columns, E claim, VectorSummand& vector, Communicator& comm) {
-  E sum = vector_mask_sum(schedule, stream, columns, vector.weights());
-  if (columns.log_count() > 0) {
-    comm.all_reduce_sum(std::span(&sum, 1));
-  }
-  transcript.send("vector mask", sum);
-  const E epsilon = transcript.challenge("mask");
-  mask_values(schedule, stream, columns, epsilon, vector.values().span());
-  return {epsilon, epsilon * claim + sum};
 }
 
 /// Everything once weights and target are known: all of step 2 and after.
@@ -152,18 +100,12 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
     masks.bound();
   }
   add_row_mask_weights(schedule, oracles, mask_tensor, bound, columns, vector.weights());
-  const MaskedVector masked = mask_vector(transcript, schedule, *masks.vector, columns, row_claim, vector, comm);
-  prove_vectors(transcript, schedule, vector, masked.claim, bound, comm, [&](const BoundVariables& variables) {
-    const std::vector<OpenedColumns> opened = send_shared_openings(transcript, schedule, witnesses, comm);
-    RoundOpening opening{masked_power_claims(schedule, opened, variables, masked.epsilon), {}};
-    for (const CommittedWord& word : schedule.oracles) {
-      std::vector<std::size_t>& positions = opening.positions.emplace_back();
-      for (const std::size_t position : opened.back().positions) {
-        positions.push_back(position & ((std::size_t{1} << word.log_domain()) - 1));
-      }
-    }
-    return opening;
-  });
+  std::vector<CodewordStore*> stores;
+  for (const OracleWitness& witness : witnesses) {
+    stores.push_back(witness.codeword);
+  }
+  const VectorMasks vector_masks(schedule, *masks.vectors);
+  prove_vectors(transcript, schedule, vector, row_claim, bound, stores, comm, &vector_masks);
 }
 
 }  // namespace
@@ -174,7 +116,7 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
                           const HidingMasks& masks, Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
-  MaskedRows rows(masks.rows, schedule.row_variables);
+  MaskedRows rows(masks.rows);
   transcript.send("masked sum", rows.mask_sum());
   const E eta = transcript.challenge("batch constraints");
   const E gamma = transcript.challenge("batch claims");
@@ -198,7 +140,7 @@ void prove_equality_opening(ProverTranscript& transcript, std::span<const Commit
                             std::size_t mask_tensor, const HidingMasks& masks, Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
-  MaskedRows rows(masks.rows, schedule.row_variables);
+  MaskedRows rows(masks.rows);
   transcript.send("masked sum", rows.mask_sum());
   const E gamma = transcript.challenge("batch claims");
   Batch batch{std::vector<std::vector<const LinearForm*>>(oracles.size()),

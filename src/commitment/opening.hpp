@@ -131,9 +131,9 @@ struct Affine;        // transcript/affine.hpp
 class KeyedStream;    // hash/keyed_stream.hpp
 /// The prover's random elements in the opening.
 struct HidingMasks {
-  std::vector<E> rows;                  // by row_mask_weights()
-  const KeyedStream* vector = nullptr;  // of v_0's mask, by place in v_0
-  std::function<void()> bound = {};     // called once v_0 is made: witnesses' tensors are read by codewords alone then
+  std::vector<E> rows;                   // by mask_weights()
+  const KeyedStream* vectors = nullptr;  // of what is added to vectors (VectorMasks)
+  std::function<void()> bound = {};      // called once v_0 is made: witnesses' tensors are read by codewords alone then
 };
 
 /// One opening for all claims on all oracles (interleaved WHIR in the unique-decoding regime). claims[j] are the claims
@@ -147,7 +147,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
 /// The same of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
 void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                            std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding);
-/// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them. `seed`: of the mask of v_0.
+/// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them.
 void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
                           std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
                           std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,

@@ -50,15 +50,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   for (const OracleWitness& witness : witnesses) {
     stores.push_back(witness.codeword);
   }
-  prove_vectors(transcript, schedule, vector, claim, bound, comm, [&](const BoundVariables& rows) {
-    const std::vector<OpenedColumns> opened =
-        send_openings(transcript, schedule.oracles, stores, schedule.grinding_bits, comm);
-    RoundOpening opening{power_claims(schedule.oracles, opened, rows, 0), {}};
-    for (const OpenedColumns& columns : opened) {
-      opening.positions.push_back(columns.positions);
-    }
-    return opening;
-  });
+  prove_vectors(transcript, schedule, vector, claim, bound, stores, comm);
 }
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 #include "commitment/bound_claims.hpp"
 #include "commitment/first_vector.hpp"
 #include "commitment/opening.hpp"
+#include "commitment/vector_masks.hpp"
 #include "sumcheck/dense.hpp"
 #include "sumcheck/product_relations.hpp"
 
@@ -51,6 +52,31 @@ class JoiningProducts final : public Summand {
   std::size_t joined_ = 0;  // before the round that is next
 };
 
+/// c_0 + sum_i c_i1*x_i + c_i2*x_i^2, which masks the rounds over as many variables; nothing of none.
+class MaskRounds {
+ public:
+  MaskRounds() = default;
+  /// c_0, c_11, c_12, c_21, ..
+  explicit MaskRounds(std::vector<E> masks)
+      : masks_(std::move(masks)), free_(static_cast<unsigned>(masks_.size() / 2)), fixed_(masks_.front()) {}
+  /// Of a constant, each time a variable is bound.
+  static E half() { return E(F::from_canonical(2).inverse()); }
+  /// Over all values of the variables that are free.
+  [[nodiscard]] E sum() const;
+  void bind(E challenge);
+  /// A round's sums with this in them.
+  [[nodiscard]] RoundSums add_to(RoundSums sums) const;
+  [[nodiscard]] unsigned free() const { return free_; }
+
+ private:
+  /// What the variable that is free next has: c_i1 and c_i2.
+  [[nodiscard]] std::size_t next() const { return masks_.size() - 2 * std::size_t{free_}; }
+
+  std::vector<E> masks_;
+  unsigned free_ = 0;
+  E fixed_;  // c_0 and the masks of bound variables
+};
+
 /// For each oracle, the tables of sum_terms sum_lo (coefficient * F(lo)) * beta(row_point, lo), and what they add up
 /// to.
 struct RowTables {
@@ -87,9 +113,9 @@ struct RoundOpening {
   std::vector<std::vector<std::size_t>> positions;
 };
 
-/// Steps 3 to 10, from v_0 and its weights on. `open_first`: round 0's openings and what they claim.
+/// Steps 3 to 10, from v_0 and its weights on. `stores`: the oracles'; `masks`: of a hiding proof.
 void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule, VectorSummand& vector, E claim,
-                   BoundVariables bound, Communicator& comm,
-                   const std::function<RoundOpening(const BoundVariables&)>& open_first);
+                   BoundVariables bound, std::span<CodewordStore* const> stores, Communicator& comm,
+                   const VectorMasks* masks = nullptr);
 
 }  // namespace tessera

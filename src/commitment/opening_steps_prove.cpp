@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "commitment/codeword.hpp"
+#include "commitment/hiding_batch.hpp"
+#include "commitment/hiding_leaves.hpp"
 #include "commitment/row_claims.hpp"
 #include "commitment/vector_weights.hpp"
 #include "sumcheck/product_relations.hpp"
@@ -84,49 +86,154 @@ std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span
   return send_columns(transcript, words, stores, std::move(positions));
 }
 
+E MaskRounds::sum() const {
+  E slopes;
+  for (std::size_t i = next(); i < masks_.size(); ++i) {
+    slopes += masks_[i];
+  }
+  return (fixed_ + slopes * half()) * two_to_the(free_);
+}
+
+void MaskRounds::bind(E challenge) {
+  if (free_ > 0) {
+    fixed_ += challenge * (masks_[next()] + challenge * masks_[next() + 1]);
+    --free_;
+  }
+}
+
+RoundSums MaskRounds::add_to(RoundSums sums) const {
+  if (free_ == 0) {
+    return sums;
+  }
+  E later;
+  for (std::size_t i = next() + 2; i < masks_.size(); ++i) {
+    later += masks_[i];
+  }
+  const F count = two_to_the(free_ - 1);
+  const E at_zero = (fixed_ + later * half()) * count;
+  sums[0] += at_zero;
+  sums[1] += at_zero + (masks_[next()] + masks_[next() + 1]) * count;
+  sums[2] += masks_[next() + 1] * count;
+  return sums;
+}
+
+namespace {
+
+/// A vector with the masks of the rounds over its rows.
+class MaskedVector final : public Summand {
+ public:
+  explicit MaskedVector(VectorSummand& vector) : vector_(vector) {}
+  void begin(MaskRounds masks) { masks_ = std::move(masks); }
+  [[nodiscard]] std::size_t degree() const override { return vector_.degree(); }
+  [[nodiscard]] bool homogeneous() const override { return vector_.homogeneous(); }
+  RoundSums first(bool with_one) override { return masks_.add_to(vector_.first(with_one)); }
+  RoundSums bind(E challenge, bool with_one) override {
+    masks_.bind(challenge);
+    return masks_.add_to(vector_.bind(challenge, with_one));
+  }
+  void end(E challenge) override {
+    masks_.bind(challenge);
+    vector_.end(challenge);
+  }
+
+ private:
+  VectorSummand& vector_;
+  MaskRounds masks_;
+};
+
+std::vector<E> scaled(std::vector<E> values, E by) {
+  for (E& value : values) {
+    value *= by;
+  }
+  return values;
+}
+
+/// epsilon*v + g in place of the vector in clear; what the claim on it becomes.
+E mask_clear_vector(ProverTranscript& transcript, std::span<const E> mask, VectorSummand& vector, E claim) {
+  E sum;
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    sum += vector.weights()[i] * mask[i];
+  }
+  transcript.send("vector mask", sum);
+  const E epsilon = transcript.challenge("mask");
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    vector.values().span()[i] = epsilon * vector.values().span()[i] + mask[i];
+  }
+  return epsilon * claim + sum;
+}
+
+}  // namespace
+
 void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule, VectorSummand& vector, E claim,
-                   BoundVariables bound, Communicator& comm,
-                   const std::function<RoundOpening(const BoundVariables&)>& open_first) {
-  SumcheckProver rounds(transcript, vector, claim);
+                   BoundVariables bound, std::span<CodewordStore* const> stores, Communicator& comm,
+                   const VectorMasks* masks) {
+  MaskedVector summand(vector);
+  SumcheckProver rounds(transcript, summand, claim);
   DenseTable committed;  // the vector that `current` is a codeword of
   std::unique_ptr<CodewordStore> current;
   const auto open = [&](std::size_t round) -> RoundOpening {
-    if (round == 0) {
-      return open_first(bound);
-    }
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
     CodewordStore* const store = current.get();
     const std::vector<OpenedColumns> opened =
-        send_openings(transcript, words, std::span(&store, 1), schedule.grinding_bits, comm);
-    return {power_claims(words, opened, bound, round), {opened.front().positions}};
+        send_openings(transcript, words, round == 0 ? stores : std::span(&store, 1), schedule.grinding_bits, comm);
+    RoundOpening opening{power_claims(words, opened, bound, round), {}};
+    for (const OpenedColumns& columns : opened) {
+      opening.positions.push_back(columns.positions);
+    }
+    return opening;
   };
+  PlaceWeights of_masks;  // of the round before, whose mask columns are values now
   for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
     rounds.settle();
     if (round > 0) {
-      vector.next(schedule.vectors[round - 1].columns);
+      vector.next(schedule.table_size(round));
+    }
+    const CommittedWord& next_word = schedule.vectors[round];
+    const ResidueShares columns = vector.columns(next_word.log_columns);
+    std::shared_ptr<const LeafExtras> extras;
+    if (masks != nullptr) {
+      masks->fill(round, columns, vector.values().span());
+      add_place_weights(of_masks, columns, vector.weights());
+      if (round + 1 == schedule.vectors.size()) {
+        extras = clear_mask_leaves(masks->of_clear(), schedule.vectors[round]);
+      }
     }
     const DenseTable next_committed = vector.values();
-    const CommittedWord& next_word = schedule.vectors[round];
-    const ResidueShares columns = vector.columns();
     std::unique_ptr<CodewordStore> next =
-        columns.log_count() > 0
-            ? commit_vector({next_committed.span(), next_word.log_rows, columns}, next_word.log_inverse_rate, comm)
-            : commit_vector(next_committed.span(), next_word.log_rows, next_word.log_inverse_rate, comm);
+        commit_vector({next_committed.span(), next_word.log_rows, columns}, next_word.log_inverse_rate, comm, extras);
     transcript.send("root", next->root());
+    const MaskRounds of_rounds = masks != nullptr ? MaskRounds(masks->of_rounds(round)) : MaskRounds();
+    if (masks != nullptr) {
+      transcript.send("masked sum", of_rounds.sum());
+    }
     RoundOpening added = open(round);
     current = std::move(next);
     committed = next_committed;
-    rounds.add_to_claim(assign_coefficients(added.claims, transcript.challenge("batch columns")));
+    const E delta = transcript.challenge("batch columns");
+    rounds.add_to_claim(assign_coefficients(added.claims, delta, masks != nullptr ? delta * delta : delta));
     const std::span<const CommittedWord> words = schedule.opened_in_round(round);
     for (std::size_t j = 0; j < words.size(); ++j) {
       add_power_weights(added.claims[j], added.positions[j], words[j].log_domain(), columns, vector.weights());
     }
+    if (masks != nullptr) {
+      rounds.add_to_claim(delta * of_rounds.sum());
+      summand.begin(MaskRounds(scaled(masks->of_rounds(round), delta)));
+    }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
       bound.push(rounds.round());
+    }
+    if (masks != nullptr) {
+      of_masks = {(round + 1) * OpeningSchedule::folding, next_word.fresh,
+                  scaled(mask_weights(bound.latest(OpeningSchedule::folding)), delta)};
     }
   }
   rounds.settle();
   vector.gather();
+  if (masks != nullptr) {
+    add_place_weights(of_masks, vector.columns(schedule.log_clear), vector.weights());
+    const E before = rounds.claim();
+    rounds.add_to_claim(mask_clear_vector(transcript, masks->of_clear(), vector, before) - before);
+  }
   transcript.send("clear", std::span<const E>(vector.values().span()).first(schedule.clear_size));
   (void)open(schedule.vectors.size());
   for (unsigned i = 0; i < schedule.log_clear; ++i) {

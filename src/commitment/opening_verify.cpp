@@ -78,31 +78,41 @@ class Opening {
     }
   }
 
-  /// Of a hiding proof, before step 3: a random vector is added to v_0.
-  void mask_vector() {
-    const E sum = transcript_.receive("vector mask");
-    const RoundRisk risk = row_risk(0);
-    epsilon_ = transcript_.challenge("mask", 1 + risk.error, "round 0: mask of the vector, proximity");
-    claim_ = claim_ * epsilon_ + sum;
-  }
-
   /// Steps 3 to 7: the next vector is committed, the words before it are opened against it, its rows are bound.
   void verify_vector(std::size_t round) {
     const Digest root = transcript_.receive_digest("root");
+    const E masked = masks_ ? transcript_.receive("masked sum") : E::zero();
     std::vector<PowerClaims> added = receive_openings(round);
-    claim_ += assign_coefficients(added, transcript_.challenge("batch columns", static_cast<double>(columns_),
-                                                               name(round) + ": batching of bound columns"));
+    const E delta = transcript_.challenge("batch columns", static_cast<double>(columns_ + (masks_ ? 1 : 0)),
+                                          name(round) + ": batching of bound columns");
+    claim_ += delta * masked + assign_coefficients(added, delta, masks_ ? delta * delta : delta);
     powers_.insert(powers_.end(), added.begin(), added.end());
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
       bind(row_risk(round + 1));
+    }
+    if (masks_) {
+      PlaceWeights& of_masks = vector_masks_.emplace_back(
+          PlaceWeights{(round + 1) * OpeningSchedule::folding, schedule_.vectors[round].fresh,
+                       mask_weights(bound_.latest(OpeningSchedule::folding))});
+      for (E& weight : of_masks.weights) {
+        weight *= delta;
+      }
     }
     roots_ = {root};
   }
 
   /// Steps 8 and 9, in place of 3 to 7: the last vector is in clear.
   void verify_clear_vector() {
+    const std::size_t round = schedule_.vectors.size();
+    if (masks_) {  // a random vector is added to it
+      const E sum = transcript_.receive("vector mask");
+      const CommittedWord& word = schedule_.opened_in_round(round).front();
+      epsilon_ = transcript_.challenge("mask", 1 + std::exp2(word.log_domain()),
+                                       name(round) + ": mask of the clear vector, proximity");
+      claim_ = claim_ * epsilon_ + sum;
+    }
     clear_ = transcript_.receive_public("clear", static_cast<std::size_t>(schedule_.clear_size));
-    for (const PowerClaims& word : receive_openings(schedule_.vectors.size())) {
+    for (const PowerClaims& word : receive_openings(round)) {
       transcript_.check_public([&] { return word.hold_for(clear_); }, "the clear vector differs from an opened column");
     }
   }
@@ -124,12 +134,10 @@ class Opening {
   /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
   /// challenges as its domain has points.
   [[nodiscard]] RoundRisk row_risk(std::size_t round) const {
-    // with row masks, a lying prover's round has degree 3, and every oracle's rows with its segment's vector mask are
-    // one word on the carrier's domain
-    const bool masked = masks_ && round == 0;
-    RoundRisk risk{masked ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
+    // with masks, a lying prover's round has degree 3
+    RoundRisk risk{masks_ ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
     for (const CommittedWord& word : schedule_.opened_in_round(round)) {
-      risk.error += std::exp2(masked ? schedule_.oracles.back().log_domain() : word.log_domain());
+      risk.error += std::exp2(word.log_domain());
     }
     return risk;
   }
@@ -145,30 +153,24 @@ class Opening {
     transcript_.check_work("work", schedule_.grinding_bits);
     const std::span<const CommittedWord> words = schedule_.opened_in_round(round);
     std::vector<std::vector<std::size_t>> drawn;
-    const bool shared = masks_ && round == 0;
-    for (const CommittedWord& word : shared ? words.last(1) : words) {
+    for (const CommittedWord& word : words) {
       drawn.push_back(transcript_.positions("positions", word.positions, word.log_domain(), word.bits(),
                                             name(round) + ": " + std::to_string(word.positions) +
                                                 " positions at rate " + std::to_string(word.rate) + "/" +
                                                 std::to_string(rate_unit)));
     }
-    if (shared) {
-      const std::vector<std::size_t> of_carrier = std::move(drawn.front());
-      drawn.clear();
-      for (const CommittedWord& word : words) {
-        drawn.push_back(shared_positions(word, of_carrier));
-      }
-    }
     std::vector<OpenedColumns> opened;
     for (std::size_t j = 0; j < words.size(); ++j) {
       opened.push_back(receive_columns(transcript_, words[j], roots_[j], std::move(drawn[j])));
     }
-    columns_ = shared ? opened.size() * opened.back().positions.size()
-                      : std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
-                                              [](const OpenedColumns& columns) { return columns.positions.size(); });
+    columns_ = std::transform_reduce(opened.begin(), opened.end(), std::size_t{0}, std::plus<>(),
+                                     [](const OpenedColumns& columns) { return columns.positions.size(); });
     return transcript_.public_value([&] {
-      return shared ? masked_power_claims(schedule_, opened, bound_, epsilon_)
-                    : power_claims(words, opened, bound_, round);
+      std::vector<PowerClaims> claims = power_claims(words, opened, bound_, round);
+      if (masks_ && round == schedule_.vectors.size()) {
+        mask_claims(claims.front(), words.front(), opened.front(), epsilon_);
+      }
+      return claims;
     });
   }
 
@@ -191,6 +193,9 @@ class Opening {
     }
     if (masks_) {
       total += row_masks_at(schedule_, oracles_, *masks_, bound_);
+    }
+    for (const PlaceWeights& masks : vector_masks_) {
+      total += masks.weight_at(bound_.vector_point(masks.first_variable));
     }
     for (const PowerClaims& word : powers_) {
       total += word.weight_at(bound_.vector_point(word.first_variable));
@@ -232,6 +237,7 @@ class Opening {
   // of a hiding proof
   std::optional<std::size_t> masks_;
   std::vector<LinearForm> cells_;
+  std::vector<PlaceWeights> vector_masks_;
   E epsilon_;
   E claim_;
   std::vector<Digest> roots_;  // of the words that are opened next
@@ -241,11 +247,8 @@ class Opening {
 };
 
 /// Everything after step 1.
-void verify_bound(Opening& opening, bool masked) {
+void verify_bound(Opening& opening) {
   opening.bind_row_variables();
-  if (masked) {
-    opening.mask_vector();
-  }
   for (std::size_t round = 0; round < opening.vectors(); ++round) {
     opening.verify_vector(round);
   }
@@ -260,7 +263,7 @@ void verify_opening(VerifierView<E>& transcript, std::span<const CommittedOracle
   const Transcript::Scope scope = transcript.scope("opening");
   Opening opening(transcript, oracles);
   opening.batch_claims(claims);
-  verify_bound(opening, false);
+  verify_bound(opening);
 }
 
 void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
@@ -269,7 +272,7 @@ void verify_hiding_opening(VerifierView<E>& transcript, std::span<const Committe
   Opening opening(transcript, oracles);
   opening.receive_masked_sum(hiding.masks);
   opening.batch_claims(claims, hiding);
-  verify_bound(opening, true);
+  verify_bound(opening);
 }
 
 void verify_equality_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
@@ -278,7 +281,7 @@ void verify_equality_opening(VerifierView<E>& transcript, std::span<const Commit
   Opening opening(transcript, oracles);
   opening.receive_masked_sum(masks);
   opening.batch_differences(forms);
-  verify_bound(opening, true);
+  verify_bound(opening);
 }
 
 }  // namespace tessera

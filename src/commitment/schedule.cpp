@@ -81,44 +81,88 @@ std::size_t positions_for(unsigned rate, unsigned grinding_bits) {
   return needed <= 0 ? 1 : static_cast<std::size_t>(std::ceil(needed / position_bits(rate)));
 }
 
+std::uint64_t OpeningSchedule::table_size(std::size_t round) const {
+  if (hiding && round < vectors.size()) {
+    return vectors[round].columns << folding;
+  }
+  return round == 0 ? vector_size : vectors[round - 1].columns;
+}
+
+namespace {
+
+/// The word of a vector with so many values, of which a table of 2^log_columns columns is encoded.
+CommittedWord vector_word(const OpeningSchedule& schedule, std::uint64_t values, unsigned log_columns) {
+  const auto log_domain = [&](std::uint64_t columns) {
+    if (schedule.vectors.empty()) {
+      return std::max(first_domain(columns, schedule.log_vector), log_columns + 1);
+    }
+    const CommittedWord& before = schedule.vectors.back();
+    return before.log_domain() - (before.log_columns > short_vector ? 2 : 1);
+  };
+  CommittedWord word{.log_rows = OpeningSchedule::folding,
+                     .log_columns = log_columns,
+                     .columns = (values + (1U << OpeningSchedule::folding) - 1) >> OpeningSchedule::folding,
+                     .extension = true};
+  const auto count_positions = [&] {
+    word.log_inverse_rate = log_domain(word.columns) - log_columns;
+    word.rate = rate_of(word);
+    word.positions = positions_for(word.rate, schedule.grinding_bits);
+  };
+  if (!schedule.hiding) {
+    count_positions();
+    return word;
+  }
+  // random columns: one more than are opened; they make the rate, and so the positions, more
+  word.fresh = word.columns;
+  for (std::size_t random = 0; random < word.positions + 1; count_positions()) {
+    random = word.positions + 1;
+    word.columns = word.fresh + OpeningSchedule::round_masks + random;
+    if (word.columns >> log_columns != 0) {
+      break;  // another table has room
+    }
+  }
+  return word;
+}
+
+/// All vectors of a table of 2^log_vector values; whether each of them has room.
+bool plan_vectors(OpeningSchedule& schedule, unsigned log_vector) {
+  schedule.vectors.clear();
+  schedule.log_vector = schedule.log_clear = log_vector;
+  schedule.clear_size = schedule.vector_size;
+  // of a hiding proof at least one: the clear vector's mask is in its leaves
+  while (schedule.clear_size > OpeningSchedule::max_clear || (schedule.hiding && schedule.vectors.empty())) {
+    if (schedule.log_clear < OpeningSchedule::folding) {
+      return false;
+    }
+    schedule.log_clear -= OpeningSchedule::folding;
+    schedule.vectors.push_back(vector_word(schedule, schedule.clear_size, schedule.log_clear));
+    schedule.clear_size = schedule.vectors.back().columns;
+    if (schedule.hiding && schedule.clear_size >> schedule.log_clear != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles, unsigned grinding_bits) {
   OpeningSchedule schedule;
   schedule.grinding_bits = grinding_bits;
+  schedule.hiding = !oracles.empty() && oracles.back().extra > 0;
   for (const CommittedOracle& oracle : oracles) {
-    schedule.oracles.push_back(oracle_word(oracle));
-    schedule.row_variables = std::max(schedule.row_variables, schedule.oracles.back().log_rows);
+    CommittedWord& word = schedule.oracles.emplace_back(oracle_word(oracle));
+    word.rate = rate_of(word);
+    word.positions = positions_for(word.rate, grinding_bits);
+    schedule.row_variables = std::max(schedule.row_variables, word.log_rows);
   }
   schedule.vector_size = deal_segments(oracles, schedule.oracles);
-  schedule.log_vector = ceil_log2(schedule.vector_size);
-  schedule.log_clear = schedule.log_vector;
-  schedule.clear_size = schedule.vector_size;
-  while (schedule.clear_size > OpeningSchedule::max_clear) {
-    schedule.log_clear -= OpeningSchedule::folding;
-    schedule.clear_size = (schedule.clear_size + (1U << OpeningSchedule::folding) - 1) >> OpeningSchedule::folding;
-    unsigned log_domain = first_domain(schedule.clear_size, schedule.log_vector);
-    if (!schedule.vectors.empty()) {
-      const CommittedWord& before = schedule.vectors.back();
-      log_domain = before.log_domain() - (before.log_columns > short_vector ? 2 : 1);
-    }
-    schedule.vectors.push_back({.log_rows = OpeningSchedule::folding,
-                                .log_columns = schedule.log_clear,
-                                .log_inverse_rate = log_domain - schedule.log_clear,
-                                .columns = schedule.clear_size,
-                                .extension = true});
+  unsigned log_vector = ceil_log2(schedule.vector_size);
+  while (!plan_vectors(schedule, log_vector)) {
+    ++log_vector;
   }
-  for (auto* words : {&schedule.oracles, &schedule.vectors}) {
-    for (CommittedWord& word : *words) {
-      word.rate = rate_of(word);
-      word.positions = positions_for(word.rate, grinding_bits);
-    }
-  }
-  if (!oracles.empty() && oracles.back().extra > 0) {
-    // hiding: one list of positions in the carrier's domain, on which each oracle is a word of its own rate
-    for (const CommittedWord& word : schedule.oracles) {
-      CommittedWord& carrier = schedule.oracles.back();
-      carrier.positions = std::max(carrier.positions, word.positions);
-      carrier.rate = std::max(carrier.rate, word.rate);
-    }
+  if (schedule.hiding) {
+    schedule.vectors.back().extra = clear_mask_elements;
   }
   return schedule;
 }

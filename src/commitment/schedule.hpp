@@ -9,6 +9,9 @@ namespace tessera {
 
 struct CommittedOracle;
 
+/// Of a hiding proof's last vector: elements of F in its leaves that mask the vector in clear.
+inline constexpr std::size_t clear_mask_elements = 2;
+
 /// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of `columns` coefficients,
 /// evaluated on 2^log_domain() points; `positions` of its columns are opened.
 struct CommittedWord {
@@ -21,6 +24,7 @@ struct CommittedWord {
   bool extension = false;    ///< entries in E (c0, c1 side by side in a leaf) instead of F
   std::size_t extra = 0;     ///< elements of F that follow the column in its leaf (hiding mode)
   std::uint64_t offset = 0;  ///< first index of the bound word (`columns` values) in the vector v of its round
+  std::uint64_t fresh = 0;   ///< of a hiding proof's vectors: columns from here on are masks, then random
 
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
   /// -log2 of the chance that all positions miss.
@@ -37,17 +41,22 @@ struct OpeningSchedule {
   static constexpr unsigned folding = 4;            ///< variables bound in each round after the first
   static constexpr std::size_t max_clear = 2560;    ///< values sent in clear: another word would take more bytes
   static constexpr unsigned default_grinding = 16;  ///< bits of work before the positions of each round
+  /// Columns of a hiding proof's vectors that mask the rounds over their rows.
+  static constexpr std::size_t round_masks = 1 + 2 * folding;
 
   unsigned grinding_bits = default_grinding;
+  bool hiding = false;         ///< leaves of the oracles have more than the column
   unsigned row_variables = 0;  ///< max k_j
   std::vector<CommittedWord> oracles;
-  std::uint64_t vector_size = 0;  ///< v_0 is zero from here on
+  std::uint64_t vector_size = 0;  ///< v_0 is zero from here on, but for columns of a hiding proof's
   unsigned log_vector = 0;        ///< m: v_0 has 2^m values
   std::vector<CommittedWord> vectors;
   unsigned log_clear = 0;        ///< variables of the vector that is sent in clear
   std::uint64_t clear_size = 0;  ///< which is zero from here on: values that are sent
 
   [[nodiscard]] std::span<const CommittedWord> opened_in_round(std::size_t round) const;
+  /// Entries of what vectors[round] encodes, of what is sent in clear after the last one: it is zero from there on.
+  [[nodiscard]] std::uint64_t table_size(std::size_t round) const;
 };
 
 /// Positions are counted for rates that are multiples of 1/rate_unit: few numbers, none of which hangs on the last bit

@@ -25,16 +25,29 @@ constexpr unsigned log_on_the_way = 13;
 
 class VectorEncoder {
  public:
-  VectorEncoder(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm)
+  VectorEncoder(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm, const LeafExtras* extras)
       : vector_(vector),
         log_inverse_rate_(log_inverse_rate),
         comm_(comm),
+        extras_(extras),
         positions_(
             ResidueShares::of_domain(vector.columns.log_indices() + log_inverse_rate, comm.rank(), comm.size())) {}
 
   [[nodiscard]] std::size_t rows() const { return std::size_t{1} << vector_.log_rows; }
   [[nodiscard]] const ResidueShares& positions() const { return positions_; }
 
+  /// Leaves of columns that lie one after the other, of a rank that is alone.
+  [[nodiscard]] TreeLevel hash_whole(std::span<const F> columns) const {
+    const std::size_t leaf_values = 2 * rows();
+    if (extras_ == nullptr) {
+      return hash_columns(columns, leaf_values);
+    }
+    ColumnHasher hasher(positions_.size(), (leaf_values + LeafExtras::block) * sizeof(F));
+    hasher.absorb({reinterpret_cast<const std::uint8_t*>(columns.data()), columns.size_bytes()},
+                  leaf_values * sizeof(F));
+    absorb_extras(hasher);
+    return std::move(hasher).digests();
+  }
   /// Every row, of a rank that is alone.
   [[nodiscard]] RawVector<F> encode() const {
     const std::size_t lanes = 2 * rows();
@@ -54,7 +67,8 @@ class VectorEncoder {
 
   /// A group of rows after the other, hashed; leaves that are kept go to `columns`. Collective.
   [[nodiscard]] ColumnHasher hash(std::span<F> columns = {}) const {
-    ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F));
+    const std::size_t extra_bytes = extras_ != nullptr ? LeafExtras::block * sizeof(F) : 0;
+    ColumnHasher hasher(positions_.size(), 2 * rows() * sizeof(F) + extra_bytes);
     CosetTransform transform(vector_.columns.log_indices(), positions_);
     SharedBytes gathered;
     for (std::size_t first = 0; first < rows(); first += group) {
@@ -65,13 +79,14 @@ class VectorEncoder {
       }
       hasher.absorb({reinterpret_cast<const std::uint8_t*>(encoded.data()), encoded.size_bytes()}, group * sizeof(E));
     }
+    absorb_extras(hasher);
     return hasher;
   }
 
   /// Of a rank that is alone, a coset after the other, hashed on the way: it touches less memory.
   [[nodiscard]] TreeLevel leaves_on_the_way() const {
     const ResidueShares positions = ResidueShares::alone(positions_.log_indices(), log_inverse_rate_);
-    LeafHasher hasher(positions, 2 * rows(), nullptr);
+    LeafHasher hasher(positions, 2 * rows(), extras_);
     std::optional<CosetTransform> transform(std::in_place, vector_.columns.log_indices(), positions,
                                             2 * group_on_the_way);
     for (std::size_t coset = 0; coset < positions.mine().size(); ++coset) {
@@ -121,6 +136,15 @@ class VectorEncoder {
   }
 
  private:
+  void absorb_extras(ColumnHasher& hasher) const {
+    if (extras_ != nullptr) {
+      std::vector<F> blocks(positions_.size() * LeafExtras::block);
+      extras_->fill(positions_, positions_.mine(), blocks);
+      const std::span<const F> bytes(blocks);
+      hasher.absorb({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size_bytes()},
+                    LeafExtras::block * sizeof(F));
+    }
+  }
   /// Columns that this rank has.
   [[nodiscard]] std::size_t present() const { return vector_.values.size() >> vector_.log_rows; }
 
@@ -167,43 +191,54 @@ class VectorEncoder {
   SharedVector vector_;
   unsigned log_inverse_rate_;
   Communicator& comm_;
+  const LeafExtras* extras_;
   ResidueShares positions_;
 };
 
 }  // namespace
 
-std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate,
-                                             Communicator& comm) {
-  const VectorEncoder encoder(vector, log_inverse_rate, comm);
+namespace {
+
+/// Of a rank that has all, or its part of all, and of what the others have.
+std::unique_ptr<CodewordStore> commit_part(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
+                                           std::shared_ptr<const LeafExtras> extras) {
+  const VectorEncoder encoder(vector, log_inverse_rate, comm, extras.get());
   const std::size_t leaf_values = 2 * encoder.rows();
   const std::size_t bytes = (leaf_values * sizeof(F)) << encoder.positions().log_indices();
   if (comm.size() == 1 && (bytes <= kept_bytes || encoder.rows() % group != 0)) {
-    Codeword codeword{leaf_values, encoder.positions().log_indices(), encoder.positions(), encoder.encode(), 0, {}, 0};
-    codeword.levels = merkle_levels(hash_columns(codeword.columns, leaf_values));
+    Codeword codeword{leaf_values, encoder.positions().log_indices(), encoder.positions(), encoder.encode(), 0, {}, 0,
+                      extras};
+    codeword.levels = merkle_levels(encoder.hash_whole(codeword.columns));
     return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
   }
   Codeword codeword =
       hashed_codeword(leaf_values, encoder.positions(),
                       encoder.pays_on_the_way() ? encoder.leaves_on_the_way() : encoder.hash().digests(), comm);
+  codeword.extras = std::move(extras);
   return std::make_unique<MemoryCodewordStore>(
       std::move(codeword), comm,
       [encoder](std::span<const std::size_t> positions) { return encoder.columns_at(positions); });
 }
 
-std::unique_ptr<CodewordStore> commit_vector(std::span<const E> vector, unsigned log_rows, unsigned log_inverse_rate,
-                                             Communicator& comm) {
-  const SharedVector whole{vector, log_rows, ResidueShares(ceil_log2(vector.size()) - log_rows, 0, 1)};
-  const std::size_t leaf_values = std::size_t{2} << log_rows;
-  const std::size_t columns = whole.columns.size() << log_inverse_rate;
+}  // namespace
+
+std::unique_ptr<CodewordStore> commit_vector(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
+                                             std::shared_ptr<const LeafExtras> extras) {
+  if (vector.columns.ranks() > 1) {
+    return commit_part(vector, log_inverse_rate, comm, std::move(extras));
+  }
+  const std::size_t leaf_values = std::size_t{2} << vector.log_rows;
+  const std::size_t columns = vector.columns.size() << log_inverse_rate;
   static SelfCommunicator self;
   if (comm.size() == 1 || leaf_values * columns * sizeof(F) <= shared_bytes || (leaf_values / 2) % group != 0) {
-    return commit_vector(whole, log_inverse_rate, self);
+    return commit_part(vector, log_inverse_rate, self, std::move(extras));
   }
-  const VectorEncoder encoder(whole, log_inverse_rate, comm);
+  const VectorEncoder encoder(vector, log_inverse_rate, comm, extras.get());
   RawVector<F> kept(leaf_values * encoder.positions().size());
   TreeLevel leaves = encoder.hash(kept).digests();
   Codeword codeword = hashed_codeword(leaf_values, encoder.positions(), std::move(leaves), comm);
   codeword.columns = std::move(kept);
+  codeword.extras = std::move(extras);
   return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
 }
 

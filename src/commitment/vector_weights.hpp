@@ -2,7 +2,6 @@
 
 #include "commitment/bound_claims.hpp"
 #include "commitment/residue_shares.hpp"
-#include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
 
 namespace tessera {
@@ -15,17 +14,12 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
                               std::span<const std::vector<E>> coefficients, const BoundVariables& bound,
                               const ResidueShares& columns);
 
+/// Adds weights that masks of a vector before have.
+void add_place_weights(const PlaceWeights& masks, const ResidueShares& columns, std::span<E> weights);
+
 /// Adds the weights that a hiding proof's row masks have.
 void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                           const BoundVariables& bound, const ResidueShares& columns, std::span<E> weights);
-
-/// The mask g of v_0: random elements by place, zero where no oracle has a segment; made anew where it is needed.
-/// <g, weights>, of this rank's `columns`.
-E vector_mask_sum(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
-                  std::span<const E> weights);
-/// values := epsilon * values + g, of this rank's `columns`.
-void mask_values(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns, E epsilon,
-                 std::span<E> values);
 
 /// weights[offset + hi] += sum_i coefficient_i * x_i^hi, x_i = omega^(positions[i]): a transform of a sparse vector. Of
 /// `columns`, this rank's, each of 2^folding rows.

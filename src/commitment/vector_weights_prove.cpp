@@ -80,7 +80,7 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
 
 void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
                           const BoundVariables& bound, const ResidueShares& columns, std::span<E> weights) {
-  const std::vector<E> of_masks = row_mask_weights(bound, schedule.row_variables);
+  const std::vector<E> of_masks = mask_weights(bound.row_point(schedule.row_variables));
   const std::size_t first = row_masks_index(schedule, oracles, masks);
   visit_share(columns, first, first + 2 * of_masks.size(), [&](std::size_t place, std::size_t index) {
     const E& weight = of_masks[(index - first) / 2];
@@ -88,58 +88,10 @@ void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const Commi
   });
 }
 
-namespace {
-
-/// begin() in every thread, then its result(place, element of the mask) for the elements of this rank's columns.
-template <class Begin>
-void for_vector_mask(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
-                     const Begin& begin) {
-  constexpr std::size_t block = std::size_t{1} << 12;
-  for (const CommittedWord& word : schedule.oracles) {
-    const std::size_t end = word.offset + word.columns;
-#pragma omp parallel
-    {
-      std::vector<E> elements(std::min(block, word.columns));
-      auto visit = begin();
-#pragma omp for schedule(static)
-      for (std::size_t first = word.offset; first < end; first += elements.size()) {
-        stream.elements(first, std::span<E>(elements));
-        visit_share(columns, first, std::min(end, first + elements.size()),
-                    [&](std::size_t place, std::size_t index) { visit(place, elements[index - first]); });
-      }
-    }
-  }
-}
-
-/// A thread's part of <g, weights>, which joins the sum when it is done.
-struct MaskSum {
-  std::span<const E> weights;
-  E* sum;
-  E mine = {};
-  void operator()(std::size_t place, const E& element) { mine += element * weights[place]; }
-  MaskSum(std::span<const E> all, E* to) : weights(all), sum(to) {}
-  MaskSum(const MaskSum&) = delete;
-  MaskSum& operator=(const MaskSum&) = delete;
-  ~MaskSum() {
-#pragma omp critical(tessera_vector_mask)
-    *sum += mine;
-  }
-};
-
-}  // namespace
-
-E vector_mask_sum(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns,
-                  std::span<const E> weights) {
-  E sum;
-  for_vector_mask(schedule, stream, columns, [&] { return MaskSum(weights, &sum); });
-  return sum;
-}
-
-void mask_values(const OpeningSchedule& schedule, const KeyedStream& stream, const ResidueShares& columns, E epsilon,
-                 std::span<E> values) {
-  for_vector_mask(schedule, stream, columns, [&] {
-    return [&](std::size_t place, const E& element) { values[place] = epsilon * values[place] + element; };
-  });
+void add_place_weights(const PlaceWeights& masks, const ResidueShares& columns, std::span<E> weights) {
+  const auto first = static_cast<std::size_t>(masks.first);
+  visit_share(columns, first, first + masks.weights.size(),
+              [&](std::size_t place, std::size_t index) { weights[place] += masks.weights[index - first]; });
 }
 
 void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,

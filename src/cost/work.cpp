@@ -302,9 +302,8 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
   for (const auto& claim : ledger[witness_oracle]) {
     add(Work::opened_value, parts.witness(claim.tensor));
   }
-  std::vector<CommittedOracle> oracles{
-      {plan.parameter_layout, parameter_oracle, {}, plan.hiding ? salt_elements : 0},
-      {plan.witness_layout, plan.witness_oracle, {}, plan.hiding ? mask_elements + salt_elements : 0}};
+  std::vector<CommittedOracle> oracles{{plan.parameter_layout, parameter_oracle, {}, plan.hiding ? salt_elements : 0},
+                                       {plan.witness_layout, plan.witness_oracle, {}, plan.hiding ? salt_elements : 0}};
   for (int side = 0; side < (plan.past > 0 ? 1 : 0) + (plan.pass.keeps ? 1 : 0); ++side) {
     oracles.push_back({plan.state_layout, plan.state_oracle, {}});
   }

@@ -13,7 +13,6 @@ struct VerifyingKey;
 
 /// Elements of F that follow the rows of a column in its leaf.
 inline constexpr std::size_t salt_elements = 2;
-inline constexpr std::size_t mask_elements = 4;  // of the witness: the masks of both segments of v_0, in E
 
 /// Random columns of a hiding parameter oracle: as many as `proofs` proofs open.
 std::size_t parameter_tail_columns(std::uint64_t proofs);

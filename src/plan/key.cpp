@@ -210,7 +210,7 @@ void check_key(const VerifyingKey& key) {
   }
   check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
   check_limit("hiding_proofs", key.hiding_proofs);
-  if (key.hiding_proofs > 0 && key.parameter_oracle.log_inverse_rate != 1) {  // positions are shared with the witness
+  if (key.hiding_proofs > 0 && key.parameter_oracle.log_inverse_rate != 1) {  // random columns are counted for it
     refuse_key("parameter_oracle.log_inverse_rate", "1, because the key is hiding",
                std::to_string(key.parameter_oracle.log_inverse_rate));
   }

@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 4;
+inline constexpr std::uint32_t format_version = 5;
 
 /// What an auditor needs to know of a model: everything public that a proof refers to.
 struct VerifyingKey {

@@ -22,14 +22,15 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   transcript.set_listener(options.listener);
   const HidingPlan& hiding = *plan.hiding;
   const HidingWitness random(hiding, plan.witness_oracle, seed, comm);
-  const KeyedStream vector_mask(seed, "vector mask");
+  const KeyedStream vector_masks(seed, "vector masks");
   std::vector<IntegerTensor> tensors = witness.tensors;
   std::ranges::copy(random.tensors(), std::back_inserter(tensors));
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    codeword = commit_carrier(hiding_oracles(plan, key, {}), tensors, vector_mask,
-                              std::make_shared<KeyedStream>(seed, "salt"), comm, options.codeword_budget);
+    codeword =
+        commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
+                      std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   }
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());
@@ -54,7 +55,7 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
     }
   };
   prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_mask, bound}, comm);
+                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_masks, bound}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

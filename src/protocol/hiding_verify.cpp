@@ -22,7 +22,7 @@ HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& stateme
 
 std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root) {
   return {{plan.parameter_layout, key.parameter_oracle, key.parameter_root, salt_elements},
-          {plan.witness_layout, plan.witness_oracle, witness_root, mask_elements + salt_elements}};
+          {plan.witness_layout, plan.witness_oracle, witness_root, salt_elements}};
 }
 
 }  // namespace tessera

@@ -13,7 +13,6 @@ namespace tessera {
 
 /// What is proven and opened; oracles are the parameters under the old key, under the new one, and masks.
 struct RenewalPlan {
-  static constexpr std::size_t mask_elements = 6;  // of F, in a leaf of the masks: of three segments in E
   enum Tensor : std::size_t { row_masks, random_columns };
   std::array<OracleLayout, 2> parameters;
   std::array<CommittedOracle, 2> committed;

@@ -21,18 +21,19 @@ Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, co
   const std::vector<Shape>& shapes = plan.masks.tensors();
   const MaskColumns masks(shapes[RenewalPlan::row_masks], shapes[RenewalPlan::random_columns], plan.row_variables,
                           plan.mask_oracle, seed, comm);
-  const KeyedStream vector_mask(seed, "vector mask");
+  const KeyedStream vector_masks(seed, "vector masks");
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");
-    codeword = commit_carrier(plan.oracles({}), masks.tensors(), vector_mask,
-                              std::make_shared<KeyedStream>(seed, "salt"), comm);
+    codeword =
+        commit_oracle(plan.masks, plan.mask_oracle, masks.tensors(), comm, default_codeword_budget,
+                      std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   }
   transcript.send("masks", codeword->root());
   const std::vector<LinearForm> forms = renewal_forms(plan, [&] { return transcript.challenge("point"); });
   const std::vector<OracleWitness> witnesses{sides[0], sides[1], {masks.tensors(), codeword.get()}};
   prove_equality_opening(transcript, plan.oracles(codeword->root()), witnesses, forms, RenewalPlan::row_masks,
-                         {masks.row_masks(), &vector_mask}, comm);
+                         {masks.row_masks(), &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

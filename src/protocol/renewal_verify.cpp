@@ -40,22 +40,18 @@ RenewalPlan RenewalPlan::of(const VerifyingKey& old_key, const VerifyingKey& new
   const std::array<const VerifyingKey*, 2> keys{&old_key, &new_key};
   const unsigned rows = plan.mask_oracle.log_rows;
   plan.row_variables = rows;
-  unsigned columns = 0;
   for (std::size_t side = 0; side < keys.size(); ++side) {
     const OracleParameters& oracle = keys[side]->parameter_oracle;
     plan.committed[side] = {plan.parameters[side], oracle, keys[side]->parameter_root, salt_elements};
     plan.row_variables = std::max(plan.row_variables, oracle.log_rows);
-    columns = std::max(columns, plan.parameters[side].log_size() - oracle.log_rows);
   }
   plan.masks = OracleLayout(
-      {columns_shape(2 * hiding_row_masks(plan.row_variables), rows), columns_shape(parameter_tail_columns(1), rows)},
-      columns + rows);
-  check_limit("log_domain", plan.masks.log_size() - rows + plan.mask_oracle.log_inverse_rate, "renewal: log_domain");
+      {columns_shape(2 * hiding_row_masks(plan.row_variables), rows), columns_shape(parameter_tail_columns(1), rows)});
   return plan;
 }
 
 std::vector<CommittedOracle> RenewalPlan::oracles(const Digest& mask_root) const {
-  return {committed[0], committed[1], {masks, mask_oracle, mask_root, mask_elements + salt_elements}};
+  return {committed[0], committed[1], {masks, mask_oracle, mask_root, salt_elements}};
 }
 
 Digest renewal_seed(const VerifyingKey& old_key, const VerifyingKey& new_key) {

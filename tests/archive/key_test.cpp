@@ -48,8 +48,8 @@ std::string error_of(std::span<const std::uint8_t> bytes) {
 TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 4, found 2");
-  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 4, found 2");
+  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 5, found 2");
+  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 5, found 2");
 }
 
 /// Every name, and every number that says how long something is.

@@ -196,7 +196,8 @@ TEST(CommittedVector, AgreesWithTheTransform) {
       }
       for (const int ranks : {1, 3, 4}) {
         run_ranks(ranks, [&](Communicator& comm) {
-          expect_columns(*commit_vector(vector, log_rows, log_inverse_rate, comm), expected, log_domain);
+          expect_columns(*commit_vector({vector, log_rows, ResidueShares(log_columns, 0, 1)}, log_inverse_rate, comm),
+                         expected, log_domain);
         });
       }
     }

@@ -94,11 +94,7 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
   VectorSummand vector(std::move(values),
                        claim_weights(schedule, made.oracles, batch.forms, batch.coefficients, bound, shares), shares,
                        made.comm);
-  prove_vectors(transcript, schedule, vector, claim, bound, made.comm, [&](const BoundVariables& rows) {
-    const std::vector<OpenedColumns> opened =
-        send_openings(transcript, schedule.oracles, std::span(&store, 1), schedule.grinding_bits, made.comm);
-    return RoundOpening{power_claims(schedule.oracles, opened, rows, 0), {opened[0].positions}};
-  });
+  prove_vectors(transcript, schedule, vector, claim, bound, std::span(&store, 1), made.comm);
   return transcript.payload();
 }
 

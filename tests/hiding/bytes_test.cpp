@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Models, HidingBytes, ::testing::Values("odd-40k", "odd-
 TEST(HidingBytes, are_those_of_the_format) {
   const Job job = prove_hidden_job(bundled("odd-40k").model, prompt_of("odd-40k", 5), 6);
   EXPECT_EQ(to_hex(job.key.parameter_root), "afc6dd72b5d853391e88158f2dc62e31ec063a15da894d57de0837a81a5a0083");
-  EXPECT_EQ(to_hex(blake2s(job.payload)), "a5059f98276d3f731771f58ce59b11b37a51aec827ae3043503c7bb868ddfc45");
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "ae0fdc0c5f572c6fede15b01bec7d1e8c051435e77adb08cd1cd911b172c6f57");
 }
 
 class SlowHidingProof : public ::testing::TestWithParam<const char*> {};

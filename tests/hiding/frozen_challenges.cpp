@@ -5,6 +5,8 @@
 #include <limits>
 #include <string_view>
 
+#include "commitment/hiding_leaves.hpp"
+#include "commitment/vector_masks.hpp"
 #include "transcript/transcript.hpp"
 
 namespace tessera::test {
@@ -13,15 +15,19 @@ namespace {
 bool frozen = false;
 const KeyedStream* replaced = nullptr;
 std::span<const E> replacement;
+const VectorLie* lie = nullptr;
 
-// What the linker puts in place of Transcript::absorb(), Transcript::work_of(), find_nonce() and
-// KeyedStream::elements(E), and what those were (--wrap).
+// What the linker puts in place of Transcript::absorb(), Transcript::work_of(), find_nonce(), KeyedStream::elements(E),
+// VectorMasks::fill() and clear_mask_leaves(), and what those were (--wrap).
 #define TESSERA_WRAPPED(NAME) __asm__("__wrap_" NAME)
 #define TESSERA_REAL(NAME) __asm__("__real_" NAME)
 #define TESSERA_ABSORB \
   "_ZN7tessera10Transcript6absorbESt17basic_string_viewIcSt11char_traitsIcEESt4spanIKhLm18446744073709551615EE"
 #define TESSERA_WORK_OF "_ZNK7tessera10Transcript7work_ofEm"
 #define TESSERA_FIND_NONCE "_ZN7tessera10find_nonceERKSt5arrayIhLm32EEjmm"
+#define TESSERA_FILL "_ZNK7tessera11VectorMasks4fillEmRKNS_13ResidueSharesESt4spanINS_1EELm18446744073709551615EE"
+#define TESSERA_CLEAR_LEAVES \
+  "_ZN7tessera17clear_mask_leavesESt4spanIKNS_1EELm18446744073709551615EERKNS_13CommittedWordE"
 #define TESSERA_ELEMENTS "_ZNK7tessera11KeyedStream8elementsEmSt4spanINS_1EELm18446744073709551615EE"
 
 }  // namespace
@@ -31,6 +37,12 @@ unsigned real_work_of(const Transcript*, std::uint64_t) TESSERA_REAL(TESSERA_WOR
 std::optional<std::uint64_t> real_find_nonce(const Digest&, unsigned, std::uint64_t, std::uint64_t)
     TESSERA_REAL(TESSERA_FIND_NONCE);
 void real_elements(const KeyedStream*, std::uint64_t, std::span<E>) TESSERA_REAL(TESSERA_ELEMENTS);
+void real_fill(const VectorMasks*, std::size_t, const ResidueShares&, std::span<E>) TESSERA_REAL(TESSERA_FILL);
+std::shared_ptr<const LeafExtras> real_leaves(std::span<const E>, const CommittedWord&)
+    TESSERA_REAL(TESSERA_CLEAR_LEAVES);
+void wrapped_fill(const VectorMasks*, std::size_t, const ResidueShares&, std::span<E>) TESSERA_WRAPPED(TESSERA_FILL);
+std::shared_ptr<const LeafExtras> wrapped_leaves(std::span<const E>, const CommittedWord&)
+    TESSERA_WRAPPED(TESSERA_CLEAR_LEAVES);
 void wrapped_absorb(Transcript*, std::string_view, std::span<const std::uint8_t>) TESSERA_WRAPPED(TESSERA_ABSORB);
 unsigned wrapped_work_of(const Transcript*, std::uint64_t) TESSERA_WRAPPED(TESSERA_WORK_OF);
 std::optional<std::uint64_t> wrapped_find_nonce(const Digest&, unsigned, std::uint64_t, std::uint64_t)
@@ -58,7 +70,25 @@ void wrapped_elements(const KeyedStream* stream, std::uint64_t first, std::span<
   } else {
     real_elements(stream, first, to);
   }
+  if (lie != nullptr && lie->elements && stream == lie->stream) {
+    lie->elements(first, to);
+  }
 }
+
+void wrapped_fill(const VectorMasks* masks, std::size_t round, const ResidueShares& columns, std::span<E> values) {
+  real_fill(masks, round, columns, values);
+  if (lie != nullptr && lie->values) {
+    lie->values(round, values);
+  }
+}
+
+std::shared_ptr<const LeafExtras> wrapped_leaves(std::span<const E> mask, const CommittedWord& word) {
+  std::shared_ptr<const LeafExtras> leaves = real_leaves(mask, word);
+  return lie != nullptr && lie->leaves ? lie->leaves(leaves, word) : leaves;
+}
+
+LyingAboutVectors::LyingAboutVectors(const VectorLie& told) { lie = &told; }
+LyingAboutVectors::~LyingAboutVectors() { lie = nullptr; }
 
 FrozenChallenges::FrozenChallenges() { frozen = true; }
 FrozenChallenges::~FrozenChallenges() { frozen = false; }

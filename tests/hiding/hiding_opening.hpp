@@ -4,6 +4,7 @@
 
 #include "commitment/hiding_batch.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "commitment/vector_masks.hpp"
 #include "derivative.hpp"
 #include "field/encoding.hpp"
 #include "frozen_challenges.hpp"
@@ -48,7 +49,7 @@ class HidingOpening {
       : seed_(seed),
         sizes_(sizes),
         values_(values),
-        vector_(seed_of("vector mask"), "vector mask"),
+        vector_(seed_of("vector masks"), "vector masks"),
         parameter_tail_(columns_shape(sizes.parameter_tail, sizes.parameters.log_rows), {}, 0, 1),
         witness_tail_(columns_shape(sizes.witness_tail, sizes.witness.log_rows), {}, 0, 1) {
     const unsigned row_variables = std::max(sizes.parameters.log_rows, sizes.witness.log_rows);
@@ -65,20 +66,20 @@ class HidingOpening {
       cells_[i - 1] = ChunkedTensor<std::int64_t>(witness.tensors()[i], {}, 0, 1);
     }
     oracles_ = {{parameters, sizes.parameters, {}, salt_elements},
-                {std::move(witness), sizes.witness, {}, mask_elements + salt_elements}};
+                {std::move(witness), sizes.witness, {}, salt_elements}};
     schedule_ = opening_schedule(oracles_);
-    vector_mask_.resize(std::size_t{1} << schedule_.log_vector);
+    vector_elements_.resize(VectorMasks(schedule_, vector_).size());
     make_statement();
   }
 
-  /// Random elements of F: both coordinates of the row masks and of the vector's mask, cells of tails.
+  /// Random elements of F: both coordinates of the row masks and of what is added to vectors, cells of tails.
   enum Part : std::size_t { rows, vector, parameter_tail, witness_tail, parts };
   [[nodiscard]] std::size_t size(Part part) const {
     switch (part) {
       case rows:
         return 2 * row_masks_.size();
       case vector:
-        return 2 * (columns(0) + columns(1));
+        return 2 * vector_elements_.size();
       case parameter_tail:
         return sizes_.parameter_tail << sizes_.parameters.log_rows;
       default:
@@ -100,13 +101,10 @@ class HidingOpening {
   ProverTranscript prove(const Randomness& randomness) {
     set(randomness);
     ProverTranscript transcript(seed_);
-    transcript.set_listener({.draws = [&](const std::vector<std::size_t>& drawn) {
-      if (positions_.empty()) {
-        positions_ = distinct_positions(drawn);
-      }
-    }});
+    transcript.set_listener(
+        {.draws = [&](const std::vector<std::size_t>& drawn) { positions_.push_back(distinct_positions(drawn)); }});
     positions_.clear();
-    const ReplacedStream replaced(vector_, vector_mask_);
+    const ReplacedStream replaced(vector_, vector_elements_);
     const std::vector<OracleWitness> witnesses{{parameter_tensors(), parameter_store_.get()},
                                                {witness_tensors(), witness_store_.get()}};
     prove_hiding_opening(transcript, oracles_, witnesses, claims_, hidden_, hiding_, {row_masks_, &vector_}, comm_);
@@ -125,13 +123,9 @@ class HidingOpening {
     transcript.finish();
   }
 
-  /// Of the last proof, in the witness and in the parameters.
-  [[nodiscard]] const std::vector<std::size_t>& positions() const { return positions_; }
-  [[nodiscard]] std::vector<std::size_t> positions_of_parameters() const {
-    return shared_positions(schedule_.oracles.front(), positions_);
-  }
+  /// Of the last proof: in the parameters, the witness, the vectors.
+  [[nodiscard]] const std::vector<std::vector<std::size_t>>& positions() const { return positions_; }
   [[nodiscard]] const OpeningSchedule& schedule() const { return schedule_; }
-  [[nodiscard]] std::size_t columns(std::size_t oracle) const { return schedule_.oracles[oracle].columns; }
   [[nodiscard]] CodewordStore& parameter_store() const { return *parameter_store_; }
 
  private:
@@ -207,12 +201,8 @@ class HidingOpening {
         cells_[4].values()[((2 * i + 1) << sizes_.witness.log_rows) + row] = signed_value(row_masks_[i].c1);
       }
     }
-    std::size_t next = 0;
-    for (std::size_t j = 0; j < 2; ++j) {
-      for (std::size_t i = 0; i < columns(j); ++i, ++next) {
-        vector_mask_[schedule_.oracles[j].offset + i] = {randomness[vector][2 * next],
-                                                         randomness[vector][2 * next + 1]};
-      }
+    for (std::size_t i = 0; i < vector_elements_.size(); ++i) {
+      vector_elements_[i] = {randomness[vector][2 * i], randomness[vector][2 * i + 1]};
     }
     std::ranges::transform(randomness[witness_tail], witness_tail_.values().begin(), signed_value);
     const bool same = parameter_store_ && randomness[parameter_tail] == last_parameters_;
@@ -224,10 +214,9 @@ class HidingOpening {
                         std::make_shared<SaltedLeaves>(parameter_salt_, salt_elements));
       oracles_[0].root = parameter_store_->root();
     }
-    const ReplacedStream replaced(vector_, vector_mask_);
     witness_store_ =
         commit_oracle(oracles_[1].layout, oracles_[1].parameters, witness_tensors(), comm_, default_codeword_budget,
-                      std::make_shared<MaskedLeaves>(schedule_, vector_, witness_salt_, salt_elements));
+                      std::make_shared<SaltedLeaves>(witness_salt_, salt_elements));
     oracles_[1].root = witness_store_->root();
   }
 
@@ -246,7 +235,7 @@ class HidingOpening {
   SelfCommunicator comm_;
   std::array<ChunkedTensor<std::int64_t>, 5> cells_;  // pads, left, right, products, row masks
   ChunkedTensor<std::int64_t> parameter_tail_, witness_tail_;
-  std::vector<E> row_masks_, vector_mask_;
+  std::vector<E> row_masks_, vector_elements_;
   std::vector<F> last_parameters_;
   std::vector<CommittedOracle> oracles_;
   OpeningSchedule schedule_;
@@ -254,7 +243,7 @@ class HidingOpening {
   std::vector<std::vector<ClaimOf<Affine>>> hidden_{2};
   HidingClaims hiding_;
   std::unique_ptr<CodewordStore> parameter_store_, witness_store_;
-  std::vector<std::size_t> positions_;
+  std::vector<std::vector<std::size_t>> positions_;
 };
 
 }  // namespace tessera::test

@@ -17,6 +17,33 @@ void expect_random_columns(const OracleLayout& layout, std::size_t tensor, unsig
   }
 }
 
+/// Each vector has masks and more random columns than are opened, the last one's leaves a mask of the one in clear.
+void expect_fresh_columns(const OpeningSchedule& schedule) {
+  ASSERT_FALSE(schedule.vectors.empty());
+  std::uint64_t values = schedule.vector_size;
+  for (const CommittedWord& word : schedule.vectors) {
+    EXPECT_EQ(word.fresh, (values + 15) / 16);
+    EXPECT_GT(word.columns - word.fresh - OpeningSchedule::round_masks, word.positions);
+    EXPECT_LE(word.columns, std::uint64_t{1} << word.log_columns);
+    EXPECT_GE(word.log_inverse_rate, 1U);
+    EXPECT_LE(word.rate, rate_unit / 2);
+    EXPECT_EQ(word.extra, &word == &schedule.vectors.back() ? clear_mask_elements : 0U);
+    values = word.columns;
+  }
+  EXPECT_EQ(schedule.clear_size, values);
+  EXPECT_LE(schedule.clear_size, OpeningSchedule::max_clear);
+  EXPECT_EQ(schedule.log_clear + schedule.vectors.size() * OpeningSchedule::folding, schedule.log_vector);
+}
+
+/// Whatever the sizes of vectors.
+TEST(HidingLayout, fresh_columns_have_room) {
+  for (std::size_t chunks = 1; chunks < std::size_t{1} << 22; chunks += 1 + chunks / 97) {
+    SCOPED_TRACE(::testing::Message() << chunks << " chunks");
+    const OracleLayout layout({Shape({Dimension::outer(chunks), Dimension::whole(128)})});
+    expect_fresh_columns(opening_schedule(std::vector<CommittedOracle>{{layout, {3, 1}, {}, salt_elements}}));
+  }
+}
+
 /// Any columns that are opened are uniform: at most as many as there are random ones, which are neighbours.
 TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   for (const char* const name : {"odd-40k", "odd-qwen-60k", "odd-qwen2-50k", "gutenberg-2m", "gutenberg-llama-3m"}) {
@@ -31,14 +58,13 @@ TEST(HidingLayout, random_columns_are_as_many_as_positions) {
         const OpeningSchedule schedule = opening_schedule(oracles);
         const CommittedWord& parameters = schedule.oracles[0];
         const CommittedWord& witness = schedule.oracles[1];
-        EXPECT_GE(witness.log_domain(), parameters.log_domain());
-        // one list of positions, drawn for the witness
         expect_random_columns(plan.parameter_layout, plan.parameter_layout.tensors().size() - 1, parameters.log_rows,
-                              witness.positions * proofs);
+                              parameters.positions * proofs);
         expect_random_columns(plan.witness_layout, hiding.tensor(HidingPlan::tail), witness.log_rows,
                               witness.positions);
         expect_random_columns(plan.witness_layout, hiding.tensor(HidingPlan::mask), witness.log_rows,
                               2 * hiding.row_masks());
+        expect_fresh_columns(schedule);
         EXPECT_EQ(hiding.row_variables, schedule.row_variables);
         EXPECT_EQ(hiding.tensor(HidingPlan::tail) + 1, plan.witness_layout.tensors().size());
       }

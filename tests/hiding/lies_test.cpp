@@ -20,6 +20,7 @@ class HidingLies : public ::testing::Test {
   [[nodiscard]] std::size_t pairs() const { return job_.plan.hiding->pads.pairs.size(); }
 
   HidingJob job_;
+  const OpeningSchedule schedule_ = opening_schedule(hiding_oracles(job_.plan, job_.test.key, {}));
 };
 
 TEST_F(HidingLies, none_is_accepted) {
@@ -103,26 +104,88 @@ TEST_F(HidingLies, row_masks_that_are_not_constant_along_rows_are_rejected) {
   }
 }
 
-/// The opening adds another vector than the leaves have: of the parameters' segment, of the witness's.
-TEST_F(HidingLies, vector_mask_is_the_committed_one) {
-  const OpeningSchedule schedule = opening_schedule(hiding_oracles(job_.plan, job_.test.key, {}));
-  for (const CommittedWord& word : schedule.oracles) {
-    for (const std::size_t column : {std::size_t{0}, word.columns - 1}) {
-      expect_lie_rejected("place " + std::to_string(word.offset + column),
-                          {.vector_mask = [=](std::vector<E>& mask) { mask[word.offset + column] += E::one(); }});
+/// The masks of vectors' rounds that a proof is made with, in its sums and rounds, and those that are committed to.
+TEST_F(HidingLies, masks_of_vectors_are_the_committed_ones) {
+  for (std::size_t round = 0; round < schedule_.vectors.size(); ++round) {
+    for (std::size_t mask = 0; mask < OpeningSchedule::round_masks; ++mask) {
+      int read = 0;
+      expect_lie_rejected("mask " + std::to_string(mask) + " of vector " + std::to_string(round),
+                          {.vectors = {.elements = [&](std::uint64_t, std::span<E> elements) {
+                             const bool alone = elements.size() == OpeningSchedule::round_masks;
+                             if (alone && static_cast<std::size_t>(read++ / 2) == round) {
+                               elements[mask] += E::one();
+                             }
+                           }}});
     }
   }
 }
 
-/// In the leaves: each of the four elements, all leaves altered alike (a codeword) or at random (none).
-TEST_F(HidingLies, masks_in_leaves_are_the_vector_mask) {
-  for (std::size_t element = 0; element < mask_elements; ++element) {
+/// A sum of the masks that is not theirs makes the claim another one.
+TEST_F(HidingLies, sums_of_masks_are_those_of_their_rounds) {
+  for (const int wrong : {0, 1}) {  // the sum alone, the rounds alone
+    int read = 0;
+    expect_lie_rejected("read " + std::to_string(wrong),
+                        {.vectors = {.elements = [&](std::uint64_t, std::span<E> elements) {
+                           if (elements.size() == OpeningSchedule::round_masks && read++ == wrong) {
+                             elements[0] += E::one();
+                           }
+                         }}});
+  }
+}
+
+/// Mask columns that differ from row to row; values that are not those of the bound words.
+TEST_F(HidingLies, vectors_are_what_was_bound_and_their_masks_are_constant_along_rows) {
+  constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
+  for (std::size_t round = 0; round < schedule_.vectors.size(); ++round) {
+    const CommittedWord& word = schedule_.vectors[round];
+    const auto altered = [&](std::size_t index) {
+      return HidingLie{.vectors = {.values = [=](std::size_t at, std::span<E> values) {
+                         if (at == round) {
+                           values[index] += E::one();
+                         }
+                       }}};
+    };
+    for (const std::size_t mask : {std::size_t{0}, std::size_t{1}, OpeningSchedule::round_masks - 1}) {
+      expect_lie_rejected("row of mask " + std::to_string(mask), altered((word.fresh + mask) * rows + 5));
+    }
+    expect_lie_rejected("first value", altered(0));
+    expect_lie_rejected("a value", altered(word.fresh * rows / 2));
+  }
+}
+
+/// Random columns may be any: they are nobody's values.
+TEST_F(HidingLies, random_columns_are_free) {
+  const HidingLie lie{.vectors = {.values = [this](std::size_t round, std::span<E> values) {
+                        values[(schedule_.vectors[round].columns - 1) << OpeningSchedule::folding] += E::one();
+                      }}};
+  expect_accepted(job_.verify(prove_lie(job_, lie).payload));
+}
+
+/// The vector in clear has another mask than the leaves.
+TEST_F(HidingLies, mask_of_the_clear_vector_is_the_committed_one) {
+  for (const std::size_t place : {std::size_t{0}, std::size_t{schedule_.clear_size} - 1}) {
+    int read = 0;
+    expect_lie_rejected("place " + std::to_string(place),
+                        {.vectors = {.elements = [&](std::uint64_t, std::span<E> elements) {
+                           if (elements.size() == schedule_.clear_size && read++ == 1) {
+                             elements[place] += E::one();
+                           }
+                         }}});
+  }
+}
+
+/// In the leaves: both elements, all leaves altered alike (a codeword) or at random (none).
+TEST_F(HidingLies, masks_in_leaves_are_that_of_the_clear_vector) {
+  for (std::size_t element = 0; element < clear_mask_elements; ++element) {
     const auto alter = [element](const std::function<F()>& by) {
-      return HidingLie{.leaves = [=](std::span<F> blocks) {
-        for (std::size_t i = element; i < blocks.size(); i += LeafExtras::block) {
-          blocks[i] += by();
-        }
-      }};
+      return HidingLie{
+          .vectors = {.leaves = [=](const std::shared_ptr<const LeafExtras>& leaves, const CommittedWord& word) {
+            auto given = std::make_shared<GivenLeaves>(*leaves, word.log_domain());
+            for (std::size_t i = element; i < given->blocks().size(); i += LeafExtras::block) {
+              given->blocks()[i] += by();
+            }
+            return given;
+          }}};
     };
     expect_lie_rejected("codeword, element " + std::to_string(element), alter([] { return F::one(); }));
     auto random = std::make_shared<std::mt19937_64>(element);
@@ -131,30 +194,30 @@ TEST_F(HidingLies, masks_in_leaves_are_the_vector_mask) {
   }
 }
 
-/// Other salt than the leaf was hashed with; every element of the first and the last opened leaf of both oracles.
+/// Other salt or mask than the leaf was hashed with; every element of the first and the last opened leaf of each word.
 TEST_F(HidingLies, every_element_of_an_opened_leaf_is_bound) {
   Proof proof = job_.prove(Digest{3});
-  const std::size_t parameter_width = (std::size_t{1} << job_.test.key.parameter_oracle.log_rows) + salt_elements;
-  const std::size_t witness_width =
-      (std::size_t{1} << job_.plan.witness_oracle.log_rows) + mask_elements + salt_elements;
-  std::size_t oracle = 0;
+  std::vector<CommittedWord> words = schedule_.oracles;
+  words.insert(words.end(), schedule_.vectors.begin(), schedule_.vectors.end());
+  auto word = words.begin();
   for (const Message& message : proof.messages) {
-    if (message.label == "columns" && oracle < 2) {
-      const std::size_t bytes = sizeof(F) * (oracle == 0 ? parameter_width : witness_width);
-      ASSERT_EQ(message.length % bytes, 0U);
-      for (const std::size_t leaf : {std::size_t{0}, message.length - bytes}) {
-        for (std::size_t at = message.offset + leaf; at < message.offset + leaf + bytes; at += sizeof(F)) {
-          proof.payload[at] ^= 1;
-          const Verdict verdict = job_.verify(proof.payload);
-          expect_rejected(verdict, opening_scope);
-          EXPECT_EQ(verdict.reason, "opened columns do not lead to the committed root");
-          proof.payload[at] ^= 1;
-        }
+    if (message.label != "columns") {
+      continue;
+    }
+    ASSERT_NE(word, words.end());
+    const std::size_t bytes = sizeof(F) * (word++)->leaf_values();
+    ASSERT_EQ(message.length % bytes, 0U);
+    for (const std::size_t leaf : {std::size_t{0}, message.length - bytes}) {
+      for (std::size_t at = message.offset + leaf; at < message.offset + leaf + bytes; at += sizeof(F)) {
+        proof.payload[at] ^= 1;
+        const Verdict verdict = job_.verify(proof.payload);
+        expect_rejected(verdict, opening_scope);
+        EXPECT_EQ(verdict.reason, "opened columns do not lead to the committed root");
+        proof.payload[at] ^= 1;
       }
-      ++oracle;
     }
   }
-  EXPECT_EQ(oracle, 2U);
+  EXPECT_EQ(word, words.end());
   expect_accepted(job_.verify(proof.payload));
 }
 

@@ -13,16 +13,14 @@ namespace tessera::testing {
 struct HidingLie {
   /// Cells that are committed to: copies of HidingWitness::tensors(), by HidingPlan::Tensor.
   std::function<void(std::vector<ChunkedTensor<std::int64_t>>&)> cells = {};
-  /// What follows columns in the witness's leaves: blocks by position.
-  std::function<void(std::span<F>)> leaves = {};
   /// Products whose proof is made as if they were these: left*right and the pair's at the end, zeros.
   std::function<void(std::vector<E>&)> products = {};
   /// Factors of the products, committed to as they are now and proven with.
   std::function<void(std::vector<E>& left, std::vector<E>& right)> factors = {};
   /// Row masks that the opening is made with.
   std::function<void(std::vector<E>&)> row_masks = {};
-  /// The vector's mask that the opening is made with, by place in v_0.
-  std::function<void(std::vector<E>&)> vector_mask = {};
+  /// Vectors of the opening; `stream` is the prover's.
+  test::VectorLie vectors = {};
 };
 
 /// Blocks of leaves that are what they are, for a rank that is alone.
@@ -62,7 +60,7 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   const Digest statement_digest = statement_seed(job.test.key, job.statement);
   ProverTranscript transcript(statement_digest);
   const HidingWitness random(hiding, plan.witness_oracle, seed, comm);
-  const KeyedStream vector_mask(seed, "vector mask");
+  const KeyedStream vector_masks(seed, "vector masks");
   std::vector<ChunkedTensor<std::int64_t>> cells;
   for (const IntegerTensor& tensor : random.tensors()) {
     cells.push_back(*std::get<const ChunkedTensor<std::int64_t>*>(tensor));
@@ -86,15 +84,9 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   for (const auto& tensor : cells) {
     tensors.emplace_back(&tensor);
   }
-  const OpeningSchedule schedule = opening_schedule(hiding_oracles(plan, job.test.key, {}));
-  const auto leaves = std::make_shared<GivenLeaves>(
-      MaskedLeaves(schedule, vector_mask, std::make_shared<KeyedStream>(seed, "salt"), salt_elements),
-      schedule.oracles.back().log_domain());
-  if (lie.leaves) {
-    lie.leaves(leaves->blocks());
-  }
   const auto codeword =
-      commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, default_codeword_budget, leaves);
+      commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, default_codeword_budget,
+                    std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   transcript.send("witness", codeword->root());
   transcript.begin_pads(random.pads());
   ClaimLedger ledger(plan.pass);
@@ -133,14 +125,11 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   if (lie.row_masks) {
     lie.row_masks(row_masks);
   }
-  std::vector<E> mask(std::size_t{1} << schedule.log_vector);
-  vector_mask.elements(0, std::span<E>(mask));
-  if (lie.vector_mask) {
-    lie.vector_mask(mask);
-  }
-  const test::ReplacedStream replaced(vector_mask, mask);
+  test::VectorLie vectors = lie.vectors;
+  vectors.stream = &vector_masks;
+  const test::LyingAboutVectors lying(vectors);
   prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims, {row_masks, &vector_mask}, comm);
+                       hidden.ledger.lists(), hidden.claims, {row_masks, &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

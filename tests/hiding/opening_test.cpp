@@ -19,23 +19,34 @@ TEST(HidingOpening, is_accepted) {
   }
 }
 
-/// What a frozen opening draws for gamma and epsilon.
+/// What a frozen opening draws for gamma and, after as many rounds, for epsilon.
 struct Drawn {
   E gamma, epsilon;
-  Drawn(const Digest& seed, unsigned row_variables) {
+  unsigned rounds = 0;
+  Drawn(const Digest& seed, const OpeningSchedule& schedule) {
     ProverTranscript transcript(seed);
     const auto scope = transcript.scope("opening");
     (void)transcript.challenge("batch constraints");
     gamma = transcript.challenge("batch claims");
-    for (unsigned i = 0; i < row_variables; ++i) {
-      (void)transcript.challenge("bind");
+    const auto bind = [&](unsigned variables) {
+      for (unsigned i = 0; i < variables; ++i, ++rounds) {
+        (void)transcript.challenge("bind");
+      }
+    };
+    bind(schedule.row_variables);
+    for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
+      for (const CommittedWord& word : schedule.opened_in_round(round)) {
+        (void)transcript.positions("positions", word.positions, word.log_domain());
+      }
+      (void)transcript.challenge("batch columns");
+      bind(OpeningSchedule::folding);
     }
     epsilon = transcript.challenge("mask");
   }
 };
 
-/// A claim that is false by d makes the running one false by C = gamma*d/2^K after K rounds. A liar makes up for it
-/// with S, the sum of weights and mask, if epsilon is known before: without epsilon, or with a guess of it, in vain.
+/// A claim that is false by d makes the running one false by C = gamma*d/2^n after n rounds. A liar makes up for it
+/// with the sum of weights and mask, if epsilon is known before: without epsilon, or with a guess of it, in vain.
 TEST(HidingOpening, sum_of_the_mask_makes_up_for_no_false_claim) {
   const FrozenChallenges frozen;
   const OpeningValues values(1);
@@ -43,8 +54,8 @@ TEST(HidingOpening, sum_of_the_mask_makes_up_for_no_false_claim) {
   HidingOpening opening({{4, 1}, {3, 1}, 208, 208}, values, seed);
   const ProverTranscript transcript = opening.prove(opening.draw(1));
   const E lie = E::from_signed(5);
-  const Drawn drawn(seed, opening.schedule().row_variables);
-  const E false_by = drawn.gamma * lie * two_to_the_minus(opening.schedule().row_variables);
+  const Drawn drawn(seed, opening.schedule());
+  const E false_by = drawn.gamma * lie * two_to_the_minus(drawn.rounds);
   const auto sum = std::ranges::find(transcript.messages(), "vector mask", &Message::label);
   ASSERT_NE(sum, transcript.messages().end());
   const auto accepted = [&](E more) {

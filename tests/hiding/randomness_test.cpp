@@ -1,18 +1,24 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <mutex>
+#include <numeric>
 #include <set>
 
 #include "archive/hiding_files.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "commitment/codeword.hpp"
 #include "commitment/residue_shares.hpp"
+#include "commitment/vector_masks.hpp"
+#include "cluster/thread_communicator.hpp"
+#include "hash/merkle.hpp"
 #include "hiding_job.hpp"
 
 namespace tessera::testing {
 namespace {
 
-/// Every random element of a proof: pads, random pair, row masks, tail, the vector's mask, salts of the witness; and of
-/// the parameters, which are the key's.
+/// Every random element of a proof: pads, random pair, row masks, tail, what is added to vectors, salts of the witness;
+/// and of the parameters, which are the key's.
 std::vector<F> random_elements(const HidingJob& job, const Digest& seed) {
   const HidingPlan& hiding = *job.plan.hiding;
   SelfCommunicator comm;
@@ -23,9 +29,10 @@ std::vector<F> random_elements(const HidingJob& job, const Digest& seed) {
   all.push_back(random.right()[pairs]);
   all.insert(all.end(), random.row_masks().begin(), random.row_masks().end());
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
-  std::vector<E> mask(std::size_t{1} << schedule.log_vector);
-  KeyedStream(seed, "vector mask").elements(0, std::span<E>(mask));
-  all.insert(all.end(), mask.begin(), mask.end());
+  const KeyedStream stream(seed, "vector masks");
+  std::vector<E> vectors(VectorMasks(schedule, stream).size());
+  stream.elements(0, std::span<E>(vectors));
+  all.insert(all.end(), vectors.begin(), vectors.end());
   std::vector<F> elements;
   for (const E& element : all) {
     elements.push_back(element.c0);
@@ -60,76 +67,121 @@ TEST(HidingRandomness, all_elements_are_fresh) {
   EXPECT_EQ(seen.size(), count);
 }
 
-/// What leaves hold is that randomness: salts of all leaves and the vector's mask at their points.
-TEST(HidingRandomness, leaves_hold_it) {
+/// Every random element of the vectors has a place of its own: fresh columns, then the clear vector's mask.
+TEST(HidingRandomness, vectors_take_each_element_once) {
   HidingJob job;
-  SelfCommunicator comm;
-  const Digest seed{1};
-  const KeyedStream vector(seed, "vector mask");
-  const auto salt = std::make_shared<KeyedStream>(seed, "salt");
+  const KeyedStream stream(Digest{1}, "vector masks");
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
-  const MaskedLeaves extras(schedule, vector, salt, salt_elements);
-  ASSERT_EQ(extras.count(), mask_elements + salt_elements);
-  const ResidueShares shares(schedule.oracles[1].log_domain(), 0, 1);
-  const std::vector<std::size_t> positions{0, 1, 77, shares.size() - 1};
-  const std::vector<F> opened = extras.at(positions, comm);
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const std::size_t position = positions[i];
-    const F* const leaf = opened.data() + i * LeafExtras::block;
-    for (std::size_t oracle = 0; oracle < 2; ++oracle) {
-      const CommittedWord& word = schedule.oracles[oracle];
-      std::vector<E> mask(word.columns);
-      vector.elements(word.offset, std::span<E>(mask));
-      const F point = F::root_of_unity(word.log_domain()).power(position);
-      E value;
-      for (std::size_t n = mask.size(); n-- > 0;) {
-        value = value * point + mask[n];
+  const VectorMasks masks(schedule, stream);
+  std::vector<E> all(masks.size());
+  stream.elements(0, std::span<E>(all));
+  auto next = all.begin();
+  constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
+  for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
+    const CommittedWord& word = schedule.vectors[round];
+    std::vector<E> values(rows << word.log_columns);
+    masks.fill(round, ResidueShares(word.log_columns, 0, 1), values);
+    const std::vector<E> of_rounds = masks.of_rounds(round);
+    for (std::size_t column = 0; column < values.size() / rows; ++column) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        const bool mask = column >= word.fresh && column < word.fresh + OpeningSchedule::round_masks;
+        const bool random = column >= word.fresh && column < word.columns && !mask;
+        const E expected = mask ? *next : random ? *next : E::zero();
+        ASSERT_EQ(values[column * rows + row], expected) << column << ", " << row;
+        next += random || (mask && row + 1 == rows) ? 1 : 0;
+        EXPECT_TRUE(!mask || of_rounds[column - word.fresh] == expected);
       }
-      const F* const found = leaf + (oracle == 0 ? 2 : 0);
-      EXPECT_EQ(value, (E{found[0], found[1]})) << "oracle " << oracle << " at " << position;
     }
-    const std::vector<std::size_t> one{position};
-    const std::vector<F> block = salt_blocks(*salt, salt_elements, one);
-    EXPECT_TRUE(std::equal(leaf + mask_elements, leaf + extras.count(), block.begin()));
-    EXPECT_TRUE(std::all_of(leaf + extras.count(), leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
   }
+  const std::vector<E> clear = masks.of_clear();
+  EXPECT_TRUE(std::equal(clear.begin(), clear.end(), next, all.end()));
 }
 
-/// What is opened is what was hashed, however ranks share positions.
-TEST(HidingRandomness, opened_leaves_are_the_hashed_ones) {
-  HidingJob job;
+/// Of the last vector's leaves: the clear vector's mask at their points. What is opened is what was hashed, however
+/// ranks share positions.
+TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
   SelfCommunicator comm;
-  const KeyedStream vector(Digest{1}, "vector mask");
-  const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
-  const MaskedLeaves leaves(schedule, vector, std::make_shared<KeyedStream>(Digest{1}, "salt"), salt_elements);
-  const unsigned log_domain = schedule.oracles.back().log_domain();
-  std::vector<ResidueShares> all{ResidueShares::alone(log_domain, 0), ResidueShares::alone(log_domain, 1)};
-  for (const int ranks : {2, 3, 5, 16}) {
+  const CommittedWord word{.log_rows = 4, .log_columns = 7, .log_inverse_rate = 3, .columns = 100};
+  std::vector<E> mask(word.columns);
+  KeyedStream(Digest{1}, "vector masks").elements(0, std::span<E>(mask));
+  const std::shared_ptr<const LeafExtras> leaves = clear_mask_leaves(mask, word);
+  ASSERT_EQ(leaves->count(), clear_mask_elements);
+  std::vector<std::size_t> positions(std::size_t{1} << word.log_domain());
+  std::iota(positions.begin(), positions.end(), std::size_t{0});
+  const std::vector<F> opened = leaves->at(positions, comm);
+  for (const std::size_t position : positions) {
+    const F point = F::root_of_unity(word.log_domain()).power(position);
+    E value;
+    for (std::size_t n = mask.size(); n-- > 0;) {
+      value = value * point + mask[n];
+    }
+    const F* const leaf = opened.data() + position * LeafExtras::block;
+    EXPECT_EQ(value, (E{leaf[0], leaf[1]})) << position;
+    EXPECT_TRUE(std::all_of(leaf + 2, leaf + LeafExtras::block, [](F zero) { return zero == F::zero(); }));
+  }
+  for (const int ranks : {1, 2, 3, 5, 16}) {
     for (int rank = 0; rank < ranks; ++rank) {
-      all.emplace_back(log_domain, rank, ranks);
-    }
-  }
-  for (const ResidueShares& shares : all) {
-    std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
-    leaves.fill(shares, shares.mine(), blocks);
-    std::vector<std::size_t> positions;
-    for (std::size_t position = 0; position < std::size_t{1} << log_domain; position += 97) {
-      if (shares.mine().contains(shares.class_of(position))) {
-        positions.push_back(position);
+      const ResidueShares shares = ResidueShares::of_domain(word.log_domain(), rank, ranks);
+      std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
+      leaves->fill(shares, shares.mine(), blocks);
+      for (const std::size_t position : positions) {
+        if (shares.mine().contains(shares.class_of(position))) {
+          const std::size_t place = shares.own_place(position);
+          ASSERT_TRUE(std::equal(blocks.begin() + static_cast<std::ptrdiff_t>(place * LeafExtras::block),
+                                 blocks.begin() + static_cast<std::ptrdiff_t>((place + 1) * LeafExtras::block),
+                                 opened.begin() + static_cast<std::ptrdiff_t>(position * LeafExtras::block)))
+              << "position " << position << " of " << ranks << " ranks";
+        }
       }
-    }
-    const std::vector<F> opened = leaves.at(positions, comm);
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      const auto hashed =
-          std::span(blocks).subspan(shares.own_place(positions[i]) * LeafExtras::block, LeafExtras::block);
-      ASSERT_TRUE(std::ranges::equal(hashed, std::span(opened).subspan(i * LeafExtras::block, LeafExtras::block)))
-          << "position " << positions[i] << " of " << shares.ranks() << " ranks";
     }
   }
 }
 
-/// A long codeword's values are hashed on the way, a kept one's where they stand: salt and masks follow their columns
-/// in both.
+/// A vector's word with masks in its leaves is the same for any number of ranks, and however it is encoded.
+TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
+  const CommittedWord word{.log_rows = 4, .log_columns = 12, .log_inverse_rate = 2, .columns = 4000};
+  std::vector<E> values(std::size_t{16} << word.log_columns), mask(word.columns);
+  KeyedStream(Digest{1}, "values").elements(0, std::span<E>(values));
+  KeyedStream(Digest{1}, "vector masks").elements(0, std::span<E>(mask));
+  const std::vector<std::size_t> positions{0, 1, 77, (std::size_t{1} << word.log_domain()) - 1};
+  SelfCommunicator self;
+  const ResidueShares all_columns(word.log_columns, 0, 1);
+  const auto alone =
+      commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, self, clear_mask_leaves(mask, word));
+  const std::vector<F> opened = alone->columns(positions);
+  ASSERT_EQ(opened.size(), positions.size() * (32 + clear_mask_elements));
+  const auto plain = commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, self);
+  EXPECT_NE(plain->root(), alone->root());
+  // leaf 1 with its mask and zeros is what was hashed
+  std::vector<F> leaf(opened.begin() + 34, opened.begin() + 68);
+  EXPECT_EQ(hash_leaf(leaf), alone->nodes(0, std::vector<std::size_t>{1}).front());
+  for (const int ranks : {2, 3, 4}) {
+    std::mutex mutex;
+    run_ranks(ranks, [&](Communicator& comm) {
+      const auto whole = commit_vector({values, word.log_rows, all_columns}, word.log_inverse_rate, comm,
+                                       clear_mask_leaves(mask, word));
+      const std::vector<F> of_whole = whole->columns(positions);
+      const ResidueShares columns(word.log_columns, comm.rank(), comm.size());
+      std::vector<E> mine(columns.size() * 16);
+      for (std::size_t column = 0; column < std::size_t{1} << word.log_columns; ++column) {
+        if (columns.mine().contains(columns.class_of(column))) {
+          std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(column * 16), 16,
+                      mine.begin() + static_cast<std::ptrdiff_t>(columns.own_place(column) * 16));
+        }
+      }
+      const auto shared =
+          commit_vector({mine, word.log_rows, columns}, word.log_inverse_rate, comm, clear_mask_leaves(mask, word));
+      const std::vector<F> of_shared = shared->columns(positions);
+      const std::scoped_lock lock(mutex);
+      EXPECT_EQ(whole->root(), alone->root()) << ranks;
+      EXPECT_EQ(shared->root(), alone->root()) << ranks;
+      EXPECT_EQ(of_whole, opened) << ranks;
+      EXPECT_EQ(of_shared, opened) << ranks;
+    });
+  }
+}
+
+/// A long codeword's values are hashed on the way, a kept one's where they stand: salt follows their columns in both.
 TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_on_the_way) {
   SelfCommunicator comm;
   const OracleParameters parameters{4, 1};
@@ -139,21 +191,14 @@ TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_on_the_way) {
   }
   const std::vector<IntegerTensor> views{&tensor};
   const OracleLayout layout({tensor.shape()});
-  const CommittedOracle small{OracleLayout({Shape({Dimension::outer(8), Dimension::whole(256)})}), parameters, {}, 0};
-  const std::vector<CommittedOracle> oracles{small, {layout, parameters, {}, mask_elements + salt_elements}};
-  const KeyedStream vector(Digest{1}, "vector mask");
   const auto salt = std::make_shared<KeyedStream>(Digest{1}, "salt");
-  const auto masked = [&](std::size_t budget) {
-    return commit_carrier(oracles, views, vector, salt, comm, budget)->root();
+  const auto root = [&](std::size_t budget, std::shared_ptr<const LeafExtras> extras) {
+    return commit_oracle(layout, parameters, views, comm, budget, std::move(extras))->root();
   };
-  const auto salted = [&](std::size_t budget) {
-    return commit_oracle(layout, parameters, views, comm, budget, std::make_shared<SaltedLeaves>(salt, salt_elements))
-        ->root();
-  };
+  const auto salted = std::make_shared<SaltedLeaves>(salt, salt_elements);
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-  EXPECT_EQ(masked(0), masked(all));
-  EXPECT_EQ(salted(0), salted(all));
-  EXPECT_NE(salted(0), masked(0));
+  EXPECT_EQ(root(0, salted), root(all, salted));
+  EXPECT_NE(root(0, salted), root(0, nullptr));
 }
 
 /// A secret may serve several commitments: their random elements are independent.

@@ -15,8 +15,8 @@ OpeningSizes least_tails(OpeningSizes sizes, const OpeningValues& values, const 
     HidingOpening opening(sizes, values, seed);
     (void)opening.sent(opening.draw(1));
     const OpeningSizes before = sizes;
-    sizes.parameter_tail = opening.positions_of_parameters().size();
-    sizes.witness_tail = opening.positions().size();
+    sizes.parameter_tail = opening.positions()[0].size();
+    sizes.witness_tail = opening.positions()[1].size();
     if (sizes.parameter_tail == before.parameter_tail && sizes.witness_tail == before.witness_tail) {
       return sizes;
     }
@@ -29,9 +29,14 @@ struct Rows {
 
 class SlowRank : public ::testing::TestWithParam<Rows> {};
 
-/// With all challenges fixed, what an opening sends is determined by the row masks' sum and rounds, the opened columns
-/// and the masked vector: as many elements of F as there are random ones. They take all values, each of them needs
-/// every random element, and nothing else is sent.
+/// Positions of a vector that may be drawn and are not: as many random columns are to spare, and the one more.
+std::size_t spare_columns(const CommittedWord& word, const std::vector<std::size_t>& positions) {
+  return word.columns - word.fresh - OpeningSchedule::round_masks - positions.size();
+}
+
+/// With all challenges fixed, what an opening sends is determined by sums and rounds of masks, the opened columns and
+/// the masked vector in clear: as many elements of F as there are random ones, but for random columns of vectors that
+/// are to spare. They take all values, each of them needs every random element, and nothing else is sent.
 TEST_P(SlowRank, everything_sent_is_as_random_as_checks_allow) {
   const FrozenChallenges frozen;
   const OpeningValues values(1), others(2);
@@ -40,18 +45,27 @@ TEST_P(SlowRank, everything_sent_is_as_random_as_checks_allow) {
   HidingOpening opening(sizes, values, seed);
   Derivative<HidingOpening> derivative(opening, 3);
   Echelon span;
-  std::size_t random = 0;
-  for (const Part part : {Part::parameter_tail, Part::witness_tail, Part::rows, Part::vector}) {
-    for (std::size_t i = 0; i < opening.size(part); ++i, ++random) {
+  for (const Part part : {Part::parameter_tail, Part::witness_tail, Part::rows}) {
+    for (std::size_t i = 0; i < opening.size(part); ++i) {
       EXPECT_TRUE(span.add(derivative.by(part, i))) << "element " << i << " of part " << part << " hides nothing";
     }
   }
-  const std::size_t row_elements = 2 * (1 + 2 * std::size_t{opening.schedule().row_variables});
-  const std::size_t column_elements = (opening.positions_of_parameters().size() << GetParam().parameters) +
-                                      (opening.positions().size() << GetParam().witness);
-  const std::size_t vector_elements = 2 * (opening.columns(0) + opening.columns(1));
-  EXPECT_EQ(span.rank(), row_elements + column_elements + vector_elements);
-  EXPECT_EQ(random, span.rank());
+  std::size_t spare = 0;
+  for (std::size_t i = 0; i < opening.size(Part::vector); ++i) {
+    spare += span.add(derivative.by(Part::vector, i)) ? 0 : 1;
+  }
+  const OpeningSchedule& schedule = opening.schedule();
+  std::size_t elements = 2 * (1 + 2 * std::size_t{schedule.row_variables}) +
+                         (opening.positions()[0].size() << GetParam().parameters) +
+                         (opening.positions()[1].size() << GetParam().witness) + 2 * schedule.clear_size;
+  std::size_t expected_spare = 0;
+  for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
+    const std::vector<std::size_t>& positions = opening.positions()[2 + round];
+    elements += 2 * OpeningSchedule::round_masks + (2 * positions.size() << OpeningSchedule::folding);
+    expected_spare += 2 * spare_columns(schedule.vectors[round], positions) << OpeningSchedule::folding;
+  }
+  EXPECT_EQ(span.rank(), elements);
+  EXPECT_EQ(spare, expected_spare);
   // other values explain what these send, and the map is affine
   HidingOpening other(sizes, others, seed);
   EXPECT_TRUE(span.spans(derivative.minus_origin(opening.sent(opening.draw(4)))));
@@ -66,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, SlowRank, ::testing::Values(Rows{3, 3}, Rows{4, 3
 std::vector<std::size_t> opened_parameters(const OpeningSizes& sizes, const OpeningValues& values, const Digest& seed) {
   HidingOpening opening(sizes, values, seed);
   (void)opening.prove(opening.draw(1));
-  return opening.positions_of_parameters();
+  return opening.positions()[0];
 }
 
 /// Columns at these positions of a parameter oracle, by its random tail.

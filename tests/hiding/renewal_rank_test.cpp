@@ -6,6 +6,7 @@
 
 #include "commitment/hiding_batch.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "commitment/vector_masks.hpp"
 #include "derivative.hpp"
 #include "echelon.hpp"
 #include "field/encoding.hpp"
@@ -32,26 +33,28 @@ class EqualityOpening {
       weights_.values()[i] = static_cast<std::int16_t>(random());
     }
     constexpr unsigned carrier_rows = 3;
-    unsigned columns = 0;
+    // however few are used: else a tail that is one shorter may halve the domain and need more positions
+    constexpr unsigned log_columns = 9;
     for (std::size_t side = 0; side < 2; ++side) {
       tails_[side] = ChunkedTensor<std::int64_t>(columns_shape(tails[side], log_rows[side]), {}, 0, 1);
-      oracles_.push_back(
-          {OracleLayout({weights_.shape(), tails_[side].shape()}), {log_rows[side], 1}, {}, salt_elements});
-      columns = std::max(columns, oracles_[side].layout.log_size() - log_rows[side]);
+      oracles_.push_back({OracleLayout({weights_.shape(), tails_[side].shape()}, log_rows[side] + log_columns),
+                          {log_rows[side], 1},
+                          {},
+                          salt_elements});
     }
     row_variables_ = std::max({log_rows[0], log_rows[1], carrier_rows});
     row_masks_.resize(hiding_row_masks(row_variables_));
     masks_ = ChunkedTensor<std::int64_t>(columns_shape(2 * row_masks_.size(), carrier_rows), {}, 0, 1);
     tails_[2] = ChunkedTensor<std::int64_t>(columns_shape(tails[2], carrier_rows), {}, 0, 1);
-    oracles_.push_back({OracleLayout({masks_.shape(), tails_[2].shape()}, columns + carrier_rows),
+    oracles_.push_back({OracleLayout({masks_.shape(), tails_[2].shape()}, carrier_rows + log_columns),
                         {carrier_rows, 1},
                         {},
-                        RenewalPlan::mask_elements + salt_elements});
+                        salt_elements});
     schedule_ = opening_schedule(oracles_);
-    vector_mask_.resize(std::size_t{1} << schedule_.log_vector);
+    vector_elements_.resize(VectorMasks(schedule_, vector_).size());
+    sizes_[vector] = 2 * vector_elements_.size();
     for (std::size_t j = 0; j < 3; ++j) {
       sizes_[first_tail + j] = tails[j] << oracles_[j].parameters.log_rows;
-      sizes_[vector] += 2 * columns_of(j);
     }
     sizes_[rows] = 2 * row_masks_.size();
     form_ = {0, {Factor::at(Point(7, E{F::from_unsigned(3), F::from_unsigned(5)}))}};
@@ -70,21 +73,18 @@ class EqualityOpening {
 
   /// All elements of F that are sent.
   std::vector<F> sent(const Randomness& randomness) { return sent(randomness, {}); }
-  /// `lie`: changes row masks and vector mask once they are committed. Throws Rejected.
-  using Lie = std::function<void(std::vector<E>& rows, std::vector<E>& vector)>;
+  /// `lie`: changes row masks once they are committed. Throws Rejected.
+  using Lie = std::function<void(std::vector<E>& rows)>;
   std::vector<F> sent(const Randomness& randomness, const Lie& lie) {
     set(randomness);
     if (lie) {
-      lie(row_masks_, vector_mask_);
+      lie(row_masks_);
     }
     ProverTranscript transcript(seed_of("renewal"));
-    transcript.set_listener({.draws = [&](const std::vector<std::size_t>& drawn) {
-      if (positions_.empty()) {
-        positions_ = distinct_positions(drawn);
-      }
-    }});
+    transcript.set_listener(
+        {.draws = [&](const std::vector<std::size_t>& drawn) { positions_.push_back(distinct_positions(drawn)); }});
     positions_.clear();
-    const ReplacedStream replaced(vector_, vector_mask_);
+    const ReplacedStream replaced(vector_, vector_elements_);
     prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &vector_}, comm_);
     VerifierTranscript verifier(seed_of("renewal"), transcript.payload());
     verify_equality_opening(verifier, oracles_, std::span(&form_, 1), 0);
@@ -92,12 +92,9 @@ class EqualityOpening {
     return elements_sent(transcript);
   }
 
-  [[nodiscard]] std::size_t opened(std::size_t oracle) const {
-    return shared_positions(schedule_.oracles[oracle], positions_).size();
-  }
-  [[nodiscard]] std::size_t columns_of(std::size_t oracle) const { return schedule_.oracles[oracle].columns; }
-  /// Where its segment begins.
-  [[nodiscard]] std::size_t first_of(std::size_t oracle) const { return schedule_.oracles[oracle].offset; }
+  /// Positions of an oracle, then of a vector.
+  [[nodiscard]] std::size_t opened(std::size_t word) const { return positions_[word].size(); }
+  [[nodiscard]] const OpeningSchedule& schedule() const { return schedule_; }
   [[nodiscard]] unsigned log_rows(std::size_t oracle) const { return oracles_[oracle].parameters.log_rows; }
 
  private:
@@ -116,56 +113,44 @@ class EqualityOpening {
         masks_.values()[(2 * i + 1) * height + row] = signed_value(row_masks_[i].c1);
       }
     }
-    std::size_t next = 0;
+    for (std::size_t i = 0; i < vector_elements_.size(); ++i) {
+      vector_elements_[i] = {randomness[vector][2 * i], randomness[vector][2 * i + 1]};
+    }
     for (std::size_t j = 0; j < 3; ++j) {
-      for (std::size_t i = 0; i < columns_of(j); ++i, next += 2) {
-        vector_mask_[schedule_.oracles[j].offset + i] = {randomness[vector][next], randomness[vector][next + 1]};
-      }
       std::ranges::transform(randomness[first_tail + j], tails_[j].values().begin(), signed_value);
     }
-    const ReplacedStream replaced(vector_, vector_mask_);
     const auto salt = std::make_shared<KeyedStream>(seed_of("renewal"), "salt");
     for (std::size_t j = 0; j < 3; ++j) {
       const CommittedOracle& oracle = oracles_[j];
-      std::shared_ptr<const LeafExtras> leaves;
-      if (j < 2) {
-        leaves = std::make_shared<SaltedLeaves>(salt, salt_elements);
-      } else {
-        leaves = std::make_shared<MaskedLeaves>(schedule_, vector_, salt, salt_elements);
-      }
       stores_[j] = commit_oracle(oracle.layout, oracle.parameters, witnesses()[j].tensors, comm_,
-                                 default_codeword_budget, leaves);
+                                 default_codeword_budget, std::make_shared<SaltedLeaves>(salt, salt_elements));
       oracles_[j].root = stores_[j]->root();
     }
   }
 
   ChunkedTensor<std::int64_t> weights_, masks_;
   std::array<ChunkedTensor<std::int64_t>, 3> tails_;
-  KeyedStream vector_{seed_of("vector mask"), "vector mask"};
+  KeyedStream vector_{seed_of("vector masks"), "vector masks"};
   SelfCommunicator comm_;
   unsigned row_variables_ = 0;
-  std::vector<E> row_masks_, vector_mask_;
+  std::vector<E> row_masks_, vector_elements_;
   std::vector<CommittedOracle> oracles_;
   OpeningSchedule schedule_;
   std::array<std::size_t, parts> sizes_{};
   LinearForm form_;
   std::array<std::unique_ptr<CodewordStore>, 3> stores_;
-  std::vector<std::size_t> positions_;
+  std::vector<std::vector<std::size_t>> positions_;
 };
 
-/// The masks that a renewal is proven with are those that were committed, of each segment and in each coordinate.
+/// The row masks that a renewal is proven with are those that were committed, in each coordinate.
 TEST(RenewalMasks, are_those_of_the_carrier) {
   EqualityOpening opening({3, 4}, {203, 203, 203}, 1);
   const EqualityOpening::Randomness randomness = opening.draw(1);
   EXPECT_NO_THROW((void)opening.sent(randomness));
   const std::array<E, 2> coordinates{E::one(), E{F::zero(), F::one()}};
   for (const E& coordinate : coordinates) {
-    for (std::size_t j = 0; j < 3; ++j) {
-      const std::size_t place = opening.first_of(j) + 3;
-      EXPECT_THROW((void)opening.sent(randomness, [&](auto&, auto& vector) { vector[place] += coordinate; }), Rejected);
-    }
     for (std::size_t i = 0; i < hiding_row_masks(4); ++i) {
-      EXPECT_THROW((void)opening.sent(randomness, [&](auto& rows, auto&) { rows[i] += coordinate; }), Rejected);
+      EXPECT_THROW((void)opening.sent(randomness, [&](auto& rows) { rows[i] += coordinate; }), Rejected);
     }
   }
 }
@@ -187,19 +172,24 @@ TEST(SlowRenewalRank, everything_sent_is_as_random_as_checks_allow) {
   EqualityOpening opening(log_rows, tails, 1);
   Derivative<EqualityOpening> derivative(opening, 3);
   Echelon span;
-  std::size_t random = 0;
   for (const auto part : {EqualityOpening::first_tail, EqualityOpening::second_tail, EqualityOpening::carrier_tail,
-                          EqualityOpening::rows, EqualityOpening::vector}) {
-    for (std::size_t i = 0; i < opening.size(part); ++i, ++random) {
+                          EqualityOpening::rows}) {
+    for (std::size_t i = 0; i < opening.size(part); ++i) {
       EXPECT_TRUE(span.add(derivative.by(part, i))) << "element " << i << " of part " << part << " hides nothing";
     }
   }
-  std::size_t elements = opening.size(EqualityOpening::rows) + opening.size(EqualityOpening::vector);
+  for (std::size_t i = 0; i < opening.size(EqualityOpening::vector); ++i) {
+    (void)span.add(derivative.by(EqualityOpening::vector, i));
+  }
+  const OpeningSchedule& schedule = opening.schedule();
+  std::size_t elements = opening.size(EqualityOpening::rows) + 2 * schedule.clear_size;
   for (std::size_t j = 0; j < 3; ++j) {
     elements += opening.opened(j) << opening.log_rows(j);
   }
+  for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
+    elements += 2 * OpeningSchedule::round_masks + (2 * opening.opened(3 + round) << OpeningSchedule::folding);
+  }
   EXPECT_EQ(span.rank(), elements);
-  EXPECT_EQ(random, span.rank());
   EqualityOpening other(log_rows, tails, 2);
   EXPECT_TRUE(span.spans(derivative.minus_origin(opening.sent(opening.draw(4)))));
   EXPECT_TRUE(span.spans(derivative.minus_origin(other.sent(other.draw(5)))));
