@@ -149,9 +149,7 @@ Json words(const Plan& plan, const VerifyingKey& key) {
                     {"segment", word.offset}});
   };
   for (std::size_t i = 0; i < names.size(); ++i) {
-    CommittedWord word = schedule.oracles[i];
-    word.positions = plan.hiding ? schedule.oracles.back().positions : word.positions;
-    add(names[i], word);
+    add(names[i], schedule.oracles[i]);
   }
   for (std::size_t i = 0; i < schedule.vectors.size(); ++i) {
     add("v_" + std::to_string(i), schedule.vectors[i]);

@@ -57,7 +57,7 @@ std::vector<F> MemoryCodewordStore::columns(std::span<const std::size_t> positio
                      [&](std::size_t position) { return codeword_.positions.place(position); },
                      std::span<const F>(codeword_.columns), codeword_.leaf_values);
   const LeafExtras* const extras = codeword_.extras.get();
-  return extras == nullptr ? columns : with_extras(columns, extras->at(positions, comm_), extras->count());
+  return extras == nullptr ? columns : with_extras(columns, extras->at(positions), extras->count());
 }
 
 std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks, std::size_t extra) {

@@ -5,7 +5,7 @@
 #include "hash/keyed_stream.hpp"
 
 /// \file
-/// What hiding oracles' leaves hold after the column.
+/// What leaves of hiding oracles, and of a hiding opening's last vector, hold after the column.
 
 namespace tessera {
 
@@ -18,7 +18,7 @@ class SaltedLeaves final : public LeafExtras {
   SaltedLeaves(std::shared_ptr<const KeyedStream> salt, std::size_t count)
       : LeafExtras(count), salt_(std::move(salt)) {}
   void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override;
-  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const override;
+  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions) const override;
 
  private:
   std::shared_ptr<const KeyedStream> salt_;

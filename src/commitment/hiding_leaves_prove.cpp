@@ -8,40 +8,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t wave = std::size_t{1} << 12;  // of positions or coefficients that are made at once
-
-/// Salt of the positions of these classes, `count` elements each: to(where the position stands among them) is where
-/// they go.
-template <class To>
-void fill_salt(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t count,
-               const To& to) {
-  const std::size_t all = std::size_t{1} << positions.log_indices();
-  const std::size_t step = std::min(wave, all);
-  const std::size_t before = classes.first << positions.log_size();
-#pragma omp parallel
-  {
-    std::vector<F> salts(step * count);
-#pragma omp for schedule(static)
-    for (std::size_t begin = 0; begin < all; begin += step) {
-      stream.elements(begin * count, std::span<F>(salts));
-      for (std::size_t i = 0; i < step; ++i) {
-        if (classes.contains(positions.class_of(begin + i))) {
-          std::copy_n(salts.data() + i * count, count, to(positions.gathered_place(begin + i) - before));
-        }
-      }
-    }
-  }
-}
-
-/// The same as elements [first, first + count) of blocks, and the zeros behind it.
-void fill_salt_of_blocks(const KeyedStream& stream, const ResidueShares& positions, Range classes, std::size_t first,
-                         std::size_t count, std::span<F> blocks) {
-  fill_salt(stream, positions, classes, count, [&](std::size_t place) {
-    F* const block = blocks.data() + place * LeafExtras::block;
-    std::fill(block + first + count, block + LeafExtras::block, F::zero());
-    return block + first;
-  });
-}
+constexpr std::size_t wave = std::size_t{1} << 12;  // of positions whose salt is made at once
 
 }  // namespace
 
@@ -54,10 +21,27 @@ std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::sp
 }
 
 void SaltedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
-  fill_salt_of_blocks(*salt_, positions, classes, 0, count(), blocks);
+  std::ranges::fill(blocks, F::zero());
+  const std::size_t all = std::size_t{1} << positions.log_indices();
+  const std::size_t step = std::min(wave, all);
+  const std::size_t before = classes.first << positions.log_size();
+#pragma omp parallel
+  {
+    std::vector<F> salts(step * count());
+#pragma omp for schedule(static)
+    for (std::size_t begin = 0; begin < all; begin += step) {
+      salt_->elements(begin * count(), std::span<F>(salts));
+      for (std::size_t i = 0; i < step; ++i) {
+        if (classes.contains(positions.class_of(begin + i))) {
+          const std::size_t place = positions.gathered_place(begin + i) - before;
+          std::copy_n(salts.data() + i * count(), count(), blocks.data() + place * block);
+        }
+      }
+    }
+  }
 }
 
-std::vector<F> SaltedLeaves::at(std::span<const std::size_t> positions, Communicator& /*comm*/) const {
+std::vector<F> SaltedLeaves::at(std::span<const std::size_t> positions) const {
   return salt_blocks(*salt_, count(), positions);
 }
 
@@ -83,7 +67,7 @@ class PolynomialLeaves final : public LeafExtras {
       }
     }
   }
-  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& /*comm*/) const override {
+  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions) const override {
     std::vector<F> blocks(positions.size() * block);
     for (std::size_t i = 0; i < positions.size(); ++i) {
       copy(positions[i], blocks.data() + i * block);

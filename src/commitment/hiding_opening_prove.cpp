@@ -81,7 +81,7 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
                   Communicator& comm) {
   RowTables tables = row_tables(schedule, oracles, witnesses, batch, comm);
   const std::vector<E> scales = row_scales(schedule);
-  // what the others' claims add up to over all variables; the rest of the target is the carrier's
+  // what the others' claims add up to over all variables; the rest of the target is the last oracle's
   std::vector<E> shares{};
   E rest = target;
   for (std::size_t j = 0; j + 1 < oracles.size(); ++j) {

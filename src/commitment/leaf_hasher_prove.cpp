@@ -72,37 +72,31 @@ void LeafHasher::end(Range classes, Range rows, std::span<F> scratch) {
 
 /// After blocks: to leaves in the order that place() undoes.
 void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
+  constexpr std::size_t block = LeafExtras::block;
   const std::size_t together = ColumnHasher::side_by_side();
-  const std::size_t rows = std::size_t{1} << (positions_.log_size() - log_distance_.value());
-  for (std::size_t number = 0; number < classes.size(); ++number) {
-    extras_->pass(positions_, classes.first + number, *log_distance_, together, scratch,
-                  [&](std::size_t first, std::size_t row, std::span<const F> blocks) {
-                    hasher_->absorb_group((number << positions_.log_size()) + first * rows + row,
-                                          bytes_of(blocks).data(), LeafExtras::block * sizeof(F));
-                  });
-  }
-  hasher_->absorbed(LeafExtras::block * sizeof(F));
-}
-
-void LeafExtras::pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
-                      std::span<F> scratch, const Take& take) const {
-  const std::size_t size = block << positions.log_size();
+  const unsigned log_distance = log_distance_.value();
+  const std::size_t rows = std::size_t{1} << (positions_.log_size() - log_distance);
+  const std::size_t size = block << positions_.log_size();
   RawVector<F> own(size > scratch.size() ? size : 0);
   const std::span<F> blocks = own.empty() ? scratch.first(size) : std::span<F>(own);
-  fill(positions, {number, number + 1}, blocks);
+  for (std::size_t number = 0; number < classes.size(); ++number) {
+    extras_->fill(positions_, {classes.first + number, classes.first + number + 1}, blocks);
 #pragma omp parallel
-  {
-    std::vector<F> group(together * block);
+    {
+      std::vector<F> group(together * block);
 #pragma omp for schedule(static)
-    for (std::size_t first = 0; first < std::size_t{1} << log_distance; ++first) {
-      for (std::size_t row = 0; row < std::size_t{1} << (positions.log_size() - log_distance); row += together) {
-        for (std::size_t k = 0; k < together; ++k) {
-          std::copy_n(blocks.data() + (first + ((row + k) << log_distance)) * block, block, group.data() + k * block);
+      for (std::size_t first = 0; first < std::size_t{1} << log_distance; ++first) {
+        for (std::size_t row = 0; row < rows; row += together) {
+          for (std::size_t k = 0; k < together; ++k) {
+            std::copy_n(blocks.data() + (first + ((row + k) << log_distance)) * block, block, group.data() + k * block);
+          }
+          hasher_->absorb_group((number << positions_.log_size()) + first * rows + row, bytes_of(group).data(),
+                                block * sizeof(F));
         }
-        take(first, row, group);
       }
     }
   }
+  hasher_->absorbed(block * sizeof(F));
 }
 
 TreeLevel LeafHasher::leaves() && {

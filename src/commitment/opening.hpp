@@ -87,7 +87,7 @@ class CodewordStore {
 inline constexpr std::size_t default_codeword_budget = std::size_t{1} << 24;
 
 /// What follows the columns in their leaves (hiding mode): in a block of the hash for each of them some elements of F,
-/// then zeros. Not kept: made where it is hashed, and again where leaves are opened.
+/// then zeros.
 class LeafExtras {
  public:
   static constexpr std::size_t block = 8;
@@ -97,16 +97,10 @@ class LeafExtras {
   LeafExtras& operator=(const LeafExtras&) = delete;
   /// Elements of F in a block.
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// The blocks of these classes of a rank's positions, class after class. Not collective.
+  /// The blocks of these classes of a rank's positions, class after class.
   virtual void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const = 0;
-  /// The blocks of slots first + ((row + i) << log_distance), i = 0, 1, .., of a class.
-  using Take = std::function<void(std::size_t first, std::size_t row, std::span<const F> blocks)>;
-  /// The same of class `number` to take(), by many threads, in no order: of `together` slots each time, `row` a
-  /// multiple of that. `scratch`: memory that may be used if it is enough.
-  virtual void pass(const ResidueShares& positions, std::size_t number, unsigned log_distance, std::size_t together,
-                    std::span<F> scratch, const Take& take) const;
-  /// The blocks at `positions`, the same on every rank. Collective.
-  [[nodiscard]] virtual std::vector<F> at(std::span<const std::size_t> positions, Communicator& comm) const = 0;
+  /// The blocks at `positions`.
+  [[nodiscard]] virtual std::vector<F> at(std::span<const std::size_t> positions) const = 0;
 
  private:
   std::size_t count_;

@@ -66,7 +66,6 @@ class MaskRounds {
   void bind(E challenge);
   /// A round's sums with this in them.
   [[nodiscard]] RoundSums add_to(RoundSums sums) const;
-  [[nodiscard]] unsigned free() const { return free_; }
 
  private:
   /// What the variable that is free next has: c_i1 and c_i2.

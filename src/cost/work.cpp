@@ -310,7 +310,7 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
   const OpeningSchedule schedule = opening_schedule(oracles);
   // of v_0, which ranks share: where they have several classes of columns each, with the zeros behind what is used
   const double vector =
-      (std::has_single_bit(static_cast<unsigned>(parts.job().ranks)) ? static_cast<double>(schedule.vector_size)
+      (std::has_single_bit(static_cast<unsigned>(parts.job().ranks)) ? static_cast<double>(schedule.table_size(0))
                                                                      : power_of_two(schedule.log_vector)) /
       parts.job().ranks;
   add(Work::vector_element, vector);

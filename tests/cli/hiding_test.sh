@@ -57,9 +57,9 @@ expect 0 '^proofs  *11: .* good for 10 is half as large' tessera commit --quiet 
 expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 10 --model model.h5 --out large
 ! grep -q '^proofs' output || fail "a commitment that is not doubled says so"
 
-# the witness has as few rows as there can be
+# the witness has the rows of a plain one, however many columns the parameters have
 expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 2000 --model model.h5 --out many
-expect 0 'witness +8 ' tessera describe --key many/verifying.key --prompt-length 1 --generate 1
+expect 0 'witness +16 ' tessera describe --key many/verifying.key --prompt-length 1 --generate 1
 tessera describe --key many/verifying.key --prompt-length 1 --generate 1 --json >description.json || fail "describe --json"
 python3 - <<'X' || fail "description of a hiding key"
 import json

@@ -72,7 +72,7 @@ TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   }
 }
 
-/// Positions are drawn in the witness's domain, whose rate is 1/2.
+/// Random columns are counted for the rate 1/2.
 TEST(HidingLayout, a_key_has_rate_one_half) {
   VerifyingKey key = make_verifying_key(bundled("odd-40k").model);
   key.hiding_proofs = 1;

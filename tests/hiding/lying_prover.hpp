@@ -39,7 +39,7 @@ class GivenLeaves final : public LeafExtras {
       }
     }
   }
-  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions, Communicator& /*comm*/) const override {
+  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions) const override {
     std::vector<F> found;
     for (const std::size_t position : positions) {
       const std::span<const F> own = std::span(blocks_).subspan(position * block, block);

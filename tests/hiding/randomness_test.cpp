@@ -100,7 +100,6 @@ TEST(HidingRandomness, vectors_take_each_element_once) {
 /// Of the last vector's leaves: the clear vector's mask at their points. What is opened is what was hashed, however
 /// ranks share positions.
 TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
-  SelfCommunicator comm;
   const CommittedWord word{.log_rows = 4, .log_columns = 7, .log_inverse_rate = 3, .columns = 100};
   std::vector<E> mask(word.columns);
   KeyedStream(Digest{1}, "vector masks").elements(0, std::span<E>(mask));
@@ -108,7 +107,7 @@ TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
   ASSERT_EQ(leaves->count(), clear_mask_elements);
   std::vector<std::size_t> positions(std::size_t{1} << word.log_domain());
   std::iota(positions.begin(), positions.end(), std::size_t{0});
-  const std::vector<F> opened = leaves->at(positions, comm);
+  const std::vector<F> opened = leaves->at(positions);
   for (const std::size_t position : positions) {
     const F point = F::root_of_unity(word.log_domain()).power(position);
     E value;
