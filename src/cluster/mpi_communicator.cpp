@@ -83,7 +83,7 @@ struct MpiCommunicator::State {
   void find_nodes(std::optional<int> ranks_on_node = std::nullopt) {
     board.reset();  // refers to the nodes
     node_memory = std::make_unique<NodeMemory>(comm, ranks_on_node);
-    board = NodeBoard::make(comm, node_memory->node());
+    board = NodeBoard::make(comm, node_memory->node(), node_memory->file());
   }
   [[nodiscard]] bool on_board(std::size_t bytes) const { return board != nullptr && bytes <= piece_bytes; }
 

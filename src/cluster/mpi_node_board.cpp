@@ -45,12 +45,12 @@ int maximum(int mine, MPI_Comm comm) {
 
 }  // namespace
 
-std::unique_ptr<NodeBoard> NodeBoard::make(MPI_Comm comm, MPI_Comm node) {
+std::unique_ptr<NodeBoard> NodeBoard::make(MPI_Comm comm, MPI_Comm node, const std::shared_ptr<NodeFile>& file) {
   if (node == MPI_COMM_NULL || maximum(size_of(node), comm) == 1) {
     return nullptr;
   }
   const auto ranks = static_cast<std::size_t>(size_of(node));
-  std::shared_ptr<NodeMapping> mapping = NodeMapping::make(2 * (ranks * place_bytes + result_bytes), node);
+  std::shared_ptr<NodeMapping> mapping = NodeMapping::make(2 * (ranks * place_bytes + result_bytes), node, file);
   if (!all_agree(mapping != nullptr, comm)) {
     return nullptr;
   }

@@ -12,6 +12,7 @@
 
 namespace tessera {
 
+class NodeFile;
 class NodeMapping;
 
 /// Where the ranks of a node put what is short, each in a place of its own, for the others to read: a collective call
@@ -22,9 +23,9 @@ class NodeBoard {
   /// Adds the values of one rank to those of others: combine(into, from, count).
   using Combine = void (*)(std::byte* into, const std::byte* from, std::size_t count);
 
-  /// Of the nodes of a communicator, of any number of ranks each; `node`: this rank's. Nothing on all ranks where some
-  /// node cannot share memory, or none has two ranks. Collective.
-  static std::unique_ptr<NodeBoard> make(MPI_Comm comm, MPI_Comm node);
+  /// Of the nodes of a communicator, of any number of ranks each; `node`: this rank's, `file`: its memory. Nothing on
+  /// all ranks where some node cannot share memory, or none has two ranks. Collective.
+  static std::unique_ptr<NodeBoard> make(MPI_Comm comm, MPI_Comm node, const std::shared_ptr<NodeFile>& file);
   ~NodeBoard();
   NodeBoard(const NodeBoard&) = delete;
   NodeBoard& operator=(const NodeBoard&) = delete;

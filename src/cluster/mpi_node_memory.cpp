@@ -19,6 +19,9 @@ NodeMemory::NodeMemory(MPI_Comm comm, std::optional<int> ranks_on_node) : comm_(
   std::array<int, 2> sizes{size_of(node_), -size_of(node_)};
   MPI_Allreduce(MPI_IN_PLACE, sizes.data(), 2, MPI_INT, MPI_MAX, comm);
   useful_ = sizes[0] == -sizes[1] && sizes[0] > 1;
+  if (sizes[0] > 1) {
+    file_ = NodeFile::open(node_);
+  }
   if (useful_ && all_agree(rank_ % sizes[0] == rank_in(node_), comm)) {
     // ranks of a node that have these numbers: the first one's decides where they begin
     int first = rank_ - rank_in(node_);
@@ -44,7 +47,7 @@ std::shared_ptr<NodeMapping> NodeMemory::mapping_of(std::size_t bytes, std::weak
     return mapping;
   }
   mapping = nullptr;  // before more is made
-  mapping = NodeMapping::make(bytes, node_);
+  mapping = NodeMapping::make(bytes, node_, file_);
   if (!all_agree(mapping != nullptr, comm_)) {
     useful_ = false;
     return nullptr;

@@ -9,6 +9,7 @@
 
 namespace tessera {
 
+class NodeFile;
 class NodeMapping;
 
 /// Memory that the ranks of a node share: what all ranks gather is in it once a node instead of once a rank, comes to a
@@ -28,6 +29,8 @@ class NodeMemory {
   [[nodiscard]] int ranks_together() const { return ranks_together_; }
   /// The ranks of this node; none of a rank that is alone.
   [[nodiscard]] MPI_Comm node() const { return node_; }
+  /// That they share; none where they do not.
+  [[nodiscard]] const std::shared_ptr<NodeFile>& file() const { return file_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
   /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective.
@@ -47,6 +50,7 @@ class NodeMemory {
   MPI_Comm comm_;                    // not owned
   MPI_Comm node_ = MPI_COMM_NULL;    // ranks of this node
   MPI_Comm across_ = MPI_COMM_NULL;  // of every node the one with this rank's number there
+  std::shared_ptr<NodeFile> file_;
   bool useful_ = false;
   int ranks_together_ = 1;
   int rank_ = 0;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <numeric>
@@ -180,6 +181,21 @@ TEST_P(Collectives, ShortCallsBecomeMessages) {
     }
   }
   comm().set_ranks_on_node(ranks());
+}
+
+/// Processes that show their files to nobody any more, as those of hiding proofs; told apart where nobody is root.
+TEST_P(Collectives, PrivateProcessesShareMemory) {
+  comm().set_piece_bytes(std::max(GetParam(), std::size_t{1} << 16));
+  const int before = prctl(PR_GET_DUMPABLE);
+  for (const int shown : {0, before}) {
+    prctl(PR_SET_DUMPABLE, shown);
+    comm().barrier();
+    for (const std::size_t size : {std::size_t{5} << 20, std::size_t{6} << 20}) {  // more than anybody has had
+      const SharedBytes all = comm().gather_shared(bytes_of(comm().rank(), size));
+      EXPECT_EQ(all.shared(), ranks() > 1);
+      EXPECT_EQ(all.bytes()[all.size() - 1], bytes_of(ranks() - 1, size).back());
+    }
+  }
 }
 
 /// Pieces of all ranks of a node, told apart by sender and receiver; whether they were read where they were written.
