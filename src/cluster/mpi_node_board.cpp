@@ -24,7 +24,7 @@ constexpr std::size_t place_bytes = most_bytes + line;
 constexpr std::size_t result_bytes = most_gathered + line;
 
 /// Before the core goes to others, where there is one for every rank: about as long as the system takes for that.
-constexpr unsigned spins_before_yield = 2000;
+constexpr unsigned spins_before_yield = 300;
 
 std::atomic_ref<std::uint64_t> number_at(const std::byte* place) {
   return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(place)));
