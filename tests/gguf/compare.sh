@@ -23,7 +23,8 @@ for model in gutenberg-2m gutenberg-llama-3m odd-qwen-60k odd-qwen2-50k odd-40k;
   done
 done
 # quantized: as the folder of the values that the package dequantizes
-for type in Q8_0 Q4_0 Q4_K Q6_K; do
+for type in Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S IQ4_NL IQ4_XS TQ1_0 \
+  TQ2_0 MXFP4 NVFP4; do
   PYTHONDONTWRITEBYTECODE=1 "$python" "$source/tests/gguf/quantized.py" "$work/folder" "$work/x.gguf" $type >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; exit 1; }
   expected=$(key "$work/folder") found=$(key "$work/x.gguf")

@@ -1,10 +1,11 @@
-"""Remakes what tests read of GGUF, with the package gguf: blocks.json, the values of random blocks of every type;
-GGUF files of small checkpoints in half precision; llama/, a random checkpoint with a SentencePiece tokenizer and Llama
+"""Remakes what tests read of GGUF, with the package gguf: blocks.json, the values of random blocks of some types;
+digests.json, digests of the values of many blocks of every type; GGUF files of small checkpoints in half precision; llama/, a random checkpoint with a SentencePiece tokenizer and Llama
 3's scaling of rotary positions, and its file.
 
 usage: make.py CONFIGS     CONFIGS: the folder of the bundled models
 """
 
+import hashlib
 import json
 import struct
 import sys
@@ -18,6 +19,11 @@ from convert import convert
 HERE = Path(__file__).parent
 TYPES = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_K", "Q6_K"]
 SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_K": [0, 2], "Q6_K": [208]}  # where halves stand in a block
+# the upper bytes of scales in a block, of which the second bit is cleared: they are finite
+DIGESTS = {"F32": [3], "F16": [1], "BF16": [1], "Q4_0": [1], "Q4_1": [1, 3], "Q5_0": [1], "Q5_1": [1, 3], "Q8_0": [1],
+           "Q8_1": [1, 3], "Q2_K": [81, 83], "Q3_K": [109], "Q4_K": [1, 3], "Q5_K": [1, 3], "Q6_K": [209], "Q8_K": [3],
+           "IQ1_S": [1], "IQ1_M": [55], "IQ2_XXS": [1], "IQ2_XS": [1], "IQ2_S": [1], "IQ3_XXS": [1], "IQ3_S": [1],
+           "IQ4_NL": [1], "IQ4_XS": [1], "TQ1_0": [53], "TQ2_0": [65], "MXFP4": [0], "NVFP4": []}
 PIECES = ["\u2581", "e", "t", "a", "o", "i", "n", "s", "h", "r", "é", "th", "he", "in", "er", "an", "\u2581t", "\u2581a",
           "\u2581the", "the", "on", "aa", "aaa", "aaaa", "\u2581é", "hé", "thé", "ing", "and", "\u2581an", "re"]
 
@@ -40,6 +46,39 @@ def make_blocks():
         floats = gguf.quants.dequantize(blocks.reshape(1, -1), kind).astype(np.float32)
         result[name] = {"blocks": blocks.tobytes().hex(), "values": floats.tobytes().hex()}
     (HERE / "blocks.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+def generated_blocks(size, places, count=1024):
+    """Bytes of a linear congruential generator, as the test has it too."""
+    state, blocks = 1, bytearray()
+    for _ in range(count * size):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        blocks.append(state >> 56)
+    for place in places:
+        for start in range(0, count * size, size):
+            blocks[start + place] &= 0xBF
+    return np.frombuffer(bytes(blocks), dtype=np.uint8)
+
+
+def values_of(blocks, name):
+    if name == "Q8_1":  # the package has no values of this type and the next; a scale, a sum, the numbers
+        parts = blocks.reshape(-1, 36)
+        return parts[:, :2].copy().view(np.float16).astype(np.float32) * parts[:, 4:].view(np.int8).astype(np.float32)
+    if name == "Q8_K":
+        parts = blocks.reshape(-1, 292)
+        return parts[:, :4].copy().view(np.float32) * parts[:, 4:260].view(np.int8).astype(np.float32)
+    return gguf.quants.dequantize(blocks.reshape(1, -1), gguf.GGMLQuantizationType[name])
+
+
+def make_digests():
+    result = {}
+    for name, places in DIGESTS.items():
+        # the package gives Q8_1 floats of 4 bytes for its scale and sum, which are halves
+        size = 36 if name == "Q8_1" else gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[name]][1]
+        values = values_of(generated_blocks(size, places), name)
+        assert values.dtype == np.float32 and np.isfinite(values).all(), name
+        result[name] = {"finite": places, "sha256": hashlib.sha256(values.tobytes()).hexdigest()}
+    (HERE / "digests.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
 def merges_of(vocabulary, scores):
@@ -123,6 +162,7 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     make_blocks()
+    make_digests()
     for model in ["odd-40k", "odd-qwen-60k", "odd-qwen2-50k"]:
         convert(Path(sys.argv[1]) / model, HERE / f"{model}.gguf", "F16")
     make_llama(HERE / "llama")

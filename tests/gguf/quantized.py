@@ -1,7 +1,7 @@
 """Writes a random model of the Llama family twice: as a GGUF file with quantized matrices, and as a folder in float32
 with the values that the package gguf makes of them.
 
-usage: quantized.py FOLDER OUT.gguf TYPE     TYPE: Q8_0, Q4_0, Q4_K, Q6_K
+usage: quantized.py FOLDER OUT.gguf TYPE     TYPE: of the package's, in capitals
 """
 
 import json
@@ -15,19 +15,35 @@ import numpy as np
 import make
 from convert import read_safetensors, write_llama_sizes, write_sentencepiece
 
-SCALES = {"Q4_K": [0, 2], "Q6_K": [208]}  # where halves stand in a block of a type that the package cannot quantize to
+
+
+def scaled_blocks(random, count, kind):
+    """Random blocks of a type that the package cannot quantize to, of values of about 0.05."""
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    places = [55] if kind.name == "IQ1_M" else make.DIGESTS[kind.name]
+    blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
+
+    def set_scales(deviation):
+        for place in places:
+            halves = random.normal(0, deviation, count).astype(np.float16).view(np.uint16)
+            if kind.name == "IQ1_M":  # the upper halves of four words' upper bytes
+                for word in range(4):
+                    blocks[:, 49 + 2 * word] &= 15
+                    blocks[:, 49 + 2 * word] |= ((halves >> (4 * word) & 15) << 4).astype(np.uint8)
+            else:
+                blocks[:, place - 1:place + 1] = halves.view(np.uint8).reshape(-1, 2)
+
+    set_scales(1e-2)
+    set_scales(1e-2 * 0.05 / np.sqrt(np.mean(np.square(gguf.quants.dequantize(blocks.reshape(1, -1), kind)))))
+    return blocks
 
 
 def quantized(random, values, kind):
-    if kind.name not in SCALES:
+    try:
         return gguf.quants.quantize(values, kind)
-    size = gguf.GGML_QUANT_SIZES[kind][1]
-    count = values.size // 256
-    blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
-    for place in SCALES[kind.name]:
-        halves = random.normal(0, 1e-4, count).astype(np.float16)
-        blocks[:, place:place + 2] = halves.view(np.uint8).reshape(-1, 2)
-    return blocks.reshape(*values.shape[:-1], -1)
+    except NotImplementedError:
+        blocks = scaled_blocks(random, values.size // gguf.GGML_QUANT_SIZES[kind][0], kind)
+        return blocks.reshape(*values.shape[:-1], -1)
 
 
 def write_safetensors(path, arrays):

@@ -71,6 +71,45 @@ TEST(GgufBlocks, values_are_bit_equal_to_the_reference) {
   }
 }
 
+/// Bytes of a linear congruential generator, with the second bit of some bytes of each block cleared, as
+/// tests/gguf/make.py has them.
+std::string generated_blocks(std::size_t size, const std::vector<std::size_t>& finite) {
+  constexpr std::size_t count = 1024;
+  std::string blocks;
+  std::uint64_t state = 1;
+  for (std::size_t i = 0; i < count * size; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    blocks.push_back(static_cast<char>(state >> 56U));
+  }
+  for (const std::size_t place : finite) {
+    for (std::size_t start = 0; start < blocks.size(); start += size) {
+      blocks[start + place] = static_cast<char>(blocks[start + place] & 0xBF);
+    }
+  }
+  return blocks;
+}
+
+TEST(GgufBlocks, values_of_many_blocks_of_every_type_have_the_digests_of_the_reference) {
+  const json all = json::parse(file_bytes(std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/gguf/digests.json"));
+  std::size_t known = 0;
+  for (std::uint32_t number = 0; number < 100; ++number) {
+    const GgufType* const type = find_gguf_type(number);
+    if (type == nullptr) {
+      continue;
+    }
+    ++known;
+    const json& expected = all.at(std::string(type->name));
+    const std::string blocks = generated_blocks(type->bytes, expected["finite"].get<std::vector<std::size_t>>());
+    std::string values(blocks.size() / type->bytes * type->values * sizeof(float), '\0');
+    type->dequantize(reinterpret_cast<const std::uint8_t*>(blocks.data()), blocks.size() / type->bytes,
+                     reinterpret_cast<float*>(values.data()));
+    EXPECT_EQ(sha256_hex(values), expected["sha256"].get<std::string>()) << type->name;
+    EXPECT_EQ(gguf_type_name(number), type->name);
+  }
+  EXPECT_EQ(known, all.size());
+  EXPECT_EQ(known, 28U);
+}
+
 TEST_F(Gguf, rows_of_every_type_are_read_by_themselves) {
   const GgufFile file = open();
   ASSERT_EQ(file.names().size(), 7U);
@@ -191,10 +230,14 @@ TEST_F(Gguf, dimensions) {
 
 TEST_F(Gguf, types) {
   GgufBuilder::Tensor& tensor = builder_.tensors.front();
-  const std::string expected = "tensor \"BF16\": type: expected F32, F16, BF16, Q8_0, Q4_0, Q4_K or Q6_K, found ";
-  for (const auto& [number, name] : {std::pair<std::uint32_t, std::string>{13, "Q5_K"},
+  const std::string expected = "tensor \"BF16\": type: expected " + gguf_type_names() + ", found ";
+  EXPECT_EQ(gguf_type_names(),
+            "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, Q8_K, IQ1_S, IQ1_M, "
+            "IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4 or NVFP4");
+  for (const auto& [number, name] : {std::pair<std::uint32_t, std::string>{24, "I8"},
                                      {28, "F64"},
-                                     {39, "MXFP4"},
+                                     {41, "Q1_0"},
+                                     {38, "number 38"},
                                      {5, "number 5"},
                                      {4000000000, "number 4000000000"}}) {
     tensor.type = number;

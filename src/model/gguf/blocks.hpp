@@ -17,12 +17,12 @@ struct GgufType {
   void (*dequantize)(const std::uint8_t* blocks, std::size_t count, float* values) = nullptr;
 };
 
-/// F32, F16, BF16, Q8_0, Q4_0, Q4_K and Q6_K; none for others.
+/// All types of ggml's that stand for real numbers but F64 and Q1_0: those of gguf_type_names(); none for others.
 const GgufType* find_gguf_type(std::uint32_t number);
 const GgufType& gguf_type_of(std::string_view name);
 /// What ggml calls the type of a number, for messages; the number where it has no name.
 std::string gguf_type_name(std::uint32_t number);
-/// "F32, F16, ... or Q6_K".
+/// "F32, F16, ... or NVFP4".
 std::string gguf_type_names();
 
 }  // namespace tessera

@@ -140,7 +140,7 @@ TensorEntry read_tensor(ByteReader& reader, const std::string& what, std::uint64
   if (dimensions == 0 || dimensions > most_dimensions) {
     reader.refuse(what + ": number of dimensions", "1 to 4", std::to_string(dimensions));
   }
-  const std::uint64_t most = 2 * file_size;  // no type has more values than that in so many bytes
+  const std::uint64_t most = 6 * file_size;  // no type has more values than that in so many bytes
   TensorEntry entry;
   entry.count = 1;
   for (std::uint32_t i = 0; i < dimensions; ++i) {
