@@ -42,11 +42,20 @@ HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
 #endif
 }
 
+#if HWY_TARGET == HWY_SCALAR
 HWY_INLINE S load_pairs(const std::int16_t* from) {
   S pairs;
   std::memcpy(&pairs, from, sizeof(S));
   return pairs;
 }
+HWY_INLINE void store_pairs(S pairs, std::int16_t* to) { std::memcpy(to, &pairs, sizeof(S)); }
+#else
+// A vector is loaded and stored whole: of std::memcpy a compiler may make two copies of half a vector through the
+// stack, and the read of the whole waits for both.
+using Halves = hn::Repartition<std::int16_t, Sums>;
+HWY_INLINE S load_pairs(const std::int16_t* from) { return hn::BitCast(Sums(), hn::LoadU(Halves(), from)); }
+HWY_INLINE void store_pairs(S pairs, std::int16_t* to) { hn::StoreU(hn::BitCast(Halves(), pairs), Halves(), to); }
+#endif
 
 std::size_t sum_lanes() { return hn::Lanes(Sums()); }
 
@@ -157,7 +166,8 @@ void dot(const std::int16_t* weights, const Digits& x, std::size_t first_column,
       add(load_pairs(weights + i), i);
     }
     if (i < end) {
-      HWY_ALIGN std::int16_t rest[32] = {};
+      HWY_ALIGN std::int16_t rest[32];
+      store_pairs(hn::Zero(d), rest);
       std::copy_n(weights + i, end - i, rest);
       add(load_pairs(rest), i);
     }
@@ -238,8 +248,7 @@ void split_pairs(const T* from, std::size_t columns, std::size_t pairs, std::siz
     }
   };
   const auto put = [&](S low, S high) {
-    const S both = hn::Or(hn::And(low, hn::Set(d, 0xffff)), hn::ShiftLeft<16>(high));
-    std::memcpy(to, &both, sizeof(S));
+    store_pairs(hn::Or(hn::And(low, hn::Set(d, 0xffff)), hn::ShiftLeft<16>(high)), to);
     to += 2 * hn::Lanes(d);
   };
   const auto digit_of = [](S x) { return hn::ShiftRight<24>(hn::ShiftLeft<24>(x)); };
