@@ -19,9 +19,10 @@ struct ProveRequest {
   std::uint32_t pass_length = 0;  // Statement::pass_length
 };
 
-/// Generates greedily and proves; every rank of the communicator takes part and gets the same proof. Throws InputError
-/// for files that are unusable or do not belong together and for a statement that the model cannot have, JobError if a
-/// value leaves its calibrated range, on all ranks.
+/// Generates greedily and proves; every rank of the communicator takes part and gets the same proof, which the first
+/// one has verified. Throws InputError for files that are unusable or do not belong together and for a statement that
+/// the model cannot have, JobError if a value leaves its calibrated range or if the proof is rejected (a commitment is
+/// damaged, a rank computes wrongly), on all ranks.
 StoredProof prove(const ProveRequest& request, Communicator& comm);
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "archive/codeword_file.hpp"
+#include "archive/hiding_uses.hpp"
 #include "model/model.hpp"
 #include "plan/hiding_witness.hpp"
 #include "plan/key.hpp"
@@ -28,8 +29,7 @@ class HidingUse {
 
  private:
   std::filesystem::path directory_;
-  Digest key_;
-  std::uint64_t proofs_;
+  CountedKey key_;
   HidingSecret secret_;
   Shape shape_;  // of the columns
   const Communicator& comm_;

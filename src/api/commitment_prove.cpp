@@ -17,9 +17,8 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
   const VerifyingKey& key = committed.key;
   require_agreement(comm, model_file.string(), ReadFile(model_file).digest());
   require_agreement(comm, key_path.string(), key.digest());
-  VerifyingKey expected = make_verifying_key(model);
+  VerifyingKey expected = make_verifying_key(model, key.hiding_proofs);
   expected.parameter_root = key.parameter_root;
-  expected.hiding_proofs = key.hiding_proofs;
   if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
   }
@@ -42,14 +41,13 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
 HidingUse::HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters,
                      Communicator& comm)
     : directory_(std::move(directory)),
-      key_(key.digest()),
-      proofs_(key.hiding_proofs),
-      secret_(commitment_seed(shared_secret(directory_, comm), parameters, proofs_)),
+      key_(CountedKey::of(key)),
+      secret_(commitment_seed(shared_secret(directory_, comm), parameters, key)),
       shape_(parameter_layout(key).tensors().back()),
       comm_(comm) {
   fail_together(comm, [&] {
     if (comm.rank() == 0) {
-      require_use_left(directory_, key_, proofs_);
+      require_use_left(directory_, key_);
     }
   });
 }
@@ -62,7 +60,7 @@ HidingOptions HidingUse::options(Communicator& comm) const {
 void HidingUse::reserve(Communicator& comm) const {
   fail_together(comm, [&] {
     if (comm.rank() == 0) {
-      reserve_use(directory_, key_, proofs_);
+      reserve_use(directory_, key_);
     }
   });
 }

@@ -5,10 +5,29 @@
 #include "archive/model_file.hpp"
 #include "archive/staged_directory.hpp"
 #include "archive/state_file.hpp"
+#include "base/errors.hpp"
+#include "cluster/agreement.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 
 namespace tessera {
+
+namespace {
+
+/// Nothing false leaves the library: a damaged or foreign commitment or a machine that computes wrongly shows here.
+/// Collective.
+void check_own_proof(const VerifyingKey& key, const StoredProof& proof, Communicator& comm) {
+  fail_together(comm, [&] {
+    if (comm.rank() == 0) {
+      const Verdict verdict = verify_inference(key, proof.statement, proof.payload);
+      if (!verdict.accepted) {
+        throw JobError("the proof that was just made is rejected at " + verdict.scope + ": " + verdict.reason);
+      }
+    }
+  });
+}
+
+}  // namespace
 
 StoredProof prove(const ProveRequest& request, Communicator& comm) {
   const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate};
@@ -45,6 +64,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
       hiding != nullptr ? hiding->salt() : nullptr);
   Proof made = prove_inference(plan, key, proof.statement, trace, parameters, *committed.codeword, comm, options);
   proof.payload = std::move(made.payload);
+  check_own_proof(key, proof, comm);
   if (directory) {
     save_state(directory->path(), proof.key_digest, {made.kept, std::move(made.state), std::move(made.state_nodes)},
                comm);

@@ -1,7 +1,5 @@
 #include "archive/hiding_files.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,40 +13,23 @@
 #include <sstream>
 #include <string>
 
-#include "datasets/dataset_file.hpp"
+#include "archive/descriptor.hpp"
 #include "archive/temporary.hpp"
 #include "base/errors.hpp"
-#include "base/little_endian.hpp"
 #include "cluster/agreement.hpp"
 #include "hash/keyed_stream.hpp"
+#include "plan/key.hpp"
 
 namespace tessera {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t owner_only = 0600;
 constexpr mode_t others = 077;
 mode_t usual_mask = others;  // of this process before it was made private
 
-/// A descriptor that is closed.
-class Descriptor {
- public:
-  Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC, owner_only)) {
-    if (number_ < 0) {
-      throw InputError(path.string() + ": " + std::strerror(errno));
-    }
-  }
-  ~Descriptor() { ::close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
+}  // namespace
 
- private:
-  int number_;
-};
-
-/// Writes a small file of its owner's: synced, then put in place.
 void write_private(const fs::path& path, std::string_view content) {
   const fs::path temporary = temporary_beside(path);
   register_temporary(temporary);
@@ -70,31 +51,6 @@ void write_private(const fs::path& path, std::string_view content) {
     throw JobError(path.string() + ": cannot be synced: " + std::strerror(errno));
   }
 }
-
-constexpr std::string_view title = "tessera hiding uses 1";
-
-std::string lines_of(const UseCount& uses) {
-  std::ostringstream text;
-  text << title << "\nkey " << to_hex(uses.key) << "\nproofs " << uses.proofs << "\nused " << uses.used << '\n';
-  return text.str();
-}
-
-Digest digest_of(const std::string& text) {
-  return blake2s(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-}
-
-fs::path uses_path(const fs::path& directory) { return directory / "uses"; }
-
-std::uint64_t number_in(std::istream& stream, const fs::path& path, const std::string& name) {
-  std::string word;
-  std::uint64_t value = 0;
-  if (!(stream >> word >> value) || word != name) {
-    throw InputError(path.string() + ": " + name + ": expected a number, found none: the count is damaged");
-  }
-  return value;
-}
-
-}  // namespace
 
 Digest load_secret(const fs::path& path) {
   const Descriptor file(path, O_RDONLY);
@@ -122,66 +78,16 @@ void save_secret(const fs::path& path, const Digest& secret) {
   write_private(path, {reinterpret_cast<const char*>(secret.data()), secret.size()});
 }
 
-Digest commitment_seed(const Digest& secret, const Digest& parameters, std::uint64_t proofs) {
+Digest commitment_seed(const Digest& secret, const Digest& parameters, const VerifyingKey& key) {
+  VerifyingKey rootless = key;
+  rootless.parameter_root = {};
+  const Digest key_digest = rootless.digest();
   constexpr std::string_view name = "tessera hiding secret";
   std::vector<std::uint8_t> message(name.begin(), name.end());
-  message.insert(message.end(), secret.begin(), secret.end());
-  message.insert(message.end(), parameters.begin(), parameters.end());
-  append_little_endian(message, proofs);
+  for (const Digest* part : {&secret, &parameters, &key_digest}) {
+    message.insert(message.end(), part->begin(), part->end());
+  }
   return blake2s(message);
-}
-
-UseCount load_uses(const fs::path& directory, const Digest& key, std::uint64_t proofs) {
-  const fs::path path = uses_path(directory);
-  std::ifstream stream(path);
-  if (!stream) {
-    throw InputError(path.string() + ": expected how many proofs were begun, found no such file: a commitment whose " +
-                     "count is lost must not be used");
-  }
-  std::string first, word, name;
-  std::getline(stream, first);
-  if (first != title) {
-    throw InputError(path.string() + ": expected \"" + std::string(title) + "\", found another first line");
-  }
-  if (!(stream >> word >> name) || word != "key" || name != to_hex(key)) {
-    throw InputError(path.string() + ": key: expected " + to_hex(key) +
-                     ", found another: the count is another commitment's");
-  }
-  UseCount uses{key, 0, 0};
-  uses.proofs = number_in(stream, path, "proofs");
-  uses.used = number_in(stream, path, "used");
-  if (!(stream >> word >> name) || word != "check" || name != to_hex(digest_of(lines_of(uses)))) {
-    throw InputError(path.string() + ": check: expected that of the lines above, found another: the count is damaged");
-  }
-  if (uses.proofs != proofs || uses.used > uses.proofs) {
-    throw InputError(path.string() + ": proofs: expected " + std::to_string(proofs) + ", found " +
-                     std::to_string(uses.proofs) + ", " + std::to_string(uses.used) + " used");
-  }
-  return uses;
-}
-
-void save_uses(const fs::path& directory, const UseCount& uses) {
-  const std::string lines = lines_of(uses);
-  write_private(uses_path(directory), lines + "check " + to_hex(digest_of(lines)) + "\n");
-}
-
-void require_use_left(const fs::path& directory, const Digest& key, std::uint64_t proofs) {
-  if (load_uses(directory, key, proofs).left() == 0) {
-    throw InputError(uses_path(directory).string() + ": used: expected less than " + std::to_string(proofs) +
-                     " proofs, found all begun: commit again");
-  }
-}
-
-void reserve_use(const fs::path& directory, const Digest& key, std::uint64_t proofs) {
-  require_use_left(directory, key, proofs);  // named before a lock is made
-  const Descriptor lock(directory / "uses.lock", O_RDWR | O_CREAT);
-  if (::flock(lock.number(), LOCK_EX) != 0) {
-    throw InputError((directory / "uses.lock").string() + ": cannot be locked: " + std::strerror(errno));
-  }
-  require_use_left(directory, key, proofs);
-  UseCount uses = load_uses(directory, key, proofs);
-  ++uses.used;
-  save_uses(directory, uses);
 }
 
 Digest shared_secret(const fs::path& directory, Communicator& comm) {
@@ -208,7 +114,9 @@ void keep_process_private() {
   const rlimit none{0, 0};
   (void)::setrlimit(RLIMIT_CORE, &none);
   (void)::prctl(PR_SET_DUMPABLE, 0);
-  usual_mask = ::umask(others);
+  if (const mode_t before = ::umask(others); before != others) {  // else it is called again
+    usual_mask = before;
+  }
 }
 
 void make_public(const fs::path& file) {

@@ -1,8 +1,10 @@
 #include <iostream>
 #include "archive/hdf5.hpp"
 #include "archive/hiding_files.hpp"
+#include "archive/hiding_uses.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
+#include "base/text.hpp"
 #include "cluster/agreement.hpp"
 #include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
@@ -27,18 +29,6 @@ Digest secret_of(const CommitCommand& options, Communicator& comm) {
   return comm.all_gather(std::span<const Digest>(&secret, 1)).front();
 }
 
-/// How many proofs were begun if the directory has the same commitment already: they are not forgotten.
-std::uint64_t uses_before(const std::filesystem::path& directory, const VerifyingKey& key) {
-  if (!std::filesystem::exists(directory / "uses")) {
-    return 0;
-  }
-  try {
-    return load_uses(directory, key.digest(), key.hiding_proofs).used;
-  } catch (const InputError&) {  // another commitment's, which goes
-    return 0;
-  }
-}
-
 /// Most proofs that a commitment half as large would be good for. 0: none, or as many.
 std::uint64_t proofs_of_half(VerifyingKey key) {
   const unsigned size = parameter_layout(key).log_size();
@@ -61,23 +51,32 @@ void run(const CommitCommand& options, Context& context) {
   const Model model = load_model(options.model, context.comm.rank(), Division::finest(context.comm.size()));
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   std::optional<HidingCommitment> hiding;
+  std::optional<CommitCount> count;  // of rank 0
   if (options.hiding) {
     keep_process_private();
     hiding = HidingCommitment{options.proofs, secret_of(options, context.comm)};
+    fail_together(context.comm, [&] {
+      if (context.comm.rank() == 0) {
+        count.emplace(options.secret, options.out);
+      }
+    });
   }
   StagedDirectory directory(options.out, context.comm);
   const VerifyingKey key = commit_model(model, parameters_digest(options.model), directory.path(),
                                         options.compact ? CodewordKind::compact : CodewordKind::whole, hiding,
                                         context.comm, context.progress);
-  if (context.comm.rank() == 0) {
-    save_key(directory.path() / "verifying.key", key);
-    if (hiding) {
-      make_public(directory.path() / "verifying.key");
-      save_secret(directory.path() / "secret", hiding->secret);
-      save_uses(directory.path(), {key.digest(), hiding->proofs, uses_before(options.out, key)});
+  bool first_count = false;
+  fail_together(context.comm, [&] {
+    if (context.comm.rank() == 0) {
+      save_key(directory.path() / "verifying.key", key);
+      if (hiding) {
+        make_public(directory.path() / "verifying.key");
+        first_count = count->write(directory.path(), hiding->secret, CountedKey::of(key));
+      }
     }
-  }
+  });
   directory.commit("verifying.key", "codeword");
+  count.reset();
   context.progress.finish();
   if (context.comm.rank() == 0) {
     std::cout << "parameter root  " << to_hex(key.parameter_root) << "\nkey digest      " << to_hex(key.digest())
@@ -85,6 +84,10 @@ void run(const CommitCommand& options, Context& context) {
     if (const std::uint64_t fit = hiding ? proofs_of_half(key) : 0; fit > 0) {
       std::cout << "proofs          " << hiding->proofs << ": a commitment that is good for " << fit
                 << " is half as large: proofs take less time\n";
+    }
+    if (first_count && !options.secret.empty()) {
+      std::cout << "uses            counted from 0 on beside " << one_line(options.secret)
+                << ": if a copy of it has served elsewhere, give a new secret\n";
     }
   }
 }

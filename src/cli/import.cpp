@@ -84,6 +84,11 @@ ImportChoices load_choices(const std::string& path) {
   const auto read = [&path] {
     if (ReadFile(path).format() == key_format) {
       const VerifyingKey key = load_key(path);
+      if (key.hiding_proofs > 0 && !key.shape.gpt2()) {
+        throw InputError(path +
+                         ": expected a model or a plain key, found a hiding key, which does not say the powers " +
+                         "of equalisation");
+      }
       return encode(key.shape, {key.exponents, key.product_bits, key.equalisation, key.shape.n_positions});
     }
     const Model model = load_model(path);

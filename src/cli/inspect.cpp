@@ -7,7 +7,7 @@
 #include "archive/codeword_file.hpp"
 #include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
-#include "archive/hiding_files.hpp"
+#include "archive/hiding_uses.hpp"
 #include "archive/library_image.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
@@ -293,7 +293,7 @@ std::string describe_file(const std::string& path, bool check) {
 void inspect_commitment(const std::filesystem::path& directory, bool json) {
   const VerifyingKey key = load_key(directory / "verifying.key");
   const bool hiding = key.hiding_proofs > 0;
-  const UseCount uses = hiding ? load_uses(directory, key.digest(), key.hiding_proofs) : UseCount{};
+  const UseCount uses = hiding ? load_uses(directory, CountedKey::of(key)) : UseCount{};
   if (json) {
     JsonDocument document;
     document.add("file", directory.string());

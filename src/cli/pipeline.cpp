@@ -215,8 +215,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   comm.all_reduce_max(std::span(maxima));
   check_bounds(model, maxima);
   progress.begin("encoding and writing parameters");
-  VerifyingKey key = make_verifying_key(model);
-  key.hiding_proofs = hiding ? hiding->proofs : 0;
+  VerifyingKey key = make_verifying_key(model, hiding ? hiding->proofs : 0);
   check_key(key);  // that the oracle can be as large
   if (hiding) {
     require_sound_proofs(key);
@@ -228,7 +227,7 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   std::optional<HidingSecret> secret;
   ChunkedTensor<std::int64_t> tail;
   if (hiding) {
-    secret.emplace(commitment_seed(hiding->secret, parameters, hiding->proofs));
+    secret.emplace(commitment_seed(hiding->secret, parameters, key));
     tail = random_columns(layout.tensors().back(), secret->columns, comm);
     tensors.emplace_back(&tail);
   }

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "arithmetic/tables.hpp"
+#include "model/equalisation.hpp"
 #include "model/quantization.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
 
-VerifyingKey make_verifying_key(const Model& model) {
+VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs) {
   const IntegerConstants constants = IntegerConstants::of(model.shape, model.layer_norm_epsilon);
   VerifyingKey key;
   key.shape = model.shape;
@@ -24,10 +25,12 @@ VerifyingKey make_verifying_key(const Model& model) {
     key.epsilon_k = llama.epsilon_k;
     key.product_bits = llama.product_bits;
     key.rotary_table = model.rotary_table;
-    key.equalisation = model.equalisation;
+    // they follow from the sizes of weights
+    key.equalisation = hiding_proofs > 0 ? no_equalisation(model.shape) : model.equalisation;
   }
   key.tokenizer = model.tokenizer;
   key.filler = model.tokenizer.end_of_text;
+  key.hiding_proofs = hiding_proofs;
   key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(model.shape)).log_size());
   return key;
 }

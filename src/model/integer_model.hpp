@@ -7,8 +7,9 @@
 namespace tessera {
 
 /// The verifying key of a model, function tables and oracle parameters included; the root is filled in by the
-/// commitment. Deterministic: depends on the model only.
-VerifyingKey make_verifying_key(const Model& model);
+/// commitment. Deterministic: depends on the model only. `hiding_proofs`: of a hiding key; then powers of equalisation
+/// are zeros.
+VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs = 0);
 
 /// What inference reads of a model, which must outlive it. Throws InputError for a shape or exponents that are not
 /// supported, std::invalid_argument naming a parameter whose extents are not the shape's.

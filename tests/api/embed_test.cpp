@@ -51,6 +51,22 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
   EXPECT_TRUE(verify(key, next.statement, next.payload, verdict.kept).accepted);
   EXPECT_FALSE(verify(key, next.statement, next.payload).accepted);  // alone
   EXPECT_FALSE(verify(key, beginning.statement, beginning.payload, verdict.kept).accepted);
+  for (const std::string name : {"damaged", "hidden"}) {  // it leaves nothing: no proof, no state
+    const ProveRequest bad{request.model,
+                           folder() / name,
+                           {17, 42, 5},
+                           3,
+                           {},
+                           name == "damaged" ? folder() / "none" : std::filesystem::path()};
+    try {
+      (void)prove(bad, comm);
+      ADD_FAILURE() << name;
+    } catch (const JobError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("the proof that was just made is rejected at /opening"))
+          << error.what();
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder() / "none"));
+  }
   ProveRequest none = request;
   none.prompt = {};
   EXPECT_THROW((void)prove(none, comm), InputError);

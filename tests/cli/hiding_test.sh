@@ -41,6 +41,14 @@ expect 0 'key digest' tessera commit --quiet --model model.h5 --out untraced
 expect 0 'The old' tessera prove --quiet --model model.h5 --commitment untraced --prompt "The old" --generate 3 --scratch traces --out untraced.h5
 expect_same "$(ls traces)" "trace-0.h5" "traces of a plain proof"
 
+# all proofs of a job have the mode that any file has
+printf 'The old\nIt was\nBut\n' >prompts.txt
+expect 0 'key digest' tessera commit --quiet --hiding --proofs 3 --model model.h5 --out prompted
+expect 0 'all/000003.h5: proof' tessera prove --quiet --model model.h5 --commitment prompted --prompts prompts.txt --generate 3 --out all
+for file in all/*.h5; do
+  expect_same "$(mode_of $file)" "$(printf %o $((0666 & ~$(umask))))" "mode of $file"
+done
+
 # conversations and half a request are refused
 for option in --keep --continue; do
   expect_error 2 'the key of hidden is hiding' prove_with hidden bad.h5 $option state
@@ -68,14 +76,27 @@ assert found["parameters"][-1]["tensor"] == "random columns"
 assert [row["tensor"] for row in found["witness"][-6:]] == ["pads", "left", "right", "product", "row masks", "random columns"]
 X
 
-# one secret makes one commitment; its count is kept when it is made again
-for name in first second; do
-  expect 0 'key digest' tessera commit --quiet --hiding --proofs 2 --secret given --model model.h5 --out $name
-done
+# one secret makes one commitment with one count, which is kept when it is made again, and never begun again
+commit_given() { tessera commit --quiet --hiding --proofs "$1" --secret given --model model.h5 --out "$2"; }
+expect 0 'counted from 0 on beside given' commit_given 5 first
+expect 0 'key digest' commit_given 5 second
+! grep -q 'from 0 on' output || fail "a count that is not begun"
 cmp -s first/verifying.key second/verifying.key || fail "one secret, two keys"
+expect_same "$(mode_of given.uses)" 600 "mode of the count"
 expect 0 'The old' prove_with first again.h5
-expect 0 'key digest' tessera commit --quiet --hiding --proofs 2 --secret given --model model.h5 --out first
-expect_same "$(left first)" 1 "count of a commitment that is made again"
+expect 0 'key digest' commit_given 5 first
+expect_same "$(left first) $(left second)" "4 4" "count of a commitment that is made again"
+mv first/uses kept
+expect_error 2 'first/uses: .*no such file.*new secret' commit_given 5 first
+sed 's/^used 1/used 0/' kept >first/uses
+expect_error 2 'first/uses: check: .*damaged.*new secret' commit_given 5 first
+mv kept first/uses
+mv given.uses kept
+expect_error 2 'given.uses: .*lost.*new secret' commit_given 5 first
+mv kept given.uses
+cp -r hidden copy
+expect_error 2 'copy/secret.uses: secret: .*copies' prove_with copy bad.h5
+rm -r copy
 
 # bad secrets
 head -c 31 given >short && chmod 600 short

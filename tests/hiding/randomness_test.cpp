@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "archive/hiding_files.hpp"
 #include "commitment/hiding_leaves.hpp"
 #include "commitment/codeword.hpp"
 #include "commitment/residue_shares.hpp"
@@ -198,15 +197,6 @@ TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_on_the_way) {
   constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
   EXPECT_EQ(root(0, salted), root(all, salted));
   EXPECT_NE(root(0, salted), root(0, nullptr));
-}
-
-/// A secret may serve several commitments: their random elements are independent.
-TEST(HidingRandomness, of_commitments_of_one_secret_differ) {
-  const Digest seed = commitment_seed(Digest{1}, Digest{2}, 3);
-  EXPECT_EQ(seed, commitment_seed(Digest{1}, Digest{2}, 3));
-  EXPECT_NE(seed, commitment_seed(Digest{9}, Digest{2}, 3));
-  EXPECT_NE(seed, commitment_seed(Digest{1}, Digest{9}, 3));
-  EXPECT_NE(seed, commitment_seed(Digest{1}, Digest{2}, 9));
 }
 
 }  // namespace
