@@ -11,6 +11,7 @@
 #include "archive/hdf5.hpp"
 #include "archive/hdf5_handle.hpp"
 #include "archive/library_image.hpp"
+#include "datasets/hdf5_image.hpp"
 
 namespace tessera {
 namespace {
@@ -155,7 +156,7 @@ std::vector<std::pair<std::string, int>> ReadFile::links(std::int64_t group, con
     return {};
   }
   if (storage.storage_type != H5G_STORAGE_TYPE_DENSE) {
-    fail("/" + prefix, "a group with dense link storage", "another storage");
+    fail("/" + prefix, "a group with dense link storage", hdf5::rewritten);
   }
   Links links{max_objects};
   const herr_t status = H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_link, &links);

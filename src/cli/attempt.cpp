@@ -22,13 +22,16 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
   JobPlan plan;
   if (comm.rank() == 0) {
     plan.prompt = options.tokens;
+    std::optional<Tokenizer> tokenizer;
+    if (options.prompt || !options.expect.empty()) {
+      tokenizer.emplace(model.tokenizer);
+    }
     if (options.prompt) {
-      const Tokenizer tokenizer(model.tokenizer);
-      plan.prompt = past.state ? tokenizer.encode(*options.prompt) : tokenizer.encode_prompt(*options.prompt);
+      plan.prompt = past.state ? tokenizer->encode(*options.prompt) : tokenizer->encode_prompt(*options.prompt);
     }
     plan.keeps = !options.keep.empty();
     if (!options.expect.empty()) {
-      plan.expected = read_expected(options.expect, Tokenizer(model.tokenizer), plan.prompt);
+      plan.expected = read_expected(options.expect, *tokenizer, plan.prompt);
     }
     plan.generate = plan.expected.empty() ? options.generate : static_cast<std::uint32_t>(plan.expected.size());
     plan.pass_length = options.pass_length;

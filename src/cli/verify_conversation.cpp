@@ -25,6 +25,7 @@ void renew(Judge& judge, const std::string& file) {
     reject(verdict.scope, verdict.reason);
   }
   static_cast<IdentifiedKey&>(judge) = std::move(renewal.key);
+  judge.tokenizer = nullptr;
   judge.key_file = file;
   judge.renewals.push_back({file, judge.digest});
 }

@@ -8,7 +8,6 @@
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "tokenizer/tokenizer.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -40,8 +39,10 @@ void check_prompt(const Judge& judge, const std::string& text, const Statement& 
   std::optional<std::vector<std::uint32_t>> expected = parse_ids(text);
   if (!expected) {
     try {
-      const Tokenizer tokenizer(judge.key.tokenizer);
-      expected = statement.start ? tokenizer.encode(text) : tokenizer.encode_prompt(text);
+      if (!judge.tokenizer) {
+        judge.tokenizer = std::make_shared<const Tokenizer>(judge.key.tokenizer);
+      }
+      expected = statement.start ? judge.tokenizer->encode(text) : judge.tokenizer->encode_prompt(text);
     } catch (const InputError& error) {
       throw InputError(judge.key_file + ": tokenizer: " + error.what());
     }

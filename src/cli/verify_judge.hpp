@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "cli/json_output.hpp"
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 #include <tessera/archive.hpp>
 
@@ -22,8 +24,9 @@ struct RenewedKey {
 /// The key that proofs are verified with, read once.
 struct Judge : IdentifiedKey {
   std::string key_file;
-  Digest given{};                         // of the key that was trusted to begin with
-  std::vector<RenewedKey> renewals = {};  // that lead from it to this one
+  mutable std::shared_ptr<const Tokenizer> tokenizer = {};  // the key's, made when a text is first to be split
+  Digest given{};                                           // of the key that was trusted to begin with
+  std::vector<RenewedKey> renewals = {};                    // that lead from it to this one
 };
 
 /// Where a proof is.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace tessera::hdf5 {
@@ -34,6 +35,17 @@ struct Lookup3 {
     }
   }
 };
+
+/// Versions 0 and 1, which have no checksum: that the bytes behind the version are theirs tells it from damage.
+void refuse_old_superblock(Bytes file) {
+  constexpr std::size_t at = 8;
+  constexpr std::array<std::uint8_t, 6> rest{0, 0, 0, 0, 8, 8};
+  const bool old =
+      file.size() > at + rest.size() && file[at] < 2 && std::ranges::equal(file.subspan(at + 1, rest.size()), rest);
+  if (old) {
+    throw Rewritten("superblock version 2 or 3", std::to_string(file[at]));
+  }
+}
 
 }  // namespace
 
@@ -79,7 +91,7 @@ void Fields::signature(std::string_view text) {
 
 void Fields::expect(std::uint8_t value, std::string_view what) {
   if (const auto found = number<std::uint8_t>(); found != value) {
-    throw Damaged(std::string(what) + " " + std::to_string(value), std::to_string(found));
+    throw Rewritten(std::string(what) + " " + std::to_string(value), std::to_string(found));
   }
 }
 
@@ -88,6 +100,7 @@ Image::Image(Bytes file) : file_(file) {
   if (file_.size() < signature.size() || std::memcmp(file_.data(), signature.data(), signature.size()) != 0) {
     throw Damaged("the signature of HDF5", "other bytes");
   }
+  refuse_old_superblock(file_);
   Fields fields(checked(0, superblock_size));
   fields.skip(signature.size());
   const auto version = fields.number<std::uint8_t>();
@@ -98,7 +111,7 @@ Image::Image(Bytes file) : file_(file) {
   fields.expect(8, "size of lengths");
   fields.expect(0, "file consistency flags");
   if (fields.address() != 0 || fields.address() != undefined_address) {
-    throw Damaged("a file without user block and superblock extension", "one with them");
+    throw Rewritten("a file without user block and superblock extension", "one with them");
   }
   const std::uint64_t end = fields.address();
   root_ = fields.address();

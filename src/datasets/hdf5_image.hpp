@@ -23,6 +23,15 @@ class Damaged : public std::runtime_error {
       : std::runtime_error("expected " + std::string(expected) + ", found " + std::string(found)) {}
 };
 
+/// Likewise, but nothing speaks for damage: another program has written them in another way, maybe from a file of ours.
+class Rewritten : public Damaged {
+ public:
+  using Damaged::Damaged;
+};
+
+/// What such a file is called.
+inline constexpr const char* rewritten = "one that another program has written, or written again";
+
 using Bytes = std::span<const std::uint8_t>;
 
 inline constexpr std::uint64_t undefined_address = ~std::uint64_t{0};
@@ -45,7 +54,7 @@ class Fields {
   void skip(std::uint64_t size) { (void)take(size); }
   /// Throws Damaged unless these characters come next.
   void signature(std::string_view text);
-  /// Likewise for a byte; `what` names it.
+  /// Throws Rewritten unless this byte comes next, which `what` names.
   void expect(std::uint8_t value, std::string_view what);
   [[nodiscard]] std::size_t left() const { return rest_.size(); }
 

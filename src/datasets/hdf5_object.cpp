@@ -71,13 +71,13 @@ Extents extents_of(Bytes dataspace) {
   const bool has_limits = (fields.number<std::uint8_t>() & 1U) != 0;
   const auto kind = fields.number<std::uint8_t>();
   if (rank > max_rank || !(kind == simple || (kind == scalar && rank == 0))) {
-    throw Damaged("at most " + std::to_string(max_rank) + " dimensions", "another extent");
+    throw Rewritten("at most " + std::to_string(max_rank) + " dimensions", "another extent");
   }
   Extents extents(rank);
   std::ranges::generate(extents, [&] { return fields.number<std::uint64_t>(); });
   for (std::size_t i = 0; has_limits && i < rank; ++i) {
     if (fields.number<std::uint64_t>() != extents[i]) {
-      throw Damaged("a dataset of one size", "one that may grow");
+      throw Rewritten("a dataset of one size", "one that may grow");
     }
   }
   return extents;
@@ -88,7 +88,7 @@ Place place_of(Bytes layout) {
   Fields fields(layout);
   const auto version = fields.number<std::uint8_t>();
   if ((version != 3 && version != 4) || fields.number<std::uint8_t>() != contiguous) {
-    throw Damaged("contiguous storage", "another layout (virtual, chunked, compact or filtered)");
+    throw Rewritten("contiguous storage", "another layout (virtual, chunked, compact or filtered)");
   }
   const std::uint64_t offset = fields.address();
   return {offset == undefined_address ? std::nullopt : std::optional(offset), fields.number<std::uint64_t>()};
@@ -127,7 +127,7 @@ void ObjectHeader::add_messages(const Image& image, Fields fields, bool ordered)
     fields.skip(head - 4);
     message.data = fields.take(size);
     if ((flags & shared) != 0) {
-      throw Damaged("messages of an object's own", "a shared one");
+      throw Rewritten("messages of an object's own", "a shared one");
     }
     switch (message.type) {
       case Message::nil:
@@ -158,7 +158,7 @@ void ObjectHeader::add_messages(const Image& image, Fields fields, bool ordered)
         messages_.push_back(message);
         break;
       default:
-        throw Damaged("a plain group or dataset", "an object header message of type " + std::to_string(message.type));
+        throw Rewritten("a plain group or dataset", "an object header message of type " + std::to_string(message.type));
     }
   }
 }
@@ -194,7 +194,7 @@ std::optional<Bytes> ObjectHeader::find(Message::Type type) const {
   for (const Message& message : messages_) {
     if (message.type == type) {
       if (found) {
-        throw Damaged("one object header message of type " + std::to_string(type), "several");
+        throw Rewritten("one object header message of type " + std::to_string(type), "several");
       }
       found = message.data;
     }

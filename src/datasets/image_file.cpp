@@ -43,6 +43,9 @@ ImageFile::ImageFile(const std::string& name, std::span<const std::uint8_t> imag
     set_head(head_of(root), format);
     see_object("/", file.root());
     walk(file, root, "", 0);
+  } catch (const hdf5::Rewritten& error) {
+    throw InputError(name + ": expected an HDF5 file as tessera writes it, found " + hdf5::rewritten + " (" +
+                     error.what() + ")");
   } catch (const hdf5::Damaged& error) {
     throw InputError(name + ": expected an HDF5 file of ours, found a damaged or other file (" + error.what() + ")");
   }
@@ -56,7 +59,7 @@ void ImageFile::walk(const hdf5::Image& image, const hdf5::ObjectHeader& group, 
   }
   const auto info = group.find(hdf5::Message::link_info);
   if (!info || group.find(hdf5::Message::link)) {
-    fail("/" + prefix, "a group with dense link storage", "another storage");
+    fail("/" + prefix, "a group with dense link storage", hdf5::rewritten);
   }
   for (const hdf5::Link& link : hdf5::read_links(image, *info, max_objects)) {
     const std::string path = prefix + link.name;

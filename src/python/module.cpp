@@ -8,6 +8,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 
@@ -40,6 +41,7 @@ auto read_alone(Read read) {
 struct Key {
   VerifyingKey key;
   Digest digest = key.digest();
+  std::shared_ptr<const Tokenizer> tokenizer = {};  // made when a text is first to be split, which takes a while
 };
 
 using Path = std::filesystem::path;
@@ -127,9 +129,11 @@ void declare_key(nb::module_& module) {
   nb::class_<Key>(module, "Key")
       .def_prop_ro("digest", [](const Key& key) { return raw<std::uint8_t>(key.digest); })
       .def("decode", [](const Key& key, const nb::bytes& ids) { return text(decode(key.key.tokenizer, ids_in(ids))); })
-      .def("encode", [](const Key& key, const std::string& prompt, bool begins) {
-        const Tokenizer tokenizer(key.key.tokenizer);
-        return raw<std::uint32_t>(begins ? tokenizer.encode_prompt(prompt) : tokenizer.encode(prompt));
+      .def("encode", [](Key& key, const std::string& prompt, bool begins) {
+        if (!key.tokenizer) {  // no other thread is here: Python's lock is held
+          key.tokenizer = std::make_shared<const Tokenizer>(key.key.tokenizer);
+        }
+        return raw<std::uint32_t>(begins ? key.tokenizer->encode_prompt(prompt) : key.tokenizer->encode(prompt));
       });
   module.def(
       "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file).key; })}; },

@@ -231,12 +231,46 @@ void crash(const Arguments& a) {
   stream.put('\x40');  // 4 MiB an element
 }
 
+/// An attribute of one object as it is, for another.
+void copy_attribute(hid_t from, hid_t to, const char* name) {
+  const hid_t source = H5Aopen(from, name, H5P_DEFAULT);
+  const hid_t type = H5Aget_type(source);
+  const hid_t space = H5Aget_space(source);
+  std::vector<char> bytes(H5Aget_storage_size(source));
+  H5Aread(source, type, bytes.data());
+  H5Awrite(H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT), type, bytes.data());
+}
+
+/// IN OUT FORM: all that is in a file of ours, written by the library as h5py would do it: in the `earliest` or the
+/// `latest` form.
+void again(const Arguments& a) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  const hid_t from = H5Fopen(a.at(0).c_str(), H5F_ACC_RDONLY, access);
+  const bool latest = a.at(2) == "latest";
+  H5Pset_libver_bounds(access, latest ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST);
+  const hid_t to = H5Fcreate(a.at(1).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  for (const char* const name : {"format", "format_version", "digest"}) {
+    copy_attribute(from, to, name);
+  }
+  H5G_info_t info{};
+  H5Gget_info(from, &info);
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    char name[256];
+    H5Lget_name_by_idx(from, ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, name, sizeof name, H5P_DEFAULT);
+    H5Ocopy(from, name, to, name, H5P_DEFAULT, H5P_DEFAULT);
+  }
+  H5Fclose(to);
+  H5Fclose(from);
+}
+
 int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
       {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
       {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
       {"passes", passes},     {"hidden", hidden},       {"external", external}, {"huge", huge},
-      {"markup", markup},     {"link", link},           {"crash", crash},       {"gathered", gathered}};
+      {"markup", markup},     {"link", link},           {"crash", crash},       {"gathered", gathered},
+      {"again", again}};
   try {
     kinds.at(kind)(arguments);
     return 0;

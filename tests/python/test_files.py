@@ -1,5 +1,6 @@
 """What keys and proofs hold."""
 
+import time
 from pathlib import Path
 
 import h5py
@@ -37,6 +38,16 @@ def test_arrays_are_typed_and_read_only(proof_path: Path) -> None:
     assert proof.timings.peak_memory.dtype == np.uint64
     with pytest.raises(ValueError):
         proof.statement.prompt[0] = 1
+
+
+def test_a_keys_tokenizer_is_made_once(key_bytes: bytes) -> None:
+    key = tessera.Key(key_bytes)
+    seconds = []
+    for _ in range(30):
+        start = time.perf_counter()
+        key.encode("It")
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds[1:]) < seconds[0] / 3, "the first call makes what the others use"
 
 
 def test_a_keys_vocabulary(key: tessera.Key) -> None:
