@@ -20,7 +20,7 @@ struct Verdict {
 
 /// Checks that `payload` proves the statement under the key, which is the canonical byte string of a verifying key.
 /// Serial; needs no model, MPI or GPU. Never throws for anything that a prover supplies; throws InputError if the key
-/// itself is unusable.
+/// itself is unusable, std::bad_alloc if memory runs out: then nothing is known of the proof.
 ///
 /// `before`: Verdict::kept of the part of a conversation before this one, as this function has given it; nothing for a
 /// beginning. A part that does not start exactly there is rejected: a continuation alone says nothing of what came

@@ -54,7 +54,7 @@ class MaskedRows final : public Summand {
 /// Step 2 of a hiding proof. `claim`: public, the masks' sum is in it; `shares`: by oracle, of all variables' sum.
 BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& schedule,
                            std::vector<std::vector<DenseSummand>> waiting, MaskedRows& rows, E claim,
-                           std::vector<E> shares) {
+                           std::vector<E> shares, Communicator& comm) {
   BoundVariables bound(schedule.row_variables);
   for (const E& sum : shares) {
     rows.wait(sum);
@@ -68,7 +68,7 @@ BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& 
       }
       shares[j] *= MaskRounds::half();
     }
-    bound.push(rounds.round());
+    bound.push(rounds.round({}, {schedule.row_work(0), &comm}));
   }
   rounds.settle();
   return {rounds.claim(), bound};
@@ -90,7 +90,7 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
   }
   shares.push_back(rest);
   const auto [row_claim, bound] = bind_masked_rows(transcript, schedule, std::move(tables.products), rows,
-                                                   target + rows.mask_sum(), std::move(shares));
+                                                   target + rows.mask_sum(), std::move(shares), comm);
   const ResidueShares columns = shares_of_first_vector(schedule, comm);
   ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, bound, columns, comm);
   VectorSummand vector(std::move(values),

@@ -22,7 +22,7 @@ BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule
         products.join(std::move(waiting.products[j]));
       }
     }
-    bound.push(rounds.round());
+    bound.push(rounds.round({}, {schedule.row_work(0), &comm}));
   }
   return {rounds.claim(), bound};
 }

@@ -220,7 +220,7 @@ void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule
       summand.begin(MaskRounds(scaled(masks->of_rounds(round), delta)));
     }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
-      bound.push(rounds.round());
+      bound.push(rounds.round({}, {schedule.row_work(round + 1), &comm}));
     }
     if (masks != nullptr) {
       of_masks = {(round + 1) * OpeningSchedule::folding, next_word.fresh,

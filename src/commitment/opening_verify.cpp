@@ -74,7 +74,7 @@ class Opening {
           claim_ += targets_[j];
         }
       }
-      bind(row_risk(0));
+      bind_row(0);
     }
   }
 
@@ -88,7 +88,7 @@ class Opening {
     claim_ += delta * masked + assign_coefficients(added, delta, masks_ ? delta * delta : delta);
     powers_.insert(powers_.end(), added.begin(), added.end());
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
-      bind(row_risk(round + 1));
+      bind_row(round + 1);
     }
     if (masks_) {
       PlaceWeights& of_masks = vector_masks_.emplace_back(
@@ -120,7 +120,7 @@ class Opening {
   /// Step 10: the sum-check over the clear vector's variables, and all claims at the point where it ends.
   void check_final_claim() {
     for (unsigned i = 0; i < schedule_.log_clear; ++i) {
-      bind({0, "final sum-check"});
+      bind({round_degree, "final sum-check"});
     }
     const E expected = transcript_.public_value([&] { return clear_value() * weight(); });
     transcript_.check_equal(claim_, expected, "the opening's final claim does not hold");
@@ -129,23 +129,28 @@ class Opening {
   [[nodiscard]] std::size_t vectors() const { return schedule_.vectors.size(); }
 
  private:
+  static constexpr std::size_t round_degree = 2;
   static std::string name(std::size_t round) { return "round " + std::to_string(round); }
 
   /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
   /// challenges as its domain has points.
-  [[nodiscard]] RoundRisk row_risk(std::size_t round) const {
-    // with masks, a lying prover's round has degree 3
-    RoundRisk risk{masks_ ? 1.0 : 0.0, name(round) + ": row variables bound, sum-check and proximity"};
-    for (const CommittedWord& word : schedule_.opened_in_round(round)) {
-      risk.error += std::exp2(word.log_domain());
-    }
-    return risk;
+  void bind_row(std::size_t round) {
+    bind({static_cast<double>(schedule_.row_error(round)),
+          name(round) + ": row variables bound, sum-check and proximity"},
+         schedule_.row_work(round));
   }
 
-  void bind(const RoundRisk& risk) {
-    const SumcheckResult result = verify_sumcheck(transcript_, claim_, 1, 2, risk);
-    claim_ = result.value;
-    bound_.push(result.point[0]);
+  /// A round of plain sum-check, with bits of work before its challenge if there are any.
+  void bind(const RoundRisk& risk, unsigned work = 0) {
+    transcript_.sumcheck(1, round_degree);
+    const std::vector<E> round = transcript_.receive("round", round_degree);
+    if (work > 0) {
+      transcript_.check_work("work", work);
+    }
+    const E challenge = transcript_.challenge("bind", risk.error, risk.reason);
+    const E half = E(F::from_canonical(2).inverse());
+    claim_ = round_value<E>(claim_ * half, half, round, challenge);
+    bound_.push(challenge);
   }
 
   /// Steps 4 and 5: the claims that this round's columns make, at positions that are all drawn before any is received.

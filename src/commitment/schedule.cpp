@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -86,6 +87,20 @@ std::uint64_t OpeningSchedule::table_size(std::size_t round) const {
     return vectors[round].columns << folding;
   }
   return round == 0 ? vector_size : vectors[round - 1].columns;
+}
+
+std::uint64_t OpeningSchedule::row_error(std::size_t round) const {
+  std::uint64_t error = hiding ? 3 : 2;  // with masks, a lying prover's round has degree 3
+  for (const CommittedWord& word : opened_in_round(round)) {
+    error += std::uint64_t{1} << word.log_domain();
+  }
+  return error;
+}
+
+unsigned OpeningSchedule::row_work(std::size_t round) const {
+  constexpr unsigned spare_bits = 28;  // |E| is a little less than 2^128
+  const auto bits = static_cast<unsigned>(std::bit_width((row_challenges(round) * row_error(round)) >> spare_bits));
+  return bits <= most_row_work ? bits : 0;
 }
 
 namespace {

@@ -41,6 +41,7 @@ struct OpeningSchedule {
   static constexpr unsigned folding = 4;            ///< variables bound in each round after the first
   static constexpr std::size_t max_clear = 2560;    ///< values sent in clear: another word would take more bytes
   static constexpr unsigned default_grinding = 16;  ///< bits of work before the positions of each round
+  static constexpr unsigned most_row_work = 6;      ///< bits: parameters and witness are too large beyond
   /// Columns of a hiding proof's vectors that mask the rounds over their rows.
   static constexpr std::size_t round_masks = 1 + 2 * folding;
 
@@ -57,6 +58,16 @@ struct OpeningSchedule {
   [[nodiscard]] std::span<const CommittedWord> opened_in_round(std::size_t round) const;
   /// Entries of what vectors[round] encodes, of what is sent in clear after the last one: it is zero from there on.
   [[nodiscard]] std::uint64_t table_size(std::size_t round) const;
+
+  // Row variables that are bound before round `round`'s words are opened: the oracles' of round 0, then of
+  // vectors[round - 1].
+  /// How many challenges bind them.
+  [[nodiscard]] unsigned row_challenges(std::size_t round) const { return round == 0 ? row_variables : folding; }
+  /// What each challenge may let through, in units of 1/|E|: roots of the round polynomial, and points of the domains.
+  [[nodiscard]] std::uint64_t row_error(std::size_t round) const;
+  /// Bits of work before each: as many as all of them together need for required_soundness_bits; 0: no work, because
+  /// they need none, or more than most_row_work.
+  [[nodiscard]] unsigned row_work(std::size_t round) const;
 };
 
 /// Positions are counted for rates that are multiples of 1/rate_unit: few numbers, none of which hangs on the last bit

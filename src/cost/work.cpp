@@ -317,6 +317,11 @@ PhaseCost opening(const Parts& parts, const OracleParameters& parameter_oracle, 
   add(Work::opening, 1);
   add(Work::nonce,
       parts.of_ranks(power_of_two(schedule.grinding_bits)) * static_cast<double>(schedule.vectors.size() + 1));
+  for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
+    if (const unsigned bits = schedule.row_work(round); bits > 0) {
+      add(Work::nonce, parts.of_ranks(power_of_two(bits)) * schedule.row_challenges(round));
+    }
+  }
   double integers = 0;  // bytes: of what is recomputed, to who has their residue
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const double elements =

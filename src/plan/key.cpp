@@ -214,6 +214,12 @@ void check_key(const VerifyingKey& key) {
     refuse_key("parameter_oracle.log_inverse_rate", "1, because the key is hiding",
                std::to_string(key.parameter_oracle.log_inverse_rate));
   }
+  check_limit("log_rows", key.parameter_oracle.log_rows, "parameter_oracle.log_rows");
+  const std::uint64_t most = (UINT64_C(1) << 32) / (parameter_tail_columns(1) << key.parameter_oracle.log_rows);
+  if (key.hiding_proofs > most) {  // also where sizes have 32 bits
+    refuse_key("hiding_proofs", "at most " + std::to_string(most) + ", whose random columns have 32-bit places",
+               std::to_string(key.hiding_proofs));
+  }
   check_oracle(parameter_layout(key).log_size(), key.parameter_oracle, "parameter_oracle.");
 }
 

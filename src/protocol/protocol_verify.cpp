@@ -1,4 +1,5 @@
 #include "base/errors.hpp"
+#include "base/out_of_memory.hpp"
 #include "protocol/hiding.hpp"
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
@@ -88,6 +89,7 @@ Verdict verify_whole(const VerifyingKey& key, const Digest& key_digest, const St
   } catch (const InputError& error) {
     return {false, "/statement", error.what(), {}, {}};
   } catch (const std::exception& error) {
+    pass_on_out_of_memory(error);
     return {false, "/internal", error.what(), {}, {}};
   }
 }
@@ -136,6 +138,7 @@ Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Sta
     verdict.scope = rejected.scope();
     verdict.reason = rejected.what();
   } catch (const std::exception& error) {
+    pass_on_out_of_memory(error);
     verdict.scope = "/internal";  // nothing but a verdict may come out, whatever the payload is
     verdict.reason = error.what();
   }

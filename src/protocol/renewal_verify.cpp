@@ -1,5 +1,6 @@
 #include "base/errors.hpp"
 #include "base/little_endian.hpp"
+#include "base/out_of_memory.hpp"
 #include "plan/hiding.hpp"
 #include "plan/limits.hpp"
 #include "protocol/protocol.hpp"
@@ -90,6 +91,7 @@ Verdict verify_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key,
     verdict.scope = rejected.scope();
     verdict.reason = rejected.what();
   } catch (const std::exception& error) {
+    pass_on_out_of_memory(error);
     verdict.scope = "/internal";
     verdict.reason = error.what();
   }

@@ -26,7 +26,7 @@ std::vector<E> higher_coefficients(std::span<const E> values, bool ends_in_leadi
   return {coefficients.begin() + 1, coefficients.end()};
 }
 
-E SumcheckProver::round(std::optional<E> a) {
+E SumcheckProver::round(std::optional<E> a, const RoundWork& work) {
   const bool with_one = !claim_ || a == E::zero();
   RoundSums sums = challenge_ ? summand_.bind(*challenge_, with_one) : summand_.first(with_one);
   if (!with_one) {
@@ -36,6 +36,9 @@ E SumcheckProver::round(std::optional<E> a) {
   const std::span<const E> values = std::span(sums).first(summand_.degree() + 1);
   const std::vector<E> coefficients = higher_coefficients(values, summand_.homogeneous());
   transcript_.send("round", coefficients);
+  if (work.bits > 0) {
+    transcript_.grind("work", work.bits, *work.comm);
+  }
   challenge_ = transcript_.challenge("bind");
   E value;
   for (std::size_t i = coefficients.size(); i-- > 0;) {

@@ -24,6 +24,12 @@ class Summand {
   virtual void end(E challenge) = 0;
 };
 
+/// Work before a round's challenge; collective where there is any.
+struct RoundWork {
+  unsigned bits = 0;
+  Communicator* comm = nullptr;
+};
+
 /// The prover's side of verify_sumcheck and verify_eq_sumcheck: transcript, running claim, round polynomials.
 class SumcheckProver {
  public:
@@ -32,7 +38,7 @@ class SumcheckProver {
       : transcript_(transcript), summand_(summand), claim_(claim) {}
   /// Sends a round polynomial; returns the challenge for its variable. `a`: the coordinate of the eq factor, if there
   /// is one.
-  E round(std::optional<E> a = {});
+  E round(std::optional<E> a = {}, const RoundWork& work = {});
   /// Binds the variable of the last round, so that the summand may be looked at or changed.
   void settle();
   /// Adds to a claim that is known.

@@ -37,6 +37,7 @@ F reduce_half(const std::uint8_t* bytes) {
 Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
     : transcript_(transcript), parent_length_(transcript.path_.size()), start_(std::chrono::steady_clock::now()) {
   transcript.path_.append("/").append(name);
+  transcript.timings_.try_emplace(transcript.path_);  // the end, which must not throw, needs no memory
   if (transcript.listener_.begins) {
     transcript.listener_.begins(transcript.path_);
   }
@@ -44,7 +45,7 @@ Transcript::Scope::Scope(Transcript& transcript, std::string_view name)
 
 Transcript::Scope::~Scope() {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-  transcript_.timings_[transcript_.path_] += elapsed.count();
+  transcript_.timings_.find(transcript_.path_)->second += elapsed.count();
   if (transcript_.listener_.ends) {
     transcript_.listener_.ends(transcript_.path_);
   }

@@ -24,15 +24,21 @@ inline std::vector<Message> opening_messages(const Digest& seed, std::span<const
     const std::size_t begin = messages.empty() ? 0 : messages.back().end;
     messages.push_back({name, begin, begin + bytes});
   };
-  const auto rounds = [&](unsigned count) {
+  const auto rounds = [&](unsigned count, unsigned work = 0) {
     for (unsigned i = 0; i < count; ++i) {
       transcript.receive("round", 2);
+      if (work > 0) {
+        transcript.check_work("work", work);
+      }
       transcript.challenge("bind");
       note("round", 32);
+      if (work > 0) {
+        note("work", 8);
+      }
     }
   };
   transcript.challenge("batch claims");
-  rounds(schedule.row_variables);
+  rounds(schedule.row_variables, schedule.row_work(0));
   for (std::size_t round = 0; round <= schedule.vectors.size(); ++round) {
     const bool last = round == schedule.vectors.size();
     if (last) {
@@ -61,7 +67,7 @@ inline std::vector<Message> opening_messages(const Digest& seed, std::span<const
     }
     if (!last) {
       transcript.challenge("batch columns");
-      rounds(OpeningSchedule::folding);
+      rounds(OpeningSchedule::folding, schedule.row_work(round + 1));
     }
   }
   rounds(schedule.log_clear);

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <mutex>
+#include <optional>
 
 #include "cluster/thread_communicator.hpp"
 
 #include "opening_case.hpp"
 #include "opening_messages.hpp"
+#include "row_work.hpp"
 
 namespace tessera {
 namespace {
@@ -75,6 +77,28 @@ TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
       EXPECT_TRUE(bytes == *payload) << ranks;
     });
   }
+}
+
+/// As many bits as are asked for stand before every challenge for a row variable, whoever looks for them.
+TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
+  constexpr unsigned bits = 3;
+  std::optional<testing::RowWork> work(bits);
+  const std::vector<std::uint8_t> worked = prove(*data, data->witnesses, *claims, *comm);
+  EXPECT_EQ(verdict_of(worked), "");
+  const auto messages = testing::opening_messages(seed, worked, data->oracles);
+  EXPECT_EQ(messages.back().end, worked.size());
+  const OpeningSchedule schedule = opening_schedule(data->oracles);
+  EXPECT_EQ(std::ranges::count(messages, "work", &testing::Message::name),
+            schedule.row_variables + OpeningSchedule::folding * schedule.vectors.size() + schedule.vectors.size() + 1);
+  run_ranks(3, [&](Communicator& rank_comm) {
+    OpeningCase sharded(rank_comm);
+    EXPECT_TRUE(prove(sharded, sharded.witnesses, *claims, rank_comm) == worked);
+  });
+  EXPECT_NE(verdict_of(*payload), "");  // none of it
+  work.reset();
+  EXPECT_NE(verdict_of(worked), "");
+  work.emplace(bits + 12);  // less
+  EXPECT_EQ(verdict_of(worked), "not enough work in message work");
 }
 
 TEST_F(Opening, EveryWrongClaimIsRejected) {

@@ -72,6 +72,18 @@ TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   }
 }
 
+/// Places of random columns have 32 bits in every verifier.
+TEST(HidingLayout, a_key_has_no_more_random_columns_than_places) {
+  VerifyingKey key = make_verifying_key(bundled("odd-40k").model);
+  for (const auto& [log_rows, most] : {std::pair{4U, std::uint64_t{1} << 20}, {7U, std::uint64_t{165'292}}}) {
+    key.parameter_oracle.log_rows = log_rows;
+    key.hiding_proofs = most;
+    EXPECT_NO_THROW(check_key(key));
+    ++key.hiding_proofs;
+    EXPECT_THROW(check_key(key), InputError);
+  }
+}
+
 /// Random columns are counted for the rate 1/2.
 TEST(HidingLayout, a_key_has_rate_one_half) {
   VerifyingKey key = make_verifying_key(bundled("odd-40k").model);

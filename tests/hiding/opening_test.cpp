@@ -2,6 +2,8 @@
 
 #include "hiding_opening.hpp"
 
+#include "../commitment/row_work.hpp"
+
 namespace tessera::test {
 namespace {
 
@@ -17,6 +19,17 @@ TEST(HidingOpening, is_accepted) {
     const ProverTranscript transcript = opening.prove(opening.draw(1));
     EXPECT_NO_THROW(opening.verify(transcript.payload()));
   }
+}
+
+/// Work before challenges for row variables, which only large ones have.
+TEST(HidingOpening, has_work_before_row_variables) {
+  const OpeningValues values(1);
+  HidingOpening opening({{4, 1}, {3, 1}, 208, 208}, values, seed_of("accepted"));
+  std::optional<tessera::testing::RowWork> work(3);
+  const ProverTranscript transcript = opening.prove(opening.draw(1));
+  EXPECT_NO_THROW(opening.verify(transcript.payload()));
+  work.emplace(15);
+  EXPECT_THROW(opening.verify(transcript.payload()), Rejected);
 }
 
 /// What a frozen opening draws for gamma and, after as many rounds, for epsilon.

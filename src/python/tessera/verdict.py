@@ -76,8 +76,8 @@ def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: B
     start exactly there is rejected, and so is any part after one that keeps nothing (None).
 
     A false, malformed or foreign proof is a Verdict that is false, never an exception. Raises UnusableInput for files
-    that are no key or no proof, JobFailed where files cannot be read safely. Files are read in child processes: see
-    Proof.
+    that are no key or no proof, JobFailed where files cannot be read safely, MemoryError where memory runs out. Files
+    are read in child processes: see Proof.
     """
     key = key if isinstance(key, Key) else Key(key)
     if not isinstance(proof, (list, tuple)):
