@@ -98,6 +98,14 @@ cp -r hidden copy
 expect_error 2 'copy/secret.uses: secret: .*copies' prove_with copy bad.h5
 rm -r copy
 
+# powers of equalisation are not in a hiding key, which so is none to import by
+tessera import --quiet --checkpoint "$source/configs/odd-qwen-60k" --out qwen.h5 >/dev/null || fail "import"
+expect 0 'key digest' tessera commit --quiet --compact --hiding --proofs 1 --model qwen.h5 --out qwen
+expect 0 'The old' tessera prove --quiet --model qwen.h5 --commitment qwen --prompt "The old" --generate 2 --out qwen-proof.h5
+expect_error 2 'qwen/verifying.key: expected a model or a plain key, found a hiding key' \
+  tessera import --quiet --checkpoint "$source/configs/odd-qwen-60k" --exponents qwen/verifying.key --out bad.h5
+expect_absent bad.h5
+
 # bad secrets
 head -c 31 given >short && chmod 600 short
 cat given given >long && chmod 600 long

@@ -2,6 +2,7 @@
 
 #include "commitment/schedule.hpp"
 #include "hiding_proving.hpp"
+#include "model/equalisation.hpp"
 
 namespace tessera::test {
 namespace {
@@ -69,6 +70,20 @@ TEST(HidingLayout, random_columns_are_as_many_as_positions) {
         EXPECT_EQ(hiding.tensor(HidingPlan::tail) + 1, plan.witness_layout.tensors().size());
       }
     }
+  }
+}
+
+/// They follow from sizes of weights.
+TEST(HidingLayout, a_key_does_not_say_powers_of_equalisation) {
+  for (const char* const name : {"odd-qwen-60k", "odd-qwen2-50k", "gutenberg-llama-3m"}) {
+    const Model& model = bundled(name).model;
+    const VerifyingKey plain = make_verifying_key(model);
+    VerifyingKey hiding = make_verifying_key(model, 3);
+    EXPECT_NE(plain.equalisation, no_equalisation(model.shape));
+    EXPECT_EQ(hiding.equalisation, no_equalisation(model.shape));
+    hiding.equalisation = plain.equalisation;
+    hiding.hiding_proofs = 0;
+    EXPECT_EQ(hiding.digest(), plain.digest());
   }
 }
 
