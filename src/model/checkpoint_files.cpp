@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "model/checkpoint_tensors.hpp"
+#include "model/gguf/parts.hpp"
 
 namespace tessera {
 namespace {
@@ -135,7 +136,7 @@ CheckpointFiles find_in_folder(const fs::path& folder) {
       files.notes.push_back(files.weights.filename().string() + " is taken, " + quoted_name(name) +
                             " is not: safetensors are what others are made from");
     }
-  } else if (others.size() == 1) {
+  } else if (others.size() == 1 || are_parts(others)) {
     files.format = CheckpointFormat::gguf;
     files.weights = folder / others.front();
   } else {

@@ -26,8 +26,30 @@ class GgufBuilder {
   void add_key(const std::string& key, std::uint32_t type, const std::string& value) {
     keys_.push_back(text_of(key) + bytes_of(type) + value);
   }
+  /// Keys as a file has them, one behind the other.
+  void add_keys(const std::string& bytes, std::uint64_t count) {
+    keys_.push_back(bytes);
+    extra_keys += count - 1;
+  }
   void add_number(const std::string& key, std::uint32_t value) { add_key(key, 4, bytes_of(value)); }
   void add_text(const std::string& key, const std::string& value) { add_key(key, 8, text_of(value)); }
+  void add_flag(const std::string& key, bool value) { add_key(key, 7, std::string(1, value ? '\1' : '\0')); }
+  void add_texts(const std::string& key, const std::vector<std::string>& values) {
+    std::string bytes = bytes_of<std::uint32_t>(8) + bytes_of<std::uint64_t>(values.size());
+    for (const std::string& value : values) {
+      bytes += text_of(value);
+    }
+    add_key(key, 9, bytes);
+  }
+  /// Numbers of the type of this number: 5 int32, 6 float32.
+  template <class T>
+  void add_numbers(const std::string& key, std::uint32_t type, const std::vector<T>& values) {
+    std::string bytes = bytes_of(type) + bytes_of<std::uint64_t>(values.size());
+    for (const T value : values) {
+      bytes += bytes_of(value);
+    }
+    add_key(key, 9, bytes);
+  }
 
   struct Tensor {
     std::string name;

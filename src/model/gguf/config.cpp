@@ -5,6 +5,7 @@
 
 #include "base/errors.hpp"
 #include "model/architecture_configs.hpp"
+#include "model/gguf/parts.hpp"
 #include "model/gguf/rope_factors.hpp"
 #include "plan/limits.hpp"
 
@@ -73,8 +74,7 @@ ConfigFields fields_of(const GgufFile& file, const std::string& architecture) {
 void check_kind(ConfigFields& fields) {
   fields.one_of("general.type", {"model"});
   fields.one_of("general.quantization_version", {2});
-  fields.one_of("split.count", {0, 1});
-  for (const char* key : {"split.no", "split.tensors.count"}) {
+  for (const char* key : {split_count, split_number, split_tensors}) {
     fields.drop(key);
   }
 }
