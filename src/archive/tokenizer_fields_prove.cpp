@@ -19,7 +19,8 @@ struct IdList {
 constexpr IdList id_lists[] = {{"byte_tokens", "byte tokens", &TokenizerData::byte_tokens},
                                {"added_tokens", "added tokens", &TokenizerData::added},
                                {"added_normalized", "added tokens", &TokenizerData::added_normalized},
-                               {"prefix", "prefix tokens", &TokenizerData::prefix}};
+                               {"prefix", "prefix tokens", &TokenizerData::prefix},
+                               {"tied", "merges", &TokenizerData::tied}};
 
 template <class Enum>
 Enum read_choice(const ReadFile& file, const std::string& name, std::span<const std::string_view> names) {

@@ -1,5 +1,7 @@
 #include "model/tokenizer_pipeline.hpp"
 
+#include <algorithm>
+
 #include "base/errors.hpp"
 #include "model/json_sections.hpp"
 #include "tokenizer/normalize.hpp"
@@ -12,6 +14,25 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view space_mark = "\u2581";
+
+/// Splits by one pattern.
+struct PatternSplit {
+  std::string_view pattern;
+  Split split;
+};
+constexpr PatternSplit pattern_splits[] = {{llama3_pattern, Split::llama3},
+                                           {qwen2_pattern, Split::qwen2},
+                                           {gpt4o_pattern, Split::gpt4o},
+                                           {tekken_pattern, Split::tekken},
+                                           {seed_coder_pattern, Split::seed_coder}};
+
+std::vector<json> known_patterns() {
+  std::vector<json> patterns;
+  for (const PatternSplit& known : pattern_splits) {
+    patterns.push_back(json{{"Regex", known.pattern}});
+  }
+  return patterns;
+}
 
 void read_template(const json& part, const std::string& what, TokenizerData& data) {
   check_fields(part, what, {{"single", {}}, {"special_tokens", {}}}, {"pair"});
@@ -63,14 +84,13 @@ void read_pre_tokenizer(const json& section, const std::string& what, TokenizerD
       }
       done = true;
     } else if (type == "Split" && i == 0) {
-      check_fields(parts[i], place,
-                   {{"pattern", {json{{"Regex", llama3_pattern}}, json{{"Regex", qwen2_pattern}}}},
-                    {"behavior", {"Isolated"}},
-                    {"invert", {false}}});
+      check_fields(parts[i], place, {{"pattern", known_patterns()}, {"behavior", {"Isolated"}}, {"invert", {false}}});
       if (!parts[i].contains("pattern")) {
         refuse(place, "a pattern", parts[i]);
       }
-      data.split = parts[i]["pattern"]["Regex"] == llama3_pattern ? Split::llama3 : Split::qwen2;
+      data.split = std::ranges::find_if(pattern_splits, [&](const PatternSplit& known) {
+                     return parts[i]["pattern"]["Regex"] == known.pattern;
+                   })->split;
       regex = false;
     } else if (type == "Digits" && i == 0) {
       check_fields(parts[i], place, {{"individual_digits", {true}}});

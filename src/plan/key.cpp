@@ -58,6 +58,9 @@ void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
     a.ids("added_tokens", tokenizer.added, "added tokens");
     a.ids("added_normalized", tokenizer.added_normalized, "added tokens");
     a.ids("prefix", tokenizer.prefix, "prefix tokens");
+    if (tokenizer.model == TokenizerModel::tied_fallback) {
+      a.ids("tied", tokenizer.tied, "merges");
+    }
   }
   a.count("special tokens", 2);
   a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);

@@ -76,7 +76,7 @@ void Tokenizer::index_tokens() {
   by_bytes_.erase(std::unique(by_bytes_.begin(), by_bytes_.end(), again), by_bytes_.end());
   for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
     const char single = static_cast<char>(byte);
-    if (data_.model == TokenizerModel::byte_fallback) {
+    if (falls_back(data_.model)) {
       byte_tokens_[byte] = data_.byte_tokens[byte];
     } else if (const auto id = find({&single, 1})) {
       byte_tokens_[byte] = *id;
@@ -89,13 +89,20 @@ void Tokenizer::index_tokens() {
 void Tokenizer::index_merges() {
   std::vector<std::uint32_t> bytes = data_.byte_tokens;
   std::ranges::sort(bytes);
-  for (std::uint32_t rank = 0; rank < data_.merges.size(); ++rank) {
-    const auto [left, right] = data_.merges[rank];
+  auto tied = data_.tied.begin();
+  std::uint32_t rank = 0;
+  for (std::uint32_t number = 0; number < data_.merges.size(); ++number) {
+    if (tied != data_.tied.end() && *tied == number) {
+      ++tied;
+    } else {
+      rank = number;
+    }
+    const auto [left, right] = data_.merges[number];
     const auto merged = find(data_.vocabulary[left] + data_.vocabulary[right]);
     const bool parts = !data_.vocabulary[left].empty() && !data_.vocabulary[right].empty() &&
                        !std::ranges::binary_search(bytes, left) && !std::ranges::binary_search(bytes, right);
     if (!merged || !parts) {
-      throw InputError("merge " + std::to_string(rank) + ": " + quoted_name(data_.vocabulary[left]) + " " +
+      throw InputError("merge " + std::to_string(number) + ": " + quoted_name(data_.vocabulary[left]) + " " +
                        quoted_name(data_.vocabulary[right]) +
                        ": expected two tokens whose concatenation is a token too");
     }
@@ -104,7 +111,7 @@ void Tokenizer::index_merges() {
   std::ranges::sort(merges_, {}, &Ranked::pair);
   const auto twice = std::ranges::adjacent_find(merges_, {}, &Ranked::pair);
   if (twice != merges_.end()) {
-    const auto [left, right] = data_.merges[twice->rank];
+    const auto left = static_cast<std::uint32_t>(twice->pair >> 32U), right = static_cast<std::uint32_t>(twice->pair);
     throw InputError("merge: " + quoted_name(data_.vocabulary[left]) + " " + quoted_name(data_.vocabulary[right]) +
                      ": found twice");
   }
@@ -173,7 +180,7 @@ std::vector<std::uint32_t> Tokenizer::encode_prompt(std::string_view text) const
 }
 
 void Tokenizer::encode_part(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const {
-  if (data_.model == TokenizerModel::byte_fallback) {
+  if (falls_back(data_.model)) {
     encode_characters(text, first, ids);
   } else {
     encode_bytes(text, ids);
@@ -216,11 +223,11 @@ void Tokenizer::encode_word(std::string_view word, std::vector<std::uint32_t>& i
 
 void Tokenizer::encode_characters(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const {
   std::string word;
-  if (data_.split == Split::whole) {
-    word = text;
+  if (data_.split == Split::whole && data_.normalizer == Normalizer::prepend_space) {
+    word = text;  // has spaces for marks
   } else {
     word = marks_to_spaces(text);
-    if ((first || data_.split == Split::metaspace_always) && !word.starts_with(' ')) {
+    if (data_.split != Split::whole && (first || data_.split == Split::metaspace_always) && !word.starts_with(' ')) {
       word.insert(0, 1, ' ');
     }
   }
@@ -300,18 +307,6 @@ void Tokenizer::merge(std::vector<std::uint32_t> word, std::vector<std::uint32_t
   for (std::uint32_t i = count == 0 ? none : 0; i != none; i = nodes[i].next) {
     ids.push_back(nodes[i].id);
   }
-}
-
-std::string decode(const TokenizerData& data, std::span<const std::uint32_t> ids) {
-  std::string bytes;
-  for (const std::uint32_t id : ids) {
-    check_token(id, data.vocabulary.size());
-    bytes += data.vocabulary[id];
-  }
-  if (data.model == TokenizerModel::byte_fallback && bytes.starts_with(' ')) {
-    bytes.erase(0, 1);
-  }
-  return bytes;
 }
 
 std::string Tokenizer::decode(std::span<const std::uint32_t> ids) const { return tessera::decode(data_, ids); }

@@ -8,10 +8,12 @@
 namespace tessera {
 namespace {
 
-constexpr std::array<std::string_view, 3> model_names = {"byte-level BPE", "byte-level BPE with added tokens",
-                                                         "BPE with byte fallback"};
-constexpr std::array<std::string_view, 7> split_names = {"gpt2",  "llama3",          "qwen2",           "digits",
-                                                         "whole", "metaspace_first", "metaspace_always"};
+constexpr std::array<std::string_view, 4> model_names = {"byte-level BPE", "byte-level BPE with added tokens",
+                                                         "BPE with byte fallback", "BPE with byte fallback and ties"};
+constexpr std::array<std::string_view, 15> split_names = {
+    "gpt2",         "llama3",         "qwen2",       "digits", "whole",  "metaspace_first", "metaspace_always",
+    "deepseek_llm", "deepseek_coder", "deepseek_v3", "gpt4o",  "tekken", "seed_coder",      "bloom",
+    "viking"};
 constexpr std::array<std::string_view, 3> normalizer_names = {"none", "NFC", "prepend_space"};
 
 bool fits(TokenizerModel model, Split split, Normalizer normalizer) {
@@ -19,11 +21,11 @@ bool fits(TokenizerModel model, Split split, Normalizer normalizer) {
     case TokenizerModel::gpt2:
       return split == Split::gpt2 && normalizer == Normalizer::none;
     case TokenizerModel::byte_level:
-      return split <= Split::digits && normalizer <= Normalizer::nfc;
+      return is_byte_level(split) && normalizer != Normalizer::prepend_space;
     default:
-      // the space comes from the one or the other
-      return split == Split::whole ? normalizer == Normalizer::prepend_space
-                                   : split > Split::whole && normalizer == Normalizer::none;
+      // the space comes from the one or the other, or there is none
+      return split == Split::whole ? normalizer == Normalizer::prepend_space || normalizer == Normalizer::none
+                                   : !is_byte_level(split) && normalizer == Normalizer::none;
   }
 }
 
@@ -34,6 +36,21 @@ void check_ids(const TokenizerData& data, const std::vector<std::uint32_t>& ids,
       throw InputError(std::string(field) + ": expected ids of tokens, found " + std::to_string(id) +
                        ", whose entry is empty");
     }
+  }
+}
+
+void check_tied(const TokenizerData& data) {
+  if ((data.model == TokenizerModel::tied_fallback) == data.tied.empty()) {
+    throw InputError("tied: expected " + std::string(data.tied.empty() ? "merges of equal rank" : "none") + " of " +
+                     std::string(name_of(data.model)) + ", found " + std::to_string(data.tied.size()));
+  }
+  std::uint32_t least = 1;  // none stands before the first merge
+  for (const std::uint32_t number : data.tied) {
+    if (number < least || number >= data.merges.size()) {
+      throw InputError("tied: expected ascending numbers from 1 to below " + std::to_string(data.merges.size()) +
+                       ", found " + std::to_string(number));
+    }
+    least = number + 1;
   }
 }
 
@@ -54,10 +71,18 @@ std::string_view name_of(TokenizerModel model) { return model_names.at(static_ca
 std::string_view name_of(Split split) { return split_names.at(static_cast<std::size_t>(split)); }
 std::string_view name_of(Normalizer normalizer) { return normalizer_names.at(static_cast<std::size_t>(normalizer)); }
 
+bool falls_back(TokenizerModel model) {
+  return model == TokenizerModel::byte_fallback || model == TokenizerModel::tied_fallback;
+}
+
+bool is_byte_level(Split split) {
+  return split != Split::whole && split != Split::metaspace_first && split != Split::metaspace_always;
+}
+
 bool is_gpt2(const TokenizerData& data) {
   return data.model == TokenizerModel::gpt2 && data.split == Split::gpt2 && data.normalizer == Normalizer::none &&
          !data.ignore_merges && data.byte_tokens.empty() && data.added.empty() && data.added_normalized.empty() &&
-         data.prefix.empty();
+         data.prefix.empty() && data.tied.empty();
 }
 
 void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what) {
@@ -80,7 +105,8 @@ void check_tokenizer(const TokenizerData& data) {
     throw InputError("tokenizer: expected no more than vocabulary, merges and end_of_text of " +
                      std::string(name_of(data.model)));
   }
-  const std::size_t bytes = data.model == TokenizerModel::byte_fallback ? 256 : 0;
+  check_tied(data);
+  const std::size_t bytes = falls_back(data.model) ? 256 : 0;
   if (data.byte_tokens.size() != bytes) {
     throw InputError("byte_tokens: expected " + std::to_string(bytes) + " ids, found " +
                      std::to_string(data.byte_tokens.size()));

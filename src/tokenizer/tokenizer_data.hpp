@@ -16,12 +16,29 @@ struct Merge {
 
 /// gpt2: vocab.json and merges.txt, the end of text an ordinary token. The others are those of a tokenizer.json, with
 /// added tokens: byte_level merges the bytes of words, byte_fallback characters (SentencePiece's), spaces among them,
-/// and falls back on the bytes of characters that are no token.
-enum class TokenizerModel : std::uint8_t { gpt2, byte_level, byte_fallback };
-/// How a text becomes words. Of byte_level: the split of GPT-2, of Llama 3, of Qwen 2 and 3, or GPT-2's of what lies
-/// between single digits (SmolLM). Of byte_fallback: `whole` leaves the text as it is, Metaspace puts a space before it
-/// unless it begins with one: before the first word of a text only, or after each added token too.
-enum class Split : std::uint8_t { gpt2, llama3, qwen2, digits, whole, metaspace_first, metaspace_always };
+/// and falls back on the bytes of characters that are no token. tied_fallback: the same, with merges of equal rank.
+enum class TokenizerModel : std::uint8_t { gpt2, byte_level, byte_fallback, tied_fallback };
+/// How a text becomes words. Of byte_level: the split of GPT-2, of Llama 3, of Qwen 2 and 3, GPT-2's of what lies
+/// between single digits (SmolLM), and those of words.hpp. Of byte_fallback: `whole` leaves the text as it is,
+/// Metaspace puts a space before it unless it begins with one: before the first word of a text only, or after each
+/// added token.
+enum class Split : std::uint8_t {
+  gpt2,
+  llama3,
+  qwen2,
+  digits,
+  whole,
+  metaspace_first,
+  metaspace_always,
+  deepseek_llm,
+  deepseek_coder,
+  deepseek_v3,
+  gpt4o,
+  tekken,
+  seed_coder,
+  bloom,
+  viking
+};
 /// What is done to the text between added tokens: nothing, NFC, or a space put before it.
 enum class Normalizer : std::uint8_t { none, nfc, prepend_space };
 
@@ -30,6 +47,10 @@ std::span<const std::string_view> tokenizer_models();
 std::span<const std::string_view> splits();
 std::span<const std::string_view> normalizers();
 std::string_view name_of(TokenizerModel model);
+/// Characters fall back on bytes.
+bool falls_back(TokenizerModel model);
+/// A way to make words of byte_level.
+bool is_byte_level(Split split);
 std::string_view name_of(Split split);
 std::string_view name_of(Normalizer normalizer);
 
@@ -47,6 +68,7 @@ struct TokenizerData {
   std::vector<std::uint32_t> added = {};             // cut out of the text first, by ascending id
   std::vector<std::uint32_t> added_normalized = {};  // cut out of the normalized text, by ascending id
   std::vector<std::uint32_t> prefix = {};            // stand in front of a prompt
+  std::vector<std::uint32_t> tied = {};  // tied_fallback: merges of the rank of the one before, by ascending number
   friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
 };
 

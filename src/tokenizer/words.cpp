@@ -1,40 +1,9 @@
 #include "tokenizer/words.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-
-#include "base/text.hpp"
+#include "tokenizer/word_parts.hpp"
 
 namespace tessera {
 namespace {
-
-constexpr std::array<std::string_view, 7> contractions = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
-
-/// Bytes of the characters of one kind at the beginning of a text, and of the last of them.
-struct Run {
-  std::size_t length = 0, last = 0;
-};
-
-Run run_of(CharacterKind kind, std::string_view text) {
-  Run run;
-  while (run.length < text.size()) {
-    const Character next = first_character(text.substr(run.length));
-    assert(next.length > 0);
-    if (kind_of(next.code) != kind) {
-      break;
-    }
-    run.length += next.length;
-    run.last = next.length;
-  }
-  return run;
-}
-
-/// White space leaves its last character to the word behind it.
-std::size_t space_length(std::string_view text) {
-  const Run run = run_of(CharacterKind::space, text);
-  return run.length == text.size() || run.length == run.last ? run.length : run.length - run.last;
-}
 
 /// Bytes of the word at the beginning of a text that is not empty.
 std::size_t gpt2_word(std::string_view text) {
@@ -53,25 +22,14 @@ std::size_t gpt2_word(std::string_view text) {
   return space_length(text);
 }
 
-/// Bytes of a contraction in letters of either case at the beginning of a text, 0 if there is none.
-std::size_t caseless_contraction(std::string_view text) {
-  constexpr std::string_view long_s = "'\u017F";
-  if (text.starts_with(long_s)) {
-    return long_s.size();
-  }
-  const auto same = [](char left, char right) { return left == right || (left >= 'a' && left - right == 'a' - 'A'); };
-  for (const std::string_view contraction : contractions) {
-    if (std::ranges::equal(contraction, text.substr(0, contraction.size()), same)) {
-      return contraction.size();
-    }
-  }
-  return 0;
-}
+/// What differs between the patterns of Llama 3 and those made after it.
+struct Later {
+  std::size_t numbers = 1;  // characters that a word of them has at most
+  bool joins_lines = true;  // line ends follow other characters in a word
+};
 
-bool is_line_end(char byte) { return byte == '\r' || byte == '\n'; }
-
-/// The same as gpt2_word() with the patterns of Llama 3 and Qwen; a word has at most `digits` number characters.
-std::size_t later_word(std::string_view text, std::size_t digits) {
+/// The same as gpt2_word() with such a pattern.
+std::size_t later_word(std::string_view text, const Later& pattern) {
   if (const std::size_t contraction = caseless_contraction(text); contraction != 0) {
     return contraction;
   }
@@ -81,42 +39,19 @@ std::size_t later_word(std::string_view text, std::size_t digits) {
     return run_of(kind, text).length;
   }
   if (kind == CharacterKind::number) {
-    std::size_t length = first.length;
-    for (std::size_t count = 1; count < digits && length < text.size(); ++count) {
-      const Character next = first_character(text.substr(length));
-      if (kind_of(next.code) != kind) {
-        break;
-      }
-      length += next.length;
-    }
-    return length;
+    return numbers_length(text, pattern.numbers);
   }
-  if (!is_line_end(text.front())) {
+  if (!is_line_end(first.code)) {
     if (const Run letters = run_of(CharacterKind::letter, text.substr(first.length)); letters.length != 0) {
       return first.length + letters.length;
     }
   }
   const std::size_t space = text.front() == ' ' ? 1 : 0;
   if (const Run others = run_of(CharacterKind::other, text.substr(space)); others.length != 0) {
-    std::size_t length = space + others.length;
-    while (length < text.size() && is_line_end(text[length])) {
-      ++length;
-    }
-    return length;
+    const std::size_t length = space + others.length;
+    return pattern.joins_lines ? length + run_while(text.substr(length), is_line_end).length : length;
   }
-  const std::string_view spaces = text.substr(0, run_of(CharacterKind::space, text).length);
-  const std::size_t line_end = spaces.find_last_of("\r\n");
-  return line_end == std::string_view::npos ? space_length(text) : line_end + 1;
-}
-
-template <class Length>
-std::vector<std::string_view> cut(std::string_view text, Length&& length) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    words.push_back(text.substr(0, length(text)));
-    text.remove_prefix(words.back().size());
-  }
-  return words;
+  return lines_length(text);
 }
 
 }  // namespace
@@ -124,30 +59,23 @@ std::vector<std::string_view> cut(std::string_view text, Length&& length) {
 std::vector<std::string_view> gpt2_words(std::string_view text) { return cut(text, gpt2_word); }
 
 std::vector<std::string_view> llama3_words(std::string_view text) {
-  return cut(text, [](std::string_view rest) { return later_word(rest, 3); });
+  return cut(text, [](std::string_view rest) { return later_word(rest, {.numbers = 3}); });
 }
 
 std::vector<std::string_view> qwen2_words(std::string_view text) {
-  return cut(text, [](std::string_view rest) { return later_word(rest, 1); });
+  return cut(text, [](std::string_view rest) { return later_word(rest, {}); });
+}
+
+std::vector<std::string_view> seed_coder_words(std::string_view text) {
+  return cut(text, [](std::string_view rest) { return later_word(rest, {.joins_lines = false}); });
 }
 
 std::vector<std::string_view> digits_words(std::string_view text) {
   std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  const auto finish = [&](std::size_t end) {
-    const std::vector<std::string_view> between = gpt2_words(text.substr(begin, end - begin));
+  for (const std::string_view part : isolate({text}, [](std::string_view rest) { return numbers_length(rest, 1); })) {
+    const std::vector<std::string_view> between = gpt2_words(part);
     words.insert(words.end(), between.begin(), between.end());
-  };
-  for (std::size_t place = 0; place < text.size();) {
-    const Character next = first_character(text.substr(place));
-    if (kind_of(next.code) == CharacterKind::number) {
-      finish(place);
-      words.push_back(text.substr(place, next.length));
-      begin = place + next.length;
-    }
-    place += next.length;
   }
-  finish(text.size());
   return words;
 }
 
@@ -159,6 +87,22 @@ std::vector<std::string_view> words_of(Split split, std::string_view text) {
       return qwen2_words(text);
     case Split::digits:
       return digits_words(text);
+    case Split::deepseek_llm:
+      return deepseek_llm_words(text);
+    case Split::deepseek_coder:
+      return deepseek_coder_words(text);
+    case Split::deepseek_v3:
+      return deepseek_v3_words(text);
+    case Split::gpt4o:
+      return gpt4o_words(text);
+    case Split::tekken:
+      return tekken_words(text);
+    case Split::seed_coder:
+      return seed_coder_words(text);
+    case Split::bloom:
+      return bloom_words(text);
+    case Split::viking:
+      return viking_words(text);
     default:
       return gpt2_words(text);
   }

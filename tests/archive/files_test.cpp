@@ -186,7 +186,8 @@ TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
 
 TEST(ModelFile, TokenizersRoundTrip) {
   const TemporaryDirectory directory;
-  for (const auto kind : {TokenizerModel::gpt2, TokenizerModel::byte_level, TokenizerModel::byte_fallback}) {
+  for (const auto kind : {TokenizerModel::gpt2, TokenizerModel::byte_level, TokenizerModel::byte_fallback,
+                          TokenizerModel::tied_fallback}) {
     Model model = small_model();
     model.shape.n_vocab = 300;
     model.parameters = Parameters(model.shape);
@@ -203,6 +204,7 @@ TEST(ModelFile, TokenizersRoundTrip) {
       EXPECT_THROW(reload([](TokenizerData& data) { data.prefix.assign(17, 259); }), InputError);
       EXPECT_THROW(reload([](TokenizerData& data) { data.split = Split::metaspace_always; }), InputError);
       EXPECT_THROW(reload([](TokenizerData& data) { data.byte_tokens = {1}; }), InputError);
+      EXPECT_THROW(reload([](TokenizerData& data) { data.tied.assign(2, 1); }), InputError);
     }
   }
 }

@@ -240,7 +240,7 @@ TEST_P(TokenizerOfKey, EveryFieldIsChecked) {
       {"tokenizer: expected a split and a normalizer", [](D& d) { d.split = Split::gpt2; }, false},
       {"tokenizer: expected a split and a normalizer", [](D& d) { d.normalizer = Normalizer::prepend_space; }, true,
        false},
-      {"tokenizer: expected a split and a normalizer", [](D& d) { d.normalizer = Normalizer::none; }, false},
+      {"tokenizer: expected a split and a normalizer", [](D& d) { d.normalizer = Normalizer::nfc; }, false},
       {"byte_tokens: ", [](D& d) { d.byte_tokens.push_back(1); }},
       {"byte_tokens: expected 256 ids", [](D& d) { d.byte_tokens.pop_back(); }, false},
       {"byte_tokens: token 4: expected the byte 3", [](D& d) { d.byte_tokens[3] = 4; }, false},
@@ -275,7 +275,7 @@ TEST_P(TokenizerOfKey, EveryFieldIsChecked) {
       {"merges: expected below 300", [](D& d) { d.merges[0].left = 300; }},
       {"end_of_text: expected below 300", [](D& d) { d.end_of_text = 300; }},
   };
-  const bool fallback = GetParam() == TokenizerModel::byte_fallback;
+  const bool fallback = falls_back(GetParam());
   for (const Case& wrong : cases) {
     if (GetParam() != TokenizerModel::gpt2 && (fallback ? wrong.of_fallback : wrong.of_bytes)) {
       VerifyingKey key = key_with(GetParam());
@@ -296,10 +296,10 @@ TEST_P(TokenizerOfKey, NamesAndFlagsAreKnown) {
   };
   std::vector<std::uint8_t> bytes = whole;
   ++bytes[find(name_of(key.tokenizer.model))];
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("tokenizer: expected BPE with byte fallback, "));
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr("tokenizer: expected BPE with byte fallback and ties, BPE with "));
   bytes = whole;
   ++bytes[find(name_of(key.tokenizer.split))];
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("pre_tokenizer: expected metaspace_always, "));
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr("pre_tokenizer: expected viking, bloom, "));
   bytes = whole;
   const std::size_t normalizer = find(name_of(key.tokenizer.normalizer));
   ++bytes[normalizer];
@@ -311,8 +311,25 @@ TEST_P(TokenizerOfKey, NamesAndFlagsAreKnown) {
 
 INSTANTIATE_TEST_SUITE_P(Models, TokenizerOfKey,
                          testing::Values(TokenizerModel::gpt2, TokenizerModel::byte_level,
-                                         TokenizerModel::byte_fallback),
+                                         TokenizerModel::byte_fallback, TokenizerModel::tied_fallback),
                          [](const auto& tested) { return "model" + std::to_string(static_cast<int>(tested.param)); });
+
+TEST(VerifyingKey, MergesOfEqualRankAreCheckedAndInNoOtherKey) {
+  VerifyingKey key = key_with(TokenizerModel::tied_fallback);
+  key.tokenizer.tied = {1, 1};
+  EXPECT_THAT(error_of(key.encode()),
+              testing::HasSubstr("tied: expected ascending numbers from 1 to below 2, found 1"));
+  key.tokenizer.tied = {2};
+  EXPECT_THAT(error_of(key.encode()),
+              testing::HasSubstr("tied: expected ascending numbers from 1 to below 2, found 2"));
+  key.tokenizer.tied = {};
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("tied: expected merges of equal rank"));
+  key = key_with(TokenizerModel::byte_fallback);
+  const std::vector<std::uint8_t> bytes = key.encode();
+  key.tokenizer.tied = {1};
+  EXPECT_EQ(key.encode(), bytes);
+  EXPECT_THROW(check_key(key), InputError);
+}
 
 TEST(VerifyingKey, ATokenizerOfGpt2HasNoOtherFields) {
   VerifyingKey key = key_with(TokenizerModel::gpt2);

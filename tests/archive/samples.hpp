@@ -82,7 +82,12 @@ inline TokenizerData large_tokenizer(TokenizerModel model) {
   data.ignore_merges = true;
   data.split = Split::llama3;
   data.normalizer = Normalizer::nfc;
-  if (model == TokenizerModel::byte_fallback) {
+  if (model == TokenizerModel::tied_fallback) {
+    data.vocabulary[262] = "ba";
+    data.merges.push_back({257, 256});
+    data.tied = {1};
+  }
+  if (falls_back(model)) {
     data.split = Split::whole;
     data.normalizer = Normalizer::prepend_space;
     for (std::uint32_t byte = 0; byte < 256; ++byte) {

@@ -22,6 +22,9 @@ def scaled_blocks(random, count, kind):
     size = gguf.GGML_QUANT_SIZES[kind][1]
     places = [55] if kind.name == "IQ1_M" else make.DIGESTS[kind.name]
     blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
+    if kind.name == "NVFP4":  # four scales of 8 bits
+        blocks[:, :4] = random.integers(4, 20, (count, 4))
+        return blocks
 
     def set_scales(deviation):
         for place in places:

@@ -359,6 +359,12 @@ TEST_F(ByteLevelJson, splits) {
   EXPECT_EQ(load(300, end_).split, Split::llama3);
   split_with(pattern(qwen2_pattern), false);
   EXPECT_EQ(load(300, end_).split, Split::qwen2);
+  split_with(pattern(gpt4o_pattern), false);
+  EXPECT_EQ(load(300, end_).split, Split::gpt4o);
+  split_with(pattern(tekken_pattern), false);
+  EXPECT_EQ(load(300, end_).split, Split::tekken);
+  split_with(pattern(seed_coder_pattern), false);
+  EXPECT_EQ(load(300, end_).split, Split::seed_coder);
   root_["normalizer"] = {{"type", "NFC"}};
   EXPECT_EQ(load(300, end_).normalizer, Normalizer::nfc);
 }

@@ -11,12 +11,19 @@
 
 namespace tessera {
 
-/// The merges that a SentencePiece BPE vocabulary implies, as the tokenizers library derives them: each cut of a piece
-/// into two pieces, by falling score of the piece, then falling length in characters of the left part, of the right
-/// part. `pieces` are ordinary tokens with their ids, `scores` by id, finite. Takes
-/// (length of the longest piece) * (bytes of all). Throws InputError beginning with `what` if two pieces that can be
-/// cut have the same score: then nothing says which comes first.
-std::vector<Merge> merges_of_scores(const std::unordered_map<std::string_view, std::uint32_t>& pieces,
-                                    std::span<const double> scores, const std::string& what);
+struct ScoredMerges {
+  std::vector<Merge> merges;
+  std::vector<std::uint32_t> tied;  // as TokenizerData has it
+};
+
+/// The merges that a SentencePiece BPE vocabulary implies: of two neighbours whose concatenation is a piece, those of
+/// the piece of the highest score, the leftmost of these, become that piece. Each cut of a piece into two pieces is a
+/// merge, in the order in which the tokenizers library derives them: by falling score of the piece, then falling length
+/// in characters of the left part, of the right part. That says enough where pieces have scores of their own, and where
+/// order_suffices(); merges of other pieces with one score are tied. `pieces` are ordinary tokens with their ids,
+/// `scores` by id, finite. A piece with a character that is no piece is none of two pieces, and so never made. Takes
+/// (length of the longest piece) * (bytes of all).
+ScoredMerges merges_of_scores(const std::unordered_map<std::string_view, std::uint32_t>& pieces,
+                              std::span<const double> scores);
 
 }  // namespace tessera

@@ -10,6 +10,7 @@
 #include "model/byte_symbols.hpp"
 #include "model/config_fields.hpp"
 #include "model/gguf/merges.hpp"
+#include "model/gguf/splits.hpp"
 #include "model/tokenizer_files.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
@@ -28,19 +29,6 @@ constexpr const char* prefix = "tokenizer.ggml.";
 /// Values of tokenizer.ggml.token_type.
 constexpr double normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6;
 
-/// A split by its name in tokenizer.ggml.pre.
-struct Pre {
-  std::string_view name;
-  Split split;
-  Normalizer normalizer = Normalizer::none;
-  bool ignore_merges = false;
-  bool add_bos = false;  // where the file does not say
-};
-constexpr Pre pres[] = {{"gpt-2", Split::gpt2},
-                        {"llama-bpe", Split::llama3, Normalizer::none, true, true},
-                        {"qwen2", Split::qwen2, Normalizer::nfc},
-                        {"smollm", Split::digits}};
-
 class GgufTokenizer {
  public:
   explicit GgufTokenizer(const GgufFile& file) : file_(file), fields_(file.metadata().values, file.name()) {}
@@ -52,11 +40,10 @@ class GgufTokenizer {
     if (model == "llama") {
       data_.model = TokenizerModel::byte_fallback;
       data_.split = Split::whole;
-      data_.normalizer = Normalizer::prepend_space;
-      flag("add_space_prefix", true, true);
+      data_.normalizer = flag("add_space_prefix", true) ? Normalizer::prepend_space : Normalizer::none;
       flag("remove_extra_whitespaces", false, false);
       read_vocabulary();
-      data_.merges = merges_of_scores(pieces(), scores(), at("scores"));
+      read_scores();
     } else {
       add_bos = read_split();
       read_vocabulary();
@@ -123,10 +110,7 @@ class GgufTokenizer {
   }
 
   bool read_split() {
-    std::vector<std::string> names;
-    std::ranges::transform(pres, std::back_inserter(names), [](const Pre& pre) { return std::string(pre.name); });
-    const std::string name = text("pre", names);
-    const Pre& pre = *std::ranges::find(pres, name, &Pre::name);
+    const GgufSplit& pre = gguf_split_of(text("pre", gguf_split_names()));
     data_.model = TokenizerModel::byte_level;
     data_.split = pre.split;
     data_.normalizer = pre.normalizer;
@@ -188,6 +172,13 @@ class GgufTokenizer {
       }
     }
     return ids;
+  }
+
+  void read_scores() {
+    ScoredMerges scored = merges_of_scores(pieces(), scores());
+    data_.merges = std::move(scored.merges);
+    data_.tied = std::move(scored.tied);
+    data_.model = data_.tied.empty() ? TokenizerModel::byte_fallback : TokenizerModel::tied_fallback;
   }
 
   void read_merges() {
