@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "model/checkpoint.hpp"
+#include "model/gguf/blocks.hpp"
 #include "model/gguf/config.hpp"
 #include "model/gguf/splits.hpp"
 #include "model/gguf/tokenizer.hpp"
@@ -109,6 +110,68 @@ TEST_F(GgufChanged, architecture_and_sizes) {
   expect_number_refused("llama", "general.quantization_version", 2, 1,
                         "general.quantization_version: expected one of [2]");
   expect_number_refused("odd-40k", "gpt2.context_length", 48, 47, "position_embd.weight.shape: expected [47,36]");
+}
+
+/// llama.gguf with one more key.
+class GgufWithKey : public GgufChanged {
+ protected:
+  [[nodiscard]] std::filesystem::path with_key(const std::string& key, std::uint32_t type, const std::string& value) {
+    const std::string bytes = file_bytes(gguf_folder() / "llama.gguf");
+    const GgufFile file(gguf_folder() / "llama.gguf");
+    GgufBuilder builder;
+    constexpr std::size_t keys_begin = 24;  // behind magic number, version and two counts
+    std::size_t keys_end = bytes.size();
+    for (const std::string& name : file.names()) {
+      keys_end = std::min(keys_end, bytes.find(GgufBuilder::text_of(name)));
+    }
+    builder.add_keys(bytes.substr(keys_begin, keys_end - keys_begin), file.metadata().values.size());
+    builder.add_key(key, type, value);
+    for (const std::string& name : file.names()) {
+      const TensorEntry& found = file.entry(name);
+      builder.add_tensor({name,
+                          {found.extents.rbegin(), found.extents.rend()},
+                          gguf_type_of(found.dtype).number,
+                          bytes.substr(found.offset, found.length)});
+    }
+    const std::filesystem::path path = folder_.path() / "x.gguf";
+    write_file(path, builder.build());
+    return path;
+  }
+  template <class T>
+  void expect_accepted(const std::string& key, std::uint32_t type, T value) {
+    EXPECT_NO_THROW((void)read_gguf_config(GgufFile(with_key(key, type, GgufBuilder::bytes_of(value))))) << key;
+  }
+  template <class T>
+  void expect_key_refused(const std::string& key, std::uint32_t type, T value) {
+    const std::filesystem::path path = with_key(key, type, GgufBuilder::bytes_of(value));
+    expect_input_error([&] { (void)read_gguf_config(GgufFile(path)); }, key);
+  }
+};
+
+TEST_F(GgufWithKey, neutral_values_are_accepted_and_others_are_not) {
+  for (const char* key : {"llama.expert_count", "llama.expert_shared_count", "llama.leading_dense_block_count",
+                          "llama.pooling_type", "llama.nextn_predict_layers", "llama.attention.shared_kv_layers"}) {
+    expect_accepted<std::uint32_t>(key, 4, 0);
+    expect_key_refused<std::uint32_t>(key, 4, 1);
+  }
+  for (const char* key :
+       {"llama.attention.clamp_kqv", "llama.attn_logit_softcapping", "llama.final_logit_softcapping"}) {
+    expect_accepted(key, 6, 0.0F);
+    expect_key_refused(key, 6, 30.0F);
+  }
+  for (const char* key : {"llama.logit_scale", "llama.residual_scale", "llama.embedding_scale"}) {
+    expect_accepted(key, 6, 1.0F);
+    expect_accepted(key, 6, 0.0F);
+    expect_key_refused(key, 6, 12.0F);
+  }
+  expect_accepted("llama.attention.scale", 6, 0.35355338F);  // 1 / sqrt(8)
+  expect_accepted("llama.attention.scale", 6, 0.0F);
+  expect_key_refused("llama.attention.scale", 6, 0.0625F);
+  expect_accepted<std::uint32_t>("llama.attention.sliding_window", 4, 0);
+  expect_accepted<std::uint32_t>("llama.attention.sliding_window", 4, 4096);
+  expect_key_refused<std::uint32_t>("llama.attention.sliding_window", 4, 8);
+  expect_accepted<std::uint8_t>("llama.use_parallel_residual", 7, 0);
+  expect_key_refused<std::uint8_t>("llama.use_parallel_residual", 7, 1);
 }
 
 TEST_F(GgufChanged, keys_that_are_not_known) {

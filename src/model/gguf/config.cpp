@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/errors.hpp"
 #include "model/architecture_configs.hpp"
@@ -79,6 +80,36 @@ void check_kind(ConfigFields& fields) {
   }
 }
 
+/// Keys of other members of the families, at the values that change nothing: writers put them in every file.
+void accept_neutral(const std::string& prefix, ConfigFields& fields) {
+  for (const char* key :
+       {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.shared_kv_layers", "attn_logit_softcapping",
+        "final_logit_softcapping", "expert_count", "expert_used_count", "expert_shared_count", "expert_group_count",
+        "expert_group_used_count", "expert_feed_forward_length", "expert_shared_feed_forward_length",
+        "interleave_moe_layer_step", "leading_dense_block_count", "nextn_predict_layers", "pooling_type",
+        "rope.scaling.yarn_log_multiplier"}) {
+    fields.one_of(prefix + key, {0});
+  }
+  for (const char* key : {"embedding_scale", "residual_scale", "logit_scale", "expert_weights_scale"}) {
+    fields.one_of(prefix + key, {1, 0});  // 0 says that there is none
+  }
+  fields.one_of(prefix + "attention.causal", {true});
+  fields.one_of(prefix + "use_parallel_residual", {false});
+}
+
+/// The factor of scores: none, or that of the head size in float32.
+void read_attention_scale(const std::string& prefix, ConfigFields& fields, std::size_t head_size) {
+  const std::string key = prefix + "attention.scale";
+  if (!fields.has_value(key) || fields.at(key) == 0) {
+    fields.drop(key);
+    return;
+  }
+  const double found = fields.positive(key, 1e6), expected = 1 / std::sqrt(static_cast<double>(head_size));
+  if (std::abs(found - expected) > 1e-6 * expected) {
+    fields.refuse(key, "none, 0 or 1 / sqrt(" + std::to_string(head_size) + ")", found);
+  }
+}
+
 void read_common_sizes(const std::string& prefix, ConfigFields& fields, const GgufFile& file, ModelShape& shape) {
   shape.n_layer = fields.size(prefix + "block_count", "n_layer");
   shape.n_embd = fields.size(prefix + "embedding_length", "n_embd");
@@ -103,6 +134,8 @@ CheckpointConfig read_gpt2(ConfigFields& fields, const GgufFile& file, std::opti
                   shape.n_embd);
   }
   fields.one_of(prefix + "attention.head_count_kv", {shape.n_head});
+  accept_neutral(prefix, fields);
+  read_attention_scale(prefix, fields, shape.n_embd / shape.n_head);
   shape.n_positions = fields.size(prefix + "context_length", "n_positions");
   if (shape.n_positions < 2) {
     fields.refuse(prefix + "context_length", "at least 2", shape.n_positions);
@@ -172,13 +205,14 @@ CheckpointConfig read_llama(const std::string& architecture, ConfigFields& field
   config.rope = read_rope(prefix, fields, file, shape.head_size());
   config.activation = "silu";
   const std::string window = prefix + "attention.sliding_window";
-  if (fields.has_value(window) && fields.count(window) < shape.n_positions) {
-    fields.refuse(window, "none, or at least the context of " + std::to_string(shape.n_positions),
+  if (fields.has_value(window) && fields.at(window) != 0 && fields.count(window) < shape.n_positions) {
+    fields.refuse(window, "none, 0, or at least the context of " + std::to_string(shape.n_positions),
                   file.metadata().values.at(window));
   }
-  fields.one_of(prefix + "expert_count", {0});
-  fields.one_of(prefix + "expert_used_count", {0});
-  fields.one_of(prefix + "attention.causal", {true});
+  fields.drop(window);
+  fields.drop(window + "_pattern");  // which blocks have a window that cuts nothing
+  accept_neutral(prefix, fields);
+  read_attention_scale(prefix, fields, shape.head_size());
   fields.one_of(prefix + "tensor_data_layout", {"Meta AI original pth"});
   return config;
 }
