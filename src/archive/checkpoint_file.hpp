@@ -17,7 +17,7 @@ class CheckpointDirectory {
  public:
   /// Creates the directory; throws InputError, on all ranks, if it cannot be written. `job`: what tells its statement
   /// from others. Phases that end sooner than `every` after what was written last wait for the next. Collective.
-  CheckpointDirectory(std::filesystem::path directory, const Digest& job, std::chrono::duration<double> every,
+  CheckpointDirectory(const std::filesystem::path& directory, const Digest& job, std::chrono::duration<double> every,
                       Communicator& comm);
   /// What an earlier run of the job has left, on every rank. Files that are damaged count for nothing. Throws
   /// InputError, on all ranks, for those of another statement. Collective.

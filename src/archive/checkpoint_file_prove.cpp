@@ -104,9 +104,9 @@ std::optional<ProofCheckpoint> decode(const fs::path& path, const Digest& job, s
 
 }  // namespace
 
-CheckpointDirectory::CheckpointDirectory(fs::path directory, const Digest& job, std::chrono::duration<double> every,
-                                         Communicator& comm)
-    : directory_(std::move(directory)), job_(job), every_(every), comm_(comm) {
+CheckpointDirectory::CheckpointDirectory(const fs::path& directory, const Digest& job,
+                                         std::chrono::duration<double> every, Communicator& comm)
+    : directory_(through_links(directory)), job_(job), every_(every), comm_(comm) {
   fail_together(comm_, [&] {
     if (comm_.rank() != 0) {
       return;

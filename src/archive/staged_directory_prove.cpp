@@ -3,20 +3,16 @@
 #include <unistd.h>
 
 #include "base/errors.hpp"
+#include "archive/staged_file.hpp"
 #include "archive/temporary.hpp"
 #include "cluster/serialization.hpp"
 
 namespace tessera {
-namespace {
 
 namespace fs = std::filesystem;
 
-fs::path without_trailing_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
-
-}  // namespace
-
 StagedDirectory::StagedDirectory(const fs::path& target, Communicator& comm)
-    : target_(without_trailing_slash(target)), comm_(comm) {
+    : target_(through_links(target)), comm_(comm) {
   std::string name = temporary_beside(target_).string();
   broadcast_object(comm_, name);
   temporary_ = name;

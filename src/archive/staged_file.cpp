@@ -26,11 +26,24 @@ fs::path real_target(const fs::path& target) {
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw InputError(target.string() + ": expected a regular file to write, found something else");
   }
-  // writing through a symbolic link replaces what it points to, not the link
-  return fs::exists(status) ? fs::canonical(target) : target;
+  return through_links(target);
 }
 
 }  // namespace
+
+fs::path through_links(const fs::path& path) {
+  constexpr int most = 40;  // as the system has it
+  std::error_code error;
+  fs::path end = path.has_filename() ? path : path.parent_path();
+  for (int links = 0; fs::is_symlink(fs::symlink_status(end, error)); ++links) {
+    const fs::path next = links < most ? fs::read_symlink(end, error) : fs::path();
+    if (next.empty()) {
+      throw InputError(path.string() + ": cannot be written: Too many levels of symbolic links");
+    }
+    end = end.parent_path() / next;
+  }
+  return end;
+}
 
 StagedFile::StagedFile(const fs::path& target) : target_(real_target(target)) {
   remove_stale_beside(target_);

@@ -6,6 +6,10 @@
 
 namespace tessera {
 
+/// What is written where a symbolic link stands, whether that is there or not: the path it leads to. Throws InputError
+/// for links that lead to each other.
+std::filesystem::path through_links(const std::filesystem::path& path);
+
 /// A file that is written under a temporary name beside its target and takes the target's place once it is complete.
 /// Destroyed before that, nothing is left.
 class StagedFile {

@@ -3,6 +3,7 @@
 #include "archive/model_file.hpp"
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
+#include "cluster/serialization.hpp"
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
@@ -32,7 +33,9 @@ void run(const EvaluateCommand& options, Context& context) {
   const Model model = load_model(options.model, context.comm.rank(), Division::finest(context.comm.size()));
   require_agreement(context.comm, options.model, ReadFile(options.model).digest());
   const std::optional<FloatModel> original = context.comm.rank() == 0 ? load_original(options, model) : std::nullopt;
-  const std::string text = read_text_file(options.text);
+  std::string text;
+  fail_together(context.comm, [&] { text = context.comm.rank() == 0 ? read_text_file(options.text) : text; });
+  broadcast_object(context.comm, text);
   const Evaluation result =
       evaluate_model(model, original ? &*original : nullptr, text, context.comm, context.progress);
   context.progress.finish();

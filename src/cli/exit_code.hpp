@@ -16,6 +16,13 @@ struct Failure {
 /// The one place where errors become exit codes.
 Failure describe(const std::exception_ptr& error);
 
+/// Standard streams that whoever started the program has closed are opened, such that nothing can be read or written:
+/// no file that is opened later gets what is printed. Before anything else.
+void occupy_standard_streams();
+
+/// `code`, or that the job failed if what was printed did not get to standard output, which a line of error says.
+int after_output(const char* program, int code);
+
 /// Full disks and closed pipes come back as errors of the calls instead of ending the program.
 void ignore_write_signals();
 

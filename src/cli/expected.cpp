@@ -28,9 +28,9 @@ bool is_ids(std::string_view text) {
 
 std::vector<std::uint32_t> read_expected(const std::string& path, const Tokenizer& tokenizer,
                                          std::span<const std::uint32_t> prompt) {
-  std::string text = read_text_file(path);
+  std::string text = read_edited_text_file(path);
   if (text.ends_with('\n')) {
-    text.pop_back();
+    text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));
   }
   std::vector<std::uint32_t> ids;
   if (is_ids(text)) {

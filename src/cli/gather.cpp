@@ -117,7 +117,7 @@ void gather(const GatherCommand& options) {
 class NewDirectory {
  public:
   explicit NewDirectory(const fs::path& target)
-      : target_(target.has_filename() ? target : target.parent_path()), temporary_(temporary_beside(target_)) {
+      : target_(through_links(target)), temporary_(temporary_beside(target_)) {
     std::error_code error;
     if (fs::exists(fs::symlink_status(target_, error)) &&
         (!fs::is_directory(target_, error) || !fs::is_empty(target_, error))) {

@@ -6,11 +6,13 @@
 #include <map>
 #include <thread>
 
+#include "cli/check_paths.hpp"
 #include "cli/configuration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interruption.hpp"
 #include "cli/options.hpp"
 #include "cli/rank_measures.hpp"
+#include "cluster/agreement.hpp"
 #include "cluster/mpi_communicator.hpp"
 
 namespace tessera::cli {
@@ -52,6 +54,12 @@ int run(int argc, char** argv, MpiSession& session) {
   const CommonOptions& common = options.common;
   const int threads = common.threads > 0 ? common.threads : default_threads(session.ranks_on_node());
   omp_set_num_threads(threads);
+  fail_together(comm, [&] {
+    if (comm.rank() == 0) {
+      check_paths(options.paths);
+      keep_standard_input(options.paths);
+    }
+  });
   Progress progress(comm.rank() == 0 && !common.quiet, progress_style(common.progress), common.log);
   Context context{comm, progress, threads, resolved_configuration(*program.get_subcommands().front(), threads),
                   common.threads};
@@ -61,7 +69,6 @@ int run(int argc, char** argv, MpiSession& session) {
     }
   });
   comm.barrier();  // no rank leaves before rank 0 has written everything
-  std::cout.flush();
   return done;
 }
 
@@ -73,7 +80,7 @@ int run(int argc, char** argv, MpiSession& session) {
   if (rank == 0) {
     std::cerr << "tessera: " + failure.message + "\n" << std::flush;
     static_cast<void>(world.all_meet(300ms));  // tells ranks that fail alike that it has spoken for them
-    session.abort(failure.code);
+    session.abort(after_output("tessera", failure.code));
   }
   if (world.all_meet(1s)) {
     std::this_thread::sleep_for(30s);  // for rank 0 to end this one
@@ -88,17 +95,21 @@ int run(int argc, char** argv, MpiSession& session) {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
+  occupy_standard_streams();
   ignore_write_signals();
   tessera::MpiSession session(argc, argv);
   end_cleanly_on_signals(session.world().size() == 1);  // of several, the one that fails speaks
+  int code = done;
   try {
-    return run(argc, argv, session);
+    code = run(argc, argv, session);
   } catch (...) {
     const Failure failure = describe(std::current_exception());
     if (session.world().size() > 1) {
       end_all(session, failure);
     }
+    std::cout.flush();
     std::cerr << "tessera: " + failure.message + "\n" << std::flush;
-    return failure.code;
+    code = failure.code;
   }
+  return after_output("tessera", code);
 }

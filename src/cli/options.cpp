@@ -1,24 +1,39 @@
 #include "cli/options.hpp"
 
+#include <array>
+
 #include "cli/version.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera::cli {
 namespace {
 
-void declare(CLI::App& app, ImportCommand& options) {
-  app.add_option("--checkpoint", options.checkpoint,
-                 "folder with config.json, *.safetensors, tokenizer; or a GGUF file")
-      ->type_name(path_argument)
+// What commands write into directories. A secret and a count of uses are not among them: `commit` may be given the one
+// that is there.
+constexpr std::array commitment_files{Members{"verifying.key", "", Content::key},
+                                      Members{"codeword.h5", "", Content::codeword},
+                                      Members{"codeword-", ".h5", Content::codeword_rows}};
+constexpr std::array state_files{Members{"state.h5", "", Content::state},
+                                 Members{"keys_values", "", Content::state_rows}};
+constexpr std::array trace_files{Members{"trace-", ".h5", Content::trace}};
+constexpr std::array checkpoint_files{
+    Members{"inference.checkpoint", "", Content::checkpoint}, Members{"commitment.checkpoint", "", Content::checkpoint},
+    Members{"lookups.checkpoint", "", Content::checkpoint}, Members{"layers.checkpoint", "", Content::checkpoint}};
+constexpr std::array proof_files{Members{"", ".h5", Content::proof, 6}};
+
+void declare(CLI::App& app, ImportCommand& options, PathOptions& paths) {
+  paths
+      .reads(app.add_option("--checkpoint", options.checkpoint,
+                            "folder with config.json, *.safetensors, tokenizer; or a GGUF file"),
+             path_argument)
       ->required();
-  app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
-  CLI::Option* const calibrate =
-      app.add_option("--calibrate", options.calibrate, "text to calibrate on (default: sampled from the model)")
-          ->type_name(file_argument);
+  paths.writes(app.add_option("--out", options.out, "model file to write"), Content::model)->required();
+  CLI::Option* const calibrate = paths.reads(
+      app.add_option("--calibrate", options.calibrate, "text to calibrate on (default: sampled from the model)"));
   CLI::Option* const exponents =
-      app.add_option("--exponents", options.exponents,
-                     "take exponents, widths and powers of two of this verifying key or model file")
-          ->type_name(file_argument)
+      paths
+          .reads(app.add_option("--exponents", options.exponents,
+                                "take exponents, widths and powers of two of this verifying key or model file"))
           ->excludes(calibrate);
   app.add_option("--width", options.width, "Llama family: bits of the gated product t (default: chosen)")
       ->check(CLI::IsMember({"t=16", "t=20", "t=24"}))
@@ -28,18 +43,18 @@ void declare(CLI::App& app, ImportCommand& options) {
       ->check(CLI::Range(2U, 4096U));
 }
 
-void declare(CLI::App& app, EvaluateCommand& options) {
-  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
-  app.add_option("--text", options.text, "text file to score")->type_name(file_argument)->required();
-  app.add_option("--checkpoint", options.checkpoint,
-                 "compare with this float model: folder with config.json, *.safetensors; or a GGUF file")
-      ->type_name(path_argument);
+void declare(CLI::App& app, EvaluateCommand& options, PathOptions& paths) {
+  paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
+  paths.reads(app.add_option("--text", options.text, "text file to score"))->required();
+  paths.reads(app.add_option("--checkpoint", options.checkpoint,
+                             "compare with this float model: folder with config.json, *.safetensors; or a GGUF file"),
+              path_argument);
 }
 
-void declare(CLI::App& app, CommitCommand& options) {
-  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
-  app.add_option("--out", options.out, "directory for the commitment and verifying.key")
-      ->type_name(directory_argument)
+void declare(CLI::App& app, CommitCommand& options, PathOptions& paths) {
+  paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
+  paths
+      .writes(app.add_option("--out", options.out, "directory for the commitment and verifying.key"), commitment_files)
       ->required();
   app.add_flag("--compact", options.compact,
                "keep the Merkle tree's upper part alone: little disk, opened columns are computed while proving");
@@ -50,22 +65,28 @@ void declare(CLI::App& app, CommitCommand& options) {
           ->check(CLI::Range(std::uint64_t{1}, static_cast<std::uint64_t>(limit_of("hiding_proofs").most)))
           ->needs(hiding);
   hiding->needs(proofs);
-  app.add_option("--secret", options.secret,
-                 "with --hiding: file of 32 random bytes, from which the commitment can be made again (default: new)")
-      ->type_name(file_argument)
+  paths
+      .reads_by_name(
+          app.add_option("--secret", options.secret,
+                         "with --hiding: file of 32 random bytes, from which the commitment can be made again "
+                         "(default: new)"))
       ->needs(hiding);
 }
 
-void declare(CLI::App& app, RenewCommand& options) {
-  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
-  app.add_option("--commitment", options.commitment, "directory written by commit --hiding, with a proof left")
-      ->type_name(directory_argument)
+void declare(CLI::App& app, RenewCommand& options, PathOptions& paths) {
+  paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
+  paths
+      .reads(
+          app.add_option("--commitment", options.commitment, "directory written by commit --hiding, with a proof left"),
+          directory_argument)
       ->required();
-  app.add_option("--renewed", options.renewed, "another one of the same model, with another secret")
-      ->type_name(directory_argument)
+  paths
+      .reads(app.add_option("--renewed", options.renewed, "another one of the same model, with another secret"),
+             directory_argument)
       ->required();
-  app.add_option("--out", options.out, "renewal file to write, for tessera-verify --renewal")
-      ->type_name(file_argument)
+  paths
+      .writes(app.add_option("--out", options.out, "renewal file to write, for tessera-verify --renewal"),
+              Content::renewal)
       ->required();
 }
 
@@ -78,49 +99,55 @@ void declare_pass_length(CLI::App& app, auto& length) {
       });
 }
 
-void declare(CLI::App& app, ProveCommand& options) {
-  app.add_option("--model", options.model, "model file")->type_name(file_argument)->required();
-  app.add_option("--commitment", options.commitment, "directory written by commit")
-      ->type_name(directory_argument)
+void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
+  paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
+  paths.reads(app.add_option("--commitment", options.commitment, "directory written by commit"), directory_argument)
       ->required();
   CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
   prompt->add_option("--prompt", options.prompt, "text to continue");
   prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
-  CLI::Option* const prompts =
-      prompt
-          ->add_option(
-              "--prompts", options.prompts,
-              "file of texts, one a line, each proven on its own into --out, a directory; a line of digits and "
-              "commas alone is token ids")
-          ->type_name(file_argument);
+  CLI::Option* const prompts = paths.reads(prompt->add_option(
+      "--prompts", options.prompts,
+      "file of texts, one a line, each proven on its own into --out, a directory; a line of digits and "
+      "commas alone is token ids"));
   prompt->require_option(0, 1);
-  app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on")
-      ->type_name(directory_argument)
+  paths
+      .reads(
+          app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on"),
+          directory_argument)
       ->excludes(prompts);
-  app.add_option("--keep", options.keep, "directory for the state that a later part continues")
-      ->type_name(directory_argument)
+  paths
+      .writes(app.add_option("--keep", options.keep, "directory for the state that a later part continues"),
+              state_files)
       ->excludes(prompts);
   CLI::Option_group* const length = app.add_option_group("length", "one of");
   length->add_option("--generate", options.generate, "number of tokens to generate")
       ->check(CLI::Range(1U, max_generated));
-  length
-      ->add_option("--expect", options.expect,
-                   "file of what has been generated elsewhere, token ids separated by commas or a text: proven without "
-                   "generating it one by one, if it is what the model generates")
-      ->type_name(file_argument)
+  paths
+      .reads(length->add_option(
+          "--expect", options.expect,
+          "file of what has been generated elsewhere, token ids separated by commas or a text: proven without "
+          "generating it one by one, if it is what the model generates"))
       ->excludes(prompts);
   length->require_option(1);
   declare_pass_length(app, options.pass_length);
-  app.add_option("--out", options.out, "proof file to write; with --prompts a directory")
-      ->type_name(path_argument)
+  paths
+      .writes(app.add_option("--out", options.out, "proof file to write; with --prompts a directory"),
+              [&options] {
+                return options.prompts.empty() ? Target{Target::Form::file, Content::proof}
+                                               : Target{Target::Form::directory, {}, proof_files};
+              })
       ->required();
-  app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)")
-      ->type_name(directory_argument)
+  paths
+      .writes(app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)"),
+              trace_files)
       ->excludes(prompts);
   CLI::Option* const checkpoint =
-      app.add_option("--checkpoint", options.checkpoint,
-                     "directory for what finished phases come to: a job that was interrupted continues from there")
-          ->type_name(directory_argument)
+      paths
+          .writes(app.add_option(
+                      "--checkpoint", options.checkpoint,
+                      "directory for what finished phases come to: a job that was interrupted continues from there"),
+                  checkpoint_files)
           ->excludes(prompts);
   app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
       ->needs(checkpoint)
@@ -131,38 +158,43 @@ void declare(CLI::App& app, ProveCommand& options) {
       ->check(CLI::Range(0.0, 1024.0));
 }
 
-void declare(CLI::App& app, GatherCommand& options) {
+void declare(CLI::App& app, GatherCommand& options, PathOptions& paths) {
   CLI::Option_group* const from = app.add_option_group("from", "one of");
-  from->add_option("files", options.files, "proof files, and directories: every *.h5 in and below them, sorted by name")
-      ->type_name(path_argument);
-  from->add_option("--extract", options.extract, "archive to take all proofs out of")->type_name(file_argument);
+  paths.reads_proofs(from->add_option("files", options.files,
+                                      "proof files, and directories: every *.h5 in and below them, sorted by name"));
+  paths.reads(from->add_option("--extract", options.extract, "archive to take all proofs out of"));
   from->require_option(1);
-  app.add_option("--out", options.out, "archive to write; with --extract a new or empty directory")
-      ->type_name(path_argument)
+  paths
+      .writes(app.add_option("--out", options.out, "archive to write; with --extract a new or empty directory"),
+              [&options] {
+                return options.extract.empty() ? Target{Target::Form::file, Content::proofs}
+                                               : Target{Target::Form::new_directory};
+              })
       ->required();
 }
 
-void declare(CLI::App& app, InspectCommand& options) {
-  app.add_option("file", options.file,
-                 "model, key, codeword, trace, state or proof file, archive of proofs, or commitment directory")
-      ->type_name(file_argument)
+void declare(CLI::App& app, InspectCommand& options, PathOptions& paths) {
+  paths
+      .reads(app.add_option(
+          "file", options.file,
+          "model, key, codeword, trace, state or proof file, archive of proofs, or commitment directory"))
       ->required();
   app.add_flag("--check", options.check, "read everything and check all digests");
   app.add_flag("--json", options.json, "one JSON object");
 }
 
-void declare(CLI::App& app, ReportCommand& options) {
-  app.add_option("proofs", options.proofs, "proof files; one that continues a conversation follows the part before it")
-      ->type_name(file_argument)
+void declare(CLI::App& app, ReportCommand& options, PathOptions& paths) {
+  paths
+      .reads(app.add_option("proofs", options.proofs,
+                            "proof files; one that continues a conversation follows the part before it"))
       ->required();
-  app.add_option("--key", options.key,
-                 "verifying key: verifies the proofs; texts of tokens and bytes by message need it, too")
-      ->type_name(file_argument);
-  app.add_option("--out", options.out, "HTML file to write")->type_name(file_argument)->required();
+  paths.reads(app.add_option("--key", options.key,
+                             "verifying key: verifies the proofs; texts of tokens and bytes by message need it, too"));
+  paths.writes(app.add_option("--out", options.out, "HTML file to write"), Content::page)->required();
 }
 
-void declare(CLI::App& app, DescribeCommand& options) {
-  app.add_option("--key", options.key, "verifying key")->type_name(file_argument)->required();
+void declare(CLI::App& app, DescribeCommand& options, PathOptions& paths) {
+  paths.reads(app.add_option("--key", options.key, "verifying key"))->required();
   app.add_option("--prompt-length", options.prompt_length, "tokens of the prompt")->required();
   app.add_option("--generate", options.generate, "generated tokens")->required();
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
@@ -174,20 +206,20 @@ void declare(CLI::App& app, DescribeCommand& options) {
           {"limits", "declarations", "messages", "soundness", "words", "columns", "tables", "parameters", "witness"}));
 }
 
-void declare(CLI::App& app, SynthesizeCommand& options) {
-  app.add_option("--shape", options.shape, "config.json of the shape")->type_name(file_argument)->required();
+void declare(CLI::App& app, SynthesizeCommand& options, PathOptions& paths) {
+  paths.reads(app.add_option("--shape", options.shape, "config.json of the shape"))->required();
   app.add_option("--seed", options.seed, "seed of the parameters")->required();
   app.add_option("--context", options.context, "Llama family: positions (default: up to 2048)")
       ->check(CLI::Range(2U, 4096U));
-  app.add_option("--out", options.out, "model file to write")->type_name(file_argument)->required();
+  paths.writes(app.add_option("--out", options.out, "model file to write"), Content::model)->required();
 }
 
-void declare(CLI::App& app, PlanCommand& options) {
-  CLI::Option* const model = app.add_option("--model", options.model, "model file")->type_name(file_argument);
-  CLI::Option* const key = app.add_option("--key", options.key, "verifying key, instead of a model");
-  key->type_name(file_argument)->excludes(model);
-  app.add_option("--shape", options.shape, "config.json of a model that need not exist, instead of a model")
-      ->type_name(file_argument)
+void declare(CLI::App& app, PlanCommand& options, PathOptions& paths) {
+  CLI::Option* const model = paths.reads_by_name(app.add_option("--model", options.model, "model file"));
+  CLI::Option* const key =
+      paths.reads(app.add_option("--key", options.key, "verifying key, instead of a model"))->excludes(model);
+  paths
+      .reads(app.add_option("--shape", options.shape, "config.json of a model that need not exist, instead of a model"))
       ->excludes(model)
       ->excludes(key);
   app.add_option("--tokens", options.tokens, "PROMPT+GENERATED, as 448+64; or the number of all, half of it a prompt");
@@ -207,21 +239,19 @@ void declare(CLI::App& app, PlanCommand& options) {
   declare_pass_length(app, options.pass_length);
   app.add_flag("--compact", options.compact, "of a commitment that was made with --compact");
   app.add_option("--memory", options.memory, "as of prove")->capture_default_str()->check(CLI::Range(0.0, 1024.0));
-  app.add_option("--rates", options.rates, "file of rates (default: below $XDG_CACHE_HOME or ~/.cache)")
-      ->type_name(file_argument);
+  paths.reads(app.add_option("--rates", options.rates, "file of rates (default: below $XDG_CACHE_HOME or ~/.cache)"));
   app.add_flag("--json", options.json, "one JSON object");
   app.add_flag("--measure", options.measure,
                "measure this machine's rates and keep them; under mpirun for as many ranks");
-  app.add_option("--out", options.out, "with --measure: file of rates to write")
-      ->type_name(file_argument)
+  paths.writes(app.add_option("--out", options.out, "with --measure: file of rates to write"), Content::rates)
       ->needs("--measure");
 }
 
-void declare(CLI::App& app, CommonOptions& common) {
+void declare(CLI::App& app, CommonOptions& common, PathOptions& paths) {
   app.add_option("--threads", common.threads,
                  "threads of each rank (default: the machine's cores, shared by its ranks)")
       ->check(CLI::Range(1, 4096));
-  app.add_option("--log", common.log, "file for progress lines (default: standard error)")->type_name(file_argument);
+  paths.writes(app.add_option("--log", common.log, "file for progress lines (default: standard error)"), Content::log);
   app.add_option("--progress", common.progress,
                  "none, plain, bar or json: an object a line (default: a bar on a terminal, else plain lines)")
       ->check(CLI::IsMember({"none", "plain", "bar", "json"}));
@@ -236,13 +266,16 @@ void declare(CLI::App& program, Options& options) {
   program.name("tessera");
   program.description("Prove that a committed GPT-2 or Llama-family model generated a text.");
   program.set_version_flag("--version", version_of("tessera"), "print release, format version and build");
-  program.set_config("--config", "", "TOML file with options, one table a subcommand")->type_name(file_argument);
+  options.paths.reads_by_name(program.set_config("--config", "", "TOML file with options, one table a subcommand"));
   program.require_subcommand(1);
-  program.footer("Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
+  program.footer(
+      "A file to read may be -, which is standard input. Of what an output replaces there must be nothing, or what the "
+      "same command writes; no output may be an input, whatever names lead to it.\n"
+      "Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
   for_each_command(options, [&](const char* name, const char* description, Ranks /*ranks*/, auto& command) {
     CLI::App* const app = program.add_subcommand(name, description);
-    declare(*app, command);
-    declare(*app, options.common);
+    declare(*app, command, options.paths);
+    declare(*app, options.common, options.paths);
   });
 }
 

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "cli/argument_kind.hpp"
 #include "cli/command.hpp"
+#include "cli/path_options.hpp"
 
 namespace tessera::cli {
 
@@ -19,6 +19,7 @@ struct CommonOptions {
 /// What tessera is called with: each subcommand's options.
 struct Options {
   CommonOptions common;
+  PathOptions paths;
   ImportCommand import;
   EvaluateCommand evaluate;
   CommitCommand commit;

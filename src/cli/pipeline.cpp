@@ -10,6 +10,7 @@
 #include "arithmetic/range_guard.hpp"
 #include "archive/codeword_file.hpp"
 #include "archive/hiding_files.hpp"
+#include "archive/staged_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cluster/scope_memory.hpp"
 #include "cost/rates.hpp"
@@ -73,7 +74,7 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
                  RecordingCommunicator& comm, Progress& progress) {
   if (!job.scratch.empty()) {
     std::error_code error;
-    std::filesystem::create_directories(job.scratch, error);
+    std::filesystem::create_directories(through_links(job.scratch), error);
     if (error) {
       throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
     }
@@ -174,6 +175,15 @@ std::string read_text_file(const std::string& path) {
     throw InputError(path + ": expected a readable text file, found none");
   }
   return text;
+}
+
+std::string read_edited_text_file(const std::string& path) {
+  std::string text = read_text_file(path);
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    throw InputError(path + ": expected a text file in UTF-8, found one in UTF-16");
+  }
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
 Evaluation evaluate_model(const Model& model, const FloatModel* original, const std::string& text, Communicator& comm,

@@ -27,6 +27,8 @@ namespace tessera::cli {
 
 /// A whole text file; throws InputError.
 std::string read_text_file(const std::string& path);
+/// The same without what editors put into texts: the byte order mark in front. Throws InputError for UTF-16.
+std::string read_edited_text_file(const std::string& path);
 
 struct Evaluation {
   std::size_t windows = 0;  // of n_positions tokens, token 0 of each not scored

@@ -267,6 +267,10 @@ void measure(const PlanCommand& options, Context& context) {
     throw InputError("--out: expected a file for the rates, as there is neither XDG_CACHE_HOME nor HOME");
   }
   const bool speaks = context.comm.rank() == 0;
+  std::error_code ignored;
+  if (speaks && std::filesystem::exists(path, ignored)) {
+    (void)load_rates(path);  // other rates are added to it: what is none is better found now
+  }
   std::vector<int> counts{context.threads};
   if (context.comm.size() == 1 && context.threads > 1) {
     counts.insert(counts.begin(), 1);

@@ -33,10 +33,6 @@ void publish(const std::string& file, const ProofArchive& proof, bool hiding, bo
 std::unique_ptr<StagedDirectory> staged_state(const ProveCommand& options, Communicator& comm) {
   std::unique_ptr<StagedDirectory> directory;
   if (!options.keep.empty()) {
-    std::error_code none;
-    if (!options.start.empty() && std::filesystem::equivalent(options.keep, options.start, none)) {
-      throw InputError("--keep: expected another directory than --continue, found " + options.keep);
-    }
     directory = std::make_unique<StagedDirectory>(options.keep, comm);
   }
   return directory;

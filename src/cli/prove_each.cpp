@@ -7,6 +7,7 @@
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
+#include "archive/staged_file.hpp"
 #include "base/text.hpp"
 #include "cli/expected.hpp"
 #include "cli/prove_one.hpp"
@@ -41,17 +42,21 @@ std::vector<std::uint32_t> tokens_of(std::string_view line, const Tokenizer& tok
 }
 
 std::vector<Prompt> read_prompts(const ProveCommand& options, const Model& model) {
-  const std::string text = read_text_file(options.prompts);
+  const std::string text = read_edited_text_file(options.prompts);
   const Tokenizer tokenizer(model.tokenizer);
   std::vector<Prompt> prompts;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (end < text.size() && line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
     if (prompts.size() == most_lines) {
       throw InputError(options.prompts + ": expected at most " + std::to_string(most_lines) + " lines, found more");
     }
     Prompt prompt{static_cast<std::uint32_t>(prompts.size() + 1), {}};
     try {
-      prompt.tokens = tokens_of(std::string_view(text).substr(begin, end - begin), tokenizer);
+      prompt.tokens = tokens_of(line, tokenizer);
       check_prompt(prompt.tokens, 0, options.generate, model.shape);
     } catch (const InputError& error) {
       throw InputError(options.prompts + ": line " + std::to_string(prompt.line) + ": " + error.what());
@@ -90,7 +95,7 @@ std::vector<Prompt> prompts_to_prove(const ProveCommand& options, const Model& m
   if (comm.rank() == 0) {
     prompts = read_prompts(options, model);
     std::error_code error;
-    std::filesystem::create_directories(options.out, error);
+    std::filesystem::create_directories(through_links(options.out), error);
     if (error) {
       throw InputError(options.out + ": cannot be made a directory: " + error.message());
     }

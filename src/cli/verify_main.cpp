@@ -125,11 +125,8 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return program.exit(error) == 0 ? done : unusable;
   }
-  const ExitCode code = options.json ? run_as_json(options) : run_as_text(options);
-  if (!std::cout.flush() && (options.each || options.json)) {
-    throw JobError("standard output cannot be written");
-  }
-  return code;
+  keep_standard_input(options.paths);
+  return options.json ? run_as_json(options) : run_as_text(options);
 }
 
 }  // namespace
@@ -137,13 +134,16 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
+  occupy_standard_streams();
   ignore_write_signals();
+  int code = done;
   try {
-    return parse_and_run(argc, argv);
+    code = parse_and_run(argc, argv);
   } catch (...) {
     const Failure failure = describe(std::current_exception());
     std::cout.flush();
     std::cerr << "tessera-verify: " + failure.message + "\n" << std::flush;
-    return failure.code;
+    code = failure.code;
   }
+  return after_output("tessera-verify", code);
 }

@@ -1,6 +1,5 @@
 #include "cli/verify_options.hpp"
 
-#include "cli/argument_kind.hpp"
 #include "cli/version.hpp"
 
 namespace tessera::cli {
@@ -8,19 +7,20 @@ void declare(CLI::App& program, VerifyOptions& options) {
   program.name("tessera-verify");
   program.description("Check a proof, or many, that a committed model generated a text.");
   program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and build");
-  program.add_option("--key", options.key, "verifying key of the model")->required()->type_name(file_argument);
+  PathOptions& paths = options.paths;
+  paths.reads(program.add_option("--key", options.key, "verifying key of the model"))->required();
   CLI::Option* const renewals =
-      program
-          .add_option("--renewal", options.renewals,
-                      "renewal of the key, which goes on to another commitment to the same parameters: proofs are "
-                      "verified with the new key; given again for the renewal of that one")
-          ->allow_extra_args(false)
-          ->type_name(file_argument);
-  program
-      .add_option("proof", options.proofs,
+      paths
+          .reads(program.add_option(
+              "--renewal", options.renewals,
+              "renewal of the key, which goes on to another commitment to the same parameters: proofs are "
+              "verified with the new key; given again for the renewal of that one"))
+          ->allow_extra_args(false);
+  paths.reads(program.add_option(
+                  "proof", options.proofs,
                   "proof file, or those of a conversation's parts in order; with --each any files and directories; an "
-                  "archive of many proofs stands for each of them")
-      ->type_name(path_argument);
+                  "archive of many proofs stands for each of them"),
+              path_argument);
   program.callback([&options, renewals] {
     if (options.proofs.empty() && renewals->count() == 0) {
       throw CLI::RequiredError("proof");
@@ -34,14 +34,17 @@ void declare(CLI::App& program, VerifyOptions& options) {
       ->needs(each)
       ->check(CLI::Range(1U, 4096U));
   program.add_flag("--json", options.json, "one JSON document instead of text");
-  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")->check(check_digest);
+  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")
+      ->transform(CLI::Validator(check_digest, ""));
   program
       .add_option("--expect-prompt", options.expect_prompt,
                   "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
                   "(digits and commas only); given once for each part")
       ->allow_extra_args(false)
       ->excludes(each);
-  program.footer(R"(Several files are parts of one conversation, which is accepted or rejected as a whole:
+  program.footer(R"(A file may be -, which is standard input.
+
+Several files are parts of one conversation, which is accepted or rejected as a whole:
   tessera-verify --key verifying.key part1.h5 part2.h5
 
 With --each they have nothing to do with each other:
@@ -57,7 +60,7 @@ judged although nothing is known against it: the process that verified it was ki
 verified once. A part that continues a conversation is rejected: it says nothing without those before it.
 
 Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or unusable file and none rejected,
-3 failure and none rejected.)");
+3 failure and none rejected, or what is printed cannot be written.)");
 }
 
 }  // namespace tessera::cli

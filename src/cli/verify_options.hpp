@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/path_options.hpp"
 #include "cli/verify_request.hpp"
 
 namespace tessera::cli {
@@ -12,6 +13,7 @@ struct VerifyOptions : Conversation {
   bool each = false;
   std::size_t jobs = 0;  // 0: the cores
   bool json = false;
+  PathOptions paths;
 };
 
 /// Options of tessera-verify, which are filled in when it parses: help, manual page and completion are made from them.

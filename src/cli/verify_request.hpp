@@ -17,11 +17,16 @@ struct Conversation {
   std::vector<std::string> expect_prompt;  // of each part, or nothing
 };
 
-/// Empty if the text is a digest as the programs print it, else what is wrong.
-inline std::string check_digest(const std::string& text) {
-  const bool good =
-      text.size() == 2 * sizeof(Digest) && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return good ? "" : "expected 64 lower-case hexadecimal digits, found " + quoted_name(text);
+/// Makes a digest what the programs print, in lower-case digits. Empty if it is one, else what is wrong.
+inline std::string check_digest(std::string& text) {
+  constexpr std::string_view digits = "0123456789abcdefABCDEF";
+  if (text.size() != 2 * sizeof(Digest) || text.find_first_not_of(digits) != std::string::npos) {
+    return "expected 64 hexadecimal digits, found " + quoted_name(text);
+  }
+  for (char& digit : text) {
+    digit = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit - 'A' + 'a') : digit;
+  }
+  return "";
 }
 
 }  // namespace tessera::cli

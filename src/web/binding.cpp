@@ -28,8 +28,8 @@ Json verify(const std::string& request) {
   cli::ExitCode code = cli::failed;
   try {
     const Json wanted = Json::parse(request);
-    const cli::Conversation options{wanted.at("key"), wanted.value("renewals", std::vector<std::string>{}),
-                                    wanted.at("proofs"), wanted.at("expect_key"), wanted.at("expect_prompt")};
+    cli::Conversation options{wanted.at("key"), wanted.value("renewals", std::vector<std::string>{}),
+                              wanted.at("proofs"), wanted.at("expect_key"), wanted.at("expect_prompt")};
     if (const std::string wrong = options.expect_key.empty() ? "" : cli::check_digest(options.expect_key);
         !wrong.empty()) {
       throw InputError("expected key digest: " + wrong);

@@ -98,13 +98,14 @@ done
 expect_absent bad.h5
 
 # targets
-for target in missing/bad.h5 /proc/bad.h5 /dev/full commitment; do
+for target in missing/bad.h5 /proc/bad.h5 /dev/full links; do
+  mkdir -p links
   expect_error 2 "$target: (cannot be written|expected a regular file)" \
     tessera import --quiet --checkpoint "$odd" --out $target
   expect_error 2 "$target: (cannot be written|expected a regular file)" prove --out $target
   expect_error 2 "$target: (cannot be written|expected a regular file)" prove_on 3 --out $target
 done
-expect_error 2 'model.h5: expected a writable directory' tessera commit --quiet --model model.h5 --out model.h5
+expect_error 2 'proof.h5: expected a writable directory' tessera commit --quiet --model model.h5 --out proof.h5
 expect_error 2 '/proc/bad: cannot be written' tessera commit --quiet --model model.h5 --out /proc/bad
 expect_error 2 '--log' tessera commit --model model.h5 --out bad --log /proc/none/log.txt
 expect_error 2 '--log missing/log.txt: expected a folder missing, found none' \

@@ -105,7 +105,7 @@ done
 # wrong usage
 expect 2 'every requires --checkpoint' resumable "${statement[@]}" --out bad.h5 --every 1
 expect_error 2 '/proc/none: cannot be written' resumable --quiet "${statement[@]}" --out bad.h5 --checkpoint /proc/none
-expect_error 2 'model.h5: cannot be written' resumable --quiet "${statement[@]}" --out bad.h5 --checkpoint model.h5
+expect_error 2 '--checkpoint model.h5: expected another path than that of --model' resumable --quiet "${statement[@]}" --out bad.h5 --checkpoint model.h5
 expect_absent bad.h5
 # a full disk costs the checkpoints, not the job
 mkdir small

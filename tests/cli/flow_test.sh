@@ -81,7 +81,7 @@ other=$(printf '%064d' 0)
 expect_error 2 "commitment/verifying.key: key digest: expected $other, found $key_digest" \
   verify --key commitment/verifying.key proof.h5 --expect-key "$other"
 grep -Eq 'ACCEPTED|prompt' output && fail "another key than the expected one is used"
-expect 2 'expected 64 lower-case hexadecimal digits' \
+expect 2 'expected 64 hexadecimal digits' \
   verify --key commitment/verifying.key proof.h5 --expect-key "${key_digest:1}"
 
 # prompts as text and as ids

@@ -54,7 +54,7 @@ expect_error 2 '^tessera: ids.txt: line 1: --tokens: expected ids below' prove_e
 : >nothing.txt
 expect_error 2 '^tessera: nothing.txt: expected at least one line' prove_each 1 nothing.txt none
 expect_error 2 'none.txt: expected a readable text file' prove_each 1 none.txt none
-expect_error 2 'one.h5: cannot be made a directory' prove_each 1 prompts.txt one.h5
+expect_error 2 'one.h5: expected a writable directory, found something else' prove_each 1 prompts.txt one.h5
 expect 2 'excludes' prove_each 1 prompts.txt none --keep state
 expect 2 'prompt' prove_each 1 prompts.txt none --prompt "The old"
 [ ! -e none ] || expect_same "$(ls none)" "" "proofs of unusable prompts"

@@ -47,7 +47,7 @@ def test_a_keys_tokenizer_is_made_once(key_bytes: bytes) -> None:
         start = time.perf_counter()
         key.encode("It")
         seconds.append(time.perf_counter() - start)
-    assert min(seconds[1:]) < seconds[0] / 3, "the first call makes what the others use"
+    assert min(seconds[1:]) < seconds[0] / 20, "the first call makes what the others use"
 
 
 def test_a_keys_vocabulary(key: tessera.Key) -> None:
