@@ -35,6 +35,7 @@ ScoredMerges merges_of_scores(const std::unordered_map<std::string_view, std::ui
            std::tuple(b.score, b.left, b.right, a.piece, a.merge.left);
   });
   ScoredMerges result;
+  std::size_t work = 1U << 24U;  // a second or two
   std::ranges::transform(cuts, std::back_inserter(result.merges), &Cut::merge);
   for (std::size_t begin = 0, end = 0; begin < cuts.size(); begin = end) {
     for (end = begin; end < cuts.size() && cuts[end].score == cuts[begin].score;) {
@@ -43,7 +44,7 @@ ScoredMerges merges_of_scores(const std::unordered_map<std::string_view, std::ui
     const bool one = std::ranges::all_of(cuts.begin() + static_cast<std::ptrdiff_t>(begin),
                                          cuts.begin() + static_cast<std::ptrdiff_t>(end),
                                          [&](const Cut& cut) { return cut.piece == cuts[begin].piece; });
-    if (!one && !order_suffices(cuts, begin, end, pieces, scores)) {
+    if (!one && !order_suffices(cuts, begin, end, pieces, scores, work)) {
       for (std::size_t i = begin + 1; i < end; ++i) {
         result.tied.push_back(static_cast<std::uint32_t>(i));
       }

@@ -6,19 +6,16 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t most_tied = 4096;       // cuts: white space of Llama 2 has about a hundred
-constexpr std::size_t most_work = 1U << 24U;  // look-ups
-
 bool begins_character(char byte) { return (byte & 0xC0) != 0x80; }
 
 class Group {
  public:
   Group(const std::vector<Cut>& cuts, std::size_t first, std::size_t last, const Pieces& pieces,
-        std::span<const double> scores)
-      : cuts_(cuts), first_(first), last_(last), pieces_(pieces), scores_(scores) {}
+        std::span<const double> scores, std::size_t& work)
+      : cuts_(cuts), first_(first), last_(last), pieces_(pieces), scores_(scores), work_(work) {}
 
   bool order_suffices() {
-    for (std::size_t i = first_; i < last_; ++i) {
+    for (std::size_t i = first_; i < last_ && work_ != 0; ++i) {
       if (live(cuts_[i])) {
         made_by_.emplace(cuts_[i].piece, i);
       }
@@ -28,6 +25,8 @@ class Group {
   }
 
  private:
+  void spend() { work_ -= work_ == 0 ? 0 : 1; }
+
   /// The merge that makes a piece of its characters where they stand alone.
   std::optional<Merge> last_merge(std::string_view text) {
     std::vector<std::size_t> begins;  // of what has been merged so far, then the end
@@ -37,7 +36,7 @@ class Group {
       }
     }
     const auto find = [&](std::size_t begin, std::size_t end) {
-      ++work_;
+      spend();
       return pieces_.find(text.substr(begin, end - begin));
     };
     for (std::size_t i = 1; i < begins.size(); ++i) {
@@ -55,7 +54,7 @@ class Group {
           best_score = scores_[found->second];
         }
       }
-      if (best == 0 || work_ > most_work) {
+      if (best == 0 || work_ == 0) {
         return {};
       }
       begins.erase(begins.begin() + static_cast<std::ptrdiff_t>(best));
@@ -71,7 +70,8 @@ class Group {
   bool live(const Cut& cut) { return last_merge(cut.text) == cut.merge; }
 
   bool is_part_of_better() {
-    for (std::size_t i = 0; i < first_; ++i) {
+    for (std::size_t i = 0; i < first_ && work_ != 0; ++i) {
+      spend();
       const Merge& merge = cuts_[i].merge;
       if ((made_by_.contains(merge.left) || made_by_.contains(merge.right)) && live(cuts_[i])) {
         return true;
@@ -92,34 +92,27 @@ class Group {
   }
 
   /// Before every cut whose left part is the right one of this.
-  bool comes_in_time(std::size_t u) const {
+  bool comes_in_time(std::size_t u) {
     const std::size_t needed = latest(u);
-    return std::ranges::none_of(made_by_, [&](const auto& v) {
-      return cuts_[v.second].merge.left == cuts_[u].merge.right && v.second < needed;
-    });
+    return work_ != 0 && std::ranges::none_of(made_by_, [&](const auto& v) {
+             spend();
+             return cuts_[v.second].merge.left == cuts_[u].merge.right && v.second < needed;
+           });
   }
 
- public:
-  [[nodiscard]] bool gave_up() const { return work_ > most_work; }
-
- private:
   const std::vector<Cut>& cuts_;
   std::size_t first_, last_;
   const Pieces& pieces_;
   std::span<const double> scores_;
   std::unordered_map<std::uint32_t, std::size_t> made_by_;  // piece of the group -> the cut that makes it
-  std::size_t work_ = 0;
+  std::size_t& work_;
 };
 
 }  // namespace
 
 bool order_suffices(const std::vector<Cut>& cuts, std::size_t first, std::size_t last, const Pieces& pieces,
-                    std::span<const double> scores) {
-  if (last - first > most_tied) {
-    return false;
-  }
-  Group group(cuts, first, last, pieces, scores);
-  return group.order_suffices() && !group.gave_up();
+                    std::span<const double> scores, std::size_t& work) {
+  return Group(cuts, first, last, pieces, scores, work).order_suffices() && work != 0;
 }
 
 }  // namespace tessera

@@ -23,7 +23,8 @@ struct Cut {
 };
 
 /// Whether the cuts number first to last - 1, those of one score among `cuts` by falling score, may have ranks in their
-/// order without any text noticing, though the leftmost of them is due first. Says no where it would take long to see.
+/// order without any text noticing, though the leftmost of them is due first. Takes look-ups off `work`, and says no
+/// where they do not suffice.
 ///
 /// All neighbours that become a piece come from the same cut of it, its last one if it stands alone: what is merged
 /// inside its characters does not depend on what stands around them. So let u = (a, b) and v = (b, c) be such cuts of
@@ -32,6 +33,6 @@ struct Cut {
 /// then no v is made while a u that shares its b is still to come, and merges that share nothing may change places. Nor
 /// may a piece of this score be part of one of a higher score, which would be next at once.
 bool order_suffices(const std::vector<Cut>& cuts, std::size_t first, std::size_t last, const Pieces& pieces,
-                    std::span<const double> scores);
+                    std::span<const double> scores, std::size_t& work);
 
 }  // namespace tessera
