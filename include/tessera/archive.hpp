@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/statement.hpp>
+#include <tessera/verify.hpp>
 
 namespace tessera {
 
@@ -26,5 +27,10 @@ StoredProof read_proof(const std::filesystem::path& file);
 /// The same of the bytes of such files; errors call them "key" and "proof".
 std::vector<std::uint8_t> read_key(std::span<const std::uint8_t> file);
 StoredProof read_proof(std::span<const std::uint8_t> file);
+
+/// Verifies all parts of a conversation in order, of which one alone may be all: accepted only if every part is and
+/// each begins where the one before it has ended. The verdict is that of the last part, or of the first that is
+/// rejected, whose number the reason then begins with. Throws as verify() does, and InputError if there are no parts.
+Verdict verify_conversation(std::span<const std::uint8_t> key, std::span<const StoredProof> parts);
 
 }  // namespace tessera

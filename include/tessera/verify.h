@@ -42,7 +42,7 @@ typedef enum tessera_verdict {
 /** What a part of a conversation leaves for the next one. */
 typedef struct tessera_state {
   uint8_t root[32];    /**< Of the commitment to keys and values. */
-  uint64_t length;     /**< Positions in it. */
+  uint64_t length;     /**< Positions in it; 0: nothing is left, and no part can follow. */
   uint32_t last_token; /**< The token generated last, whose keys and values are not in it. */
 } tessera_state;
 
@@ -69,7 +69,8 @@ typedef struct tessera_result tessera_result;
  * read: TESSERA_FAILED. tessera_verify_parts() does none of this.
  *
  * @param before  NULL, or of a conversation's second and later parts what tessera_result_kept() has given of the part
- *                before. A part that does not start exactly there is rejected.
+ *                before. A part that does not start exactly there is rejected, and so is any after one that keeps
+ * nothing.
  * @param result  NULL, or where the result goes, to be freed; NULL is stored if there was no memory for it.
  */
 TESSERA_API tessera_verdict tessera_verify_files(const void* key, size_t key_size, const void* proof, size_t proof_size,
@@ -105,8 +106,8 @@ TESSERA_API const uint8_t* tessera_result_key_digest(const tessera_result* resul
 TESSERA_API double tessera_result_soundness_least(const tessera_result* result);
 /** -log2 of the sum of all rounds' errors; 0 unless accepted. */
 TESSERA_API double tessera_result_soundness_sum(const tessera_result* result);
-/** Where the next part of the conversation starts; NULL unless the proof is accepted and keeps a state. Nothing can
- * continue a part without one: to pass that NULL on as `before` would ask for another beginning. */
+/** Where the next part of the conversation starts, to be passed on as `before`. Never NULL: where the proof is not
+ * accepted, or keeps nothing, its length is 0, and whatever is verified after it is rejected. */
 TESSERA_API const tessera_state* tessera_result_kept(const tessera_result* result);
 /** NULL is allowed. */
 TESSERA_API void tessera_result_free(tessera_result* result);

@@ -22,11 +22,16 @@ struct Verdict {
 /// Serial; needs no model, MPI or GPU. Never throws for anything that a prover supplies; throws InputError if the key
 /// itself is unusable, std::bad_alloc if memory runs out: then nothing is known of the proof.
 ///
-/// `before`: Verdict::kept of the part of a conversation before this one, as this function has given it; nothing for a
-/// beginning. A part that does not start exactly there is rejected: a continuation alone says nothing of what came
-/// before it.
-Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload,
-               const std::optional<ConversationState>& before = {});
+/// Of a proof that is whole, or begins a conversation: a continuation alone says nothing of what came before it, and is
+/// rejected.
+Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload);
+
+/// The same of a later part of a conversation, all parts before which are accepted. `before`: Verdict::kept of the part
+/// before this one, as these functions have given it. A part that does not start exactly there is rejected, and so is
+/// every part after one that keeps nothing: a beginning is never verified here. verify_conversation() of archive.hpp
+/// takes all parts.
+Verdict verify_continuation(std::span<const std::uint8_t> key, const Statement& statement,
+                            std::span<const std::uint8_t> payload, const std::optional<ConversationState>& before);
 
 /// What the bounds of the protocol give for proofs of a statement: -log2 of the error of the worst round, and of the
 /// sum of all rounds' errors.

@@ -20,7 +20,7 @@ struct tessera_result {
   std::optional<tessera::Digest> key_digest;
   double soundness_least = 0;
   double soundness_sum = 0;
-  std::optional<tessera_state> kept;
+  tessera_state kept{};  // of length 0 where nothing is kept
 };
 
 namespace tessera {
@@ -45,13 +45,19 @@ std::vector<std::uint32_t> ids_of(const char* name, const std::uint32_t* ids, st
   return count == 0 ? std::vector<std::uint32_t>{} : std::vector<std::uint32_t>(ids, ids + count);
 }
 
-std::optional<ConversationState> state_of(const tessera_state* state) {
-  if (state == nullptr) {
-    return std::nullopt;
-  }
-  ConversationState result{{}, state->length, state->last_token};
-  std::memcpy(result.root.data(), state->root, sizeof state->root);
+ConversationState state_of(const tessera_state& state) {
+  ConversationState result{{}, state.length, state.last_token};
+  std::memcpy(result.root.data(), state.root, sizeof state.root);
   return result;
+}
+
+Verdict verify_after(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                     const tessera_state* before) {
+  if (before == nullptr) {
+    return verify_beginning(key, statement, payload);
+  }
+  const auto kept = before->length == 0 ? std::nullopt : std::optional(state_of(*before));
+  return verify_continuation(key, statement, payload, kept);
 }
 
 Statement statement_of(const tessera_statement* statement) {
@@ -59,7 +65,8 @@ Statement statement_of(const tessera_statement* statement) {
     throw InputError("statement: expected one, found NULL");
   }
   return {ids_of("prompt", statement->prompt, statement->prompt_count),
-          ids_of("generated", statement->generated, statement->generated_count), state_of(statement->start),
+          ids_of("generated", statement->generated, statement->generated_count),
+          statement->start == nullptr ? std::nullopt : std::optional(state_of(*statement->start)),
           statement->keeps != 0, statement->pass_length};
 }
 
@@ -87,7 +94,7 @@ void know_statement(tessera_result& result, const VerifyingKey& key, Statement s
 void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std::uint8_t> payload,
            const tessera_state* before) {
   const Statement& statement = *result.statement;
-  const Verdict verdict = verify_part(key, statement, payload, state_of(before));
+  const Verdict verdict = verify_after(key, statement, payload, before);
   if (!verdict.accepted) {
     reject(result, verdict.scope, verdict.reason);
     return;
@@ -96,8 +103,8 @@ void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std
   result.soundness_least = report.round_by_round_bits();
   result.soundness_sum = report.union_bits();
   if (const auto& kept = verdict.kept) {
-    tessera_state& state = result.kept.emplace(tessera_state{{}, kept->length, kept->last_token});
-    std::memcpy(state.root, kept->root.data(), sizeof state.root);
+    result.kept = {{}, kept->length, kept->last_token};
+    std::memcpy(result.kept.root, kept->root.data(), sizeof result.kept.root);
   }
   result.verdict = TESSERA_ACCEPTED;
 }
@@ -231,7 +238,8 @@ double tessera_result_soundness_sum(const tessera_result* result) {
 }
 
 const tessera_state* tessera_result_kept(const tessera_result* result) {
-  return result == nullptr || !result->kept ? nullptr : &*result->kept;
+  static constexpr tessera_state nothing{};
+  return result == nullptr ? &nothing : &result->kept;
 }
 
 void tessera_result_free(tessera_result* result) { delete result; }

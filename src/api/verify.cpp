@@ -10,9 +10,35 @@
 
 namespace tessera {
 
-Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload,
-               const std::optional<ConversationState>& before) {
-  return verify_part(IdentifiedKey::decode(key), statement, payload, before);
+Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload) {
+  return verify_beginning(IdentifiedKey::decode(key), statement, payload);
+}
+
+Verdict verify_continuation(std::span<const std::uint8_t> key, const Statement& statement,
+                            std::span<const std::uint8_t> payload, const std::optional<ConversationState>& before) {
+  return verify_continuation(IdentifiedKey::decode(key), statement, payload, before);
+}
+
+Verdict verify_conversation(std::span<const std::uint8_t> key, std::span<const StoredProof> parts) {
+  if (parts.empty()) {
+    throw InputError("proofs: expected one part of a conversation or more, found none");
+  }
+  const IdentifiedKey decoded = IdentifiedKey::decode(key);
+  Verdict verdict;
+  for (const StoredProof& part : parts) {
+    const bool first = &part == parts.data();
+    if (part.key_digest != decoded.digest) {
+      verdict = {false, "/statement", "the proof was made for another verifying key", {}, {}};
+    } else {
+      verdict = first ? verify_beginning(decoded, part.statement, part.payload)
+                      : verify_continuation(decoded, part.statement, part.payload, verdict.kept);
+    }
+    if (!verdict.accepted) {
+      verdict.reason = "part " + std::to_string(&part - parts.data() + 1) + ": " + verdict.reason;
+      break;
+    }
+  }
+  return verdict;
 }
 
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids) {

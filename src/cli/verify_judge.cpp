@@ -63,10 +63,8 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   if (proof.key_digest != judge.digest) {
     throw Rejected("/statement", "the proof was made for another verifying key");
   }
-  if (expected.part > 0 && !expected.before) {
-    throw Rejected("/statement", "the part before it keeps no state to continue");
-  }
-  Verdict verdict = verify_part(judge, statement, proof.payload, expected.before);
+  Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
+                                       : verify_continuation(judge, statement, proof.payload, expected.before);
   if (!verdict.accepted) {
     throw Rejected(verdict.scope, verdict.reason);
   }

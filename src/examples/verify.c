@@ -35,23 +35,20 @@ static void print_text(const tessera_result* result, const char* (*text_of)(cons
   }
 }
 
-/* `state` is where the part before has ended, afterwards where this one has. */
-static tessera_verdict verify_part(const file* key, const file* proof, tessera_state* state, int* continues) {
+/* `before` is where the part before has ended, NULL of the first one; `kept` where this one has. */
+static tessera_verdict verify_part(const file* key, const file* proof, const tessera_state* before,
+                                   tessera_state* kept) {
   tessera_result* result = NULL;
   const tessera_verdict verdict =
-      tessera_verify_files(key->bytes, key->size, proof->bytes, proof->size, *continues ? state : NULL, &result);
+      tessera_verify_files(key->bytes, key->size, proof->bytes, proof->size, before, &result);
   if (verdict == TESSERA_ACCEPTED) {
     print_text(result, tessera_result_prompt_text);
     print_text(result, tessera_result_generated_text);
     printf("\n%.1f bits\n", tessera_result_soundness_sum(result));
-    const tessera_state* const kept = tessera_result_kept(result);
-    *continues = kept != NULL;
-    if (kept != NULL) {
-      *state = *kept;
-    }
   } else {
     printf("not accepted %s: %s\n", tessera_result_scope(result), tessera_result_reason(result));
   }
+  *kept = *tessera_result_kept(result);
   tessera_result_free(result);
   return verdict;
 }
@@ -63,15 +60,10 @@ int main(int argc, char** argv) {
     return TESSERA_UNUSABLE;
   }
   tessera_state state;
-  int continues = 0;
   tessera_verdict verdict = TESSERA_ACCEPTED;
   for (int i = 2; i < argc && verdict == TESSERA_ACCEPTED; ++i) {
     file proof;
-    if (i > 2 && !continues) {
-      fprintf(stderr, "%s: the part before it keeps no state to continue\n", argv[i]);
-      return TESSERA_REJECTED;
-    }
-    verdict = read_file(argv[i], &proof) ? verify_part(&key, &proof, &state, &continues) : TESSERA_UNUSABLE;
+    verdict = read_file(argv[i], &proof) ? verify_part(&key, &proof, i == 2 ? NULL : &state, &state) : TESSERA_UNUSABLE;
     free(proof.bytes);
   }
   free(key.bytes);

@@ -27,22 +27,19 @@ std::string shown(std::string text) {
 
 int verify_all(std::span<char*> files) {
   const std::vector<std::uint8_t> key = tessera::read_key(read_file(files.front()));
-  std::optional<tessera::ConversationState> state;
+  std::vector<tessera::StoredProof> parts;
   for (const char* const file : files.subspan(1)) {
-    if (file != files[1] && !state) {
-      std::cout << file << ": the part before it keeps no state to continue\n";
-      return 1;
-    }
-    const tessera::StoredProof proof = tessera::read_proof(read_file(file));
-    const tessera::Verdict verdict = tessera::verify(key, proof.statement, proof.payload, state);
-    if (!verdict.accepted) {
-      std::cout << "not accepted " << verdict.scope << ": " << shown(verdict.reason) << '\n';
-      return 1;
-    }
+    parts.push_back(tessera::read_proof(read_file(file)));
+  }
+  const tessera::Verdict verdict = tessera::verify_conversation(key, parts);
+  if (!verdict.accepted) {
+    std::cout << "not accepted " << verdict.scope << ": " << shown(verdict.reason) << '\n';
+    return 1;
+  }
+  for (const tessera::StoredProof& proof : parts) {
     std::cout << shown(tessera::decode(key, proof.statement.prompt) + tessera::decode(key, proof.statement.generated))
               << '\n'
               << tessera::soundness(key, proof.statement).sum << " bits\n";
-    state = verdict.kept;
   }
   return 0;
 }

@@ -19,7 +19,8 @@ struct IdentifiedKey {
 };
 
 /// The same as of the key alone.
-Verdict verify_part(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
-                    const std::optional<ConversationState>& before);
+Verdict verify_beginning(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
+Verdict verify_continuation(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                            const std::optional<ConversationState>& before);
 
 }  // namespace tessera

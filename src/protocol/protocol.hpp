@@ -46,10 +46,13 @@ Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const S
 Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
                        std::span<const std::uint8_t> payload);
 
-/// The same as verify_inference() of a part of a conversation, which must start where the part before it ended:
-/// `before` is that one's Verdict::kept, nothing for a beginning.
-Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
-                    const std::optional<ConversationState>& before);
+/// The same as verify_inference() of a proof that begins a conversation; a continuation is rejected.
+Verdict verify_beginning(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
+
+/// The same of a later part, which must start where the part before it has ended: `before` is that one's Verdict::kept.
+/// Rejects a beginning, and whatever follows a part that keeps nothing.
+Verdict verify_continuation(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                            const std::optional<ConversationState>& before);
 
 /// What verify_all does for every statement of this shape, and the claims that it opens. `positions`: a proof's, for
 /// the exact lengths of its columns and siblings; without, no proof is longer.

@@ -97,19 +97,35 @@ Verdict verify_whole(const VerifyingKey& key, const Digest& key_digest, const St
 /// Why a part does not continue what the part before it has left; nothing if it does.
 const char* discontinuity(const std::optional<ConversationState>& start,
                           const std::optional<ConversationState>& before) {
-  if (start && !before) {
-    return "the proof continues a conversation, and no part before it keeps a state: give all parts in order";
+  if (!before) {
+    return "the part before it keeps no state to continue";
   }
-  if (!start && before) {
+  if (!start) {
     return "it is the beginning of a conversation, not a continuation";
   }
-  if (start && start->root != before->root) {
-    return "it continues another state than the part before it keeps: the roots differ";
+  if (*start == *before) {  // as a whole: a root says neither how many rows are used nor which token comes next
+    return nullptr;
   }
-  if (start && (start->length != before->length || start->last_token != before->last_token)) {
-    return "it starts from another length or last token than the part before it ends with";
+  return start->root != before->root ? "it continues another state than the part before it keeps: the roots differ"
+                                     : "it starts from another length or last token than the part before it ends with";
+}
+
+Verdict verify_first(const VerifyingKey& key, const Digest& key_digest, const Statement& statement,
+                     std::span<const std::uint8_t> payload) {
+  if (statement.start) {
+    constexpr auto alone =
+        "the proof continues a conversation, and no part before it keeps a state: give all parts in order";
+    return {false, "/statement", alone, {}, {}};
   }
-  return nullptr;
+  return verify_whole(key, key_digest, statement, payload);
+}
+
+Verdict verify_next(const VerifyingKey& key, const Digest& key_digest, const Statement& statement,
+                    std::span<const std::uint8_t> payload, const std::optional<ConversationState>& before) {
+  if (const char* const reason = discontinuity(statement.start, before)) {
+    return {false, "/statement", reason, {}, {}};
+  }
+  return verify_whole(key, key_digest, statement, payload);
 }
 
 }  // namespace
@@ -146,24 +162,26 @@ Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Sta
   return verdict;
 }
 
-Verdict verify_part(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
-                    const std::optional<ConversationState>& before) {
-  if (const char* const reason = discontinuity(statement.start, before)) {
-    return {false, "/statement", reason, {}, {}};
-  }
-  return verify_inference(key, statement, payload);
+Verdict verify_beginning(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
+  return verify_first(key, key.digest(), statement, payload);
+}
+
+Verdict verify_continuation(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                            const std::optional<ConversationState>& before) {
+  return verify_next(key, key.digest(), statement, payload, before);
 }
 
 IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
   return {VerifyingKey::decode(bytes), blake2s(bytes)};  // no other bytes give this key
 }
 
-Verdict verify_part(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
-                    const std::optional<ConversationState>& before) {
-  if (const char* const reason = discontinuity(statement.start, before)) {
-    return {false, "/statement", reason, {}, {}};
-  }
-  return verify_whole(key.key, key.digest, statement, payload);
+Verdict verify_beginning(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
+  return verify_first(key.key, key.digest, statement, payload);
+}
+
+Verdict verify_continuation(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
+                            const std::optional<ConversationState>& before) {
+  return verify_next(key.key, key.digest, statement, payload, before);
 }
 
 }  // namespace tessera

@@ -81,7 +81,8 @@ Judgement judge(const VerifyingKey& key, const Digest& digest, const ProofArchiv
     judgement.verdict.reason = "the proof was made for another verifying key";
     return judgement;
   }
-  judgement.verdict = verify_part(key, proof.statement, proof.payload, before);
+  judgement.verdict = before ? verify_continuation(key, proof.statement, proof.payload, before)
+                             : verify_beginning(key, proof.statement, proof.payload);
   if (judgement.verdict.accepted) {
     const SoundnessReport report = soundness_report(ModelPlan::of(key, proof.statement), key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};

@@ -13,10 +13,8 @@ Verdict judge(const VerifyingKey& key, const ProofArchive& archive, std::size_t 
   if (archive.key_digest != key.digest()) {
     return {false, "/statement", "the proof was made for another verifying key", {}, {}};
   }
-  if (part > 0 && !before) {
-    return {false, "/statement", "the part before it keeps no state to continue", {}, {}};
-  }
-  return verify_part(key, archive.statement, archive.payload, before);
+  return part == 0 ? verify_beginning(key, archive.statement, archive.payload)
+                   : verify_continuation(key, archive.statement, archive.payload, before);
 }
 
 /// The positions that the verifier of an accepted proof draws, draw by draw.

@@ -64,7 +64,12 @@ static void a_proof_is_accepted(file key, file proof) {
   CHECK(tessera_result_soundness_least(result) >= 100 && tessera_result_soundness_least(result) < 128);
   CHECK(tessera_result_soundness_sum(result) >= 95);
   CHECK(tessera_result_soundness_sum(result) < tessera_result_soundness_least(result));
-  CHECK(tessera_result_kept(result) == NULL);
+  CHECK(tessera_result_kept(result)->length == 0);
+  tessera_result* after = NULL;
+  CHECK(tessera_verify_files(key.bytes, key.size, proof.bytes, proof.size, tessera_result_kept(result), &after) ==
+        TESSERA_REJECTED);
+  CHECK(says(after, "the part before it keeps no state to continue"));
+  tessera_result_free(after);
   tessera_result_free(result);
   CHECK(tessera_verify_files(key.bytes, key.size, proof.bytes, proof.size, NULL, NULL) == TESSERA_ACCEPTED);
 }
@@ -131,7 +136,9 @@ static void missing_arguments_are_unusable(file key, file proof) {
   CHECK(tessera_result_prompt(NULL, &count) == NULL && count == 0);
   count = 1;
   CHECK(tessera_result_generated_text(NULL, &count) == NULL && count == 0);
-  CHECK(tessera_result_kept(NULL) == NULL && tessera_result_key_digest(NULL) == NULL);
+  CHECK(tessera_result_kept(NULL)->length == 0 && tessera_result_key_digest(NULL) == NULL);
+  CHECK(tessera_verify_files(key.bytes, key.size, proof.bytes, proof.size, tessera_result_kept(NULL), NULL) ==
+        TESSERA_REJECTED);
   CHECK(strcmp(tessera_result_scope(NULL), "") == 0 && strcmp(tessera_result_reason(NULL), "") == 0);
   CHECK(tessera_result_soundness_least(NULL) == 0 && tessera_result_soundness_sum(NULL) == 0);
   tessera_result_free(NULL);
@@ -193,16 +200,24 @@ static void a_conversation_goes_in_order(file key, file part1, file part2) {
   tessera_result* second = NULL;
   CHECK(tessera_verify_files(key.bytes, key.size, part1.bytes, part1.size, NULL, &first) == TESSERA_ACCEPTED);
   const tessera_state* const kept = tessera_result_kept(first);
-  CHECK(kept != NULL && kept->length > 0);
+  CHECK(kept->length > 0);
   CHECK(tessera_verify_files(key.bytes, key.size, part2.bytes, part2.size, kept, &second) == TESSERA_ACCEPTED);
   tessera_result_free(second);
   CHECK(tessera_verify_files(key.bytes, key.size, part2.bytes, part2.size, NULL, &second) == TESSERA_REJECTED);
   CHECK(strcmp(tessera_result_scope(second), "/statement") == 0);
-  CHECK(tessera_result_kept(second) == NULL);
+  CHECK(tessera_result_kept(second)->length == 0); /* of a rejected part, too: nothing follows it */
+  CHECK(tessera_verify_files(key.bytes, key.size, part1.bytes, part1.size, tessera_result_kept(second), NULL) ==
+        TESSERA_REJECTED);
   tessera_result_free(second);
   CHECK(tessera_verify_files(key.bytes, key.size, part1.bytes, part1.size, kept, NULL) == TESSERA_REJECTED);
   tessera_state other = *kept;
   other.root[31] ^= 1;
+  CHECK(tessera_verify_files(key.bytes, key.size, part2.bytes, part2.size, &other, NULL) == TESSERA_REJECTED);
+  other = *kept;
+  other.length += 1;
+  CHECK(tessera_verify_files(key.bytes, key.size, part2.bytes, part2.size, &other, NULL) == TESSERA_REJECTED);
+  other = *kept;
+  other.last_token ^= 1;
   CHECK(tessera_verify_files(key.bytes, key.size, part2.bytes, part2.size, &other, NULL) == TESSERA_REJECTED);
 
   struct raw_parts parts;

@@ -7,6 +7,7 @@
 #include <tessera/verify.hpp>
 
 #include <cstdlib>
+#include <string>
 
 namespace {
 
@@ -31,6 +32,32 @@ TEST(PublicApi, VerifiesAProofFromFilesAndSeesAnAlteredOne) {
   EXPECT_THROW((void)decode(key, std::vector<std::uint32_t>{1U << 30}), InputError);
 }
 
+void expect_conversations(std::span<const std::uint8_t> key, const StoredProof& whole, const StoredProof& beginning,
+                          const StoredProof& next) {
+  const auto verdict = [&](const std::vector<StoredProof>& parts) { return verify_conversation(key, parts); };
+  EXPECT_TRUE(verdict({whole}).accepted);
+  EXPECT_TRUE(verdict({beginning}).accepted);
+  EXPECT_TRUE(verdict({beginning, next}).accepted);
+  const auto expect_rejected = [&](const std::vector<StoredProof>& parts, const std::string& reason) {
+    const Verdict found = verdict(parts);
+    EXPECT_FALSE(found.accepted);
+    EXPECT_FALSE(found.kept);
+    EXPECT_EQ(found.scope, "/statement");
+    EXPECT_TRUE(found.reason.starts_with(reason)) << found.reason;
+  };
+  expect_rejected({next}, "part 1: the proof continues a conversation");
+  expect_rejected({next, beginning}, "part 1: ");
+  expect_rejected({whole, whole}, "part 2: the part before it keeps no state");
+  expect_rejected({whole, beginning}, "part 2: the part before it keeps no state");
+  expect_rejected({whole, next}, "part 2: the part before it keeps no state");
+  expect_rejected({beginning, beginning}, "part 2: it is the beginning of a conversation");
+  expect_rejected({beginning, next, whole}, "part 3: the part before it keeps no state");
+  StoredProof foreign = next;
+  foreign.key_digest[0] ^= 1;
+  expect_rejected({beginning, foreign}, "part 2: the proof was made for another verifying key");
+  EXPECT_THROW((void)verdict({}), InputError);
+}
+
 TEST(PublicApi, ProvesWhatTheProgramProves) {
   SelfCommunicator comm;
   const StoredProof stored = read_proof(folder() / "proof.h5");
@@ -48,9 +75,17 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
   EXPECT_TRUE(verdict.accepted);
   ASSERT_TRUE(next.statement.start);
   EXPECT_EQ(verdict.kept, next.statement.start);
-  EXPECT_TRUE(verify(key, next.statement, next.payload, verdict.kept).accepted);
+  EXPECT_TRUE(verify_continuation(key, next.statement, next.payload, verdict.kept).accepted);
   EXPECT_FALSE(verify(key, next.statement, next.payload).accepted);  // alone
-  EXPECT_FALSE(verify(key, beginning.statement, beginning.payload, verdict.kept).accepted);
+  EXPECT_FALSE(verify_continuation(key, beginning.statement, beginning.payload, verdict.kept).accepted);
+  // the first proof keeps nothing: what is verified after it is no part of a conversation with it
+  const Verdict whole = verify(key, stored.statement, stored.payload);
+  EXPECT_TRUE(whole.accepted);
+  EXPECT_FALSE(whole.kept);
+  for (const StoredProof* const after : {&stored, &beginning, &next}) {
+    EXPECT_FALSE(verify_continuation(key, after->statement, after->payload, whole.kept).accepted);
+  }
+  expect_conversations(key, stored, beginning, next);
   for (const std::string name : {"damaged", "hidden"}) {  // it leaves nothing: no proof, no state
     const ProveRequest bad{request.model,
                            folder() / name,

@@ -67,7 +67,7 @@ TEST(OutOfMemory, is_no_rejection) {
   const Job job = prove_job(bundled("odd-40k").model, {17}, 1, 1, 1);
   EXPECT_TRUE(verify_inference(job.key, job.statement, job.payload).accepted);
   expect_no_verdict([&] { (void)verify_inference(job.key, job.statement, job.payload); });
-  expect_no_verdict([&] { (void)verify_part(job.key, job.statement, job.payload, {}); });
+  expect_no_verdict([&] { (void)verify_beginning(job.key, job.statement, job.payload); });
   VerifyingKey before = job.key;
   before.hiding_proofs = 3;
   VerifyingKey after = before;

@@ -156,7 +156,7 @@ void expect_other_part_rejected(const std::function<void(Part&)>& change, const 
   change(lying);
   const Part part = prove_part(test, &lying, {64, 31, 8}, 5, false);
   expect_accepted(verify(test, part));
-  const Verdict verdict = verify_part(test.key, part.statement, part.payload, first().kept);
+  const Verdict verdict = verify_continuation(test.key, part.statement, part.payload, first().kept);
   expect_rejected(verdict, "/statement");
   EXPECT_NE(verdict.reason.find(reason), std::string::npos) << verdict.reason;
 }
@@ -164,13 +164,31 @@ void expect_other_part_rejected(const std::function<void(Part&)>& change, const 
 TEST(Conversation, parts_follow_each_other) {
   TestModel& test = odd_model();
   const auto check = [&](const Part& part, const std::optional<ConversationState>& before) {
-    return verify_part(test.key, part.statement, part.payload, before);
+    return verify_continuation(test.key, part.statement, part.payload, before);
   };
-  expect_accepted(check(first(), {}));
+  const auto beginning = [&](const Part& part) { return verify_beginning(test.key, part.statement, part.payload); };
+  expect_accepted(beginning(first()));
   expect_accepted(check(second(), first().kept));
-  expect_rejected(check(second(), {}), "/statement");
+  expect_rejected(beginning(second()), "/statement");
   expect_rejected(check(second(), second().kept), "/statement");
   expect_rejected(check(first(), first().kept), "/statement");
+  // nothing follows a part that keeps nothing, a beginning least of all
+  for (const Part& part : {first(), second()}) {
+    const Verdict verdict = check(part, std::nullopt);
+    expect_rejected(verdict, "/statement");
+    EXPECT_EQ(verdict.reason, "the part before it keeps no state to continue");
+  }
+}
+TEST(Conversation, part_before_another_root_length_or_last_token) {
+  const auto check = [](const std::function<void(ConversationState&)>& change) {
+    ConversationState before = first().kept.value();
+    change(before);
+    expect_rejected(verify_continuation(odd_model().key, second().statement, second().payload, before), "/statement");
+  };
+  check([](ConversationState& before) { before.root[31] ^= 1; });
+  check([](ConversationState& before) { before.length ^= 1; });
+  check([](ConversationState& before) { before.length = 0; });
+  check([](ConversationState& before) { before.last_token ^= 1; });
 }
 TEST(Conversation, part_after_another_last_token) {
   expect_other_part_rejected([](Part& part) { part.kept->last_token ^= 1; }, "last token");

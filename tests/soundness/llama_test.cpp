@@ -38,7 +38,7 @@ class Llama : public ::testing::TestWithParam<LlamaKind> {
 TEST_P(Llama, honest_proofs_are_accepted) {
   expect_accepted(verify(test, first(GetParam())));
   const Part part = continuation(GetParam());
-  const Verdict verdict = verify_part(test.key, part.statement, part.payload, first(GetParam()).kept);
+  const Verdict verdict = verify_continuation(test.key, part.statement, part.payload, first(GetParam()).kept);
   expect_accepted(verdict);
   EXPECT_EQ(verdict.kept, part.kept);
   // that is what the lies' inference does without lies
