@@ -88,9 +88,12 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   record_residual(context, plan_.x_end, 0, batch);
   infer(context, plan_.norm_final, std::size_t{0}, batch);
   guard_.agree(comm_);
-  for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
-    std::copy_n(batch.u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);
-  }
+  const auto keep = [&](const auto& u) {
+    for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
+      std::copy_n(u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);
+    }
+  };
+  batch.wide_u.empty() ? keep(batch.u) : keep(batch.wide_u);
   if (record_ == Record::trace) {
     trace_.tokens.insert(trace_.tokens.end(), ids.begin(), ids.end());
     trace_.shared.resize(length_);

@@ -75,7 +75,7 @@ class IntegerTransformer {
   std::function<void(std::size_t)> progress_;
   RangeGuard guard_;
   QkvCache cache_;
-  std::vector<std::int16_t> final_;  // u of the final layer norm (n_embd, capacity)
+  std::vector<std::int32_t> final_;  // u of the final norm (n_embd, capacity)
   std::size_t length_ = 0;
   Trace trace_;
   SharedBytes gathered_;

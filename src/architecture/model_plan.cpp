@@ -96,7 +96,11 @@ NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place) {
   norm.token = final ? plan.shapes.token : plan.shapes.block_token;
   norm.x = place.x;
   norm.gamma = place.gamma;
-  norm.shift = plan.exponents.shift_norm(plan.exponents.*parameter_row(plan.model, place.gamma).exponent, place.output);
+  norm.shift =
+      Exponents::shift_norm(plan.exponents.*parameter_row(plan.model, place.gamma).exponent, place.output, plan.widths);
+  if (final && !plan.model.gpt2()) {
+    norm.output_bits = {plan.widths.final_bits, "w_f"};
+  }
   norm.features = plan.model.n_embd;
   norm.inverse_bits = plan.constants.inverse_bits;
   norm.epsilon = plan.constants.epsilon;
@@ -135,7 +139,8 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
     : Plan(checked(key), shape, divided),
       model(key.shape),
       exponents(key.exponents),
-      constants(IntegerConstants::of(key.shape, key.epsilon)) {
+      widths(key.widths),
+      constants(IntegerConstants::of(key.shape, key.epsilon, key.widths)) {
   check_score_tiles(key, tokens, past + tokens, rows_of(pass));
   shapes = ModelShapes::of(model, past, padded_tokens, generated, rows_of(pass), division);
   Builder builder(*this);
@@ -143,7 +148,7 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   std::ranges::copy(key.exp_table, exp_values.begin());
   const std::size_t exp_table = builder.table("exp", exp_table_log_size, std::move(exp_values));
   const bool gpt2_model = model.gpt2();
-  const std::size_t activation = builder.table(gpt2_model ? "gelu" : "activation", gelu_table_log_size,
+  const std::size_t activation = builder.table(gpt2_model ? "gelu" : "activation", widths.gate_bits,
                                                {key.gelu_table.begin(), key.gelu_table.end()});
   const Ownership by_feature{1};
   const Width bits{constants.residual_bits, "w_x"};
@@ -166,9 +171,9 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   declare_attention(builder, exp_table);
   declare_projection(builder);
   mlp = gpt2_model ? MlpLayer(gpt2::declare_mlp(builder, *this, activation))
-                   : MlpLayer(llama::declare_mlp(builder, *this, key, activation));
+                   : MlpLayer(llama::declare_mlp(builder, *this, activation));
   logits = LogitsPlan::declare(builder, {shapes.logits, shapes.feature, model.tied ? tessera::embedding : head,
-                                         model.n_vocab, output_of(norm_final).u});
+                                         model.n_vocab, output_of(norm_final).output()});
   declare_embedding(builder);
   builder.finish_tables();
   shared_heads = tessera::shared_heads(model);

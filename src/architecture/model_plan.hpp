@@ -54,6 +54,7 @@ using MlpLayer = std::variant<MlpPlan, GatedMlpPlan>;
 struct ModelPlan : Plan {
   ModelShape model;
   Exponents exponents;
+  Widths widths;
   IntegerConstants constants;
   ModelShapes shapes;
 

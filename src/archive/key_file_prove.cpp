@@ -33,9 +33,9 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
     file.write_scalar<std::uint8_t>("information/shape/" + std::string(name), flag ? 1 : 0);
   });
   file.write_scalar<std::int64_t>("information/epsilon", key.epsilon);
-  if (!key.shape.gpt2()) {
-    file.write_scalar<std::uint32_t>("information/product_bits", key.product_bits);
-  }
+  for_each_width(key.shape, key.widths, [&](std::string_view name, std::uint32_t width) {
+    file.write_scalar("information/" + std::string(name), width);
+  });
   for_each_exponent(key.shape, key.exponents, [&](std::string_view name, std::int32_t value) {
     file.write_scalar("information/exponents/" + std::string(name), value);
   });

@@ -111,7 +111,6 @@ Model read_head(const ReadFile& file) {
   if (!(model.layer_norm_epsilon >= 0 && model.layer_norm_epsilon <= 1)) {
     file.fail("layer_norm_epsilon", "0 to 1", std::to_string(model.layer_norm_epsilon));
   }
-  check_epsilon(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon).epsilon);
   return model;
 }
 
@@ -134,8 +133,9 @@ double read_positive(const ReadFile& file, const std::string& name) {
 /// What only models of the Llama family have.
 void read_llama(const ReadFile& file, Model& model) {
   model.activation = read_activation(file);
-  model.product_bits = file.read_scalar<std::uint32_t>("product_bits");
-  check_limit("product_bits", model.product_bits);
+  for_each_width(model.shape, model.widths, [&](std::string_view name, std::uint32_t& width) {
+    width = file.read_scalar<std::uint32_t>(std::string(name));
+  });
   model.rotary_table = file.read<std::int16_t>("rotary", {2, model.shape.n_positions, model.shape.head_size() / 2});
   for (const EqualisedPlace& place : equalised_places(model.shape)) {
     model.equalisation[std::string(place.name)] =
@@ -145,7 +145,8 @@ void read_llama(const ReadFile& file, Model& model) {
 
 void write_llama(WriteFile& file, const Model& model) {
   file.write_text("activation", model.activation);
-  file.write_scalar("product_bits", model.product_bits);
+  for_each_width(model.shape, model.widths,
+                 [&](std::string_view name, std::uint32_t width) { file.write_scalar(std::string(name), width); });
   file.write("rotary", std::span<const std::int16_t>(model.rotary_table),
              {2, model.shape.n_positions, model.shape.head_size() / 2});
   for (const EqualisedPlace& place : equalised_places(model.shape)) {
@@ -195,10 +196,14 @@ Model load_model(const std::filesystem::path& path, int rank, const Division& di
     for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t& value) {
       value = file.read_scalar<std::int32_t>("exponents/" + std::string(name));
     });
-    check_exponents(model.shape, model.exponents);
     if (!model.shape.gpt2()) {
       read_llama(file, model);
     }
+    check_widths(model.shape, model.widths);
+    check_exponents(model.shape, model.exponents, model.widths);
+    const IntegerConstants constants =
+        IntegerConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.widths);
+    check_epsilon(model.shape, constants.epsilon, model.widths);
     model.calibration.margin = read_positive(file, "calibration/margin");
     const std::vector<std::string> kinds = file.names_in("calibration/maxima");
     if (kinds.size() > max_maxima) {

@@ -8,10 +8,10 @@
 namespace tessera {
 namespace {
 
-constexpr std::int32_t rows = 1 << 16;
+constexpr std::int32_t rows = 1 << 16;  // of EXP
 
-// Every value below is far more accurate than this, even where long double is double: closer to a tie, rounding could
-// differ between machines.
+// Every value below, up to 2^22 in absolute value, is far more accurate than this where long double has 64 bits or more:
+// closer to a tie, rounding could differ between machines.
 constexpr long double ambiguity = 1e-9L;
 
 /// floor(base + 1/2 - delta) for an exact dyadic `base` and an approximate `delta` > 0, which may underflow.
@@ -31,14 +31,18 @@ std::int64_t round_difference(long double base, long double delta, const char* t
 /// Table of max(x, 0) - |x|/(1 + exp(inner(|x|))): an exact part and a small positive one. GELU's tanh form and SILU
 /// are of this form.
 template <class Inner>
-std::vector<std::int16_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, const char* name,
-                                        Inner&& inner) {
-  if (gelu_exponent < 0 || gelu_exponent > mlp_exponent || mlp_exponent > 15) {
-    throw std::invalid_argument(std::string(name) + " table: exponents z " + std::to_string(mlp_exponent) + ", g " +
-                                std::to_string(gelu_exponent) + " (0 <= g <= z <= 15) out of range");
+std::vector<std::int32_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits,
+                                        const char* name, Inner&& inner) {
+  const auto width = static_cast<std::int32_t>(bits);
+  if (bits < 16 || bits > 18 || mlp_exponent < 0 || mlp_exponent >= width || gelu_exponent < 0 || gelu_exponent > 22 ||
+      gelu_exponent - mlp_exponent + width > 24) {
+    throw std::invalid_argument(std::string(name) + " table: " + std::to_string(bits) + " bits, exponents z " +
+                                std::to_string(mlp_exponent) + ", g " + std::to_string(gelu_exponent) +
+                                " out of range");
   }
-  std::vector<std::int16_t> table(rows);
-  for (std::int32_t z = -rows / 2; z < rows / 2; ++z) {
+  const std::int32_t half = std::int32_t{1} << (bits - 1);
+  std::vector<std::int32_t> table(std::size_t{1} << bits);
+  for (std::int32_t z = -half; z < half; ++z) {
     if (z == 0) {
       continue;
     }
@@ -46,8 +50,7 @@ std::vector<std::int16_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t 
     const long double scaled = std::ldexp(x, gelu_exponent);
     const long double delta = scaled / (1.0L + std::exp(inner(x)));
     const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, name);
-    const std::int32_t row = z + rows / 2;
-    table[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(value);
+    table[static_cast<std::size_t>(z + half)] = static_cast<std::int32_t>(value);
   }
   return table;
 }
@@ -71,14 +74,14 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
   return table;
 }
 
-std::vector<std::int16_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent) {
+std::vector<std::int32_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
   const long double slope = std::sqrt(2.0L / std::numbers::pi_v<long double>);
-  return sigmoid_table(mlp_exponent, gelu_exponent, "GELU",
+  return sigmoid_table(mlp_exponent, gelu_exponent, bits, "GELU",
                        [slope](long double x) { return 2.0L * (slope * (x + 0.044715L * x * x * x)); });
 }
 
-std::vector<std::int16_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent) {
-  return sigmoid_table(mlp_exponent, gelu_exponent, "SILU", [](long double x) { return x; });
+std::vector<std::int32_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
+  return sigmoid_table(mlp_exponent, gelu_exponent, bits, "SILU", [](long double x) { return x; });
 }
 
 }  // namespace tessera

@@ -26,7 +26,7 @@ struct Context {
 
 struct ImportCommand {
   std::string checkpoint, out, calibrate, exponents;
-  std::string width;  // "t=16", "t=20", "t=24"; empty: chosen
+  std::string width;  // "t=16" … "t=28"; empty: chosen
   std::optional<std::size_t> context;
 };
 void run(const ImportCommand& options, Context& context);

@@ -20,12 +20,12 @@ void append(std::vector<std::uint8_t>& bytes, const void* values, std::size_t si
   std::memcpy(bytes.data() + before, values, size);
 }
 
-/// What comes back of the process that reads a file: exponents, width and context, then the powers of every place.
+/// What comes back of the process that reads a file: exponents, widths and context, then the powers of every place.
 std::vector<std::uint8_t> encode(const ModelShape& shape, const ImportChoices& choices) {
   std::vector<std::uint8_t> bytes;
   append(bytes, &shape.architecture, sizeof shape.architecture);
   append(bytes, &choices.exponents, sizeof choices.exponents);
-  append(bytes, &choices.product_bits, sizeof choices.product_bits);
+  append(bytes, &choices.widths, sizeof choices.widths);
   append(bytes, &choices.n_positions, sizeof choices.n_positions);
   for (const auto& [place, powers] : choices.equalisation) {
     const std::uint64_t sizes[] = {place.size(), powers.size()};
@@ -59,7 +59,7 @@ ImportChoices decode(std::span<const std::uint8_t> encoded, const std::string& p
   ImportChoices choices;
   bytes.take(&architecture, sizeof architecture);
   bytes.take(&choices.exponents, sizeof choices.exponents);
-  bytes.take(&choices.product_bits, sizeof choices.product_bits);
+  bytes.take(&choices.widths, sizeof choices.widths);
   bytes.take(&choices.n_positions, sizeof choices.n_positions);
   while (bytes.left() > 0) {
     std::uint64_t sizes[2] = {};
@@ -89,10 +89,10 @@ ImportChoices load_choices(const std::string& path) {
                          ": expected a model or a plain key, found a hiding key, which does not say the powers " +
                          "of equalisation");
       }
-      return encode(key.shape, {key.exponents, key.product_bits, key.equalisation, key.shape.n_positions});
+      return encode(key.shape, {key.exponents, key.widths, key.equalisation, key.shape.n_positions});
     }
     const Model model = load_model(path);
-    return encode(model.shape, {model.exponents, model.product_bits, model.equalisation, model.shape.n_positions});
+    return encode(model.shape, {model.exponents, model.widths, model.equalisation, model.shape.n_positions});
   };
   return decode(read_isolated_by_library(path, read, IsolationLimits::for_whole(path)), path);
 }

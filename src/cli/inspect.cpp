@@ -58,17 +58,21 @@ void add_shape(Text& text, const ModelShape& shape) {
   }
 }
 
-void add_exponents(Text& text, const ModelShape& shape, const Exponents& exponents) {
+/// Exponents, and widths where a model chooses them.
+void add_scales(Text& text, const ModelShape& shape, const Exponents& exponents, const Widths& widths) {
+  const auto add = [&text](std::string_view name, std::int64_t value) {
+    text.add(" %.*s=%" PRId64, static_cast<int>(name.size()), name.data(), value);
+  };
   text.add("exponents    ");
-  for_each_exponent(shape, exponents, [&text](std::string_view name, std::int32_t value) {
-    text.add(" %.*s=%d", static_cast<int>(name.size()), name.data(), value);
-  });
-  text.add("\n");
+  for_each_exponent(shape, exponents, add);
+  text.add(shape.gpt2() ? "\n" : "\nwidths       ");
+  for_each_width(shape, widths, add);
+  text.add(shape.gpt2() ? "" : "\n");
 }
 
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
-  add_exponents(text, key.shape, key.exponents);
+  add_scales(text, key.shape, key.exponents, key.widths);
   text.add("architecture  %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
            std::string(architecture_name(key.shape.architecture)).c_str(), key.epsilon,
            std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
@@ -222,7 +226,7 @@ void add_origin(Text& text, const Origin& origin) {
 
 void add_model(Text& text, const Model& model) {
   add_shape(text, model.shape);
-  add_exponents(text, model.shape, model.exponents);
+  add_scales(text, model.shape, model.exponents, model.widths);
   text.add("calibration   margin %g", model.calibration.margin);
   for (const auto& [name, value] : model.calibration.maxima) {
     text.add(", %s %g", printable(name).c_str(), value);

@@ -34,6 +34,13 @@ Json exponents_json(const ModelShape& shape, const Exponents& exponents) {
   return result;
 }
 
+Json widths_json(const ModelShape& shape, const Widths& widths) {
+  Json result = Json::object();
+  for_each_width(shape, widths,
+                 [&result](std::string_view name, std::uint32_t value) { result[std::string(name)] = value; });
+  return result;
+}
+
 Json tokenizer_json(const TokenizerData& tokenizer) {
   return {{"kind", name_of(tokenizer.model)},
           {"pre_tokenizer", name_of(tokenizer.split)},
@@ -44,6 +51,7 @@ Json tokenizer_json(const TokenizerData& tokenizer) {
 void add_key(JsonDocument& document, const VerifyingKey& key) {
   document.add("shape", shape_json(key.shape));
   document.add("exponents", exponents_json(key.shape, key.exponents));
+  document.add("widths", widths_json(key.shape, key.widths));
   document.add("architecture", architecture_name(key.shape.architecture));
   document.add("epsilon", key.epsilon);
   document.add("tokenizer", tokenizer_json(key.tokenizer));
@@ -65,6 +73,7 @@ Json origin_json(const Origin& origin) {
 void add_model(JsonDocument& document, const Model& model, const Digest& parameters) {
   document.add("shape", shape_json(model.shape));
   document.add("exponents", exponents_json(model.shape, model.exponents));
+  document.add("widths", widths_json(model.shape, model.widths));
   document.add("architecture", architecture_name(model.shape.architecture));
   document.add("calibration", Json{{"margin", model.calibration.margin}, {"maxima", model.calibration.maxima}});
   document.add("tokenizer", tokenizer_json(model.tokenizer));

@@ -36,7 +36,7 @@ void declare(CLI::App& app, ImportCommand& options, PathOptions& paths) {
                                 "take exponents, widths and powers of two of this verifying key or model file"))
           ->excludes(calibrate);
   app.add_option("--width", options.width, "Llama family: bits of the gated product t (default: chosen)")
-      ->check(CLI::IsMember({"t=16", "t=20", "t=24"}))
+      ->check(CLI::IsMember({"t=16", "t=20", "t=24", "t=28"}))
       ->excludes(exponents);
   app.add_option("--context", options.context,
                  "Llama family: positions (default: up to 2048, or as --exponents has it)")

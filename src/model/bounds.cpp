@@ -1,6 +1,7 @@
 #include "model/bounds.hpp"
 
 #include <bit>
+#include <cstdlib>
 #include <sstream>
 
 #include "base/errors.hpp"
@@ -50,14 +51,37 @@ void BoundList::softmax() {
   shift("y", 0x1p61, softmax_shift, int16_limit);  // |O| <= 2^15*D and R*D <= 2^46
 }
 
-void BoundList::logits(ParameterId weight) {
-  add("logits", static_cast<double>(shape_.n_embd) * int16_limit * maximum(weight), 0x1p47 - 1);
+void BoundList::logits(ParameterId weight, unsigned bits, double row) {
+  const double largest = static_cast<double>(shape_.n_embd) * maximum(weight);
+  add("logits", pow2(static_cast<int>(bits) - 1) * (row > 0 ? std::min(row, largest) : largest), 0x1p47 - 1);
 }
 
+namespace {
+
+/// Of the rows that are kept here.
+double largest_row_sum(const Parameters& parameters, ParameterId id) {
+  const ParameterExtents extents = parameters[id].extents();
+  std::int64_t largest = 0;
+  for (std::size_t block = 0; block < extents.blocks; ++block) {
+    const Range held = parameters[id].held();
+    const std::span<const std::int16_t> rows = parameters[id].block(block).rows(held);
+    for (std::size_t row = 0; row < held.size(); ++row) {
+      std::int64_t sum = 0;
+      for (const std::int16_t value : rows.subspan(row * extents.columns, extents.columns)) {
+        sum += std::abs(std::int64_t{value});
+      }
+      largest = std::max(largest, sum);
+    }
+  }
+  return static_cast<double>(largest);
+}
+
+}  // namespace
+
 LlamaConstants LlamaConstants::of(const ModelShape& shape, double epsilon, const Exponents& exponents,
-                                  std::uint32_t product_bits) {
+                                  const Widths& widths) {
   LlamaConstants constants;
-  constants.product_bits = product_bits;
+  constants.widths = widths;
   if (shape.head_norm) {
     constants.epsilon_q = head_epsilon(shape, epsilon, exponents.hq);
     constants.epsilon_k = head_epsilon(shape, epsilon, exponents.hk);
@@ -74,7 +98,8 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
 
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
                   const ParameterMaxima& maxima, const LlamaConstants& llama) {
-  check_exponents(shape, exponents);
+  check_widths(shape, llama.widths);
+  check_exponents(shape, exponents, llama.widths);
   for (const Bound& bound : derived_bounds(shape, constants, exponents, maxima, llama)) {
     if (!(bound.value <= bound.limit)) {
       std::ostringstream message;
@@ -86,8 +111,13 @@ void check_bounds(const ModelShape& shape, const IntegerConstants& constants, co
 }
 
 void check_bounds(const Model& model, const ParameterMaxima& maxima) {
-  check_bounds(model.shape, IntegerConstants::of(model.shape, model.layer_norm_epsilon), model.exponents, maxima,
-               LlamaConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.product_bits));
+  const ModelShape& shape = model.shape;
+  LlamaConstants llama = LlamaConstants::of(shape, model.layer_norm_epsilon, model.exponents, model.widths);
+  if (!shape.gpt2()) {
+    llama.logit_row = largest_row_sum(model.parameters, shape.tied ? embedding : head);
+  }
+  check_bounds(shape, IntegerConstants::of(shape, model.layer_norm_epsilon, model.exponents, model.widths),
+               model.exponents, maxima, llama);
 }
 
 }  // namespace tessera

@@ -36,7 +36,8 @@ class BoundList {
   void norms(const std::string& name, double mean);
   void scores();
   void softmax();
-  void logits(ParameterId weight);
+  /// u_f of `bits` bits; `row`: the largest sum of absolute values of a row, 0 if it is not known.
+  void logits(ParameterId weight, unsigned bits = 16, double row = 0);
   std::vector<Bound> take() { return std::move(bounds_); }
 
  private:

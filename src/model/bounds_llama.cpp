@@ -52,14 +52,15 @@ std::vector<Bound> llama_bounds(const ModelShape& shape, const IntegerConstants&
   }
   bounds.add("embedding", bounds.maximum(embedding) * pow2(-embedded) + 1, residual - 1);
   bounds.norms("RMS norm", 0);
-  const auto norm = [&](const std::string& name, ParameterId gamma, int a_gamma, int u) {
+  const Widths& widths = llama.widths;
+  const auto norm = [&](const std::string& name, ParameterId gamma, int a_gamma, int u, unsigned bits) {
     // |x| <= sigma
-    bounds.shift(name, static_cast<double>(constants.norm_numerator) * bounds.maximum(gamma), x.shift_norm(a_gamma, u),
-                 int16_limit);
+    bounds.shift(name, static_cast<double>(constants.norm_numerator) * bounds.maximum(gamma),
+                 Exponents::shift_norm(a_gamma, u, widths), pow2(static_cast<int>(bits) - 1));
   };
-  norm("u1", gamma1, x.gamma1, x.u1);
-  norm("u2", gamma2, x.gamma2, x.u2);
-  norm("uf", gammaf, x.gammaf, x.uf);
+  norm("u1", gamma1, x.gamma1, x.u1, 16);
+  norm("u2", gamma2, x.gamma2, x.u2, 16);
+  norm("uf", gammaf, x.gammaf, x.uf, widths.final_bits);
   const bool normed = shape.head_norm;
   add_rotated(bounds, shape,
               {"q", wq, bq, gamma_q, x.bias_q(), x.shift_hq(), x.shift_rotated_q(normed), llama.epsilon_q});
@@ -72,13 +73,17 @@ std::vector<Bound> llama_bounds(const ModelShape& shape, const IntegerConstants&
   // Updates of the residual are differences of two range-checked values.
   bounds.shift("attention update", bounds.product("attention update", shape.query_features(), int16_limit, wo),
                x.shift_o(), 2 * residual);
-  bounds.shift("gate", bounds.product("gate", d, int16_limit, w_gate), x.shift_gate(), int16_limit);
-  const double product_limit = pow2(static_cast<int>(llama.product_bits) - 1);
-  bounds.shift("product a*U", int16_limit * bounds.product("up", d, int16_limit, w_up), x.shift_product(),
-               product_limit);
-  bounds.shift("mlp update", bounds.product("mlp update", shape.n_inner, product_limit, w_down), x.shift_down(),
+  const int gate_bits = static_cast<int>(widths.gate_bits);
+  bounds.shift("gate", bounds.product("gate", d, int16_limit, w_gate), x.shift_gate(), pow2(gate_bits - 1));
+  // |f(x)| <= |x|
+  const double activation = pow2(x.gelu - x.mlp + gate_bits - 1);
+  bounds.add("activation", activation, static_cast<double>(most_activation(shape)));
+  bounds.shift("product a*U", activation * bounds.product("up", d, int16_limit, w_up), x.shift_product(),
+               pow2(static_cast<int>(widths.product_bits) - 1));
+  const double product = pow2(static_cast<int>(widths.product_bits) - 1);
+  bounds.shift("mlp update", static_cast<double>(shape.n_inner) * product * bounds.maximum(w_down), x.shift_down(),
                2 * residual);
-  bounds.logits(shape.tied ? embedding : head);
+  bounds.logits(shape.tied ? embedding : head, widths.final_bits, llama.logit_row);
   return bounds.take();
 }
 

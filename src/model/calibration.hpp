@@ -24,9 +24,9 @@ Calibration calibrate(const SingleTransformer& model, std::span<const std::uint3
 /// tolerable.
 std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& calibration);
 
-/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, t of a Llama model
-/// `product_bits` bits, lowered where a shift of the integer transformer needs it; see check_exponents. Throws
-/// InputError if there are none.
-Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits = 16);
+/// Largest exponents with which all activations (maxima * margin) and parameters fit int16, those of `widths` their
+/// bits, lowered where a shift of the integer transformer needs it; see check_exponents. Throws InputError if there are
+/// none.
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths = {});
 
 }  // namespace tessera

@@ -26,10 +26,10 @@ void fit_score_shift(Exponents& x) {
   x.score = std::min(x.score, x.q + x.k - 1);
 }
 
-Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits) {
+Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {
   const Exponents exponents =
-      model.shape.gpt2() ? gpt2_exponents(model, calibration) : llama_exponents(model, calibration, product_bits);
-  check_exponents(model.shape, exponents);
+      model.shape.gpt2() ? gpt2_exponents(model, calibration) : llama_exponents(model, calibration, widths);
+  check_exponents(model.shape, exponents, widths);
   return exponents;
 }
 

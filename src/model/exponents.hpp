@@ -30,6 +30,6 @@ class FittingExponents {
 void fit_score_shift(Exponents& exponents);
 
 Exponents gpt2_exponents(const FloatModel& model, const Calibration& calibration);
-Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits);
+Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths);
 
 }  // namespace tessera

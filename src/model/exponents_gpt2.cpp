@@ -34,8 +34,8 @@ Exponents gpt2_exponents(const FloatModel& model, const Calibration& calibration
   x.b1 = std::min(weight(b1), x.w1 + x.u2);
   x.b2 = std::min(weight(b2), x.w2 + x.gelu);
   const auto norm = [&](ParameterId gamma, ParameterId beta, int u, int& a_gamma, int& a_beta) {
-    a_gamma = std::min(weight(gamma), 32 - Exponents::normalized + u);
-    a_beta = std::min(weight(beta), Exponents::normalized + a_gamma);
+    a_gamma = std::min(weight(gamma), 32 - Exponents::normalized({}) + u);
+    a_beta = std::min(weight(beta), Exponents::normalized({}) + a_gamma);
   };
   norm(gamma1, beta1, x.u1, x.gamma1, x.beta1);
   norm(gamma2, beta2, x.u2, x.gamma2, x.beta2);

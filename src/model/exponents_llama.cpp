@@ -31,28 +31,32 @@ double median_row_norm(const FloatModel& model) {
 }
 
 /// The least exponent of t whose rounding is tolerable.
-int needed_product_exponent(const FloatModel& model) {
+int needed_product_exponent(const FloatModel& model, int residual) {
   const double norm = median_row_norm(model);
   return norm == 0 ? std::numeric_limits<std::int8_t>::min()
-                   : Exponents{}.residual + static_cast<int>(std::ceil(std::log2(norm / tolerated_update_error)));
+                   : residual + static_cast<int>(std::ceil(std::log2(norm / tolerated_update_error)));
 }
 
-void check_residual(const FloatModel& model, const Calibration& calibration) {
+/// The largest with which the stream has its margin and embeddings fit int16.
+int residual_exponent(const FloatModel& model, const FittingExponents& fits, const Calibration& calibration) {
   const unsigned bits = IntegerConstants::of(model.shape, model.layer_norm_epsilon).residual_bits;
-  const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1 - Exponents{}.residual);
-  if (const double found = calibration.maxima.at("residual"); !(found < limit)) {
+  const int exponent =
+      std::min({Exponents{}.residual, fits.activation("residual", Exponents{}.residual, bits), fits.weight(embedding)});
+  if (!limit_of("residual").allows(exponent)) {
     std::ostringstream message;
-    message << "residual stream: expected values below " << limit << " (" << bits << " bits with exponent "
-            << Exponents{}.residual << "), found " << found << " while calibrating";
+    message << "residual stream: expected values that fit " << bits << " bits with exponent "
+            << limit_of("residual").least << " or more, found " << calibration.maxima.at("residual")
+            << " while calibrating";
     throw InputError(message.str());
   }
+  return exponent;
 }
 
 }  // namespace
 
 std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& calibration) {
-  const int needed = needed_product_exponent(model);
   const FittingExponents fits(model, calibration);
+  const int needed = needed_product_exponent(model, residual_exponent(model, fits, calibration));
   for (const unsigned bits : {16U, 20U}) {
     if (fits.activation("product", FittingExponents::largest, bits) >= needed) {
       return bits;
@@ -61,16 +65,16 @@ std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& ca
   return 24;
 }
 
-Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits) {
-  check_residual(model, calibration);
+Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {
   const FittingExponents fits(model, calibration);
   const auto weight = [&](ParameterId id) { return fits.weight(id); };
   const ModelShape& shape = model.shape;
   Exponents x;
-  x.embedding = std::max(weight(embedding), x.residual);
+  x.residual = residual_exponent(model, fits, calibration);
+  x.embedding = std::clamp(weight(embedding), x.residual, x.residual + 16);
   x.u1 = fits.activation("u1");
   x.u2 = fits.activation("u2");
-  x.uf = fits.activation("uf");
+  x.uf = fits.activation("uf", FittingExponents::largest, widths.final_bits);
   // Outputs give way where even the finest weights would make a shift below 1; weights where it would be too wide.
   const auto head_norm_input = [&](const char* kind, ParameterId w) {
     int a = std::min(fits.activation(kind), weight(w) + x.u1 - 1);
@@ -108,18 +112,20 @@ Exponents llama_exponents(const FloatModel& model, const Calibration& calibratio
     x.bk = std::min(weight(bk), x.wk + x.u1);
     x.bv = std::min(weight(bv), x.wv + x.u1);
   }
-  x.mlp = std::min(fits.activation("mlp", max_mlp_exponent), weight(w_gate) + x.u2 - 1);
+  x.mlp = std::min(fits.activation("mlp", static_cast<int>(widths.gate_bits) - 1, widths.gate_bits),
+                   weight(w_gate) + x.u2 - 1);
   x.gelu = std::min(fits.activation("gelu"), x.mlp);
   x.w_gate = std::min(weight(w_gate), 16 + x.mlp - x.u2);
   // t gives way to W_down as long as its rounding stays 8 times below what is tolerated, then W_down to t.
-  const int finest =
-      std::min(fits.activation("product", FittingExponents::largest, product_bits), x.gelu + weight(w_up) + x.u2 - 1);
-  x.product = std::min(finest, std::max(16 + x.residual - weight(w_down), needed_product_exponent(model) + 3));
+  const int finest = std::min(fits.activation("product", FittingExponents::largest, widths.product_bits),
+                              x.gelu + weight(w_up) + x.u2 - 1);
+  x.product =
+      std::min(finest, std::max(16 + x.residual - weight(w_down), needed_product_exponent(model, x.residual) + 3));
   x.w_up = std::min(weight(w_up), 32 + x.product - x.gelu - x.u2);
   x.w_down = std::min(weight(w_down), 16 + x.residual - x.product);
-  x.gamma1 = std::min(weight(gamma1), 32 - Exponents::normalized + x.u1);
-  x.gamma2 = std::min(weight(gamma2), 32 - Exponents::normalized + x.u2);
-  x.gammaf = std::min(weight(gammaf), 32 - Exponents::normalized + x.uf);
+  x.gamma1 = std::min(weight(gamma1), 32 - Exponents::normalized(widths) + x.u1);
+  x.gamma2 = std::min(weight(gamma2), 32 - Exponents::normalized(widths) + x.u2);
+  x.gammaf = std::min(weight(gammaf), 32 - Exponents::normalized(widths) + x.uf);
   if (!shape.tied) {
     x.head = weight(head);
   }

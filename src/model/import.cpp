@@ -25,11 +25,11 @@ std::vector<std::int16_t> rotary_table_of(const FloatModel& model) {
 
 /// Takes the choices that were given. The exponents are checked before anything costs time.
 void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
-  check_exponents(shape, choices.exponents);
+  check_widths(shape, choices.widths);
+  check_exponents(shape, choices.exponents, choices.widths);
   model.exponents = choices.exponents;
+  model.widths = choices.widths;
   if (!shape.gpt2()) {
-    check_limit("product_bits", choices.product_bits);
-    model.product_bits = choices.product_bits;
     model.equalisation = no_equalisation(shape);
     for (const auto& [place, powers] : choices.equalisation) {
       model.equalisation[place] = powers;
@@ -89,9 +89,9 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const Imp
     model.calibration = calibration();
     model.equalisation = equalise(float_model, model.calibration);
     if (!shape.gpt2()) {
-      model.product_bits = options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
+      model.widths.product_bits = options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
     }
-    model.exponents = choose_exponents(float_model, model.calibration, model.product_bits);
+    model.exponents = choose_exponents(float_model, model.calibration, model.widths);
   }
   if (options.keep_float_model) {
     model.parameters = quantize(float_model, model.exponents);

@@ -12,7 +12,7 @@ namespace tessera {
 /// What import chooses and an auditor's import is given: with it, the parameters depend on the checkpoint only.
 struct ImportChoices {
   Exponents exponents;
-  std::uint32_t product_bits = 16;  // what follows: Llama family
+  Widths widths;  // what follows: Llama family
   Equalisation equalisation;
   std::size_t n_positions = 0;  // the context of a checkpoint that leaves it open; 0: not said
 };

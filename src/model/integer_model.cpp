@@ -11,19 +11,21 @@
 namespace tessera {
 
 VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs) {
-  const IntegerConstants constants = IntegerConstants::of(model.shape, model.layer_norm_epsilon);
+  const IntegerConstants constants =
+      IntegerConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.widths);
   VerifyingKey key;
   key.shape = model.shape;
   key.epsilon = constants.epsilon;
   key.exponents = model.exponents;
   key.exp_table = exp_table(model.exponents.score, constants.kappa);
-  key.gelu_table = (model.activation == "silu" ? silu_table : gelu_table)(model.exponents.mlp, model.exponents.gelu);
+  key.gelu_table = (model.activation == "silu" ? silu_table : gelu_table)(model.exponents.mlp, model.exponents.gelu,
+                                                                          model.widths.gate_bits);
   if (!model.shape.gpt2()) {
     const LlamaConstants llama =
-        LlamaConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.product_bits);
+        LlamaConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.widths);
     key.epsilon_q = llama.epsilon_q;
     key.epsilon_k = llama.epsilon_k;
-    key.product_bits = llama.product_bits;
+    key.widths = model.widths;
     key.rotary_table = model.rotary_table;
     // they follow from the sizes of weights
     key.equalisation = hiding_proofs > 0 ? no_equalisation(model.shape) : model.equalisation;
@@ -37,7 +39,8 @@ VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs)
 
 IntegerModel integer_model(const Model& model) {
   check_shape(model.shape);
-  check_exponents(model.shape, model.exponents);
+  check_widths(model.shape, model.widths);
+  check_exponents(model.shape, model.exponents, model.widths);
   for (const ParameterRow& row : parameter_table(model.shape)) {
     const ParameterExtents expected = row.extents(model.shape);
     const ParameterExtents found = model.parameters[row.id].extents();

@@ -49,7 +49,7 @@ struct Model {
   double layer_norm_epsilon = 1e-5;
   Exponents exponents;
   std::string activation = "gelu";  // of the MLP: gelu (tanh form), silu
-  std::uint32_t product_bits = 16;  // Llama family: w_t, rotations and powers as in the key
+  Widths widths;                    // Llama family, as are rotations and powers of the key
   std::vector<std::int16_t> rotary_table;
   Equalisation equalisation;
   Calibration calibration;

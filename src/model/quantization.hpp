@@ -31,9 +31,9 @@ ParameterMaxima parameter_maxima(const Parameters& parameters);
 /// The integer constants of a Llama model that depend on its exponents or were chosen at import.
 struct LlamaConstants {
   std::int64_t epsilon_q = 1, epsilon_k = 1;  // eps' of norms on queries and keys
-  std::uint32_t product_bits = 16;            // w_t
-  static LlamaConstants of(const ModelShape& shape, double epsilon, const Exponents& exponents,
-                           std::uint32_t product_bits);
+  Widths widths;
+  double logit_row = 0;  // largest sum of absolute values of a row of the logits' matrix; 0: not known
+  static LlamaConstants of(const ModelShape& shape, double epsilon, const Exponents& exponents, const Widths& widths);
 };
 
 /// All derived bounds of a quantized model: what either side of an identity can reach for values inside their
@@ -45,7 +45,8 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
 /// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
                   const ParameterMaxima& maxima, const LlamaConstants& llama = {});
-/// The same of a whole model, whose parameters have these maxima.
+/// The same of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of logits that
+/// it keeps.
 void check_bounds(const Model& model, const ParameterMaxima& maxima);
 
 }  // namespace tessera

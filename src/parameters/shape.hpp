@@ -39,14 +39,24 @@ struct ModelShape {
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
+/// Widths of a model's integers, in bits, and the scale of its norms' inverse. The Llama family's keys say them; GPT-2 has
+/// what stands here.
+struct Widths {
+  std::uint32_t product_bits = 16;  // w_t, of the gated product t
+  std::uint32_t gate_bits = 16;     // w_z, of the gate before its activation, whose table has 2^w_z rows
+  std::uint32_t final_bits = 16;    // w_f, of the final norm's output
+  std::uint32_t norm_shift = 14;    // xi: I = floor(C*2^xi/sigma) in the norms over features
+  friend bool operator==(const Widths&, const Widths&) = default;
+};
+
 /// Quantization exponents: real value = integer * 2^-exponent; one per kind of tensor, the same in all blocks.
 /// Parameters are int16. Left sides of an rshift have the exponent sum of their factors.
 struct Exponents {
-  std::int32_t residual = 12;                                   // E, P and the residual stream, fixed
+  std::int32_t residual = 12;                                   // the residual stream; GPT-2's, with E and P: 12
   std::int32_t u1 = 0, u2 = 0, uf = 0;                          // norms' outputs: before attention, before MLP, final
   std::int32_t q = 0, k = 0, v = 0;                             // y (attention output) has v's
   std::int32_t score = 0;                                       // z of soft-max, <= 12
-  std::int32_t mlp = 0, gelu = 0;                               // z and g of the MLP, gelu <= mlp
+  std::int32_t mlp = 0, gelu = 0;                               // z and g of the MLP, GPT-2: gelu <= mlp
   std::int32_t wq = 0, wk = 0, wv = 0, wo = 0, w1 = 0, w2 = 0;  // weights (1/sqrt(m) folded into wq, bq)
   std::int32_t bq = 0, bk = 0, bv = 0, bo = 0, b1 = 0, b2 = 0;  // biases
   std::int32_t gamma1 = 0, beta1 = 0, gamma2 = 0, beta2 = 0, gammaf = 0, betaf = 0;  // norms' parameters
@@ -81,10 +91,10 @@ struct Exponents {
   [[nodiscard]] int shift_gate() const { return w_gate + u2 - mlp; }
   [[nodiscard]] int shift_product() const { return gelu + w_up + u2 - product; }
   [[nodiscard]] int shift_down() const { return w_down + product - residual; }
-  /// (x - mu)*I has exponent 30: 12 + (2^30*sqrt(d)/sigma, sigma = 2^12*sqrt(d)*std).
-  static constexpr int normalized = 30;
-  [[nodiscard]] int shift_norm(int gamma, int u) const { return normalized + gamma - u; }
-  [[nodiscard]] int bias_norm(int gamma, int beta) const { return normalized + gamma - beta; }
+  /// (x - mu)*I has exponent 16 + xi whatever that of x is: I = 2^(16+xi)*sqrt(d)/sigma, sigma = 2^residual*sqrt(d)*std.
+  static constexpr int normalized(const Widths& widths) { return 16 + static_cast<int>(widths.norm_shift); }
+  static constexpr int shift_norm(int gamma, int u, const Widths& widths = {}) { return normalized(widths) + gamma - u; }
+  static constexpr int bias_norm(int gamma, int beta) { return normalized({}) + gamma - beta; }
 };
 
 /// Powers of two that import moved between adjacent weights, by place (equalised_places()), each block after block:

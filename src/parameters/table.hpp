@@ -184,6 +184,17 @@ void for_each_flag(S& shape, Visitor&& visit) {
   }
 }
 
+/// Calls visit(name, width) for the widths that a model chooses, in the order of the key: none of GPT-2.
+template <class W, class Visitor>
+void for_each_width(const ModelShape& shape, W& widths, Visitor&& visit) {
+  if (!shape.gpt2()) {
+    visit(std::string_view("product_bits"), widths.product_bits);
+    visit(std::string_view("gate_bits"), widths.gate_bits);
+    visit(std::string_view("final_bits"), widths.final_bits);
+    visit(std::string_view("norm_shift"), widths.norm_shift);
+  }
+}
+
 /// Calls visit(name, exponent) for all exponents of a model, in the order of the key: activations, then parameters.
 /// GPT-2's embeddings have that of the residual stream.
 template <class X, class Visitor>

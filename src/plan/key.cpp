@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -24,15 +25,15 @@ void head_fields(Archive& a, Key& key) {
     a.count("flags", 3);
     for_each_flag(key.shape, [&a](std::string_view name, auto& value) { a.flag(name, value); });
   }
-  a.count("constants", llama ? 2 + (key.shape.head_norm ? 2 : 0) : 1);
+  std::uint32_t constants = key.shape.head_norm ? 3 : 1;
+  for_each_width(key.shape, key.widths, [&](std::string_view, const auto&) { ++constants; });
+  a.count("constants", constants);
   a.named("epsilon", key.epsilon);
   if (key.shape.head_norm) {
     a.named("epsilon_q", key.epsilon_q);
     a.named("epsilon_k", key.epsilon_k);
   }
-  if (llama) {
-    a.named("product_bits", key.product_bits);
-  }
+  for_each_width(key.shape, key.widths, [&a](std::string_view name, auto& value) { a.named(name, value); });
   std::uint32_t exponents = 0;
   for_each_exponent(key.shape, key.exponents, [&](std::string_view, const auto&) { ++exponents; });
   a.count("exponents", exponents);
@@ -78,12 +79,26 @@ std::vector<std::int16_t>& powers_of(VerifyingKey& key, std::string_view place) 
   return key.equalisation[std::string(place)];
 }
 
+/// GPT-2's entries are int16.
+template <class Archive, class Key>
+void activation_table(Archive& a, Key& key) {
+  if (!key.shape.gpt2()) {
+    a.table(activation_name(key.shape), key.gelu_table, key.widths.gate_bits);
+    return;
+  }
+  std::vector<std::int16_t> narrow(key.gelu_table.begin(), key.gelu_table.end());
+  a.table(activation_name(key.shape), narrow, gelu_table_log_size);
+  if constexpr (!std::is_const_v<Key>) {
+    key.gelu_table.assign(narrow.begin(), narrow.end());
+  }
+}
+
 template <class Archive, class Key>
 void tail_fields(Archive& a, Key& key) {
   const bool llama = !key.shape.gpt2();
   a.count("tables", llama ? 3 : 2);
   a.table("exp_table", key.exp_table, exp_table_log_size - 1);
-  a.table(activation_name(key.shape), key.gelu_table, gelu_table_log_size);
+  activation_table(a, key);
   if (llama) {
     a.list("rotary_table", key.rotary_table, rotary_entries(key.shape));
     const std::vector<EqualisedPlace> places = equalised_places(key.shape);
@@ -144,13 +159,31 @@ void check_exp_table(const VerifyingKey& key) {
   }
 }
 
-/// Padding of inner features of the MLP is 0 before and after the activation: else no honest proof would pass.
+/// Padding of inner features of the MLP is 0 before and after the activation: else no honest proof would pass. Products
+/// with its values stay below 2^62.
 void check_activation_table(const VerifyingKey& key) {
+  const std::int64_t most = most_activation(key.shape);
+  const std::int64_t least = key.shape.gpt2() ? -most - 1 : -most;
+  const auto beyond = std::ranges::find_if_not(
+      key.gelu_table, [&](std::int64_t entry) { return least <= entry && entry <= most; });
+  if (beyond != key.gelu_table.end()) {
+    refuse_key(activation_name(key.shape),
+               std::to_string(least) + " to " + std::to_string(most) + " at " +
+                   std::to_string(beyond - key.gelu_table.begin()),
+               std::to_string(*beyond));
+  }
   const std::size_t zero = key.gelu_table.size() / 2;
   if (key.gelu_table[zero] != 0) {
     refuse_key(activation_name(key.shape), "0 at " + std::to_string(zero) + ", the value of 0",
                std::to_string(key.gelu_table[zero]));
   }
+}
+
+/// Constants and exponents, which the lengths of the tables and the plan depend on.
+void check_scales(const VerifyingKey& key) {
+  check_widths(key.shape, key.widths);
+  check_epsilon(key.shape, key.epsilon, key.widths);
+  check_exponents(key.shape, key.exponents, key.widths);
 }
 
 }  // namespace
@@ -172,8 +205,7 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   }
   head_fields(decoder, key);
   check_shape(key.shape);
-  check_epsilon(key.shape, key.epsilon);
-  check_exponents(key.shape, key.exponents);
+  check_scales(key);
   key.hiding_proofs = 0;
   tail_fields(decoder, key);
   decoder.finish();
@@ -183,19 +215,17 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
 
 void check_key(const VerifyingKey& key) {
   check_shape(key.shape);
-  check_epsilon(key.shape, key.epsilon);
-  check_exponents(key.shape, key.exponents);
+  check_scales(key);
   if (!key.shape.gpt2()) {
     check_rotary_table(key);
-    check_limit("product_bits", key.product_bits);
   }
   if (key.shape.head_norm) {
     check_head_epsilon(key.shape, key.epsilon_q, "epsilon_q");
     check_head_epsilon(key.shape, key.epsilon_k, "epsilon_k");
   }
   if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
-      key.gelu_table.size() != std::size_t{1} << gelu_table_log_size) {
-    refuse_key("function tables", "2^16 rows each",
+      key.gelu_table.size() != std::size_t{1} << key.widths.gate_bits) {
+    refuse_key("function tables", "2^16 and 2^" + std::to_string(key.widths.gate_bits) + " rows",
                std::to_string(key.exp_table.size()) + " and " + std::to_string(key.gelu_table.size()));
   }
   check_exp_table(key);

@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 5;
+inline constexpr std::uint32_t format_version = 6;
 
 /// What an auditor needs to know of a model: everything public that a proof refers to.
 struct VerifyingKey {
@@ -20,10 +20,10 @@ struct VerifyingKey {
   ModelShape shape;
   std::int64_t epsilon = 1;                   // eps' of the norms over features
   std::int64_t epsilon_q = 1, epsilon_k = 1;  // of norms on queries and keys, if there are any
-  std::uint32_t product_bits = 16;            // w_t, of the gated product; Llama family
+  Widths widths;                              // Llama family; GPT-2: those
   Exponents exponents;
   std::vector<std::int32_t> exp_table;     // 2^16 rows d -> e; rows 2^16 .. 2^17 - 1 are 0
-  std::vector<std::int16_t> gelu_table;    // 2^16 rows z + 2^15 -> g: GELU, or the gate's activation
+  std::vector<std::int32_t> gelu_table;    // 2^w_z rows z + 2^(w_z-1) -> g: GELU, or the gate's activation
   std::vector<std::int16_t> rotary_table;  // cos, then sin, of (position, i < m/2), exponent 14; Llama family
   Equalisation equalisation;               // Llama family
   TokenizerData tokenizer;

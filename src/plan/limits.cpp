@@ -17,17 +17,21 @@ constexpr Limit table[] = {
     {"n_inner", 1, 1 << 16, "products of a matrix are exact in float64: below 2^53"},
     {"n_vocab", 1, max_vocabulary, "size of the key; the vocabulary has as many entries"},
     {"n_positions", 1, max_positions, "R = floor(2^46/D) gets coarse beyond"},
-    {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^14"},
+    {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^xi"},
     {"n_kv_head", 1, 256, "a divisor of n_head; Llama family"},
     {"head_dim", 2, 512, "even; n_head*head_dim up to 2^16; Llama family"},
-    {"product_bits", 16, 24, "w_t: t is two pieces at most; Llama family"},
+    {"product_bits", 16, 28, "w_t: t is two pieces at most; Llama family"},
+    {"gate_bits", 16, 18, "w_z: rows of the activation's table; Llama family"},
+    {"final_bits", 16, 24, "w_f: u of the final norm is two pieces at most; Llama family"},
+    {"norm_shift", 14, 18, "xi: C*2^xi below 2^41; Llama family"},
     {"exponent", -64, 64, "each of a model's"},
-    {"residual", Exponents{}.residual, Exponents{}.residual, "fixed"},
+    {"residual", -8, 16, "epsilon stays within its limits; GPT-2: 12"},
     {"score", 0, max_score_exponent, "EXP reaches 0 before the table's edge"},
-    {"mlp", 0, max_mlp_exponent, "GELU is tabulated for |x| >= 1 at least"},
-    {"gelu", 0, max_mlp_exponent, "not above mlp"},
+    {"mlp", 0, 17, "below the width of z: GELU is tabulated for |x| >= 1 at least"},
+    {"gelu", 0, 22, "GPT-2: not above mlp; else |ACT| up to 2^21 and 2^(32 - ceil(log2 d)): a*U below 2^62"},
     {"shift", 1, 16, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
     {"shift of a layer norm", 1, 32, "S of u: remainders are two pieces"},
+    {"shift of the final norm", 1, 40, "S of u_f: remainders are three pieces; S + w_f up to 62; Llama family"},
     {"shift of a product", 1, 32, "S of t and of rotated q, k without norms: remainders are two pieces; Llama family"},
     {"shift of a normed rotation", 1, 40, "S of normed q, k: remainders are three pieces; Llama family"},
     {"shift of the embedding", 0, 16, "0: none; Llama family"},
@@ -80,8 +84,19 @@ void check_grouped_heads(const ModelShape& shape) {
   }
 }
 
+/// u_f*2^S stays below 2^62 as well.
+void check_final_shift(const Exponents& e, const Widths& widths) {
+  const int shift = Exponents::shift_norm(e.gammaf, e.uf, widths);
+  check_limit("shift of the final norm", shift, "shift_norm of uf");
+  if (const int most = 62 - static_cast<int>(widths.final_bits); shift > most) {
+    throw InputError("shift_norm of uf: expected at most " + std::to_string(most) + " with final_bits = " +
+                     std::to_string(widths.final_bits) + ", found " + std::to_string(shift));
+  }
+}
+
 /// Shifts that only models of the Llama family have.
-void check_llama_shifts(const ModelShape& shape, const Exponents& e) {
+void check_llama_shifts(const ModelShape& shape, const Exponents& e, const Widths& widths) {
+  check_final_shift(e, widths);
   const auto rotation = shape.head_norm ? "shift of a normed rotation" : "shift of a product";
   check_limit("shift of the embedding", e.shift_embedding(), "shift_embedding");
   if (shape.head_norm) {
@@ -101,6 +116,7 @@ void check_llama_shifts(const ModelShape& shape, const Exponents& e) {
 
 /// Shifts that only GPT-2 models have.
 void check_gpt2_shifts(const Exponents& e) {
+  check_limit("shift of a layer norm", Exponents::shift_norm(e.gammaf, e.uf), "shift_norm of uf");
   check_limit("shift", e.shift_1(), "shift_1");
   check_limit("shift", e.shift_2(), "shift_2");
   check_limit("left shift", e.bias_o(), "bias_o");
@@ -123,15 +139,38 @@ void check_shape(const ModelShape& shape) {
   }
 }
 
-void check_exponents(const ModelShape& shape, const Exponents& e) {
-  for_each_exponent(shape, e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
+void check_widths(const ModelShape& shape, const Widths& widths) {
+  if (shape.gpt2() && widths != Widths{}) {
+    throw InputError("widths: expected those of GPT-2, found others");
+  }
+  for_each_width(shape, widths, [](std::string_view name, std::uint32_t value) { check_limit(name, value); });
+}
+
+namespace {
+
+/// Exponents with limits of their own.
+void check_scales(const ModelShape& shape, const Exponents& e, const Widths& widths) {
   check_limit("residual", e.residual);
+  if (const std::int32_t fixed = Exponents{}.residual; shape.gpt2() && e.residual != fixed) {
+    throw InputError("residual: expected " + std::to_string(fixed) + " of GPT-2, found " + std::to_string(e.residual));
+  }
   check_limit("score", e.score);
   check_limit("mlp", e.mlp);
+  if (std::cmp_greater_equal(e.mlp, widths.gate_bits)) {
+    throw InputError("mlp: expected below gate_bits = " + std::to_string(widths.gate_bits) + ", found " +
+                     std::to_string(e.mlp));
+  }
   check_limit("gelu", e.gelu);
-  if (e.gelu > e.mlp) {
+  if (shape.gpt2() && e.gelu > e.mlp) {
     throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
   }
+}
+
+}  // namespace
+
+void check_exponents(const ModelShape& shape, const Exponents& e, const Widths& widths) {
+  for_each_exponent(shape, e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
+  check_scales(shape, e, widths);
   if (shape.gpt2()) {
     check_limit("shift", e.shift_q(), "shift_q");
     check_limit("shift", e.shift_k(), "shift_k");
@@ -139,21 +178,20 @@ void check_exponents(const ModelShape& shape, const Exponents& e) {
   check_limit("shift", e.shift_v(), "shift_v");
   check_limit("shift", e.shift_score(), "shift_score");
   check_limit("shift", e.shift_o(), "shift_o");
-  check_limit("shift of a layer norm", e.shift_norm(e.gamma1, e.u1), "shift_norm of u1");
-  check_limit("shift of a layer norm", e.shift_norm(e.gamma2, e.u2), "shift_norm of u2");
-  check_limit("shift of a layer norm", e.shift_norm(e.gammaf, e.uf), "shift_norm of uf");
+  check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma1, e.u1, widths), "shift_norm of u1");
+  check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma2, e.u2, widths), "shift_norm of u2");
   if (shape.qkv_bias) {
     check_limit("left shift", e.bias_q(), "bias_q");
     check_limit("left shift", e.bias_k(), "bias_k");
     check_limit("left shift", e.bias_v(), "bias_v");
   }
-  shape.gpt2() ? check_gpt2_shifts(e) : check_llama_shifts(shape, e);
+  shape.gpt2() ? check_gpt2_shifts(e) : check_llama_shifts(shape, e, widths);
 }
 
-void check_epsilon(const ModelShape& shape, std::int64_t epsilon) {
+void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& widths) {
   check_limit("epsilon", epsilon);
-  if (IntegerConstants::of(shape, epsilon).inverse_bits > max_inverse_bits) {
-    throw InputError("epsilon: expected more than a quarter of n_embd = " + std::to_string(shape.n_embd) + ", found " +
+  if (const std::int64_t least = IntegerConstants::least_epsilon(shape, widths); epsilon < least) {
+    throw InputError("epsilon: expected at least " + std::to_string(least) + ", so that I has 31 bits, found " +
                      std::to_string(epsilon));
   }
 }

@@ -18,9 +18,8 @@ namespace tessera {
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
 inline constexpr std::size_t max_positions = 4096;
 inline constexpr std::int32_t max_score_exponent = 12;
-inline constexpr std::int32_t max_mlp_exponent = 15;
+inline constexpr std::int32_t max_mlp_exponent = 15;  // GPT-2's; else gate_bits - 1
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;
-inline constexpr unsigned max_inverse_bits = 31;  // of I = floor(C*2^14/floor(sqrt(eps')))
 inline constexpr std::size_t max_merges = 4 * max_vocabulary;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr unsigned max_log_rows = 7;
@@ -55,11 +54,13 @@ inline constexpr std::string_view pass_length_text = "a power of two from 1 to 1
 
 /// Throws InputError naming the field unless the shape is supported.
 void check_shape(const ModelShape& shape);
+/// Throws InputError naming the width that is out of range.
+void check_widths(const ModelShape& shape, const Widths& widths);
 /// Throws InputError naming the exponent, shift or left shift that is out of range.
-void check_exponents(const ModelShape& shape, const Exponents& exponents);
+void check_exponents(const ModelShape& shape, const Exponents& exponents, const Widths& widths = {});
 /// eps' of norms on queries or keys.
 void check_head_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field);
-/// eps' of the layer norms: positive, bounded, and I = floor(C*2^14/floor(sqrt(eps'))) has at most 31 bits.
-void check_epsilon(const ModelShape& shape, std::int64_t epsilon);
+/// eps' of the norms over features: positive, bounded, and I = floor(C*2^xi/floor(sqrt(eps'))) has at most 31 bits.
+void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& widths = {});
 
 }  // namespace tessera

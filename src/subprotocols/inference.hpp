@@ -72,8 +72,9 @@ struct InferenceContext {
 struct Batch {
   std::size_t first = 0;        // row of the first token
   std::size_t size = 0;         // tokens
-  std::vector<std::int32_t> x;  // residual stream (n_embd, size)
-  std::vector<std::int16_t> u;  // layer-norm output (n_embd, size)
+  std::vector<std::int32_t> x;            // residual stream (n_embd, size)
+  std::vector<std::int16_t> u;            // a norm's output (n_embd, size)
+  std::vector<std::int32_t> wide_u = {};  // of the final norm where it has more bits
   bool shared = false;          // among the ranks of a head's team, by tokens; else the first one infers the head
 };
 
@@ -115,32 +116,39 @@ struct Linear {
   int bias_shift = 0;
 };
 
-/// Where rows `rows` of a projection go: `values` (row rows.first first), and those of `recorded` into the trace.
+/// Where rows `rows` of a projection go, values of `bits` bits: `values` (row rows.first first), and those of `recorded`
+/// into the trace.
+template <class T>
 struct Destination {
   Range rows;
-  std::int16_t* values;
+  T* values;
   std::size_t stride;
   Range recorded;
-  Recorded<std::int16_t> trace;
+  Recorded<T> trace;
   Recorded<std::uint16_t> remainders;
+  unsigned bits = 16;
 };
 
-/// The rows of a projection, each value an int16.
-void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
-             std::size_t block, std::size_t first);
+/// The rows of a projection. T: int16_t or int32_t.
+template <class T>
+void project(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+             const Destination<T>& to, std::size_t block, std::size_t first);
 
-/// A projection z (B,N,T) through a function table of 2^16 rows, and where both are recorded.
+/// A projection z (B,N,T) of `bits` bits through a function table of 2^bits rows, and where both are recorded.
+template <class T>
 struct Activation {
   Shape inner;
-  Recorded<std::int16_t> z;
+  Recorded<T> z;
   Recorded<std::uint16_t> remainders;
-  Recorded<std::int16_t> values;
+  Recorded<T> values;
+  unsigned bits = 16;
 };
 
-/// This rank's rows of table[z + 2^15], (rows, batch.size).
-std::vector<std::int16_t> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
-                                   const Activation& activation, std::span<const std::int16_t> table, std::size_t block,
-                                   const Batch& batch);
+/// This rank's rows of table[z + 2^(bits-1)], (rows, batch.size). T: int16_t or int32_t.
+template <class T>
+std::vector<T> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                        const Activation<T>& activation, std::span<const std::int32_t> table, std::size_t block,
+                        const Batch& batch);
 
 /// batch.x += rshift(W*input + bias*2^b, S), `residual_bits` wide, gathered; the remainder of this rank's features of
 /// `stream` (B, F, T) is recorded.

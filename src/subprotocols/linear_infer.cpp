@@ -54,44 +54,56 @@ ProductInput columns_of(std::span<const std::int16_t> values, std::size_t column
   return {taken, rows, some.size()};
 }
 
-void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination& to,
-             std::size_t block, std::size_t first) {
+template <class T>
+void project(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+             const Destination<T>& to, std::size_t block, std::size_t first) {
   const Bias bias_of(context, linear, block);
+  const Bounds bounds = Bounds::signed_bits(to.bits);
   multiply(context.parameters[linear.weight].block(block), to.rows, input,
            [&](std::size_t row, std::span<const std::int64_t> products) {
              const std::int64_t bias = bias_of[row];
              const bool record = context.recording() && to.recorded.contains(row);
              std::uint16_t* remainders =
                  record ? block_row((*context.trace)[to.remainders], block, row) + first : nullptr;
-             std::int16_t* values = to.values + (row - to.rows.first) * to.stride;
+             T* values = to.values + (row - to.rows.first) * to.stride;
              Extent extent;
              for (std::size_t t = 0; t < products.size(); ++t) {
                const Rounded y = rshift(products[t] + bias, linear.shift);
                extent.include(y.quotient);
-               values[t] = static_cast<std::int16_t>(y.quotient);
+               values[t] = static_cast<T>(y.quotient);
                if (record) {
                  remainders[t] = static_cast<std::uint16_t>(y.remainder);
                }
              }
-             extent.check(context.guard, linear.title, int16_bounds);
+             extent.check(context.guard, linear.title, bounds);
              if (record) {
                std::copy_n(values, products.size(), block_row((*context.trace)[to.trace], block, row) + first);
              }
            });
 }
 
-std::vector<std::int16_t> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
-                                   const Activation& activation, std::span<const std::int16_t> table, std::size_t block,
-                                   const Batch& batch) {
+template void project(const InferenceContext&, const Linear&, const ProductInput&, const Destination<std::int16_t>&,
+                      std::size_t, std::size_t);
+template void project(const InferenceContext&, const Linear&, const ProductInput&, const Destination<std::int32_t>&,
+                      std::size_t, std::size_t);
+
+template <class T>
+std::vector<T> activate(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                        const Activation<T>& activation, std::span<const std::int32_t> table, std::size_t block,
+                        const Batch& batch) {
   const Range inner = context.owned(activation.inner.dimensions()[1]);
-  std::vector<std::int16_t> rows(inner.size() * batch.size);
-  project(context, linear, input, {inner, rows.data(), batch.size, inner, activation.z, activation.remainders}, block,
-          batch.first);
+  std::vector<T> rows(inner.size() * batch.size);
+  const Destination<T> to{inner,        rows.data(),           batch.size,     inner,
+                          activation.z, activation.remainders, activation.bits};
+  project(context, linear, input, to, block, batch.first);
+  const std::size_t zero = table.size() / 2;
 #pragma omp parallel for schedule(static) if (rows.size() > parallel_work)
   for (std::size_t row = inner.first; row < inner.last; ++row) {
-    std::int16_t* values = rows.data() + (row - inner.first) * batch.size;
+    T* values = rows.data() + (row - inner.first) * batch.size;
     for (std::size_t t = 0; t < batch.size; ++t) {
-      values[t] = table[static_cast<std::size_t>(values[t] + (1 << 15))];
+      // a value out of range, which the guard knows of, finds some row
+      const std::size_t place = (zero + static_cast<std::size_t>(std::int64_t{values[t]})) & (table.size() - 1);
+      values[t] = static_cast<T>(table[place]);
     }
     if (context.recording()) {
       std::copy_n(values, batch.size, trace_row((*context.trace)[activation.values], block, row) + batch.first);
@@ -99,6 +111,13 @@ std::vector<std::int16_t> activate(const InferenceContext& context, const Linear
   }
   return rows;
 }
+
+template std::vector<std::int16_t> activate(const InferenceContext&, const Linear&, const ProductInput&,
+                                            const Activation<std::int16_t>&, std::span<const std::int32_t>, std::size_t,
+                                            const Batch&);
+template std::vector<std::int32_t> activate(const InferenceContext&, const Linear&, const ProductInput&,
+                                            const Activation<std::int32_t>&, std::span<const std::int32_t>, std::size_t,
+                                            const Batch&);
 
 void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
                   Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block, Batch& batch) {

@@ -72,19 +72,29 @@ struct NormSpec {
   CommittedValue<std::int32_t> x;
   ParameterId gamma{};
   int shift = 0;                    // S of u's rshift
+  Width output_bits = 16;           // of u, signed
   std::size_t features = 0;         // d
   unsigned inverse_bits = 0;        // of I
   std::int64_t epsilon = 0;         // eps'
-  std::int64_t norm_numerator = 0;  // C*2^14
+  std::int64_t norm_numerator = 0;  // C*2^xi
+
+  [[nodiscard]] bool wide() const { return output_bits.bits > 16; }
 };
 
 /// Its output; the columns of the inverse root are per token and replicated, u lies with the features of x.
 struct NormOutput : InverseRoot {
   RecordedRange<std::int16_t> u;
+  RecordedRange<std::int32_t> wide_u;  // in place of u where the norm is wide: a final one
   RecordedRange<std::int64_t> u_remainder;
   Derived square_sum;  // sum_f x^2 per token, virtual
 
   void declare_output(Builder& builder, const NormSpec& spec);
+  /// u as a range, and its number among what is recorded, whichever it is.
+  [[nodiscard]] RangeId output_range() const { return is_wide_ ? RangeId(wide_u) : RangeId(u); }
+  [[nodiscard]] std::size_t output() const { return is_wide_ ? wide_u.recorded : u.recorded; }
+
+ private:
+  bool is_wide_ = false;
 };
 
 /// Sums over features of x and x^2 per token, of all ranks. Collective.

@@ -19,7 +19,13 @@ void InverseRoot::check(Builder& builder, const std::string& name, const Shape& 
 
 void NormOutput::declare_output(Builder& builder, const NormSpec& spec) {
   const Ownership by_feature{spec.activation.dimensions().size() - 2};
-  u = builder.value<std::int16_t>(spec.name + "/u", spec.activation, by_feature, 16, true);
+  is_wide_ = spec.wide();
+  const std::string name = spec.name + "/u";
+  if (is_wide_) {
+    wide_u = builder.value<std::int32_t>(name, spec.activation, by_feature, spec.output_bits, true);
+  } else {
+    u = builder.value<std::int16_t>(name, spec.activation, by_feature, spec.output_bits, true);
+  }
   u_remainder = builder.remainder<std::int64_t>(spec.name + "/u_remainder", spec.activation, by_feature, spec.shift);
   square_sum = builder.derive(spec.name + "/square_sum", spec.token, {});
 }

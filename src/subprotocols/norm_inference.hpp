@@ -10,16 +10,18 @@ std::vector<std::int64_t> infer_inverse(const InferenceContext& context, const I
                                         const std::string& title, std::int64_t numerator, unsigned inverse_bits,
                                         std::size_t chunk, std::size_t first, std::span<const std::int64_t> variance);
 
-/// batch.u = rshift(A, S); this rank's rows of u and of the remainders are recorded. `row(f)` makes the function that
-/// gives A of feature f by token.
-template <class Row>
-void infer_output(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
-                  Batch& batch, const Row& row) {
+/// u = rshift(A, S) of a batch; this rank's rows of u and of the remainders are recorded. `row(f)` makes the function
+/// that gives A of feature f by token.
+template <class T, class Row>
+void infer_values(const InferenceContext& context, const NormSpec& norm, const Recorded<T>& trace,
+                  const NormOutput& output, std::size_t block, const Batch& batch, std::vector<T>& values,
+                  const Row& row) {
   const std::size_t n = batch.size;
+  const Bounds bounds = Bounds::signed_bits(norm.output_bits.bits);
   const std::vector<Dimension>& dimensions = norm.activation.dimensions();
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
   // every rank needs all of u; computing it is cheaper than gathering it
-  batch.u.resize(batch.x.size());
+  values.resize(batch.x.size());
 #pragma omp parallel for schedule(static) if (batch.x.size() > parallel_work)
   for (std::size_t f = 0; f < norm.features; ++f) {
     const auto accumulator = row(f);
@@ -30,15 +32,26 @@ void infer_output(const InferenceContext& context, const NormSpec& norm, const N
     for (std::size_t t = 0; t < n; ++t) {
       const Rounded u = rshift(accumulator(t), norm.shift);
       extent.include(u.quotient);
-      batch.u[f * n + t] = static_cast<std::int16_t>(u.quotient);
+      values[f * n + t] = static_cast<T>(u.quotient);
       if (record) {
         remainders[t] = u.remainder;
       }
     }
-    extent.check(context.guard, norm.title, int16_bounds);
+    extent.check(context.guard, norm.title, bounds);
     if (record) {
-      std::copy_n(batch.u.data() + f * n, n, trace_row((*context.trace)[output.u], block, f) + batch.first);
+      std::copy_n(values.data() + f * n, n, trace_row((*context.trace)[trace], block, f) + batch.first);
     }
+  }
+}
+
+/// The same into batch.u, of a wide norm into batch.wide_u.
+template <class Row>
+void infer_output(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
+                  Batch& batch, const Row& row) {
+  if (norm.wide()) {
+    infer_values(context, norm, output.wide_u, output, block, batch, batch.wide_u, row);
+  } else {
+    infer_values(context, norm, output.u, output, block, batch, batch.u, row);
   }
 }
 

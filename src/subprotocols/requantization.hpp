@@ -30,8 +30,12 @@ void prove_requantization(ProverContext& context, RangeId remainder, const Tenso
 template <class S>
 PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y, RangeId remainder,
                                           std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
-/// Returns r.
-TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y, RangeId remainder,
+/// Returns r. `recorded`: the number of y's values among what is recorded.
+TensorPoint prove_requantized_claims(ProverContext& context, RangeId y, std::size_t recorded, RangeId remainder,
                                      std::vector<WeightedClaim> consumers);
+inline TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y,
+                                            RangeId remainder, std::vector<WeightedClaim> consumers) {
+  return prove_requantized_claims(context, y, y.recorded, remainder, std::move(consumers));
+}
 
 }  // namespace tessera

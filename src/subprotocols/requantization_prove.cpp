@@ -13,12 +13,12 @@ void prove_requantization(ProverContext& context, RangeId id, const TensorPoint&
   }
 }
 
-TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y, RangeId remainder,
+TensorPoint prove_requantized_claims(ProverContext& context, RangeId y, std::size_t recorded, RangeId remainder,
                                      std::vector<WeightedClaim> consumers) {
   const Shape& shape = context.plan.ranges[y.range].shape;
   consumers.insert(consumers.begin(), {weight_at(context.lookup.point(shape)), E::zero()});
   const ReductionInput claims{std::move(consumers)};
-  const IntegerTensor tensor = context.witness.view(y);
+  const IntegerTensor tensor = context.witness.recorded[recorded];
   const ReducedClaims reduced = prove_claim_reduction(context, shape, std::span(&tensor, 1), std::span(&claims, 1));
   prove_requantization(context, remainder, reduced.point);
   return reduced.point;

@@ -273,8 +273,8 @@ class Inference {
     say(Stage::mlp, b);
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_; ++t) {
-        row(gpt2_mlp(plan_.mlp).gelu, b, o)[t] =
-            key_.gelu_table[static_cast<std::size_t>(row(gpt2_mlp(plan_.mlp).z, b, o)[t] + 32768)];
+        row(gpt2_mlp(plan_.mlp).gelu, b, o)[t] = static_cast<std::int16_t>(
+            key_.gelu_table[static_cast<std::size_t>(row(gpt2_mlp(plan_.mlp).z, b, o)[t] + 32768)]);
       }
     }
     say(Stage::gelu, b);

@@ -119,7 +119,7 @@ TEST(VerifyingKey, EpsilonKeepsInversesBelow32Bits) {  // floor(sqrt(eps'))*2^31
   key.epsilon = 4;
   EXPECT_EQ(error_of(key.encode()), "accepted");
   key.epsilon = 3;
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("epsilon: expected more than a quarter of n_embd"));
+  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("epsilon: expected at least 4"));
 }
 
 TEST(VerifyingKey, EveryRangeIsChecked) {

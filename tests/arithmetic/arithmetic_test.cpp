@@ -34,7 +34,7 @@ TEST(GeluTable, rows_are_rounded_and_ties_are_below_x) {
       if (g_exponent < 0) {
         continue;
       }
-      const std::vector<std::int16_t> table = gelu_table(z_exponent, g_exponent);
+      const std::vector<std::int32_t> table = gelu_table(z_exponent, g_exponent);
       ASSERT_EQ(table.size(), 1U << 16);
       for (int z = -32768; z < 32768; ++z) {
         const double x = std::ldexp(static_cast<double>(z), -z_exponent);
@@ -48,15 +48,16 @@ TEST(GeluTable, rows_are_rounded_and_ties_are_below_x) {
   }
   // gelu(x) < x: half of the odd 32767 is a tie in float64 only
   EXPECT_EQ(gelu_table(11, 10).back(), 16383);
-  EXPECT_THROW(gelu_table(10, 11), std::invalid_argument);
+  EXPECT_THROW(gelu_table(16, 11), std::invalid_argument);
+  EXPECT_THROW(gelu_table(10, -1), std::invalid_argument);
 }
 
 /// FNV-1a of a table's entries in little-endian bytes.
-std::uint64_t hash_of(const std::vector<std::int16_t>& table) {
+std::uint64_t hash_of(const std::vector<std::int32_t>& table, unsigned bytes = 2) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::int16_t entry : table) {
-    for (const unsigned shift : {0U, 8U}) {
-      hash = (hash ^ (static_cast<std::uint16_t>(entry) >> shift & 0xFFU)) * 0x100000001b3;
+  for (const std::int32_t entry : table) {
+    for (unsigned byte = 0; byte < bytes; ++byte) {
+      hash = (hash ^ (static_cast<std::uint32_t>(entry) >> (8 * byte) & 0xFFU)) * 0x100000001b3;
     }
   }
   return hash;
@@ -69,13 +70,18 @@ TEST(SiluTable, rows_are_those_of_200_bits) {
   EXPECT_EQ(hash_of(silu_table(11, 10)), 0xd4c9c262f566e74d);
   EXPECT_EQ(hash_of(silu_table(12, 11)), 0xaaf8e080fcec2512);
   EXPECT_EQ(hash_of(silu_table(15, 15)), 0xf8151b43577c687c);
-  EXPECT_THROW(silu_table(10, 11), std::invalid_argument);
+  EXPECT_EQ(hash_of(silu_table(8, 14), 4), 0x46c460b723979e88);
+  EXPECT_EQ(hash_of(silu_table(10, 14, 18), 4), 0x30ccb6dd8e3ca14a);
+  EXPECT_EQ(hash_of(gelu_table(9, 15, 17), 4), 0x710f759af40e7fd2);
+  EXPECT_THROW(silu_table(8, 17), std::invalid_argument);
+  EXPECT_THROW(silu_table(10, 14, 19), std::invalid_argument);
+  EXPECT_THROW(silu_table(18, 14, 18), std::invalid_argument);
 }
 
 TEST(SiluTable, rows_are_rounded_for_all_exponents) {
   for (int z_exponent = 0; z_exponent <= 15; ++z_exponent) {
-    for (int g_exponent = 0; g_exponent <= z_exponent; ++g_exponent) {
-      const std::vector<std::int16_t> table = silu_table(z_exponent, g_exponent);
+    for (int g_exponent = 0; g_exponent <= std::min(22, z_exponent + 8); ++g_exponent) {
+      const std::vector<std::int32_t> table = silu_table(z_exponent, g_exponent);
       for (int z = -32768; z < 32768; z += 7) {
         const double x = std::ldexp(static_cast<double>(z), -z_exponent);
         const int value = table[static_cast<std::size_t>(z + 32768)];

@@ -27,7 +27,7 @@ inline ImportedModel import_bundled(const std::string& name) {
     }
     const VerifyingKey key = load_key(unpacked);
     std::filesystem::remove_all(folder);
-    options.choices = ImportChoices{key.exponents, key.product_bits, key.equalisation, key.shape.n_positions};
+    options.choices = ImportChoices{key.exponents, key.widths, key.equalisation, key.shape.n_positions};
     if (key.shape.gpt2()) {
       options.choices->n_positions = 0;
     }

@@ -158,7 +158,7 @@ class StackCase {
  public:
   std::unique_ptr<Witness> witness;
   std::optional<LookupValues> lookup;
-  [[nodiscard]] std::span<const std::int16_t> table() const { return integers_.key.gelu_table; }
+  [[nodiscard]] std::span<const std::int32_t> table() const { return integers_.key.gelu_table; }
 };
 
 }  // namespace tessera::testing

@@ -74,7 +74,7 @@ if [ ${#programs[@]} -eq 2 ]; then
   completes tessera prove --config fi file.h5
   completes tessera prove --con "--config --continue"
   completes tessera prove --generate f ""
-  completes tessera import --width "" "t=16 t=20 t=24"
+  completes tessera import --width "" "t=16 t=20 t=24 t=28"
   completes tessera describe --page s soundness
   completes tessera inspect f "file.h5 folder"
   completes tessera commit --co "--compact --config"

@@ -67,12 +67,12 @@ TEST_P(Equalising, keeps_what_the_model_computes) {
 
 TEST_P(Equalising, undoes_outliers) {
   const std::vector<double> before = logits();
-  const Exponents without = choose_exponents(model_, calibrated(), 16);
+  const Exponents without = choose_exponents(model_, calibrated());
   apply_powers(model_, random_powers());
   Calibration calibration = calibrated();
   equalise(model_, calibration);
   expect_same_function(before);
-  const Exponents with = choose_exponents(model_, calibration, 16);
+  const Exponents with = choose_exponents(model_, calibration);
   for_each_exponent(shape_, without, [&](std::string_view name, int exponent) {
     for_each_exponent(shape_, with, [&](std::string_view other, int found) {
       if (name == other) {

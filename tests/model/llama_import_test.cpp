@@ -60,7 +60,7 @@ TEST_P(LlamaImport, is_repeatable_and_leaves_the_checkpoint_as_it_is) {
 TEST_P(LlamaImport, choices_of_a_key_give_the_same_parameters) {
   const VerifyingKey key = make_verifying_key(imported().model);
   ImportOptions options;
-  options.choices = {key.exponents, key.product_bits, key.equalisation, key.shape.n_positions};
+  options.choices = {key.exponents, key.widths, key.equalisation, key.shape.n_positions};
   const ImportedModel again = import_model(best_model_folder(GetParam()), options);
   EXPECT_EQ(again.model.parameters, imported().model.parameters);
   EXPECT_EQ(again.model.rotary_table, imported().model.rotary_table);
@@ -78,7 +78,7 @@ TEST_P(LlamaImport, choices_of_a_key_give_the_same_parameters) {
   options.choices->equalisation["value"].pop_back();
   expect_input_error([&] { import_model(best_model_folder(GetParam()), options); }, "equalisation/value");
   options.choices->equalisation = key.equalisation;
-  options.choices->product_bits = 25;
+  options.choices->widths.product_bits = 29;
   expect_input_error([&] { import_model(best_model_folder(GetParam()), options); }, "product_bits");
 }
 
@@ -88,7 +88,7 @@ TEST_P(LlamaImport, context_and_width_can_be_chosen) {
   options.product_bits = 20;
   const ImportedModel chosen = import_model(best_model_folder(GetParam()), options);
   EXPECT_EQ(chosen.model.shape.n_positions, 48U);
-  EXPECT_EQ(chosen.model.product_bits, 20U);
+  EXPECT_EQ(chosen.model.widths.product_bits, 20U);
   EXPECT_EQ(chosen.model.rotary_table.size(), rotary_entries(chosen.model.shape));
   EXPECT_GE(chosen.model.exponents.product, imported().model.exponents.product);
 }
@@ -136,7 +136,7 @@ TEST_P(LlamaImport, texts_stay_inside_the_calibrated_ranges) {
       {"u1", x.u1},       {"u2", x.u2},     {"uf", x.uf},          {"q", x.q},   {"k", x.k},
       {"v", x.v},         {"y", x.v},       {"mlp", x.mlp},        {"hq", x.hq}, {"hk", x.hk},
       {"score", x.score}, {"gelu", x.gelu}, {"product", x.product}};
-  const double wide = std::ldexp(1.0, static_cast<int>(imported().model.product_bits) - 16);
+  const double wide = std::ldexp(1.0, static_cast<int>(imported().model.widths.product_bits) - 16);
   for (const auto& [kind, exponent] : exponents) {
     if (found.contains(kind)) {
       EXPECT_LE(std::ldexp(found.at(kind), exponent), 32000.0 * (kind == "product" ? wide : 1.0)) << kind;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
@@ -51,11 +52,11 @@ TEST_P(LlamaQuantization, satisfies_all_conditions_for_extreme_models) {
       }
       Model made = model_;
       const Calibration calibration = even_calibration(activations);
-      made.product_bits = choose_product_bits(model, calibration);
+      made.widths.product_bits = choose_product_bits(model, calibration);
       try {
-        made.exponents = choose_exponents(model, calibration, made.product_bits);
+        made.exponents = choose_exponents(model, calibration, made.widths);
       } catch (const InputError& error) {
-        // Only the residual's fixed scale can stand in the way.
+        // Only the residual's limits can stand in the way.
         EXPECT_NE(std::string(error.what()).find("shift_"), std::string::npos) << error.what();
         continue;
       }
@@ -72,10 +73,14 @@ TEST_P(LlamaQuantization, embeddings_have_an_exponent_of_their_own) {
   FloatModel model = float_model_of(model_);
   std::ranges::fill(model.parameters[embedding].values(), 0.01F);
   EXPECT_EQ(choose_exponents(model, even_calibration(1)).embedding, 21);
+  // the stream gives way to them, down to its least exponent
   std::ranges::fill(model.parameters[embedding].values(), 9.0F);
   const Exponents x = choose_exponents(model, even_calibration(1));
-  EXPECT_EQ(x.embedding, 12);
-  expect_input_error([&] { quantize(model, x); }, "embedding[0]: expected an absolute value up to 7.99");
+  EXPECT_EQ(x.embedding, 11);
+  EXPECT_EQ(x.residual, 11);
+  EXPECT_EQ(quantize(model, x)[embedding].values()[0], 9 << 11);
+  std::ranges::fill(model.parameters[embedding].values(), 1e7F);
+  expect_input_error([&] { choose_exponents(model, even_calibration(1)); }, "residual stream: expected");
 }
 
 TEST_P(LlamaQuantization, the_product_is_as_wide_as_its_outliers_need) {
@@ -88,31 +93,73 @@ TEST_P(LlamaQuantization, the_product_is_as_wide_as_its_outliers_need) {
     Calibration calibration = even_calibration(1);
     calibration.maxima["product"] = (std::ldexp(1.0, static_cast<int>(bits) - 1) - 1) / std::ldexp(2.0, needed);
     EXPECT_EQ(choose_product_bits(model, calibration), bits);
-    EXPECT_GE(choose_exponents(model, calibration, bits).product, needed);
+    EXPECT_GE(choose_exponents(model, calibration, {.product_bits = bits}).product, needed);
     calibration.maxima["product"] *= 1.001;
     EXPECT_EQ(choose_product_bits(model, calibration), std::min(bits + 4, 24U));
   }
 }
 
-TEST_P(LlamaQuantization, a_residual_stream_beyond_its_width_is_refused) {
+TEST_P(LlamaQuantization, the_residual_stream_has_the_exponent_of_its_range) {
   Calibration calibration = even_calibration(1);
-  calibration.maxima["residual"] = 1 << 14;
-  expect_input_error([&] { choose_exponents(float_model_of(model_), calibration); }, "residual stream: expected");
+  const auto chosen = [&](double largest) {
+    calibration.maxima["residual"] = largest;
+    return choose_exponents(float_model_of(model_), calibration).residual;
+  };
+  const unsigned bits = IntegerConstants::of(shape_, 1e-5).residual_bits;  // of it one is margin
+  EXPECT_EQ(chosen(1), 12);
+  EXPECT_EQ(chosen(std::ldexp(0.999, static_cast<int>(bits) - 2 - 12)), 12);
+  EXPECT_EQ(chosen(std::ldexp(1.001, static_cast<int>(bits) - 2 - 12)), 11);
+  EXPECT_EQ(chosen(std::ldexp(0.999, static_cast<int>(bits) - 2 + 8)), -8);
+  expect_input_error([&] { chosen(std::ldexp(1.001, static_cast<int>(bits) - 2 + 8)); }, "residual stream: expected");
 }
 
 TEST_P(LlamaQuantization, bounds_hold_for_an_ordinary_model) {
-  for (const std::uint32_t bits : {16U, 20U, 24U}) {
-    const Model model = RandomModel(4).make(shape_, bits);
+  for (const Widths& widths : {Widths{}, Widths{20, 17, 20, 16}, Widths{28, 18, 24, 18}}) {
+    const Model model = RandomModel(4).make(shape_, widths);
     EXPECT_NO_THROW(check_bounds(model, parameter_maxima(model.parameters)));
   }
 }
 
-TEST_P(LlamaQuantization, a_product_in_float64_must_be_exact) {
-  model_.shape.n_inner = std::size_t{1} << 16;
-  model_.product_bits = 24;
+TEST_P(LlamaQuantization, the_widest_product_has_room) {
+  ModelShape shape = shape_;
+  shape.n_inner = std::size_t{1} << 16;
   ParameterMaxima large = maxima();
   large[w_down] = 32768;
-  expect_input_error([&] { check_bounds(model_, large); }, "derived bound: mlp update product (exact in float64)");
+  LlamaConstants llama;
+  llama.widths.product_bits = 28;
+  const auto bounds = derived_bounds(shape, IntegerConstants::of(shape, 1e-5), model_.exponents, large, llama);
+  const auto found = std::ranges::find(bounds, "mlp update accumulator", &Bound::name);
+  ASSERT_NE(found, bounds.end());
+  EXPECT_EQ(found->value, 0x1p58 + std::ldexp(1.0, model_.exponents.shift_down() - 1));
+  EXPECT_LT(found->value, found->limit);
+}
+
+TEST_P(LlamaQuantization, logits_are_bound_by_the_sums_of_their_rows) {
+  ModelShape shape = shape_;
+  shape.n_layer = 1;
+  shape.n_embd = 1024;
+  Model model = RandomModel(4).make(shape, {.final_bits = 24});
+  const std::span<std::int16_t> values = model.parameters[shape.tied ? embedding : head].values();
+  std::ranges::fill(values, std::int16_t{16000});
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    values[i] = i % shape.n_embd == 0 ? std::int16_t{INT16_MIN} : std::int16_t{0};
+  }
+  const auto check = [&] { check_bounds(model, parameter_maxima(model.parameters)); };
+  EXPECT_NO_THROW(check());  // though 2^10*2^15*2^23 = 2^48
+  std::ranges::fill(values.subspan(shape.n_embd, shape.n_embd / 2), std::int16_t{-16000});
+  EXPECT_NO_THROW(check());
+  std::ranges::fill(values.subspan(shape.n_embd, shape.n_embd), std::int16_t{-16400});
+  expect_input_error(check, "derived bound: logits: expected at most 140737488355327, found 1408");
+}
+
+TEST_P(LlamaQuantization, activations_leave_room_for_the_product) {
+  Model model = RandomModel(4).make(shape_, {.gate_bits = 18});
+  model.exponents.gelu = 18;  // 2^21 at most
+  model.exponents.w_up = 10;
+  std::ranges::fill(model.parameters[w_up].values(), std::int16_t{1});
+  EXPECT_NO_THROW(check_bounds(model, parameter_maxima(model.parameters)));
+  ++model.exponents.gelu;
+  expect_input_error([&] { check_bounds(model, parameter_maxima(model.parameters)); }, "derived bound: activation");
 }
 
 TEST_P(LlamaQuantization, a_gated_product_must_stay_below_2_to_62) {
@@ -120,11 +167,12 @@ TEST_P(LlamaQuantization, a_gated_product_must_stay_below_2_to_62) {
   const auto bound = [&](std::string_view name) { return std::ranges::find(bounds, name, &Bound::name)->value; };
   const auto up = static_cast<double>(maxima()[w_up]) * static_cast<double>(shape_.n_embd) * 0x1p15;
   EXPECT_EQ(bound("up product (exact in float64)"), up);
-  EXPECT_EQ(bound("product a*U accumulator"), up * 0x1p15 + std::ldexp(1.0, model_.exponents.shift_product() - 1));
+  const double activation = std::ldexp(1.0, model_.exponents.gelu - model_.exponents.mlp + 15);
+  EXPECT_EQ(bound("product a*U accumulator"), up * activation + std::ldexp(1.0, model_.exponents.shift_product() - 1));
   ParameterMaxima large = maxima();
   model_.shape.n_embd = 1 << 14;
   model_.layer_norm_epsilon = 1e-2;
-  large[w_up] = std::int64_t{1} << 19;  // weights are 16 bits wide: cannot happen
+  large[w_up] = std::int64_t{1} << 20;  // weights are 16 bits wide: cannot happen
   expect_input_error([&] { check_bounds(model_, large); }, "derived bound: product a*U accumulator");
 }
 
@@ -150,7 +198,7 @@ TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
   model_.exponents.hq = 16;
   model_.exponents.wq = 20;
   model_.layer_norm_epsilon = 0.9;
-  LlamaConstants constants = LlamaConstants::of(shape_, 0.9, model_.exponents, 16);
+  LlamaConstants constants = LlamaConstants::of(shape_, 0.9, model_.exponents, {});
   EXPECT_GT(constants.epsilon_q, max_epsilon);
   const auto bounds = derived_bounds(shape_, IntegerConstants::of(shape_, 1e-5), model_.exponents, maxima(), constants);
   const auto found = std::ranges::find(bounds, "q norm epsilon", &Bound::name);
@@ -165,12 +213,77 @@ TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
 
 TEST_P(LlamaQuantization, keys_have_everything) {
   const VerifyingKey key = make_verifying_key(model_);
-  EXPECT_EQ(key.product_bits, model_.product_bits);
+  EXPECT_EQ(key.widths, model_.widths);
   EXPECT_EQ(key.rotary_table, model_.rotary_table);
   EXPECT_EQ(key.equalisation, model_.equalisation);
   EXPECT_EQ(key.gelu_table[32768 + 4096], 1497);  // silu(1) = 0.7310586, exponents 12 and 11
   const std::int64_t epsilon = shape_.head_norm ? head_epsilon(shape_, 1e-5, model_.exponents.hq) : 1;
   EXPECT_EQ(key.epsilon_q, epsilon);
+}
+
+TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
+  model_ = RandomModel(4).make(shape_, {20, 17, 24, 16}, 10);
+  model_.tokenizer.vocabulary.assign(shape_.n_vocab, "x");
+  const VerifyingKey good = make_verifying_key(model_);
+  const std::vector<std::uint8_t> bytes = good.encode();
+  EXPECT_EQ(VerifyingKey::decode(bytes).encode(), bytes);
+  const std::int64_t most = most_activation(shape_);
+  EXPECT_EQ(most, 1 << 21);
+  struct Case {
+    const char* error;
+    std::function<void(VerifyingKey&)> change;
+  };
+  using K = VerifyingKey;
+  for (const Case& wrong : std::vector<Case>{
+           {"product_bits: expected 16 to 28, found 29", [](K& k) { k.widths.product_bits = 29; }},
+           {"product_bits: expected 16 to 28, found 15", [](K& k) { k.widths.product_bits = 15; }},
+           {"gate_bits: expected 16 to 18, found 19", [](K& k) { k.widths.gate_bits = 19; }},
+           {"activation_table: expected 18 as log2", [](K& k) { k.widths.gate_bits = 18; }},
+           {"final_bits: expected 16 to 24, found 25", [](K& k) { k.widths.final_bits = 25; }},
+           {"norm_shift: expected 14 to 18, found 19", [](K& k) { k.widths.norm_shift = 19; }},
+           {"norm_shift: expected 14 to 18, found 13", [](K& k) { k.widths.norm_shift = 13; }},
+           {"residual: expected -8 to 16, found 17", [](K& k) { k.exponents.residual = 17; }},
+           {"residual: expected -8 to 16, found -9", [](K& k) { k.exponents.residual = -9; }},
+           {"mlp: expected below gate_bits = 16, found 16",
+            [](K& k) { k.exponents.mlp = 16, k.widths.gate_bits = 16; }},
+           {"gelu: expected 0 to 22, found 23", [](K& k) { k.exponents.gelu = 23; }},
+           {"epsilon: expected at least ",
+            [](K& k) { k.epsilon = IntegerConstants::least_epsilon(k.shape, k.widths) - 1; }},
+           {"shift_norm of u1: expected 1 to 32, found 33", [](K& k) { k.exponents.gamma1 = k.exponents.u1 + 1; }},
+           {"shift_norm of uf: expected 1 to 40, found 41", [](K& k) { k.exponents.gammaf = k.exponents.uf + 9; }},
+           {"shift_norm of uf: expected at most 38 with final_bits = 24, found 39",
+            [](K& k) { k.exponents.gammaf = k.exponents.uf + 7; }},
+           {"activation_table: expected -2097152 to 2097152 at 5, found 2097153",
+            [&](K& k) { k.gelu_table[5] = static_cast<std::int32_t>(most + 1); }},
+           {"activation_table: expected 0 at 65536", [](K& k) { k.gelu_table[1 << 16] = 1; }},
+       }) {
+    VerifyingKey key = good;
+    wrong.change(key);
+    expect_input_error([&] { VerifyingKey::decode(key.encode()); }, wrong.error);
+  }
+  // at their limits
+  VerifyingKey key = good;
+  key.exponents.gammaf = key.exponents.uf + 6;
+  key.epsilon = IntegerConstants::least_epsilon(shape_, key.widths);
+  key.gelu_table[5] = static_cast<std::int32_t>(-most);
+  EXPECT_NO_THROW(VerifyingKey::decode(key.encode()));
+  ModelShape large = shape_;
+  large.n_embd = 1 << 14;
+  EXPECT_EQ(most_activation(large), 1 << 18);
+}
+
+TEST_P(LlamaQuantization, epsilon_is_large_enough_for_inverses) {
+  for (const std::uint32_t norm_shift : {14U, 16U, 18U}) {
+    const Widths widths{.norm_shift = norm_shift};
+    const Exponents coarse{.residual = -8};
+    const IntegerConstants constants = IntegerConstants::of(shape_, 1e-5, coarse, widths);
+    EXPECT_EQ(constants.epsilon, IntegerConstants::least_epsilon(shape_, widths));
+    EXPECT_EQ(constants.inverse_bits, 31U);
+    EXPECT_EQ(IntegerConstants::of(shape_, constants.epsilon - 1, widths).inverse_bits, 32U);
+    const Exponents fine{.residual = 16};
+    EXPECT_EQ(IntegerConstants::of(shape_, 1e-5, fine, widths).epsilon,
+              std::llround(static_cast<double>(shape_.n_embd) * 1e-5 * 0x1p32));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LlamaQuantization, ::testing::Values(0, 1, 2));

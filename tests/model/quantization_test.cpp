@@ -152,12 +152,14 @@ TEST_F(Bounds, bias_shifted_too_far) {
 }
 
 TEST_F(Bounds, layer_norm_bias_shifted_too_far) {
-  exponents_.betaf = exponents_.gammaf + Exponents::normalized - 50;
+  exponents_.betaf = exponents_.gammaf + Exponents::normalized({}) - 50;
   expect_refused("bias_norm of betaf: expected 0 to 46, found 50");
 }
 
 TEST_F(Bounds, epsilon_too_small_for_the_inverse) {
-  constants_ = IntegerConstants::of(model_.shape, 1e-30);
+  EXPECT_EQ(IntegerConstants::of(model_.shape, 1e-30).inverse_bits, 31U);  // epsilon is not that small
+  --constants_.epsilon;
+  constants_.inverse_bits = 32;
   expect_refused("derived bound: layer norm inverse bits");
 }
 

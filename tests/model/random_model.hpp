@@ -47,9 +47,9 @@ class RandomModel {
  public:
   explicit RandomModel(std::uint64_t seed) : engine_(seed) {}
 
-  /// `product_bits`: 16, 20 or 24, of the Llama family.
-  Model make(const ModelShape& shape, std::uint32_t product_bits = 16) {
-    return shape.gpt2() ? make_gpt2(shape) : make_llama(shape, product_bits);
+  /// `widths` and `residual`: of the Llama family.
+  Model make(const ModelShape& shape, const Widths& widths = {}, std::int32_t residual = 12) {
+    return shape.gpt2() ? make_gpt2(shape) : make_llama(shape, widths, residual);
   }
 
   std::vector<std::uint32_t> tokens(std::size_t count, std::size_t n_vocab) {
@@ -87,19 +87,23 @@ class RandomModel {
     return e;
   }
 
-  static Exponents llama_exponents(const ModelShape& shape, std::uint32_t product_bits) {
+  static Exponents llama_exponents(const ModelShape& shape, const Widths& widths, std::int32_t residual) {
+    const int finer = static_cast<int>(widths.norm_shift) - 14;
     Exponents e;
+    e.residual = residual;
     e.embedding = 14;
-    e.u1 = e.uf = 12;
+    e.u1 = 12;
     e.u2 = 11;
+    e.uf = 12 + static_cast<int>(widths.final_bits - 16) / 4;
     e.q = e.v = 12;
     e.k = 11;
     e.score = 10;
-    e.mlp = 12;
-    e.gelu = 11;
-    e.product = 10 + static_cast<int>(product_bits - 16) / 2;
+    e.mlp = 12 + static_cast<int>(widths.gate_bits - 16);
+    e.gelu = widths.gate_bits > 16 ? 15 : 11;
+    e.product = 10 + static_cast<int>(widths.product_bits - 16) / 2;
     e.wq = e.w_gate = 15;
-    e.wk = e.wo = e.w_down = 14;
+    e.wk = e.wo = 14;
+    e.w_down = std::min(14, 16 + residual - e.product);
     e.wv = e.w_up = 13;
     if (shape.qkv_bias) {
       e.bq = 14;
@@ -112,21 +116,22 @@ class RandomModel {
       e.gamma_q = 14;
       e.gamma_k = 12;
     }
-    e.gamma1 = e.gammaf = 13;
-    e.gamma2 = 12;
+    e.gamma1 = 13 - finer;
+    e.gamma2 = 12 - finer;
+    e.gammaf = 13;
     e.head = shape.tied ? 0 : 14;
     return e;
   }
 
  private:
-  Model make_llama(const ModelShape& shape, std::uint32_t product_bits) {
+  Model make_llama(const ModelShape& shape, const Widths& widths, std::int32_t residual) {
     Model model;
     model.shape = shape;
     model.activation = "silu";
-    model.product_bits = product_bits;
+    model.widths = widths;
     model.rotary_table = rotary_table({.theta = 10000}, shape.head_size() / 2, shape.n_positions);
     model.equalisation = no_equalisation(shape);
-    model.exponents = llama_exponents(shape, product_bits);
+    model.exponents = llama_exponents(shape, widths, residual);
     const double root = std::sqrt(static_cast<double>(shape.head_size()));
     Parameters& p = model.parameters = Parameters(shape);
     for (const ParameterRow& row : parameter_table(shape)) {

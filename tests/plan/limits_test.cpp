@@ -45,10 +45,10 @@ TEST(PlanLimits, FunctionTablesHaveTheirSizes) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{65535}, std::size_t{65537}}) {
     VerifyingKey key = key_of(small);
     key.exp_table.resize(size);
-    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 rows each")) << size;
+    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 and 2^16 rows")) << size;
     key = key_of(small);
     key.gelu_table.resize(size);
-    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 rows each")) << size;
+    EXPECT_THAT(error_of(key, 5), HasSubstr("function tables: expected 2^16 and 2^16 rows")) << size;
   }
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 Model random_model(LlamaKind kind) {
   const ModelShape shape = llama_shapes()[kind];
-  Model model = RandomModel(100 + kind).make(shape, 16 + 4 * static_cast<std::uint32_t>(kind));
+  constexpr std::array<Widths, llama_kinds> widths{Widths{}, Widths{20, 17, 20, 16}, Widths{28, 16, 24, 18}};
+  Model model = RandomModel(100 + kind).make(shape, widths[kind], kind == biased ? 10 : 12);
   for (std::size_t id = 0; id < shape.n_vocab; ++id) {
     model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
   }
@@ -51,7 +52,11 @@ std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceCont
   tell(LlamaStage::norm_final, 0);
   context.guard.agree(context.comm);
   const std::size_t first = plan.prompt_length - 1;
-  return infer_choices(context, plan.logits, batch.u, {first, first + plan.generated}, 0);
+  std::vector<std::int32_t> u = batch.wide_u;
+  if (u.empty()) {
+    u.assign(batch.u.begin(), batch.u.end());
+  }
+  return infer_choices(context, plan.logits, u, {first, first + plan.generated}, 0);
 }
 
 /// Writes rshift(sum, shift) of the filler's row.
@@ -112,11 +117,14 @@ void renormalize(LlamaRun& run, const RmsNormPlan& norm, std::size_t block, std:
   sigma = static_cast<std::int32_t>(sigma + sigma_by);
   inverse = static_cast<std::int32_t>(norm.norm_numerator / sigma + inverse_by);
   const std::span<const std::int16_t> gamma = run.context.vector(norm.gamma, block);
-  for (std::size_t f = 0; f < norm.features; ++f) {
-    run.batch.u[f * n + filler_row] =
-        round_to(std::int64_t{run.batch.x[f * n + filler_row]} * inverse * gamma[f], norm.shift,
-                 trace_row(run.trace[norm.u], block, f), trace_row(run.trace[norm.u_remainder], block, f));
-  }
+  const auto round = [&](const auto& recorded, auto& values) {
+    for (std::size_t f = 0; f < norm.features; ++f) {
+      values[f * n + filler_row] =
+          round_to(std::int64_t{run.batch.x[f * n + filler_row]} * inverse * gamma[f], norm.shift,
+                   trace_row(run.trace[recorded], block, f), trace_row(run.trace[norm.u_remainder], block, f));
+    }
+  };
+  norm.wide() ? round(norm.wide_u, run.batch.wide_u) : round(norm.u, run.batch.u);
 }
 
 void renormalize_head(LlamaRun& run, std::size_t part, std::size_t block, std::size_t head, std::int64_t sigma,
@@ -151,7 +159,7 @@ void redo_gating(LlamaRun& run, std::size_t block, std::size_t row, std::int32_t
   const GatedMlpPlan& mlp = gated_mlp(run.plan);
   Trace& trace = run.trace;
   trace_row(trace[mlp.product], block, row)[filler_row] =
-      by + static_cast<std::int32_t>(rshift(trace_row(trace[mlp.activation], block, row)[filler_row] *
+      by + static_cast<std::int32_t>(rshift(std::int64_t{trace_row(trace[mlp.activation], block, row)[filler_row]} *
                                                 trace_row(trace[mlp.up_sum], block, row)[filler_row],
                                             mlp.shift_product)
                                          .quotient);

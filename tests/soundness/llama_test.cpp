@@ -262,7 +262,16 @@ TEST(LlamaLies, other_keys_are_rejected) {
        std::vector<Change>{{"epsilon", [](VerifyingKey& key) { ++key.epsilon; }},
                            {"epsilon_q", [](VerifyingKey& key) { ++key.epsilon_q; }},
                            {"epsilon_k", [](VerifyingKey& key) { ++key.epsilon_k; }},
-                           {"product_bits", [](VerifyingKey& key) { key.product_bits = 20; }},
+                           {"product_bits", [](VerifyingKey& key) { --key.widths.product_bits; }},
+                           {"final_bits", [](VerifyingKey& key) { --key.widths.final_bits; }},
+                           {"gate_bits",
+                            [](VerifyingKey& key) {  // the middle of the wider table is the narrower one
+                              ++key.widths.gate_bits;
+                              const std::size_t added = key.gelu_table.size() / 2;
+                              key.gelu_table.insert(key.gelu_table.begin(), added, 0);
+                              key.gelu_table.insert(key.gelu_table.end(), added, key.gelu_table.back());
+                            }},
+                           {"norm_shift", [](VerifyingKey& key) { --key.widths.norm_shift; }},
                            {"rotary_table", [](VerifyingKey& key) { --key.rotary_table[3]; }},
                            {"activation_table",
                             [](VerifyingKey& key) {  // but for 0, which padding has

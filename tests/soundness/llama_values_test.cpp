@@ -74,16 +74,18 @@ const std::vector<OffByOne> statistics{{1, 0, &InverseRoot::root_remainder},
                                        {0, -1, &InverseRoot::inverse_complement}};
 
 TEST(LlamaValues, statistics_off_by_one_leave_one_range) {
-  TestModel& test = llama_model(plain);
-  const ModelPlan plan = llama_plan(test.key);
-  for (const Norm& norm : norms) {
-    for (const OffByOne& lie : statistics) {
-      SCOPED_TRACE(std::string(norm.name) + ", sigma " + std::to_string(lie.sigma) + ", I " +
-                   std::to_string(lie.inverse));
-      const LlamaLiar liar = llama_lie(norm.stage, norm.block, [&](LlamaRun& run) {
-        renormalize(run, rms_norm(run.plan.*norm.plan), norm.block, lie.sigma, lie.inverse);
-      });
-      only_width_catches(test, liar, rms_norm(plan.*norm.plan).*lie.range);
+  for (const LlamaKind kind : {plain, normed}) {
+    TestModel& test = llama_model(kind);
+    const ModelPlan plan = llama_plan(test.key);
+    for (const Norm& norm : norms) {
+      for (const OffByOne& lie : statistics) {
+        SCOPED_TRACE(std::string(llama_names[kind]) + ": " + norm.name + ", sigma " + std::to_string(lie.sigma) +
+                     ", I " + std::to_string(lie.inverse));
+        const LlamaLiar liar = llama_lie(norm.stage, norm.block, [&](LlamaRun& run) {
+          renormalize(run, rms_norm(run.plan.*norm.plan), norm.block, lie.sigma, lie.inverse);
+        });
+        only_width_catches(test, liar, rms_norm(plan.*norm.plan).*lie.range);
+      }
     }
   }
 }
@@ -278,8 +280,8 @@ TEST(LlamaValues, false_gating) {
          {Lie{"a off by one", [&](LlamaRun&run, const GatedMlpPlan&mlp) { ++at(run, mlp.activation); }, lookup_scope},
           Lie{"z off by one",
               [&](LlamaRun&run, const GatedMlpPlan&mlp) {
-                const std::int16_t z = ++at(run, mlp.z);
-                at(run, mlp.activation) = test.key.gelu_table[static_cast<std::size_t>(z + (1 << 15))];
+                const std::int32_t z = ++at(run, mlp.z);
+                at(run, mlp.activation) = test.key.gelu_table[static_cast<std::size_t>(z + (1 << (mlp.gate_bits - 1)))];
               },
               product},
           Lie{"U of the gate",

@@ -78,8 +78,8 @@ TEST(LookupLies, InputsOfPairsAreBound) {
   Forgery other = honest();
   ++trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token];
   trace_row(other.trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token] =
-      test.integers.key.gelu_table[static_cast<std::size_t>(
-          trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768)];
+      static_cast<std::int16_t>(test.integers.key.gelu_table[static_cast<std::size_t>(
+          trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768)]);
   other.recount();
   expect_rejected(verdict_of(other), "/feed_forward/mlp/product");
 }

@@ -51,7 +51,7 @@ GroupedQkvPlan declare_qkv(Builder& builder, const ModelPlan& plan, const Verify
   return GroupedQkvPlan::declare(builder, std::move(spec));
 }
 
-GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, const VerifyingKey& key, std::size_t table) {
+GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, std::size_t table) {
   const Exponents& e = plan.exponents;
   GatedMlpSpec spec;
   static_cast<ResidualEnd&>(spec) = residual_end(plan);
@@ -62,7 +62,8 @@ GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, const Verifyin
   spec.shift_gate = e.shift_gate();
   spec.shift_product = e.shift_product();
   spec.shift_down = e.shift_down();
-  spec.product_bits = key.product_bits;
+  spec.product_bits = plan.widths.product_bits;
+  spec.gate_bits = plan.widths.gate_bits;
   spec.table = table;
   spec.u = output_of(plan.norm_2).u;
   return GatedMlpPlan::declare(builder, std::move(spec));

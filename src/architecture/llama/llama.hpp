@@ -7,6 +7,6 @@ namespace tessera::llama {
 
 RmsNormPlan declare_norm(Builder& builder, const ModelPlan& plan, const NormPlace& place);
 GroupedQkvPlan declare_qkv(Builder& builder, const ModelPlan& plan, const VerifyingKey& key);
-GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, const VerifyingKey& key, std::size_t table);
+GatedMlpPlan declare_mlp(Builder& builder, const ModelPlan& plan, std::size_t table);
 
 }  // namespace tessera::llama

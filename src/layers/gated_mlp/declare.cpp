@@ -6,8 +6,8 @@ GatedMlpPlan GatedMlpPlan::declare(Builder& builder, GatedMlpSpec spec) {
   GatedMlpPlan mlp;
   static_cast<GatedMlpSpec&>(mlp) = std::move(spec);
   const Ownership by_row{1};
-  mlp.activation = builder.pair<std::int16_t>("activation", mlp.inner, by_row, mlp.table);
-  mlp.z = builder.record<std::int16_t>("gate", mlp.inner, by_row);
+  mlp.activation = builder.pair<std::int32_t>("activation", mlp.inner, by_row, mlp.table);
+  mlp.z = builder.record<std::int32_t>("gate", mlp.inner, by_row);
   mlp.gate_remainder = builder.remainder<std::uint16_t>("gate_remainder", mlp.inner, by_row, mlp.shift_gate);
   mlp.up_sum = builder.record<std::int64_t>("up_sum", mlp.inner, by_row);
   mlp.product = builder.value<std::int32_t>("product", mlp.inner, by_row, {mlp.product_bits, "w_t"}, true);

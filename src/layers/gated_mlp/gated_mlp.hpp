@@ -11,7 +11,8 @@ struct Batch;
 class Witness;  // plan/witness.hpp
 
 /// Residual branch and gated MLP: x_out - x_mid = rshift(W_down*t, S), t = rshift(a*U, S_t), a = ACT[z],
-/// z = rshift(W_gate*u, S_z), U = W_up*u, which is never rounded by itself. t has product_bits bits, signed.
+/// z = rshift(W_gate*u, S_z), U = W_up*u, which is never rounded by itself. z and t have gate_bits and product_bits bits,
+/// signed; |a| is up to most_activation().
 ///
 /// Points: p = look-up point of (B,F,T), n = of (B,N,T). A is rq(t, rem, S_t), the left side of t's rounding: a*U as a
 /// tensor. Two claims on it become one sum-check, so that t needs no reduction.
@@ -34,13 +35,14 @@ struct GatedMlpSpec : ResidualEnd {
   ParameterId gate{}, up{}, down{};
   int shift_gate = 0, shift_product = 0, shift_down = 0;
   unsigned product_bits = 16;  // w_t
+  unsigned gate_bits = 16;     // w_z
   std::size_t table = 0;       // of the activation
   Recorded<std::int16_t> u;    // the norm's output
 };
 
 struct GatedMlpPlan : GatedMlpSpec {
-  RecordedPair<std::int16_t> activation;        // (z + 2^15, a)
-  Recorded<std::int16_t> z;                     // virtual
+  RecordedPair<std::int32_t> activation;        // (z + 2^(gate_bits-1), a)
+  Recorded<std::int32_t> z;                     // virtual
   RecordedRange<std::uint16_t> gate_remainder;  // of z
   /// U, virtual. Recorded because the sum-check reads it in the order of (B,N,T) when weights lie in chunks and u in
   /// other ranks' hands; t's remainder, as wide, is not recorded but computed from it.
@@ -53,7 +55,7 @@ struct GatedMlpPlan : GatedMlpSpec {
 };
 
 /// x_out, from batch.u.
-void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int16_t> table,
+void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int32_t> table,
            std::size_t block, Batch& batch);
 void derive(Witness& witness, const GatedMlpPlan& mlp);
 

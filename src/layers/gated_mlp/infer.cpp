@@ -6,14 +6,14 @@ namespace {
 
 /// t of this rank's rows, from a; U and t are recorded.
 std::vector<std::int32_t> products(const InferenceContext& context, const GatedMlpPlan& mlp,
-                                   std::span<const std::int16_t> a, const ProductInput& input, std::size_t block,
+                                   std::span<const std::int32_t> a, const ProductInput& input, std::size_t block,
                                    const Batch& batch) {
   const Range inner = context.owned(mlp.inner.dimensions()[1]);
   const Bounds bounds = Bounds::signed_bits(mlp.product_bits);
   std::vector<std::int32_t> rows(a.size());
   multiply(context.parameters[mlp.up].block(block), inner, input,
            [&](std::size_t row, std::span<const std::int64_t> sums) {
-             const std::int16_t* gates = a.data() + (row - inner.first) * batch.size;
+             const std::int32_t* gates = a.data() + (row - inner.first) * batch.size;
              std::int32_t* values = rows.data() + (row - inner.first) * batch.size;
              Extent extent;
              for (std::size_t t = 0; t < sums.size(); ++t) {
@@ -32,13 +32,13 @@ std::vector<std::int32_t> products(const InferenceContext& context, const GatedM
 
 }  // namespace
 
-void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int16_t> table,
+void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int32_t> table,
            std::size_t block, Batch& batch) {
   const std::size_t n = batch.size;
   const ProductInput input(batch.u, batch.u.size() / n, n);
-  const std::vector<std::int16_t> a =
-      activate(context, {"MLP gate", mlp.gate, {}, mlp.shift_gate, 0}, input,
-               {mlp.inner, mlp.z, mlp.gate_remainder, mlp.activation}, table, block, batch);
+  const Activation<std::int32_t> gate{mlp.inner, mlp.z, mlp.gate_remainder, mlp.activation, mlp.gate_bits};
+  const std::vector<std::int32_t> a =
+      activate(context, {"MLP gate", mlp.gate, {}, mlp.shift_gate, 0}, input, gate, table, block, batch);
   const std::vector<std::int32_t> t =
       context.gather(mlp.inner.dimensions()[1], n, products(context, mlp, a, input, block, batch));
   add_residual(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0},

@@ -46,8 +46,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
       verify_matrix_product(context, {{mlp.up}, block_bits, outer[1].bits()}, sum.point, std::span(&sum.value, 1));
   // the activation's input is W_gate*u
   const TensorPoint z_point = context.lookup.point(mlp.inner);
-  const S z =
-      context.lookup.input(mlp.activation) - presence_at(mlp.inner, z_point) * two_to_the(gelu_table_log_size - 1);
+  const S z = context.lookup.input(mlp.activation) - presence_at(mlp.inner, z_point) * two_to_the(mlp.gate_bits - 1);
   const S in = requantized_at_lookup(context, mlp.gate_remainder, z);
   const auto gate =
       verify_matrix_product(context, {{mlp.gate}, block_bits, outer[1].bits()}, z_point, std::span(&in, 1));

@@ -4,14 +4,14 @@
 namespace tessera {
 
 void derive(Witness& witness, const GatedMlpPlan& mlp) {
-  const ChunkedTensor<std::int16_t>& z_of = witness[mlp.z];
-  witness.set_input(mlp.activation, [&z_of](std::size_t chunk, std::span<std::int64_t> values) {
+  const ChunkedTensor<std::int32_t>& z_of = witness[mlp.z];
+  witness.set_input(mlp.activation, [&z_of, bits = mlp.gate_bits](std::size_t chunk, std::span<std::int64_t> values) {
     const auto z = z_of.chunk(chunk);
     for (std::size_t x = 0; x < values.size(); ++x) {
-      values[x] = z[x] + (std::int64_t{1} << (gelu_table_log_size - 1));
+      values[x] = z[x] + (std::int64_t{1} << (bits - 1));
     }
   });
-  const ChunkedTensor<std::int16_t>& a_of = witness[mlp.activation];
+  const ChunkedTensor<std::int32_t>& a_of = witness[mlp.activation];
   const ChunkedTensor<std::int64_t>& sum_of = witness[mlp.up_sum];
   const ChunkedTensor<std::int32_t>& product_of = witness[mlp.product];
   witness.set_range(

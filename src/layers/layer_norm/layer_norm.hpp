@@ -8,7 +8,7 @@ struct InferenceContext;  // subprotocols/inference.hpp
 struct Batch;
 
 /// Layer norm over features, all blocks at once: mu = floor((S1 + floor(d/2))/d), V = S2 - 2*mu*S1 + d*mu^2 + eps',
-/// sigma = floor(sqrt(V)), I = floor(C*2^14/sigma), A = (x - mu)*I*Gamma + B*2^b, u = rshift(A, S).
+/// sigma = floor(sqrt(V)), I = floor(C*2^xi/sigma), A = (x - mu)*I*Gamma + B*2^b, u = rshift(A, S).
 ///
 /// Statement: the claims on u (its look-up and its consumers). Points: r = where the reduction of u ends, t = the
 /// look-up point of the per-token columns.
@@ -18,7 +18,7 @@ struct Batch;
 ///   | - | V    | checks d-1-rho_mu, 2*sigma-(V-sigma^2), sigma-1-rho_I against their complements at t;              |
 ///   |   |      | rho_mu(t) = S1(t) + floor(d/2)*Pres - d*mu(t)                                                     |
 ///   | 3 | P/V  | lambda; eq sum-check at t over (block, token), degree 2:                                           |
-///   |   |      | (V-sigma^2)(t) - S2(t) - eps'*Pres + lambda*(C*2^14*Pres - rho_I(t))                               |
+///   |   |      | (V-sigma^2)(t) - S2(t) - eps'*Pres + lambda*(C*2^xi*Pres - rho_I(t))                               |
 ///   |   |      |   = sum beta(t,.)*(d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma)                                    |
 ///   | 4 | P    | mu, sigma, I and S1 (x with weight one on features) at its end: claims                            |
 ///   | 5 | P/V  | lambda; sum-check over (block, feature, token), degree 4:                                          |

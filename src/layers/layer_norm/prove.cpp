@@ -22,7 +22,8 @@ void run(ProverContext& context, const LayerNormPlan& norm, std::vector<Weighted
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("layer_norm");
   // all claims on u become one on A at the same point
-  const TensorPoint u_point = prove_requantized_claims(context, norm.u, norm.u_remainder, std::move(consumers));
+  const TensorPoint u_point =
+      prove_requantized_claims(context, norm.output_range(), norm.output(), norm.u_remainder, std::move(consumers));
   // B and the statistics of each token
   const TensorPoint bias_point(u_point.begin(), u_point.end() - 1);
   context.parameter("bias", norm.beta, weight_at(bias_point));

@@ -6,10 +6,10 @@
 namespace tessera {
 
 std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
-                                       std::span<const std::int16_t> u, Range tokens) {
+                                       std::span<const std::int32_t> u, Range tokens) {
   const std::size_t d = u.size() / context.capacity;
   const std::size_t n = tokens.size();
-  std::vector<std::int16_t> columns(d * n);
+  std::vector<std::int32_t> columns(d * n);
   for (std::size_t f = 0; f < d; ++f) {
     std::copy_n(u.data() + f * context.capacity + tokens.first, n, columns.data() + f * n);
   }
@@ -23,7 +23,7 @@ std::vector<std::int64_t> infer_logits(const InferenceContext& context, const Lo
 }
 
 std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
-                                         std::span<const std::int16_t> u, Range tokens, std::size_t generation) {
+                                         std::span<const std::int32_t> u, Range tokens, std::size_t generation) {
   const Range vocabulary = context.owned(logits.logits.dimensions()[0]);
   const std::size_t n = tokens.size();
   const std::vector<std::int64_t> rows = infer_logits(context, logits, u, tokens);

@@ -26,7 +26,7 @@ struct LogitsSpec {
   Shape logits, feature;    // (V,G), (F,T)
   ParameterId embedding{};  // (V,F)
   std::size_t n_vocab = 0;
-  RecordedRange<std::int16_t> u;  // the final layer norm's output
+  std::size_t u = 0;  // the final norm's output: its number among what is recorded
 };
 
 struct LogitsPlan : LogitsSpec {
@@ -40,11 +40,11 @@ struct LogitsPlan : LogitsSpec {
 
 /// Logits of tokens [first, last) of u (n_embd, capacity): (own vocabulary rows, tokens) row-major.
 std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
-                                       std::span<const std::int16_t> u, Range tokens);
+                                       std::span<const std::int32_t> u, Range tokens);
 /// For each of these tokens the lowest id whose logit is maximal, equal on all ranks; the logits are recorded as
 /// columns `generation`, `generation` + 1, ... Collective.
 std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
-                                         std::span<const std::int16_t> u, Range tokens, std::size_t generation);
+                                         std::span<const std::int32_t> u, Range tokens, std::size_t generation);
 void derive(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
 
 template <class S>

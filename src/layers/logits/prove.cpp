@@ -49,7 +49,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
     std::vector<E> row =
         contract(witness.parameter(logits.embedding), vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
     std::vector<E> selected =
-        contract(witness.view(logits.u), features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
+        contract(witness.recorded[logits.u], features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
     const ProvenSumcheck sumcheck =
         prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(row), std::move(selected)});
     context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
@@ -63,7 +63,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   const std::vector<E> row_weights = eq_table(at[1]);
   std::vector<std::vector<E>> tables(3, std::vector<E>(feature_count * rows));
   const std::vector<E> chosen = embedding_rows(context, logits, tokens);  // (G, feature)
-  const std::vector<E> u = contract(witness.view(logits.u), features, {Axis{}, Axis{}}, context.comm);
+  const std::vector<E> u = contract(witness.recorded[logits.u], features, {Axis{}, Axis{}}, context.comm);
   for (std::size_t f = 0; f < feature_count; ++f) {
     for (std::size_t g = 0; g < rows; ++g) {
       tables[0][f * rows + g] = row_weights[g];

@@ -40,7 +40,7 @@ struct MlpPlan : MlpSpec {
 };
 
 /// x_out, from batch.u.
-void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int16_t> gelu_table,
+void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int32_t> gelu_table,
            std::size_t block, Batch& batch);
 void derive(Witness& witness, const MlpPlan& mlp);
 

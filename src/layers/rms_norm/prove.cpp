@@ -11,7 +11,8 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
   const Witness& witness = context.witness;
   const auto scope = transcript.scope("rms_norm");
   // all claims on u become one on A at the same point
-  const TensorPoint u_point = prove_requantized_claims(context, norm.u, norm.u_remainder, std::move(consumers));
+  const TensorPoint u_point =
+      prove_requantized_claims(context, norm.output_range(), norm.output(), norm.u_remainder, std::move(consumers));
   // V and I of each token
   const TensorPoint token = context.lookup.point(norm.token);
   const std::vector<E> inverse = prove_inverse_root(context, norm, norm.token, norm.square_sum);

@@ -8,7 +8,7 @@ struct InferenceContext;  // subprotocols/inference.hpp
 struct Batch;
 
 /// RMS norm over features, all blocks at once: V = S2 + eps', S2 = sum x^2, sigma = floor(sqrt(V)),
-/// I = floor(C*2^14/sigma), A = x*I*Gamma, u = rshift(A, S). The layer norm without mean and bias.
+/// I = floor(C*2^xi/sigma), A = x*I*Gamma, u = rshift(A, S). The layer norm without mean and bias.
 ///
 /// Statement: the claims on u (its look-up and its consumers). Points: r = where the reduction of u ends, t = the
 /// look-up point of the per-token columns.

@@ -9,7 +9,8 @@ void run(VerifierContext<S>& context, const RmsNormPlan& norm,
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("rms_norm");
   // all claims on u become one on A at the same point
-  const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
+  const PointClaimOf<S> scaled =
+      verify_requantized_claims<S>(context, norm.output_range(), norm.u_remainder, std::move(consumers));
   // V and I of each token
   const TensorPoint token = context.lookup.point(norm.token);
   const S square_sum = verify_inverse_root(context, norm, norm.token, norm.epsilon, norm.norm_numerator);

@@ -1,0 +1,121 @@
+// Values of Llama models beyond the widths that their keys say, one more in the last piece of a remainder of several.
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdlib>
+
+#include "llama_fixture.hpp"
+
+namespace tessera::testing {
+namespace {
+
+Verdict verdict_on(TestModel& test, const ModelPlan& plan, LlamaLie lie) {
+  Forgery forgery(test, std::move(lie.statement), plan, std::move(lie.trace));
+  return verify_inference(plan, test.key, forgery.statement, forgery.prove().payload);
+}
+
+/// Rejected for its width under the true plan, accepted if the one range takes it.
+void only_width_catches(TestModel& test, const LlamaLie& lie, RangeId range, bool negative) {
+  ModelPlan plan = llama_plan(test.key);
+  expect_rejected(verdict_on(test, plan, lie), lookup_scope);
+  widen(plan, range, 1, negative);
+  expect_accepted(verdict_on(test, plan, lie));
+}
+
+/// u one less, its remainder 2^S more, at one feature of the filler's row.
+LlamaLiar lower_output(NormLayer ModelPlan::*layer, LlamaStage stage, std::size_t block) {
+  return llama_lie(stage, block, [=](LlamaRun& run) {
+    constexpr std::size_t feature = 3;
+    const RmsNormPlan& norm = rms_norm(run.plan.*layer);
+    const auto lower = [&](const auto& recorded, auto& values) {
+      values[feature * run.batch.size + filler_row] -= 1;
+      trace_row(run.trace[recorded], block, feature)[filler_row] -= 1;
+    };
+    norm.wide() ? lower(norm.wide_u, run.batch.wide_u) : lower(norm.u, run.batch.u);
+    trace_row(run.trace[norm.u_remainder], block, feature)[filler_row] += std::int64_t{1} << norm.shift;
+  });
+}
+
+TEST(LlamaWidths, outputs_of_norms_are_rounded) {
+  for (const LlamaKind kind : {plain, biased, normed}) {
+    SCOPED_TRACE(llama_names[kind]);
+    TestModel& test = llama_model(kind);
+    const ModelPlan plan = llama_plan(test.key);
+    for (const auto& [layer, stage, block] : {std::tuple{&ModelPlan::norm_1, LlamaStage::norm_1, 1},
+                                              {&ModelPlan::norm_2, LlamaStage::norm_2, 1},
+                                              {&ModelPlan::norm_final, LlamaStage::norm_final, 0}}) {
+      const RangeId remainder = rms_norm(plan.*layer).u_remainder;
+      only_width_catches(test, llama_inference(test, plan, lower_output(layer, stage, static_cast<std::size_t>(block))),
+                         remainder, false);
+    }
+    EXPECT_EQ(plan.ranges[rms_norm(plan.norm_final).u_remainder.range].pieces(), kind == normed ? 3U : 2U);
+  }
+}
+
+/// By how much an exponent may grow until the largest of these values needs `bits` bits beside its sign.
+template <class T>
+int room(const ChunkedTensor<T>& values, unsigned bits) {
+  std::uint64_t largest = 0;
+  for (const T value : values.values()) {
+    largest = std::max(largest, static_cast<std::uint64_t>(std::abs(std::int64_t{value})));
+  }
+  return static_cast<int>(bits) - static_cast<int>(std::bit_width(largest));
+}
+
+/// The model at other exponents.
+TestModel finer(const TestModel& test, const std::function<void(Exponents&)>& change) {
+  Model model = test.model;
+  change(model.exponents);
+  return TestModel(std::move(model));
+}
+
+TEST(LlamaWidths, final_norm_beyond_its_width) {
+  for (const LlamaKind kind : {biased, normed}) {
+    SCOPED_TRACE(llama_names[kind]);
+    TestModel& test = llama_model(kind);
+    const ModelPlan plan = llama_plan(test.key);
+    const int by = room(llama_inference(test, plan).trace[rms_norm(plan.norm_final).wide_u], plan.widths.final_bits);
+    ASSERT_GT(by, 0);
+    TestModel other = finer(test, [by](Exponents& exponents) { exponents.uf += by; });
+    ModelPlan lying = llama_plan(other.key);
+    std::get<RmsNormPlan>(lying.norm_final).output_bits.bits += 1;
+    only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output_range(), true);
+  }
+}
+
+TEST(LlamaWidths, gated_product_beyond_its_width) {
+  for (const LlamaKind kind : {plain, biased, normed}) {
+    SCOPED_TRACE(llama_names[kind]);
+    TestModel& test = llama_model(kind);
+    const ModelPlan plan = llama_plan(test.key);
+    const int by = room(llama_inference(test, plan).trace[gated_mlp(plan).product], plan.widths.product_bits);
+    ASSERT_GT(by, 0);
+    TestModel other = finer(test, [by](Exponents& exponents) {
+      exponents.product += by;
+      exponents.w_down -= by;
+    });
+    ModelPlan lying = llama_plan(other.key);
+    std::get<GatedMlpPlan>(lying.mlp).product_bits += 1;
+    only_width_catches(other, llama_inference(other, lying), gated_mlp(lying).product, true);
+  }
+}
+
+/// It is a row of the activation's table.
+TEST(LlamaWidths, gate_beyond_its_width) {
+  for (const LlamaKind kind : {plain, biased, normed}) {
+    SCOPED_TRACE(llama_names[kind]);
+    TestModel& test = llama_model(kind);
+    const ModelPlan plan = llama_plan(test.key);
+    const int by = room(llama_inference(test, plan).trace[gated_mlp(plan).z], plan.widths.gate_bits);
+    ASSERT_GT(by, 0);
+    TestModel other = finer(test, [by](Exponents& exponents) { exponents.mlp += by; });
+    ModelPlan lying = llama_plan(other.key);
+    expect_accepted(verdict_on(test, plan, llama_inference(test, plan)));
+    std::get<GatedMlpPlan>(lying.mlp).gate_bits += 1;
+    expect_rejected(verdict_on(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing
