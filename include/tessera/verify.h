@@ -109,6 +109,13 @@ TESSERA_API double tessera_result_soundness_sum(const tessera_result* result);
 /** Where the next part of the conversation starts, to be passed on as `before`. Never NULL: where the proof is not
  * accepted, or keeps nothing, its length is 0, and whatever is verified after it is rejected. */
 TESSERA_API const tessera_state* tessera_result_kept(const tessera_result* result);
+/** Values of one kind that left their range in an accepted proof's statement and were cut to its limits. */
+typedef struct tessera_clamped {
+  const char* tensor; /**< Such as "x_mid"; lives as long as the result. */
+  uint64_t values;    /**< How many of it. */
+} tessera_clamped;
+/** Those kinds that there are; NULL and 0 where nothing was clamped, or the proof is not accepted. */
+TESSERA_API const tessera_clamped* tessera_result_clamped(const tessera_result* result, size_t* count);
 /** NULL is allowed. */
 TESSERA_API void tessera_result_free(tessera_result* result);
 

@@ -4,18 +4,27 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <tessera/statement.hpp>
 
 namespace tessera {
+
+/// Values of one kind that the model's integers have left their range with in this statement: the proof says where, and
+/// that they were cut to their limits.
+struct ClampedValues {
+  std::string tensor;
+  std::uint64_t count = 0;
+};
 
 /// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
 struct Verdict {
   bool accepted = false;
   std::string scope;
   std::string reason;
-  std::map<std::string, double> timings;  // seconds by scope
-  std::optional<ConversationState> kept;  // where the next part begins, if this one is accepted and keeps a state
+  std::map<std::string, double> timings;    // seconds by scope
+  std::optional<ConversationState> kept;    // where the next part begins, if this one is accepted and keeps a state
+  std::vector<ClampedValues> clamped = {};  // of an accepted proof, those kinds that there are
 };
 
 /// Checks that `payload` proves the statement under the key, which is the canonical byte string of a verifying key.

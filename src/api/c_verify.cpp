@@ -21,6 +21,8 @@ struct tessera_result {
   double soundness_least = 0;
   double soundness_sum = 0;
   tessera_state kept{};  // of length 0 where nothing is kept
+  std::vector<tessera::ClampedValues> clamped_values;
+  std::vector<tessera_clamped> clamped;  // their names are those
 };
 
 namespace tessera {
@@ -105,6 +107,10 @@ void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std
   if (const auto& kept = verdict.kept) {
     result.kept = {{}, kept->length, kept->last_token};
     std::memcpy(result.kept.root, kept->root.data(), sizeof result.kept.root);
+  }
+  result.clamped_values = verdict.clamped;
+  for (const ClampedValues& values : result.clamped_values) {
+    result.clamped.push_back({values.tensor.c_str(), values.count});
   }
   result.verdict = TESSERA_ACCEPTED;
 }
@@ -240,6 +246,14 @@ double tessera_result_soundness_sum(const tessera_result* result) {
 const tessera_state* tessera_result_kept(const tessera_result* result) {
   static constexpr tessera_state nothing{};
   return result == nullptr ? &nothing : &result->kept;
+}
+
+const tessera_clamped* tessera_result_clamped(const tessera_result* result, size_t* count) {
+  const bool known = result != nullptr && !result->clamped.empty();
+  if (count != nullptr) {
+    *count = known ? result->clamped.size() : 0;
+  }
+  return known ? result->clamped.data() : nullptr;
 }
 
 void tessera_result_free(tessera_result* result) { delete result; }

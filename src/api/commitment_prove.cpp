@@ -19,6 +19,7 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
   require_agreement(comm, key_path.string(), key.digest());
   VerifyingKey expected = make_verifying_key(model, key.hiding_proofs);
   expected.parameter_root = key.parameter_root;
+  expected.exceptions = key.exceptions;
   if (expected.digest() != key.digest()) {
     throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
   }

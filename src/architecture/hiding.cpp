@@ -10,10 +10,13 @@ namespace {
 PadLayout discover_pads(const ModelPlan& plan) {
   AccountingTranscript account;
   VerifierView<Affine> transcript(account);
+  // all lists: which are empty changes nothing under a hiding key
+  const Exceptions exceptions(plan, ExceptionLists(plan.clamped.size()), E::zero(),
+                              std::vector<bool>(plan.clamped.size(), true));
   const LookupValuesOf<Affine> lookup(plan, verify_lookup(transcript, plan.lookup));
   ClaimLedgerOf<Affine> ledger(plan.pass);
   const Statement statement = statement_of(plan.pass);
-  VerifierContext<Affine> context{plan, statement, transcript, lookup, ledger};
+  VerifierContext<Affine> context{plan, statement, transcript, lookup, ledger, exceptions};
   walk(context, plan);
   return transcript.layout();
 }

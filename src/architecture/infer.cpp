@@ -35,6 +35,9 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
              plan.team(comm.rank(), comm.size())),
       final_(plan.model.n_embd * plan.padded_tokens) {
   use_single_threaded_blas();
+  if (plan.exception_limit > 0) {
+    exceptions_ = std::make_unique<ExceptionRecorder>(plan, record == Record::trace);
+  }
   if (record == Record::trace) {
     trace_ = Trace(plan, comm.rank(), comm.size(), true);
   }
@@ -88,6 +91,9 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   record_residual(context, plan_.x_end, 0, batch);
   infer(context, plan_.norm_final, std::size_t{0}, batch);
   guard_.agree(comm_);
+  if (exceptions_ && record_ == Record::trace) {
+    exceptions_->agree(comm_);
+  }
   const auto keep = [&](const auto& u) {
     for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
       std::copy_n(u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);
@@ -108,6 +114,9 @@ void IntegerTransformer::forget(std::size_t length) {
   cache_.known = std::min(cache_.known, length_);
   trace_.tokens.resize(std::min(trace_.tokens.size(), length_));
   guard_.forget();
+  if (exceptions_) {
+    exceptions_->forget(length);
+  }
 }
 
 std::vector<std::int64_t> IntegerTransformer::logits(Range tokens) {

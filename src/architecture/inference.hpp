@@ -35,7 +35,8 @@ class IntegerTransformer {
   IntegerTransformer(const IntegerModel& model, const ModelPlan& plan, Record record, Communicator& comm,
                      std::function<void(std::size_t done)> progress = {}, const PastState& past = {});
 
-  /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, std::invalid_argument for an id
+  /// Runs the next tokens. Throws RangeError on all ranks if a value leaves its range, or more recorded ones than the
+  /// key has exceptions, std::invalid_argument for an id
   /// that is not in the vocabulary or tokens beyond the capacity.
   void append(std::span<const std::uint32_t> ids);
   [[nodiscard]] std::size_t length() const { return length_; }
@@ -54,6 +55,9 @@ class IntegerTransformer {
 
   /// Everything recorded; the transformer is used up.
   Trace take_trace() {
+    if (exceptions_) {
+      trace_.exceptions = exceptions_->gather(comm_);
+    }
     trace_.deal_chunks(plan_, comm_);
     if (record_ == Record::trace) {
       record_tiles(plan_.attention, model_.key.exp_table, trace_, comm_);
@@ -63,8 +67,8 @@ class IntegerTransformer {
 
  private:
   [[nodiscard]] InferenceContext context() {
-    return {*model_.parameters,  comm_,      guard_,    record_ == Record::trace ? &trace_ : nullptr,
-            plan_.padded_tokens, plan_.past, &gathered_};
+    return {*model_.parameters,  comm_,      guard_,     record_ == Record::trace ? &trace_ : nullptr,
+            plan_.padded_tokens, plan_.past, &gathered_, exceptions_.get()};
   }
   void run_batch(std::span<const std::uint32_t> ids);
 
@@ -74,6 +78,7 @@ class IntegerTransformer {
   Communicator& comm_;
   std::function<void(std::size_t)> progress_;
   RangeGuard guard_;
+  std::unique_ptr<ExceptionRecorder> exceptions_;  // under a key with exceptions
   QkvCache cache_;
   std::vector<std::int32_t> final_;  // u of the final norm (n_embd, capacity)
   std::size_t length_ = 0;

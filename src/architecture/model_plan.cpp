@@ -155,6 +155,10 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
   x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
   x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
+  const int shift_out = gpt2_model ? exponents.shift_2() : exponents.shift_down();
+  builder.clamp(x_in.checked, shift_out, ClampedTensor::Kind::later_blocks);
+  builder.clamp(x_mid.checked, exponents.shift_o());
+  builder.clamp(x_end.checked, shift_out);
   const auto norm = [&](const NormPlace& place) {
     return gpt2_model ? NormLayer(gpt2::declare_norm(builder, *this, place))
                       : NormLayer(llama::declare_norm(builder, *this, place));

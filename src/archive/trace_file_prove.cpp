@@ -63,6 +63,37 @@ void read_tensor(const ReadFile& file, const std::string& name, ChunkedTensor<T>
   file.read_into(group + "values", layout.values, std::span<T>(tensor.values()));
 }
 
+std::string exceptions_group(const std::string& name) { return "exceptions/" + name + "/"; }
+
+void write_exceptions(WriteFile& file, const std::string& name, const std::vector<Exception>& list) {
+  std::vector<std::uint64_t> places;
+  std::vector<std::int64_t> excess;
+  for (const Exception& entry : list) {
+    places.push_back(entry.place);
+    excess.push_back(entry.excess);
+  }
+  file.write(exceptions_group(name) + "places", places);
+  file.write(exceptions_group(name) + "excess", excess);
+}
+
+std::vector<Exception> read_exceptions(const ReadFile& file, const ClampedTensor& tensor, std::size_t limit) {
+  const std::string places_field = exceptions_group(tensor.name) + "places";
+  const std::vector<std::uint64_t> places = file.read_list<std::uint64_t>(places_field, limit);
+  const std::vector<std::int64_t> excess =
+      file.read<std::int64_t>(exceptions_group(tensor.name) + "excess", {places.size()});
+  std::vector<Exception> list;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    list.push_back({places[i], excess[i]});
+    if (const char* const fault = fault_of(tensor, list.back())) {
+      file.fail(places_field, "places of " + tensor.name, fault);
+    }
+    if (i > 0 && places[i] <= places[i - 1]) {
+      file.fail(places_field, "ascending places", "others");
+    }
+  }
+  return list;
+}
+
 }  // namespace
 
 TraceHeader read_trace_header(const ReadFile& file) {
@@ -99,6 +130,9 @@ Digest save_trace(const std::filesystem::path& path, const Digest& model, const 
   file.write("state", std::span<const std::uint8_t>(state), {state.size()});
   file.write_scalar("last_token", trace.last_token);
   file.write("tokens", trace.tokens);
+  for (std::size_t list = 0; list < plan.clamped.size(); ++list) {
+    write_exceptions(file, plan.clamped[list].name, trace.exceptions[list]);
+  }
   for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
     std::visit([&](const auto& tensor) { write_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
   }
@@ -131,6 +165,9 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
   Trace trace(plan, comm.rank(), comm.size());
   trace.tokens = header.tokens;
   trace.last_token = header.last_token;
+  for (std::size_t list = 0; list < plan.clamped.size(); ++list) {
+    trace.exceptions[list] = read_exceptions(file, plan.clamped[list], plan.exception_limit);
+  }
   for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
     std::visit([&](auto& tensor) { read_tensor(file, plan.recorded[i].name, tensor); }, trace.tensors[i]);
   }

@@ -47,6 +47,7 @@ struct CommitCommand {
   std::string model, out, secret;
   bool compact = false, hiding = false;
   std::uint64_t proofs = 0;
+  std::optional<std::uint32_t> exceptions = {};  // nothing: the default of such keys
 };
 void run(const CommitCommand& options, Context& context);
 

@@ -190,7 +190,7 @@ Json description(const VerifyingKey& key, const DescribeCommand& options) {
   const ModelPlan plan =
       ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps, options.pass_length});
   const StatementAccount account = account_of(plan, key);
-  const SoundnessReport report = account.account.soundness();
+  const SoundnessReport report = soundness_report(plan, key);
   return {{"tokens", plan.tokens},
           {"padded tokens", plan.padded_tokens},
           {"claims on parameters", account.ledger[parameter_oracle].size()},

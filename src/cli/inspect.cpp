@@ -80,8 +80,17 @@ void add_key(Text& text, const VerifyingKey& key) {
   text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
            1U << key.parameter_oracle.log_inverse_rate);
+  if (key.exceptions > 0) {
+    text.add("exceptions    up to %" PRIu32 " values of a proof may leave their range: they are clamped, and listed\n",
+             key.exceptions);
+  }
   if (key.hiding_proofs > 0) {
     text.add("hiding        yes, good for %" PRIu64 " proofs\n", key.hiding_proofs);
+    if (key.exceptions > 0) {
+      text.add("              but for exceptions: a proof shows where up to %" PRIu32
+               " activations left their range, and by how much\n",
+               key.exceptions);
+    }
   }
 }
 

@@ -59,6 +59,7 @@ void add_key(JsonDocument& document, const VerifyingKey& key) {
   document.add("parameter_root", to_hex(key.parameter_root));
   document.add("parameter_oracle", Json{{"log_rows", key.parameter_oracle.log_rows},
                                         {"log_inverse_rate", key.parameter_oracle.log_inverse_rate}});
+  document.add("exceptions", key.exceptions);
   document.add("hiding_proofs", key.hiding_proofs);
 }
 

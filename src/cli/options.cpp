@@ -71,6 +71,11 @@ void declare(CLI::App& app, CommitCommand& options, PathOptions& paths) {
                          "with --hiding: file of 32 random bytes, from which the commitment can be made again "
                          "(default: new)"))
       ->needs(hiding);
+  app.add_option(
+         "--exceptions", options.exceptions,
+         "how many values of a proof may leave the range that calibration found and be clamped: the proof says in "
+         "clear which and by how much, the rest stays hidden under a hiding key (default: 4096; with --hiding 0)")
+      ->check(CLI::Range(std::uint64_t{0}, static_cast<std::uint64_t>(limit_of("exceptions").most)));
 }
 
 void declare(CLI::App& app, RenewCommand& options, PathOptions& paths) {

@@ -234,13 +234,14 @@ void require_sound_proofs(const VerifyingKey& key) {
 }  // namespace
 
 VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, Communicator& comm,
-                          Progress& progress) {
+                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, std::uint32_t exceptions,
+                          Communicator& comm, Progress& progress) {
   ParameterMaxima maxima = parameter_maxima(model.parameters);
   comm.all_reduce_max(std::span(maxima));
   check_bounds(model, maxima);
   progress.begin("encoding and writing parameters");
   VerifyingKey key = make_verifying_key(model, hiding ? hiding->proofs : 0);
+  key.exceptions = exceptions;
   check_key(key);  // that the oracle can be as large
   if (hiding) {
     require_sound_proofs(key);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <new>
+#include <numeric>
 
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
@@ -52,6 +53,11 @@ void check_prompt(const Judge& judge, const std::string& text, const Statement& 
   }
 }
 
+std::uint64_t clamped_count(const std::vector<ClampedValues>& clamped) {
+  return std::accumulate(clamped.begin(), clamped.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const ClampedValues& values) { return sum + values.count; });
+}
+
 /// Fills in what becomes known until it throws.
 void read_and_verify(const Judge& judge, const ProofSource& source, const Expectation& expected, Judgement& judgement) {
   StoredProof proof = source.load();
@@ -68,11 +74,24 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   if (!verdict.accepted) {
     throw Rejected(verdict.scope, verdict.reason);
   }
+  judgement.clamped = std::move(verdict.clamped);
+  if (judge.max_exceptions && clamped_count(judgement.clamped) > *judge.max_exceptions) {
+    throw Rejected("/exceptions", clamped_text(judgement.clamped) + ", more than the " +
+                                      std::to_string(*judge.max_exceptions) + " of --max-exceptions");
+  }
   judgement.kept = verdict.kept;
 }
 
 Json ids_json(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
   return {{"ids", ids}, {"text", text_of(key, ids)}};
+}
+
+Json clamped_json(const std::vector<ClampedValues>& clamped) {
+  Json tensors = Json::object();
+  for (const ClampedValues& values : clamped) {
+    tensors[values.tensor] = values.count;
+  }
+  return {{"values", clamped_count(clamped)}, {"tensors", tensors}};
 }
 
 /// -log2 of the error of the worst round, and of all together, as the verifier computes them from key and shape.
@@ -117,6 +136,20 @@ std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& i
   return text;
 }
 
+std::string clamped_text(const std::vector<ClampedValues>& clamped) {
+  if (clamped.empty()) {
+    return {};
+  }
+  const std::uint64_t count = clamped_count(clamped);
+  std::string text = std::to_string(count) + (count == 1 ? " value clamped" : " values clamped");
+  const char* separator = ": ";
+  for (const ClampedValues& values : clamped) {
+    text += separator + values.tensor + " " + std::to_string(values.count);
+    separator = ", ";
+  }
+  return text;
+}
+
 const char* name_of(ExitCode code) {
   switch (code) {
     case done:
@@ -142,6 +175,9 @@ std::string line_of(const Judgement& judgement) {
       line += ", " + std::to_string(statement->prompt.size()) + " + " + std::to_string(statement->generated.size()) +
               " tokens";
     }
+    if (judgement.code == done && !judgement.clamped.empty()) {
+      line += ", " + clamped_text(judgement.clamped);
+    }
     line += judgement.code == done ? "" : judgement.scope.empty() ? ": " : ", at " + judgement.scope + ": ";
   }
   return line + judgement.reason;
@@ -158,6 +194,7 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["prompt"] = statement ? ids_json(judge.key, statement->prompt) : Json();
   result["generated"] = statement ? ids_json(judge.key, statement->generated) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
+  result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
   result["bytes"] = statement ? Json(judgement.bytes) : Json();
   result["seconds"] = judgement.seconds;
   return result;

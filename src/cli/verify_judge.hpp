@@ -27,6 +27,7 @@ struct Judge : IdentifiedKey {
   mutable std::shared_ptr<const Tokenizer> tokenizer = {};  // the key's, made when a text is first to be split
   Digest given{};                                           // of the key that was trusted to begin with
   std::vector<RenewedKey> renewals = {};                    // that lead from it to this one
+  std::optional<std::uint64_t> max_exceptions = {};         // of a proof
 };
 
 /// Where a proof is.
@@ -51,6 +52,7 @@ struct Judgement {
   std::size_t bytes = 0;               // of its payload
   double seconds = 0;                  // to read and to verify it
   std::optional<ConversationState> kept;
+  std::vector<ClampedValues> clamped;  // of a true proof
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
@@ -66,6 +68,9 @@ Judgement judge(const Judge& judge, const ProofSource& source, const Expectation
 
 /// The bytes of the ids, from the key's vocabulary, never from the proof file.
 std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& ids);
+
+/// "5 values clamped: q 3, x_mid 2"; empty if none were.
+std::string clamped_text(const std::vector<ClampedValues>& clamped);
 
 /// accepted, rejected, unusable, failed.
 const char* name_of(ExitCode code);

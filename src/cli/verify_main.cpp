@@ -50,6 +50,9 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       print_ids("prompt", judge.key, judgement.statement->prompt);
       print_ids("generated", judge.key, judgement.statement->generated);
     }
+    if (judgement.code == done && !judgement.clamped.empty()) {
+      std::cout << clamped_text(judgement.clamped) << '\n';
+    }
     if (judgement.code == rejected) {
       const std::string which =
           parts.size() == 1 ? "" : "part " + std::to_string(part + 1) + ", " + one_line(judgement.name()) + ": ";

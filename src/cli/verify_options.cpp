@@ -42,6 +42,9 @@ void declare(CLI::App& program, VerifyOptions& options) {
                   "(digits and commas only); given once for each part")
       ->allow_extra_args(false)
       ->excludes(each);
+  program.add_option("--max-exceptions", options.max_exceptions,
+                     "reject proofs in which more values than this left their range and were clamped (default: as many "
+                     "as the key allows)");
   program.footer(R"(A file may be -, which is standard input.
 
 Several files are parts of one conversation, which is accepted or rejected as a whole:

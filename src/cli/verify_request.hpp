@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,12 @@ namespace tessera::cli {
 
 /// What is to be verified.
 struct Conversation {
-  std::string key;                         // file
-  std::vector<std::string> renewals;       // files, each from the key before it to the next
-  std::vector<std::string> proofs;         // files of the parts, in order
-  std::string expect_key;                  // digest; empty: any
-  std::vector<std::string> expect_prompt;  // of each part, or nothing
+  std::string key;                                   // file
+  std::vector<std::string> renewals;                 // files, each from the key before it to the next
+  std::vector<std::string> proofs;                   // files of the parts, in order
+  std::string expect_key;                            // digest; empty: any
+  std::vector<std::string> expect_prompt;            // of each part, or nothing
+  std::optional<std::uint64_t> max_exceptions = {};  // of each proof; nothing: as many as the key allows
 };
 
 /// Makes a digest what the programs print, in lower-case digits. Empty if it is one, else what is wrong.

@@ -99,6 +99,23 @@ std::size_t Builder::column(const std::string& name, const Shape& shape, std::si
   return plan_.lookup.columns.size() - 1;
 }
 
+ClampId Builder::clamp(ClampedTensor tensor) {
+  if (plan_.exception_limit == 0) {
+    return {};
+  }
+  plan_.clamped.push_back(std::move(tensor));
+  return {plan_.clamped.size() - 1};
+}
+
+void Builder::clamp(RangeId& range, int shift, ClampedTensor::Kind kind) {
+  const RangeCheck& check = plan_.ranges[range.range];
+  range.clamp = clamp({check.name, check.shape, check.width, shift, kind});
+}
+
+void Builder::clamp(PairLookup& pair, std::string name, unsigned width, int shift, ClampedTensor::Kind kind) {
+  pair.clamp = clamp({std::move(name), pair.shape, width, shift, kind});
+}
+
 void Builder::finish_tables() {
   std::map<unsigned, std::size_t> number;
   for (const RangeColumn& range : range_columns_) {

@@ -84,6 +84,13 @@ class Builder {
     return {pair(name, shape, commit(values), table), values};
   }
 
+  /// Under a key with exceptions the values of a range, what a rshift by `shift` gives, are clamped and listed. After
+  /// those that are declared before it, and before its handle is copied.
+  void clamp(RangeId& range, int shift, ClampedTensor::Kind kind = ClampedTensor::Kind::values);
+  /// The same of what is looked up in a table, under a name of its own.
+  void clamp(PairLookup& pair, std::string name, unsigned width, int shift,
+             ClampedTensor::Kind kind = ClampedTensor::Kind::values);
+
   /// Numbers the range tables by width, after all columns are known, and commits the multiplicities.
   void finish_tables();
 
@@ -97,6 +104,7 @@ class Builder {
   /// Whether its values are what pieces are: a remainder of one piece needs no other tensor.
   [[nodiscard]] bool is_piece(const Source& source) const;
   std::size_t column(const std::string& name, const Shape& shape, std::size_t table);
+  ClampId clamp(ClampedTensor tensor);
 
   /// A look-up column and the width of its range table.
   struct RangeColumn {

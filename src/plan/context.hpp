@@ -4,6 +4,7 @@
 
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
+#include "plan/exceptions.hpp"
 #include "plan/plan.hpp"
 #include "sumcheck/sumcheck.hpp"
 
@@ -42,8 +43,17 @@ template <class S>
 struct WeightedClaimOf {
   std::vector<Factor> weight;
   S value;
+  const Places* places = nullptr;  // the weight, in the place of `weight`
 };
 using WeightedClaim = WeightedClaimOf<E>;
+
+/// If the list is checked: that its values are at their limits joins the claims on its tensor, as the last one.
+template <class S>
+void add_limit_claim(const Exceptions& exceptions, ClampId list, std::vector<WeightedClaimOf<S>>& claims) {
+  if (exceptions.checked(list)) {
+    claims.push_back({{}, S(exceptions.limits(list)), &exceptions.places(list)});
+  }
+}
 
 /// An evaluation claim T(point) = value.
 template <class S>
@@ -86,6 +96,7 @@ struct VerifierContext {
   VerifierView<S>& transcript;
   const LookupValuesOf<S>& lookup;
   ClaimLedgerOf<S>& ledger;
+  const Exceptions& exceptions = Exceptions::none();
 
   /// Receives <w, T> for a parameter or witness tensor and records the claim.
   S parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight) {

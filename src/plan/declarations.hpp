@@ -58,6 +58,27 @@ struct Derived {
   std::size_t derived = 0;
 };
 
+/// A tensor whose values are clamped where they leave their range, under a key with exceptions, and listed.
+struct ClampedTensor {
+  enum class Kind : std::uint8_t {
+    values,        ///< of `width` bits, signed
+    later_blocks,  ///< the same, of all blocks but the first
+    distances,     ///< of visible keys: more than their table's last row becomes that
+  };
+  std::string name;
+  Shape shape;
+  unsigned width = 0;
+  int shift = 0;  // S: |excess| <= 2^(62 - S)
+  Kind kind = Kind::values;
+};
+
+/// Number of a clamped tensor in Plan::clamped, if the tensor is one.
+struct ClampId {
+  static constexpr std::size_t no_list = static_cast<std::size_t>(-1);
+  std::size_t list = no_list;
+  [[nodiscard]] bool known() const { return list != no_list; }
+};
+
 /// Where the values of a committed or range-checked tensor come from.
 struct Source {
   enum class Kind : std::uint8_t {
@@ -86,6 +107,7 @@ struct RangeCheck {
 /// Handle of a range check, by its number in Plan::ranges.
 struct RangeId {
   std::size_t range = 0;
+  ClampId clamp = {};
 };
 
 /// A range check whose values inference records.
@@ -113,6 +135,7 @@ struct PairLookup {
   std::size_t column = 0;
   TensorId output = 0;
   Shape shape;
+  ClampId clamp = {};  // of what is looked up
 };
 
 /// A pair look-up whose output inference records.

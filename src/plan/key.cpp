@@ -111,7 +111,10 @@ void tail_fields(Archive& a, Key& key) {
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
   a.digest("parameter_root", key.parameter_root);
-  // plain keys are as they were when there were no others
+  if (a.next("exceptions", key.exceptions > 0)) {
+    a.named("exceptions", key.exceptions);
+    a.require("exceptions", key.exceptions > 0, "at least 1", "0");
+  }
   if (a.more(key.hiding_proofs > 0)) {
     a.named("hiding_proofs", key.hiding_proofs);
     a.require("hiding_proofs", key.hiding_proofs > 0, "at least 1", "0");
@@ -164,8 +167,8 @@ void check_exp_table(const VerifyingKey& key) {
 void check_activation_table(const VerifyingKey& key) {
   const std::int64_t most = most_activation(key.shape);
   const std::int64_t least = key.shape.gpt2() ? -most - 1 : -most;
-  const auto beyond = std::ranges::find_if_not(
-      key.gelu_table, [&](std::int64_t entry) { return least <= entry && entry <= most; });
+  const auto beyond =
+      std::ranges::find_if_not(key.gelu_table, [&](std::int64_t entry) { return least <= entry && entry <= most; });
   if (beyond != key.gelu_table.end()) {
     refuse_key(activation_name(key.shape),
                std::to_string(least) + " to " + std::to_string(most) + " at " +
@@ -207,6 +210,7 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
   check_shape(key.shape);
   check_scales(key);
   key.hiding_proofs = 0;
+  key.exceptions = 0;
   tail_fields(decoder, key);
   decoder.finish();
   check_key(key);
@@ -242,6 +246,7 @@ void check_key(const VerifyingKey& key) {
     check_tokenizer_limits(key.tokenizer, "verifying key: ");
   }
   check_token(key.filler, key.shape.n_vocab, "verifying key: filler");
+  check_limit("exceptions", key.exceptions);
   check_limit("hiding_proofs", key.hiding_proofs);
   if (key.hiding_proofs > 0 && key.parameter_oracle.log_inverse_rate != 1) {  // random columns are counted for it
     refuse_key("parameter_oracle.log_inverse_rate", "1, because the key is hiding",

@@ -14,6 +14,9 @@ namespace tessera {
 /// Bytes of proofs and keys change only together with this number.
 inline constexpr std::uint32_t format_version = 6;
 
+/// What plain keys allow unless their issuer says otherwise.
+inline constexpr std::uint32_t default_exceptions = 4096;
+
 /// What an auditor needs to know of a model: everything public that a proof refers to.
 struct VerifyingKey {
   std::uint32_t version = format_version;
@@ -30,6 +33,7 @@ struct VerifyingKey {
   std::uint32_t filler = 0;  // token that pads the sequence
   OracleParameters parameter_oracle;
   Digest parameter_root{};
+  std::uint32_t exceptions = 0;     // values beyond their range that a proof may have; 0: none
   std::uint64_t hiding_proofs = 0;  // that the parameters' random columns are enough for; 0: a plain key
 
   /// Canonical byte string: sections of named values whose names and number the architecture fixes, little-endian,

@@ -68,6 +68,8 @@ class KeyEncoder {
   }
   /// Whether optional fields follow: `has` says it of what is written.
   [[nodiscard]] static bool more(bool has) { return has; }
+  /// Whether an optional field of this name follows.
+  [[nodiscard]] static bool next(std::string_view /*name*/, bool has) { return has; }
   static void require(std::string_view /*field*/, bool /*holds*/, const char* /*expected*/, const char* /*found*/) {}
   template <class Enum>
   void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
@@ -176,6 +178,11 @@ class KeyDecoder {
     }
   }
   [[nodiscard]] bool more(bool /*has*/) const { return !rest_.empty(); }
+  [[nodiscard]] bool next(std::string_view name, bool /*has*/) const {
+    constexpr std::size_t length = sizeof(std::uint32_t);
+    return rest_.size() >= length + name.size() && read_little_endian<std::uint32_t>(rest_.data()) == name.size() &&
+           std::equal(name.begin(), name.end(), rest_.begin() + length);
+  }
   static void require(std::string_view field, bool holds, const char* expected, const char* found) {
     if (!holds) {
       refuse_key(field, expected, found);

@@ -46,6 +46,7 @@ constexpr Limit table[] = {
     {"prefix tokens", 0, 16, "in front of a prompt"},
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
+    {"exceptions", 0, 1 << 16, "16 bytes each in a proof, and places in its account of errors"},
     {"hiding_proofs", 0, 1 << 20, "random columns are part of the commitment"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
     {"pass length", 1, max_pass_length, "a power of two: rows of a score tile"},
@@ -89,8 +90,8 @@ void check_final_shift(const Exponents& e, const Widths& widths) {
   const int shift = Exponents::shift_norm(e.gammaf, e.uf, widths);
   check_limit("shift of the final norm", shift, "shift_norm of uf");
   if (const int most = 62 - static_cast<int>(widths.final_bits); shift > most) {
-    throw InputError("shift_norm of uf: expected at most " + std::to_string(most) + " with final_bits = " +
-                     std::to_string(widths.final_bits) + ", found " + std::to_string(shift));
+    throw InputError("shift_norm of uf: expected at most " + std::to_string(most) +
+                     " with final_bits = " + std::to_string(widths.final_bits) + ", found " + std::to_string(shift));
   }
 }
 

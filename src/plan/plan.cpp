@@ -26,7 +26,9 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape, const Division& divi
       past(shape.past),
       prompt_length(shape.prompt + (shape.past > 0 ? 1 : 0)),
       generated(shape.generated),
-      filler(key.filler) {
+      filler(key.filler),
+      exception_limit(key.exceptions),
+      all_lists(key.exceptions > 0 && key.hiding_proofs > 0) {
   if (prompt_length == 0) {
     fail("prompt: expected at least one token, found none");
   }

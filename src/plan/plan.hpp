@@ -50,6 +50,9 @@ struct Plan {
   std::vector<Declaration> declarations;  // for people
   std::vector<DeclaredTensor> recorded;   // what inference records
   std::vector<DeclaredTensor> derived;    // what witness steps compute
+  std::uint32_t exception_limit = 0;      // the key's
+  bool all_lists = false;                 // claims are made of empty lists, too: a hiding key's proofs have one shape
+  std::vector<ClampedTensor> clamped;     // of a key with exceptions
   std::size_t shared_heads = 0;           // heads that a team may infer together; 0: a head is one rank's
 
   std::vector<Shape> witness_shapes;       // of committed tensors, by TensorId

@@ -17,6 +17,7 @@ struct ProverContext {
   ClaimLedger& ledger;
   const Witness& witness;
   Communicator& comm;
+  const Exceptions& exceptions = Exceptions::none();
 
   /// Computes <w, T>, sends it and records the claim. Collective.
   E parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight);

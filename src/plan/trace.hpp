@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "plan/exceptions.hpp"
 #include "plan/plan.hpp"
 
 namespace tessera {
@@ -24,6 +25,7 @@ class Trace {
   std::size_t prompt_length = 0;
   std::size_t generated = 0;
   std::vector<RecordedTensor> tensors;
+  ExceptionLists exceptions;  // all ranks'
 
   /// The generated ids.
   [[nodiscard]] std::vector<std::uint32_t> generated_tokens() const;

@@ -53,7 +53,7 @@ std::vector<ColumnsOf> columns_by_rank(const std::vector<Range>& shared, const T
 }  // namespace
 
 Trace::Trace(const Plan& plan, int rank, int ranks, bool recording)
-    : prompt_length(plan.prompt_length), generated(plan.generated) {
+    : prompt_length(plan.prompt_length), generated(plan.generated), exceptions(plan.clamped.size()) {
   for (DeclaredTensor declared : plan.recorded) {
     const bool of_heads = recording && ranks > 1 && declared.ownership.deal == Deal::all;
     declared.ownership.deal = of_heads ? Deal::indices : declared.ownership.deal;

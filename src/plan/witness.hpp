@@ -54,6 +54,11 @@ class Witness {
     return recorded[tensor.recorded];
   }
 
+  /// Of a list; nothing if the key allows none.
+  [[nodiscard]] std::vector<Exception> exceptions_of(ClampId id) const {
+    return id.known() ? exceptions[id.list] : std::vector<Exception>();
+  }
+
   [[nodiscard]] const IntegerTensor& parameter(ParameterId id) const { return parameters[plan_.parameter_index[id]]; }
 
   std::vector<IntegerTensor> recorded;    // by number in Plan::recorded: the trace's
@@ -61,6 +66,7 @@ class Witness {
   std::vector<IntegerTensor> tensors;     // by TensorId of the witness oracle
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;
+  ExceptionLists exceptions;                            // the trace's
   std::vector<ChunkedTensor<std::int16_t>> past, kept;  // states by StateTensor, (B,A,S); empty: the pass has none
 
  private:

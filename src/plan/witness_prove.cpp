@@ -40,6 +40,7 @@ Witness::Witness(const Plan& plan, const Trace& trace, const ParameterTensors& p
     : parameters(parameter_tensors.views()),
       tensors(plan.witness_shapes.size()),
       columns(plan.lookup.columns.size()),
+      exceptions(trace.exceptions),
       plan_(plan),
       trace_(trace),
       rank_(comm.rank()),

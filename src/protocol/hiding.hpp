@@ -13,10 +13,12 @@ struct HiddenProof {
   Digest witness_root{};
   ClaimLedgerOf<Affine> ledger;
   HidingClaims claims;
+  ExceptionCounts exceptions = {};  // by list
 };
 
-/// Everything but the opening. Throws Rejected.
-HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript);
+/// Everything but the opening. Throws Rejected. `assumed`: see verify_layers().
+HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript,
+                                 const ExceptionCounts* assumed = nullptr);
 
 /// Parameters and witness.
 std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root);

@@ -33,11 +33,12 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
                       std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   }
   transcript.send("witness", codeword->root());
+  const Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
   transcript.begin_pads(random.pads());
   ClaimLedger ledger(plan.pass);
   const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
   lookup.add_claims(ledger);
-  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm};
+  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm, exceptions};
   walk(context, plan);
   prove_pad_products(context, random.left(), random.right());
   transcript.end_pads();

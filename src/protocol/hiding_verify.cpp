@@ -3,13 +3,16 @@
 
 namespace tessera {
 
-HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript) {
+HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript,
+                                 const ExceptionCounts* assumed) {
   const HidingPlan& hiding = *plan.hiding;
   HiddenProof proof{transcript.receive_digest("witness"), ClaimLedgerOf<Affine>(plan.pass), {}};
+  const ReceivedExceptions received = receive_exceptions(transcript, plan, assumed);
+  proof.exceptions = received.counts;
   VerifierView<Affine> hidden(transcript, &hiding.pads);
   const LookupValuesOf<Affine> lookup(plan, verify_lookup(hidden, plan.lookup));
   lookup.add_claims(proof.ledger);
-  VerifierContext<Affine> context{plan, statement, hidden, lookup, proof.ledger};
+  VerifierContext<Affine> context{plan, statement, hidden, lookup, proof.ledger, received.exceptions};
   walk(context, plan);
   verify_pad_products(context);
   using Tensor = HidingPlan::Tensor;

@@ -23,14 +23,17 @@ struct ProofClaims {
   Digest witness_root{};
   Digest kept_root{};  // where the pass keeps a state
   ClaimLedger ledger;
+  ExceptionCounts exceptions = {};  // by list
 };
 
-/// Everything but the opening: the statement holds if all returned claims do. Throws Rejected.
-ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript);
+/// Everything but the opening: the statement holds if all returned claims do. Throws Rejected. `assumed`: lengths of
+/// the lists of exceptions, for an account; nothing: a proof says it.
+ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript,
+                          const ExceptionCounts* assumed = nullptr);
 
 /// The whole proof: layers, then the opening of all their claims, which are returned. Throws Rejected.
 ProofClaims verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
-                       VerifierView<E>& transcript);
+                       VerifierView<E>& transcript, const ExceptionCounts* assumed = nullptr);
 
 /// Checks that the payload proves the statement under the key, whatever state it starts from: rejects a statement that
 /// the key's model cannot have, and shapes with less than required_soundness_bits. Never throws for anything that a
@@ -55,13 +58,14 @@ Verdict verify_continuation(const VerifyingKey& key, const Statement& statement,
                             const std::optional<ConversationState>& before);
 
 /// What verify_all does for every statement of this shape, and the claims that it opens. `positions`: a proof's, for
-/// the exact lengths of its columns and siblings; without, no proof is longer.
+/// the exact lengths of its columns and siblings; without, no proof is longer. `exceptions`: a proof's, by list;
+/// without, there are none.
 struct StatementAccount {
   Account account;
   ClaimLedger ledger;
 };
-StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key,
-                            PositionSource positions = spread_positions);
+StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions = spread_positions,
+                            const ExceptionCounts& exceptions = {});
 
 /// The oracles that the claims are on, in the opening's order.
 std::vector<CommittedOracle> committed_oracles(const Plan& plan, const VerifyingKey& key, const Statement& statement,
@@ -70,7 +74,7 @@ std::vector<CommittedOracle> committed_oracles(const Plan& plan, const Verifying
 /// Where the next part begins, after one that keeps a state.
 ConversationState kept_state(const Plan& plan, const Statement& statement, const Digest& root);
 
-/// Soundness of every round for this shape.
+/// Soundness of every round for this shape, with as many exceptions as the key allows.
 SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key);
 
 /// A proof and what it cost.

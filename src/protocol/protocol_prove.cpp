@@ -57,6 +57,7 @@ struct Finished {
   Digest state;                       // of the transcript behind it
   ProofClaims claims;
   std::optional<LookupClaims> lookup;  // nothing: the layers are among the claims
+  Exceptions exceptions;
 };
 
 /// Tells the state behind what it has received.
@@ -76,7 +77,7 @@ std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, c
   try {
     ReplayTranscript transcript(statement_seed(key, statement), payload);
     VerifierTranscript& verifier = transcript;
-    Finished finished{payload, {}, roots, {}};
+    Finished finished{payload, {}, roots, {}, {}};
     if (layers) {
       finished.claims = verify_layers(plan, statement, verifier);
     } else {
@@ -84,6 +85,7 @@ std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, c
       if (plan.pass.keeps) {
         finished.claims.kept_root = verifier.receive_digest("state");
       }
+      finished.exceptions = receive_exceptions(verifier, plan).exceptions;
       finished.lookup = verify_lookup(verifier, plan.lookup);
     }
     verifier.finish();
@@ -166,15 +168,19 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
     if (codewords.kept) {
       transcript.send("state", claims.kept_root);
     }
-    before =
-        Finished{{}, {}, claims, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm)};
+    Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
+    before = Finished{{},
+                      {},
+                      claims,
+                      prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm),
+                      std::move(exceptions)};
     finished(ProofPhase::lookups, &ProofCheckpoint::lookups);
   }
   claims = std::move(before->claims);
   if (before->lookup) {
     const LookupValues lookup(plan, std::move(*before->lookup));
     lookup.add_claims(claims.ledger);
-    ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm};
+    ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm, before->exceptions};
     walk(context, plan);
     finished(ProofPhase::layers, &ProofCheckpoint::layers);
   }

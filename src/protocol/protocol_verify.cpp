@@ -6,14 +6,17 @@
 
 namespace tessera {
 
-ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript) {
+ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript,
+                          const ExceptionCounts* assumed) {
   ProofClaims claims{transcript.receive_digest("witness"), {}, ClaimLedger(plan.pass)};
   if (plan.pass.keeps) {
     claims.kept_root = transcript.receive_digest("state");
   }
+  const ReceivedExceptions received = receive_exceptions(transcript, plan, assumed);
+  claims.exceptions = received.counts;
   const LookupValues lookup(plan, verify_lookup(transcript, plan.lookup));
   lookup.add_claims(claims.ledger);
-  VerifierContext<E> context{plan, statement, transcript, lookup, claims.ledger};
+  VerifierContext<E> context{plan, statement, transcript, lookup, claims.ledger, received.exceptions};
   walk(context, plan);
   return claims;
 }
@@ -50,14 +53,14 @@ ClaimLedger masked_values(const Plan& plan, const ClaimLedgerOf<Affine>& ledger)
 }  // namespace
 
 ProofClaims verify_all(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
-                       VerifierView<E>& transcript) {
+                       VerifierView<E>& transcript, const ExceptionCounts* assumed) {
   if (plan.hiding) {
-    const HiddenProof proof = verify_hidden_layers(plan, statement, transcript);
+    const HiddenProof proof = verify_hidden_layers(plan, statement, transcript, assumed);
     verify_hiding_opening(transcript, hiding_oracles(plan, key, proof.witness_root), proof.ledger.lists(),
                           proof.claims);
-    return {proof.witness_root, {}, masked_values(plan, proof.ledger)};
+    return {proof.witness_root, {}, masked_values(plan, proof.ledger), proof.exceptions};
   }
-  ProofClaims claims = verify_layers(plan, statement, transcript);
+  ProofClaims claims = verify_layers(plan, statement, transcript, assumed);
   verify_opening(transcript, committed_oracles(plan, key, statement, claims), claims.ledger.lists());
   return claims;
 }
@@ -147,6 +150,11 @@ Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Sta
     const ProofClaims claims = verify_all(plan, key, statement, transcript);
     transcript.finish();
     verdict.accepted = true;
+    for (std::size_t list = 0; list < claims.exceptions.size(); ++list) {
+      if (claims.exceptions[list] > 0) {
+        verdict.clamped.push_back({plan.clamped[list].name, claims.exceptions[list]});
+      }
+    }
     if (plan.pass.keeps) {
       verdict.kept = kept_state(plan, statement, claims.kept_root);
     }

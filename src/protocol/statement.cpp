@@ -3,14 +3,16 @@
 
 namespace tessera {
 
-StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions) {
+StatementAccount account_of(const ModelPlan& plan, const VerifyingKey& key, PositionSource positions,
+                            const ExceptionCounts& exceptions) {
   AccountingTranscript transcript(std::move(positions));
-  ClaimLedger ledger = verify_all(plan, key, statement_of(plan.pass), transcript).ledger;
+  const ExceptionCounts counts = exceptions.empty() ? ExceptionCounts(plan.clamped.size()) : exceptions;
+  ClaimLedger ledger = verify_all(plan, key, statement_of(plan.pass), transcript, &counts).ledger;
   return {transcript.release(), std::move(ledger)};
 }
 
 SoundnessReport soundness_report(const ModelPlan& plan, const VerifyingKey& key) {
-  return account_of(plan, key).account.soundness();
+  return account_of(plan, key, spread_positions, most_exceptions(plan)).account.soundness();
 }
 
 Digest statement_seed(const VerifyingKey& key, const Statement& statement) {

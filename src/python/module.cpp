@@ -190,6 +190,14 @@ void declare_verdict(nb::module_& module) {
       .def_prop_ro("reason", [](const J& j) { return one_line(j.verdict.reason); })
       .def_prop_ro("seconds", [](const J& j) { return j.verdict.timings; })
       .def_prop_ro("kept", [](const J& j) { return given(j.verdict.kept); })
+      .def_prop_ro("clamped",
+                   [](const J& j) {
+                     std::map<std::string, std::uint64_t> counts;
+                     for (const ClampedValues& values : j.verdict.clamped) {
+                       counts[values.tensor] = values.count;
+                     }
+                     return counts;
+                   })
       .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
   module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
 }

@@ -79,6 +79,19 @@ View state_view(const std::optional<ConversationState>& state) {
           {"root", to_hex(state->root)}};
 }
 
+View clamped_view(const std::vector<ClampedValues>& clamped) {
+  if (clamped.empty()) {
+    return false;
+  }
+  std::string text;
+  std::uint64_t count = 0;
+  for (const ClampedValues& values : clamped) {
+    text += (text.empty() ? "" : ", ") + values.tensor + " " + grouped(values.count);
+    count += values.count;
+  }
+  return {{"clamped_count", count_of(count, "value")}, {"clamped_tensors", text}};
+}
+
 View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& key) {
   const Statement& statement = part.archive.statement;
   const auto kept = part.verification ? part.verification->kept : std::nullopt;
@@ -92,6 +105,7 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
           {"generated_count", count_of(statement.generated.size(), "generated token")},
           {"start", state_view(statement.start)},
           {"kept", state_view(kept)},
+          {"clamped", clamped_view(part.verification ? part.verification->clamped : std::vector<ClampedValues>())},
           {"keeps", statement.keeps},
           {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
           {"tokens", tokens_view(statement, key)}};

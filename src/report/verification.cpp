@@ -17,13 +17,16 @@ Verdict judge(const VerifyingKey& key, const ProofArchive& archive, std::size_t 
                    : verify_continuation(key, archive.statement, archive.payload, before);
 }
 
-/// The positions that the verifier of an accepted proof draws, draw by draw.
-std::vector<std::vector<std::size_t>> drawn_positions(const ModelPlan& plan, const VerifyingKey& key,
-                                                      const ProofArchive& archive) {
-  std::vector<std::vector<std::size_t>> drawn;
+/// The positions that the verifier of an accepted proof draws, draw by draw, and how long its lists of exceptions are.
+struct Drawn {
+  std::vector<std::vector<std::size_t>> positions;
+  ExceptionCounts exceptions;
+};
+Drawn drawn_from(const ModelPlan& plan, const VerifyingKey& key, const ProofArchive& archive) {
+  Drawn drawn;
   VerifierTranscript transcript(statement_seed(key, archive.statement), archive.payload);
-  transcript.set_listener({.draws = [&](const auto& positions) { drawn.emplace_back(positions); }});
-  (void)tessera::verify_all(plan, key, archive.statement, transcript);
+  transcript.set_listener({.draws = [&](const auto& positions) { drawn.positions.emplace_back(positions); }});
+  drawn.exceptions = tessera::verify_all(plan, key, archive.statement, transcript).exceptions;
   return drawn;
 }
 
@@ -31,9 +34,12 @@ Account messages_of(const ModelPlan& plan, const VerifyingKey& key, const ProofA
   if (!accepted) {
     return account_of(plan, key).account;
   }
-  const auto drawn = drawn_positions(plan, key, archive);
+  const Drawn drawn = drawn_from(plan, key, archive);
   std::size_t draw = 0;
-  return account_of(plan, key, [&](std::size_t /*count*/, unsigned /*log_size*/) { return drawn.at(draw++); }).account;
+  return account_of(
+             plan, key, [&](std::size_t /*count*/, unsigned /*log_size*/) { return drawn.positions.at(draw++); },
+             drawn.exceptions)
+      .account;
 }
 
 }  // namespace
@@ -42,7 +48,14 @@ Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::s
                     const std::optional<ConversationState>& before) {
   const auto start = std::chrono::steady_clock::now();
   Verdict verdict = judge(key, archive, part, before);
-  Verification result{verdict.accepted, std::move(verdict.scope), std::move(verdict.reason), 0, verdict.kept, {}, {}};
+  Verification result{verdict.accepted,
+                      std::move(verdict.scope),
+                      std::move(verdict.reason),
+                      0,
+                      verdict.kept,
+                      std::move(verdict.clamped),
+                      {},
+                      {}};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (archive.key_digest != key.digest()) {
     return result;  // what this key says of the lengths is beside the point

@@ -2,6 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <tessera/verify.hpp>
 
 #include "archive/proof_file.hpp"
 #include "transcript/account.hpp"
@@ -14,6 +17,7 @@ struct Verification {
   std::string scope, reason;  // where and why it is rejected
   double seconds = 0;
   std::optional<ConversationState> kept;
+  std::vector<ClampedValues> clamped;
   /// Computed from key and lengths alone; nothing where no proof of such a statement exists.
   std::optional<SoundnessReport> soundness;
   /// All messages: with an accepted proof's own lengths, else with the most that they can have.

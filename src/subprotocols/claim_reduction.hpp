@@ -9,7 +9,7 @@ namespace tessera {
 /// Statement: <w_i, T_(k(i))> = value_i for all claims i. Identity: sum_i gamma^i*value_i = sum_x sum_k T_k(x)*W_k(x),
 /// W_k = sum over the claims on T_k of gamma^i*w_i (i counts all claims in order).
 ///   | # | from | message                                                              |
-///   | 1 | V    | gamma (all values are absorbed before)                               |
+///   | 1 | V    | gamma (all values are absorbed before), if there are several claims  |
 ///   | 2 | P/V  | sum-check of sum_k T_k*W_k over the flat order, degree 2              |
 ///   | 3 | P    | T_k at the final point z; V checks sum_k T_k(z)*W_k(z) = final value |
 /// Error: (number of claims + 2*variables)/|E|.
@@ -21,7 +21,7 @@ using ReductionInput = ReductionInputOf<E>;
 template <class S>
 struct ReducedClaimsOf {
   TensorPoint point;
-  std::vector<S> values;  // T_k(point); the prover leaves it empty
+  std::vector<S> values;  // T_k(point)
 };
 using ReducedClaims = ReducedClaimsOf<E>;
 
@@ -30,6 +30,12 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
                                           std::type_identity_t<std::span<const ReductionInputOf<S>>> tensors);
 ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, std::span<const IntegerTensor> tensors,
                                     std::span<const ReductionInput> inputs);
+
+/// A committed tensor with a list of exceptions that is checked: the claim that its values are at their limits there
+/// becomes one at a point, which is the last that the opening learns of it. Scope: the list's name.
+template <class S>
+void verify_limits(VerifierContext<S>& context, ClampId list, TensorId tensor);
+void prove_limits(ProverContext& context, ClampId list, TensorId tensor);
 
 /// Summand of the reduction: factors T_1..T_n, W_1..W_n.
 struct ReductionRelation {

@@ -10,7 +10,8 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
   for (const ReductionInputOf<S>& input : tensors) {
     count += input.claims.size();
   }
-  const E gamma = transcript.challenge("gamma", static_cast<double>(count - 1), "combination of claims");
+  const E gamma =
+      count > 1 ? transcript.challenge("gamma", static_cast<double>(count - 1), "combination of claims") : E::one();
   E power = E::one();
   S target{};
   for (const ReductionInputOf<S>& input : tensors) {
@@ -27,7 +28,10 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
   for (const ReductionInputOf<S>& input : tensors) {
     E weight;
     for (const WeightedClaimOf<S>& claim : input.claims) {
-      weight += power * transcript.public_value([&] { return evaluate_weight(claim.weight, reduced.point); });
+      weight += power * transcript.public_value([&] {
+        return claim.places != nullptr ? evaluate(*claim.places, reduced.point)
+                                       : evaluate_weight(claim.weight, reduced.point);
+      });
       power *= gamma;
     }
     factors.push_back(weight);
@@ -37,9 +41,23 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
   return reduced;
 }
 
-#define INSTANTIATE(S)                                                               \
-  template ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>&, const Shape&, \
-                                                     std::span<const ReductionInputOf<S>>);
+template <class S>
+void verify_limits(VerifierContext<S>& context, ClampId list, TensorId tensor) {
+  if (!context.exceptions.checked(list)) {
+    return;
+  }
+  const ClampedTensor& clamped = context.plan.clamped[list.list];
+  const auto scope = context.transcript.scope(clamped.name);
+  ReductionInputOf<S> input;
+  add_limit_claim(context.exceptions, list, input.claims);
+  const ReducedClaimsOf<S> reduced = verify_claim_reduction(context.transcript, clamped.shape, std::span(&input, 1));
+  context.ledger.add(witness_oracle, tensor, weight_at(reduced.point), reduced.values.front());
+}
+
+#define INSTANTIATE(S)                                                                      \
+  template ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>&, const Shape&,        \
+                                                     std::span<const ReductionInputOf<S>>); \
+  template void verify_limits(VerifierContext<S>&, ClampId, TensorId);
 TESSERA_FOR_SCALARS(INSTANTIATE)
 
 }  // namespace tessera

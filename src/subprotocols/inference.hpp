@@ -7,6 +7,8 @@
 #include "arithmetic/range_guard.hpp"
 #include "plan/parameters.hpp"
 #include "plan/trace.hpp"
+#include "subprotocols/exception_recorder.hpp"
+#include "subprotocols/residual.hpp"
 
 namespace tessera {
 
@@ -20,12 +22,23 @@ struct InferenceContext {
   std::size_t capacity = 0;         // rows
   std::size_t past = 0;             // positions before the first row
   SharedBytes* gathered = nullptr;  // where a large gathering stays until the next one, which may have its memory
+  ExceptionRecorder* exceptions = nullptr;  // nullptr: a value outside its range is an error
 
   [[nodiscard]] bool recording() const { return trace != nullptr; }
   /// What this rank owns of a dimension.
   [[nodiscard]] Range owned(const Dimension& dimension) const;
   /// Rows of a block that this rank owns of a tensor (block, dimensions of the row.., tokens).
   [[nodiscard]] Range owned(const Shape& shape) const;
+  /// The number among places (plan/exceptions.hpp) of row `row` of a block of a tensor (block, dimensions of the row..,
+  /// tokens), or (rows, tokens), at token `first`; rows are numbered without padding.
+  [[nodiscard]] std::uint64_t place(const Shape& shape, std::size_t block, std::size_t row, std::size_t first) const {
+    std::uint64_t rows = 1;
+    const std::vector<Dimension>& dimensions = shape.dimensions();
+    for (std::size_t j = dimensions.size() > 2 ? 1 : 0; j + 1 < dimensions.size(); ++j) {
+      rows *= dimensions[j].length;
+    }
+    return (block * rows + row) * dimensions.back().length + first;
+  }
   /// All of a vector parameter of one block.
   [[nodiscard]] std::span<const std::int16_t> vector(ParameterId id, std::size_t block) const {
     return parameters[id].block(block).rows({0, parameters[id].extents().rows});
@@ -70,12 +83,12 @@ struct InferenceContext {
 
 /// Some consecutive tokens on their way through the layers. Matrices are (feature, token) row-major.
 struct Batch {
-  std::size_t first = 0;        // row of the first token
-  std::size_t size = 0;         // tokens
+  std::size_t first = 0;                  // row of the first token
+  std::size_t size = 0;                   // tokens
   std::vector<std::int32_t> x;            // residual stream (n_embd, size)
   std::vector<std::int16_t> u;            // a norm's output (n_embd, size)
   std::vector<std::int32_t> wide_u = {};  // of the final norm where it has more bits
-  bool shared = false;          // among the ranks of a head's team, by tokens; else the first one infers the head
+  bool shared = false;  // among the ranks of a head's team, by tokens; else the first one infers the head
 };
 
 /// Some columns of (rows, columns) values as the right factor of products.
@@ -97,6 +110,37 @@ struct Extent {
   }
 };
 
+/// A row of values of one list, the tokens of a batch.
+struct ClampedRow {
+  ClampId list;
+  std::string_view title;  // in range errors
+  Bounds bounds;
+  std::uint64_t place = 0;  // of the first value
+  bool listed = true;       // here: no other rank lists it
+};
+
+/// Values of a row that leave the bounds are an error, or they are clamped and listed. `narrow`: the row as it was cut
+/// to its type; wide(t): the values before that.
+template <class T, class Wide>
+void settle(const InferenceContext& context, const ClampedRow& row, const Extent& extent, std::span<T> narrow,
+            const Wide& wide) {
+  if (row.bounds.contains(extent.low) && row.bounds.contains(extent.high)) {
+    return;
+  }
+  if (context.exceptions == nullptr) {
+    extent.check(context.guard, row.title, row.bounds);
+    return;
+  }
+  for (std::size_t t = 0; t < narrow.size(); ++t) {
+    const std::int64_t value = wide(t);
+    const std::int64_t clamped = std::clamp(value, row.bounds.low, row.bounds.high);
+    narrow[t] = static_cast<T>(clamped);
+    if (clamped != value && row.listed) {
+      context.exceptions->add(row.list, {row.place + t, value - clamped});
+    }
+  }
+}
+
 /// rshift and its remainder: value + 2^(shift-1) = quotient*2^shift + remainder.
 struct Rounded {
   std::int64_t quotient;
@@ -116,8 +160,8 @@ struct Linear {
   int bias_shift = 0;
 };
 
-/// Where rows `rows` of a projection go, values of `bits` bits: `values` (row rows.first first), and those of `recorded`
-/// into the trace.
+/// Where rows `rows` of a projection go, values of `bits` bits: `values` (row rows.first first), and those of
+/// `recorded` into the trace.
 template <class T>
 struct Destination {
   Range rows;
@@ -126,13 +170,15 @@ struct Destination {
   Range recorded;
   Recorded<T> trace;
   Recorded<std::uint16_t> remainders;
+  Shape shape;  // (block, dimensions of a row.., tokens)
+  ClampId clamp;
   unsigned bits = 16;
 };
 
 /// The rows of a projection. T: int16_t or int32_t.
 template <class T>
-void project(const InferenceContext& context, const Linear& linear, const ProductInput& input,
-             const Destination<T>& to, std::size_t block, std::size_t first);
+void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination<T>& to,
+             std::size_t block, std::size_t first);
 
 /// A projection z (B,N,T) of `bits` bits through a function table of 2^bits rows, and where both are recorded.
 template <class T>
@@ -141,6 +187,7 @@ struct Activation {
   Recorded<T> z;
   Recorded<std::uint16_t> remainders;
   Recorded<T> values;
+  ClampId clamp;  // of z
   unsigned bits = 16;
 };
 
@@ -151,9 +198,10 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
                         const Batch& batch);
 
 /// batch.x += rshift(W*input + bias*2^b, S), `residual_bits` wide, gathered; the remainder of this rank's features of
-/// `stream` (B, F, T) is recorded.
+/// `stream` (B, F, T) is recorded. `clamped`: the list that x belongs to then.
 void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
-                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block, Batch& batch);
+                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block,
+                  const ClampedBlock& clamped, Batch& batch);
 
 /// Records this rank's features of the residual stream.
 void record_residual(const InferenceContext& context, Recorded<std::int32_t> tensor, std::size_t block,

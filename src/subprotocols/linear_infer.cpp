@@ -55,31 +55,34 @@ ProductInput columns_of(std::span<const std::int16_t> values, std::size_t column
 }
 
 template <class T>
-void project(const InferenceContext& context, const Linear& linear, const ProductInput& input,
-             const Destination<T>& to, std::size_t block, std::size_t first) {
+void project(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Destination<T>& to,
+             std::size_t block, std::size_t first) {
   const Bias bias_of(context, linear, block);
   const Bounds bounds = Bounds::signed_bits(to.bits);
-  multiply(context.parameters[linear.weight].block(block), to.rows, input,
-           [&](std::size_t row, std::span<const std::int64_t> products) {
-             const std::int64_t bias = bias_of[row];
-             const bool record = context.recording() && to.recorded.contains(row);
-             std::uint16_t* remainders =
-                 record ? block_row((*context.trace)[to.remainders], block, row) + first : nullptr;
-             T* values = to.values + (row - to.rows.first) * to.stride;
-             Extent extent;
-             for (std::size_t t = 0; t < products.size(); ++t) {
-               const Rounded y = rshift(products[t] + bias, linear.shift);
-               extent.include(y.quotient);
-               values[t] = static_cast<T>(y.quotient);
-               if (record) {
-                 remainders[t] = static_cast<std::uint16_t>(y.remainder);
-               }
-             }
-             extent.check(context.guard, linear.title, bounds);
-             if (record) {
-               std::copy_n(values, products.size(), block_row((*context.trace)[to.trace], block, row) + first);
-             }
-           });
+  multiply(
+      context.parameters[linear.weight].block(block), to.rows, input,
+      [&](std::size_t row, std::span<const std::int64_t> products) {
+        const std::int64_t bias = bias_of[row];
+        const bool record = context.recording() && to.recorded.contains(row);
+        std::uint16_t* remainders = record ? block_row((*context.trace)[to.remainders], block, row) + first : nullptr;
+        T* values = to.values + (row - to.rows.first) * to.stride;
+        Extent extent;
+        for (std::size_t t = 0; t < products.size(); ++t) {
+          const Rounded y = rshift(products[t] + bias, linear.shift);
+          extent.include(y.quotient);
+          values[t] = static_cast<T>(y.quotient);
+          if (record) {
+            remainders[t] = static_cast<std::uint16_t>(y.remainder);
+          }
+        }
+        settle(context,
+               {to.clamp, linear.title, bounds, context.place(to.shape, block, row, first), to.recorded.contains(row)},
+               extent, std::span(values, products.size()),
+               [&](std::size_t t) { return rshift(products[t] + bias, linear.shift).quotient; });
+        if (record) {
+          std::copy_n(values, products.size(), block_row((*context.trace)[to.trace], block, row) + first);
+        }
+      });
 }
 
 template void project(const InferenceContext&, const Linear&, const ProductInput&, const Destination<std::int16_t>&,
@@ -93,8 +96,9 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
                         const Batch& batch) {
   const Range inner = context.owned(activation.inner.dimensions()[1]);
   std::vector<T> rows(inner.size() * batch.size);
-  const Destination<T> to{inner,        rows.data(),           batch.size,     inner,
-                          activation.z, activation.remainders, activation.bits};
+  const Destination<T> to{inner,          rows.data(),           batch.size,       inner,
+                          activation.z,   activation.remainders, activation.inner, activation.clamp,
+                          activation.bits};
   project(context, linear, input, to, block, batch.first);
   const std::size_t zero = table.size() / 2;
 #pragma omp parallel for schedule(static) if (rows.size() > parallel_work)
@@ -120,29 +124,33 @@ template std::vector<std::int32_t> activate(const InferenceContext&, const Linea
                                             const Batch&);
 
 void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
-                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block, Batch& batch) {
+                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block,
+                  const ClampedBlock& clamped, Batch& batch) {
   const std::size_t n = batch.size;
   const Bounds bounds = Bounds::signed_bits(residual_bits);
   const Range features = context.owned(stream.dimensions()[1]);
   const Bias bias_of(context, linear, block);
   std::vector<std::int32_t> rows(features.size() * n);
-  multiply(context.parameters[linear.weight].block(block), features, input,
-           [&](std::size_t row, std::span<const std::int64_t> products) {
-             const std::int64_t bias = bias_of[row];
-             std::uint16_t* kept =
-                 context.recording() ? trace_row((*context.trace)[remainders], block, row) + batch.first : nullptr;
-             Extent extent;
-             for (std::size_t t = 0; t < n; ++t) {
-               const Rounded update = rshift(products[t] + bias, linear.shift);
-               const std::int64_t x = batch.x[row * n + t] + update.quotient;
-               extent.include(x);
-               rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
-               if (kept != nullptr) {
-                 kept[t] = static_cast<std::uint16_t>(update.remainder);
-               }
-             }
-             extent.check(context.guard, linear.title, bounds);
-           });
+  multiply(
+      context.parameters[linear.weight].block(block), features, input,
+      [&](std::size_t row, std::span<const std::int64_t> products) {
+        const std::int64_t bias = bias_of[row];
+        std::uint16_t* kept =
+            context.recording() ? trace_row((*context.trace)[remainders], block, row) + batch.first : nullptr;
+        Extent extent;
+        for (std::size_t t = 0; t < n; ++t) {
+          const Rounded update = rshift(products[t] + bias, linear.shift);
+          const std::int64_t x = batch.x[row * n + t] + update.quotient;
+          extent.include(x);
+          rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
+          if (kept != nullptr) {
+            kept[t] = static_cast<std::uint16_t>(update.remainder);
+          }
+        }
+        settle(context, {clamped.list, linear.title, bounds, context.place(stream, clamped.block, row, batch.first)},
+               extent, std::span(rows).subspan((row - features.first) * n, n),
+               [&](std::size_t t) { return batch.x[row * n + t] + rshift(products[t] + bias, linear.shift).quotient; });
+      });
   batch.x = context.gather(stream.dimensions()[1], n, std::move(rows));
 }
 

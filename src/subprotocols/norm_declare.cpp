@@ -23,8 +23,10 @@ void NormOutput::declare_output(Builder& builder, const NormSpec& spec) {
   const std::string name = spec.name + "/u";
   if (is_wide_) {
     wide_u = builder.value<std::int32_t>(name, spec.activation, by_feature, spec.output_bits, true);
+    builder.clamp(wide_u, spec.shift);
   } else {
     u = builder.value<std::int16_t>(name, spec.activation, by_feature, spec.output_bits, true);
+    builder.clamp(u, spec.shift);
   }
   u_remainder = builder.remainder<std::int64_t>(spec.name + "/u_remainder", spec.activation, by_feature, spec.shift);
   square_sum = builder.derive(spec.name + "/square_sum", spec.token, {});

@@ -37,7 +37,11 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const R
         remainders[t] = u.remainder;
       }
     }
-    extent.check(context.guard, norm.title, bounds);
+    settle(context,
+           {output.output_range().clamp, norm.title, bounds, context.place(norm.activation, block, f, batch.first),
+            features.contains(f)},
+           extent, std::span(values).subspan(f * n, n),
+           [&](std::size_t t) { return rshift(accumulator(t), norm.shift).quotient; });
     if (record) {
       std::copy_n(values.data() + f * n, n, trace_row((*context.trace)[trace], block, f) + batch.first);
     }

@@ -14,6 +14,8 @@ S requantized(const Shape& shape, const TensorPoint& at, S value, S remainder, u
   return value * two_to_the(shift) + remainder - presence_at(shape, at) * two_to_the(shift - 1);
 }
 
+/// Where y may be clamped, `value` is y plus its excess E (plan/exceptions.hpp) at the point.
+
 /// A at the look-up point of y, from y there.
 template <class S>
 S requantized_at_lookup(VerifierContext<S>& context, RangeId remainder, std::type_identity_t<S> value);
@@ -30,11 +32,19 @@ void prove_requantization(ProverContext& context, RangeId remainder, const Tenso
 template <class S>
 PointClaimOf<S> verify_requantized_claims(VerifierContext<S>& context, RangeId y, RangeId remainder,
                                           std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
+/// A of a value z that no other layer has a claim on, from z(p) at its look-up point p. If z's list of exceptions is
+/// checked, a reduction leads from p to another point first, and the pieces of rem there are claims.
+template <class S>
+PointClaimOf<S> verify_looked_up(VerifierContext<S>& context, ClampId list, RangeId remainder,
+                                 std::type_identity_t<S> value);
+/// Returns the point of the claim on A.
+TensorPoint prove_looked_up(ProverContext& context, ClampId list, const IntegerTensor& z, RangeId remainder);
 /// Returns r. `recorded`: the number of y's values among what is recorded.
 TensorPoint prove_requantized_claims(ProverContext& context, RangeId y, std::size_t recorded, RangeId remainder,
                                      std::vector<WeightedClaim> consumers);
-inline TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<std::int16_t>& y,
-                                            RangeId remainder, std::vector<WeightedClaim> consumers) {
+template <class T>
+TensorPoint prove_requantized_claims(ProverContext& context, const RecordedRange<T>& y, RangeId remainder,
+                                     std::vector<WeightedClaim> consumers) {
   return prove_requantized_claims(context, y, y.recorded, remainder, std::move(consumers));
 }
 

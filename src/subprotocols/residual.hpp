@@ -8,13 +8,21 @@ namespace tessera {
 /// At p, the look-up point of (B,F,T), the update x_out - x_mid is known from
 ///   | # | from | message                                                            |
 ///   | 1 | P    | x_in shifted by one block at p, x_end(p_f, p_t): claims            |
+///   | 2 | P/V  | where x_in or x_end were clamped: that they are at their limits    |
 struct ResidualEnd {
   Shape feature;               // (B,F,T)
   unsigned residual_bits = 0;  // w_x
   CommittedValue<std::int32_t> x_in, x_mid, x_end;
 };
 
-/// The update at p.
+/// The list that x of the block after `block` belongs to.
+struct ClampedBlock {
+  ClampId list;
+  std::size_t block = 0;  // in the list's tensor
+};
+ClampedBlock next_stream(const ResidualEnd& stream, std::size_t block);
+
+/// The update at p, as it was before clamping.
 template <class S>
 S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream);
 void prove_block_update(ProverContext& context, const ResidualEnd& stream);

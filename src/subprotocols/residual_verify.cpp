@@ -1,5 +1,7 @@
 #include "subprotocols/residual.hpp"
 
+#include "subprotocols/claim_reduction.hpp"
+
 namespace tessera {
 
 Factor next_block(const Point& block, std::size_t blocks) {
@@ -10,6 +12,28 @@ Factor next_block(const Point& block, std::size_t blocks) {
   return weight;
 }
 
+ClampedBlock next_stream(const ResidualEnd& stream, std::size_t block) {
+  const bool last = block + 1 == stream.feature.dimensions()[0].length;
+  return last ? ClampedBlock{stream.x_end.checked.clamp, 0} : ClampedBlock{stream.x_in.checked.clamp, block + 1};
+}
+
+namespace {
+
+/// What clamping took from the update at p: of x_in one block later, and of x_end.
+template <class S>
+E clamped_update(const VerifierContext<S>& context, const ResidualEnd& stream, const TensorPoint& at) {
+  const std::size_t blocks = stream.feature.dimensions()[0].length;
+  E sum = eq_index(at[0], blocks - 1) * context.exceptions.excess_at(stream.x_end.checked.clamp, {at[1], at[2]});
+  for (const Exception& entry : context.exceptions.entries(stream.x_in.checked.clamp)) {
+    const std::vector<std::size_t> indices = place_indices(stream.feature, entry.place);
+    sum += eq_index(at[0], indices[0] - 1) * eq_index(at[1], indices[1]) * eq_index(at[2], indices[2]) *
+           F::from_signed(entry.excess);
+  }
+  return sum;
+}
+
+}  // namespace
+
 template <class S>
 S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream) {
   const std::size_t blocks = stream.feature.dimensions()[0].length;
@@ -17,7 +41,10 @@ S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream) {
   const S next = context.committed("x_next", stream.x_in.tensor,
                                    {next_block(at[0], blocks), Factor::at(at[1]), Factor::at(at[2])});
   const S end = context.committed("x_end", stream.x_end.tensor, weight_at({at[1], at[2]}));
-  return next + eq_index(at[0], blocks - 1) * end - context.lookup.value(stream.x_mid.checked);
+  verify_limits(context, stream.x_in.checked.clamp, stream.x_in.tensor);
+  verify_limits(context, stream.x_end.checked.clamp, stream.x_end.tensor);
+  return next + eq_index(at[0], blocks - 1) * end - context.lookup.value(stream.x_mid.checked) +
+         clamped_update(context, stream, at);
 }
 
 #define INSTANTIATE(S) template S verify_block_update(VerifierContext<S>&, const ResidualEnd&);

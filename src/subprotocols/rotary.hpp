@@ -53,9 +53,10 @@ std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const 
 std::vector<PointClaim> prove_rotation(ProverContext& context, const Rotary& rotary,
                                        std::span<const TensorPoint> rotated, std::span<const std::vector<E>> values);
 
-/// Y over (R,I,T), the other dimensions at the point's, from rshift(Y, S) and its remainder, whose check this is.
-/// Collective.
+/// Y over (R,I,T), the other dimensions at the point's, from rshift(Y, S), the exceptions where that was clamped, and
+/// its remainder, whose check this is. Collective.
 std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
-                         const IntegerTensor& remainder, const TensorPoint& at);
+                         const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
+                         const TensorPoint& at);
 
 }  // namespace tessera

@@ -76,7 +76,8 @@ std::vector<E> rotation_table(const Rotary& rotary, const TensorPoint& r, E scal
 }  // namespace
 
 std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
-                         const IntegerTensor& remainder, const TensorPoint& at) {
+                         const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
+                         const TensorPoint& at) {
   std::vector<Axis> axes;
   E present = E::one();
   for (std::size_t j = 0; j + 3 < at.size(); ++j) {
@@ -85,6 +86,19 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
   }
   axes.resize(at.size());
   std::vector<E> values = contract(quotient, check.shape, axes, context.comm);
+  for (const Exception& entry : exceptions) {
+    const std::vector<std::size_t> indices = place_indices(check.shape, entry.place);
+    E weight = E::from_signed(entry.excess);
+    std::size_t x = 0;
+    for (std::size_t j = 0; j < indices.size(); ++j) {
+      if (axes[j]) {
+        weight *= eq_index(at[j], indices[j]);
+      } else {
+        x = (x << check.shape.dimensions()[j].bits()) + indices[j];
+      }
+    }
+    values[x] += weight;
+  }
   const std::vector<E> rest = contract(remainder, check.shape, axes, context.comm);
   const F power = two_to_the(check.width);
   const E half = present * two_to_the(check.width - 1);

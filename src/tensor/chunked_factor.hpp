@@ -1,17 +1,20 @@
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "cluster/communicator.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
+#include "tensor/places.hpp"
 
 namespace tessera {
 
-/// scale * prod_j weight_j, one weight a dimension.
+/// scale * prod_j weight_j, one weight a dimension; or scale times what is at some places.
 struct ScaledWeight {
   std::vector<Factor> weight;
   E scale;
+  const Places* places = nullptr;  // in the place of `weight`
 };
 
 /// Factors of a sharded sum-check over a shape, as data.
@@ -28,8 +31,14 @@ struct WeightFactor {
     std::vector<std::vector<E>> tables;
   };
   WeightFactor(Shape over, const std::vector<ScaledWeight>& weights);
+  /// What is added at a place of a chunk.
+  struct Placed {
+    std::size_t inner = 0;
+    E value;
+  };
   Shape shape;
   std::vector<Term> terms;
+  std::map<std::size_t, std::vector<Placed>> placed;  // by chunk
 };
 /// `table` is dense over the dimensions with `kept` set (padded), the factor constant along the others.
 struct BroadcastFactor {

@@ -64,6 +64,11 @@ void fill(const WeightFactor& factor, std::size_t chunk, std::span<E> values) {
     }
     add_outer_product(slices, term.scale, values);
   }
+  if (const auto found = factor.placed.find(chunk); found != factor.placed.end()) {
+    for (const WeightFactor::Placed& place : found->second) {
+      values[place.inner] += place.value;
+    }
+  }
 }
 
 void fill(const BroadcastFactor& factor, std::size_t chunk, std::span<E> values) {
@@ -164,6 +169,11 @@ Outer outer(const WeightFactor& factor, std::span<const E> inner_point, Communic
     }
     add_outer_product({bound.begin(), bound.end()}, term.scale, result);
   }
+  for (const auto& [chunk, places] : factor.placed) {
+    for (const WeightFactor::Placed& place : places) {
+      result[factor.shape.outer_index(chunk)] += place.value * eq_index(inner_point, place.inner);
+    }
+  }
   return result;
 }
 
@@ -258,6 +268,13 @@ Outer outer(const TileProduct& product, std::span<const E> inner_point, Communic
 
 WeightFactor::WeightFactor(Shape over, const std::vector<ScaledWeight>& weights) : shape(std::move(over)) {
   for (const ScaledWeight& weight : weights) {
+    if (weight.places != nullptr) {
+      for (std::size_t i = 0; i < weight.places->places.size(); ++i) {
+        const auto [chunk, inner] = chunk_place(shape, weight.places->places[i]);
+        placed[chunk].push_back({inner, weight.scale * weight.places->values[i]});
+      }
+      continue;
+    }
     Term& term = terms.emplace_back(Term{weight.scale, {}});
     for (const Factor& factor : weight.weight) {
       term.tables.push_back(factor.table());

@@ -14,7 +14,7 @@ struct UnitForm {
   std::size_t bytes;
   std::string_view name;
 };
-constexpr std::array<UnitForm, 4> units{{{16, "E"}, {8, "F"}, {32, "digest"}, {8, "nonce"}}};
+constexpr std::array<UnitForm, 5> units{{{16, "E"}, {8, "F"}, {32, "digest"}, {8, "nonce"}, {1, "byte"}}};
 
 /// Chances that one entry of the report adds up.
 struct Group {

@@ -10,7 +10,7 @@ namespace tessera {
 /// What a verifier does, in order, as its view writes it down when it runs without a proof.
 struct Account {
   /// What a message consists of, each in its fixed encoding.
-  enum class Unit : std::uint8_t { extension, base, digest, nonce };
+  enum class Unit : std::uint8_t { extension, base, digest, nonce, byte };
   struct Message {
     std::string path;
     std::string label;

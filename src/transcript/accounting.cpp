@@ -34,6 +34,11 @@ std::vector<Digest> AccountingTranscript::receive_digests(std::string_view label
   return std::vector<Digest>(count);
 }
 
+std::vector<std::uint8_t> AccountingTranscript::receive_bytes(std::string_view label, std::size_t count) {
+  message(label, Account::Unit::byte, count);
+  return std::vector<std::uint8_t>(count);
+}
+
 void AccountingTranscript::check_work(std::string_view label, unsigned bits) {
   message(label, Account::Unit::nonce, 1);
   work_ = bits;

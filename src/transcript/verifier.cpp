@@ -46,6 +46,12 @@ std::vector<Digest> VerifierTranscript::receive_digests(std::string_view label, 
   return digests;
 }
 
+std::vector<std::uint8_t> VerifierTranscript::receive_bytes(std::string_view label, std::size_t count) {
+  const std::span<const std::uint8_t> data = take(label, count);
+  absorb(label, data);
+  return {data.begin(), data.end()};
+}
+
 void VerifierTranscript::check_work(std::string_view label, unsigned bits) {
   const std::span<const std::uint8_t> data = take(label, 8);
   check(work_of(read_little_endian<std::uint64_t>(data.data())) >= bits,

@@ -46,6 +46,8 @@ class VerifierView<E> : public Transcript {
   virtual std::vector<F> receive_base(std::string_view label, std::size_t count) = 0;
   virtual std::vector<Digest> receive_digests(std::string_view label, std::size_t count) = 0;
   Digest receive_digest(std::string_view label) { return receive_digests(label, 1).front(); }
+  /// Any bytes.
+  virtual std::vector<std::uint8_t> receive_bytes(std::string_view label, std::size_t count) = 0;
   virtual void check_work(std::string_view label, unsigned bits) = 0;
 
   virtual E challenge(std::string_view label, double degree, std::string_view reason) = 0;
@@ -88,6 +90,7 @@ class VerifierTranscript : public VerifierView<E> {
   std::vector<E> receive(std::string_view label, std::size_t count) override;
   std::vector<F> receive_base(std::string_view label, std::size_t count) override;
   std::vector<Digest> receive_digests(std::string_view label, std::size_t count) override;
+  std::vector<std::uint8_t> receive_bytes(std::string_view label, std::size_t count) override;
   void check_work(std::string_view label, unsigned bits) override;
 
   using Transcript::challenge;
@@ -123,6 +126,7 @@ class AccountingTranscript : public VerifierView<E> {
   std::vector<E> receive(std::string_view label, std::size_t count) override;
   std::vector<F> receive_base(std::string_view label, std::size_t count) override;
   std::vector<Digest> receive_digests(std::string_view label, std::size_t count) override;
+  std::vector<std::uint8_t> receive_bytes(std::string_view label, std::size_t count) override;
   void check_work(std::string_view label, unsigned bits) override;
 
   E challenge(std::string_view label, double degree, std::string_view reason) override;

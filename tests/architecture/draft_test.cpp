@@ -5,7 +5,7 @@
 #include "cluster/thread_communicator.hpp"
 #include "model/integer_model.hpp"
 
-#include "../model/random_model.hpp"
+#include "../model/saturated_models.hpp"
 #include "naive_inference.hpp"
 
 namespace tessera::testing {
@@ -60,6 +60,7 @@ class Guesses : public ::testing::Test {
                                          return ids;
                                        }});
         EXPECT_EQ(guessed.tokens, plain.tokens);
+        EXPECT_EQ(guessed.exceptions, plain.exceptions);
         for (std::size_t i = 0; i < plan.recorded.size(); ++i) {
           std::visit(
               [&](const auto& x) {
@@ -132,9 +133,14 @@ TEST_F(Guesses, a_row_out_of_range_that_nobody_asked_for_is_forgotten) {
   std::ranges::fill(model.parameters[embedding].values().subspan(bad * 36, 36), std::int16_t{0});
   model.parameters[embedding].values()[bad * 36] = 32767;
   SelfCommunicator self;
+  const auto without_exceptions = [&] {
+    IntegerModel integers = integer_model(model);
+    integers.key.exceptions = 0;
+    return integers;
+  };
   const auto stays_in_range = [&](const Tokens& prompt, std::size_t count) {
     try {
-      infer(integer_model(model), prompt, count, self);
+      infer(without_exceptions(), prompt, count, self);
       return true;
     } catch (const RangeError&) {
       return false;
@@ -145,9 +151,30 @@ TEST_F(Guesses, a_row_out_of_range_that_nobody_asked_for_is_forgotten) {
     model.parameters[gamma1].values()[0] = gain;
   }
   ASSERT_TRUE(stays_in_range(prompt_, generate));
-  const IntegerModel integers = integer_model(model);
+  const IntegerModel integers = without_exceptions();
   expect_same_trace(integers, [&](std::size_t) { return Tokens{bad}; });
   EXPECT_EQ(passes_.size(), generate);
+}
+
+/// Exceptions of rows that nobody asked for go with them, whoever has listed them; a guess that has more than the key
+/// allows is no reason to stop.
+TEST_F(Guesses, exceptions_of_wrong_ones_are_forgotten) {
+  const Model model = saturated_gpt2();
+  IntegerModel integers = integer_model(model);
+  SelfCommunicator self;
+  const Trace trace = infer(integers, prompt_, generate, self);
+  const std::size_t all = total(counts_of(trace.exceptions));
+  ASSERT_GT(all, 50U);
+  for (const std::uint32_t limit : {default_exceptions, static_cast<std::uint32_t>(all)}) {
+    integers.key.exceptions = limit;
+    expect_same_trace(integers, [&](std::size_t next) {
+      Tokens ids(3, 0);
+      for (std::size_t i = 0; i < ids.size() && next + i < trace.tokens.size(); ++i) {
+        ids[i] = trace.tokens[next + i] ^ (i < next % 3 ? 0U : 1U);
+      }
+      return ids;
+    });
+  }
 }
 
 }  // namespace

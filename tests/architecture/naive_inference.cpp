@@ -209,14 +209,14 @@ class Inference {
       }
     });
     for_rows(b, Stage::row_max, [&](std::size_t outer, std::size_t, std::size_t i) {
-      std::int16_t& maximum = row_max[outer * tokens_ + i] = score_at(score, outer, i, 0);
+      std::int64_t& maximum = row_max[outer * tokens_ + i] = score_at(score, outer, i, 0);
       for (std::size_t j = 1; j <= i; ++j) {
-        maximum = std::max(maximum, score_at(score, outer, i, j));
+        maximum = std::max<std::int64_t>(maximum, score_at(score, outer, i, j));
       }
     });
     for_rows(b, Stage::exponential, [&](std::size_t outer, std::size_t, std::size_t i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        const int d = row_max[outer * tokens_ + i] - score_at(score, outer, i, j);
+        const std::int64_t d = row_max[outer * tokens_ + i] - score_at(score, outer, i, j);
         score_at(exponential, outer, i, j) = d >= 0 && d < 1 << 16 ? key_.exp_table[static_cast<std::size_t>(d)] : 0;
       }
     });

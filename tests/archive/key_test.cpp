@@ -48,8 +48,29 @@ std::string error_of(std::span<const std::uint8_t> bytes) {
 TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 5, found 2");
-  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 5, found 2");
+  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 6, found 2");
+  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 6, found 2");
+}
+
+/// It stands behind the root, before the number of hiding proofs, and only where it is not 0.
+TEST(VerifyingKey, LimitOfExceptionsIsAField) {
+  VerifyingKey key = small_key();
+  key.exceptions = 0;
+  const std::vector<std::uint8_t> without = key.encode();
+  key.exceptions = 4096;
+  const std::vector<std::uint8_t> with = key.encode();
+  EXPECT_EQ(with.size(), without.size() + 4 + 10 + 4);
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin()));
+  EXPECT_EQ(VerifyingKey::decode(with).exceptions, 4096U);
+  EXPECT_EQ(VerifyingKey::decode(without).exceptions, 0U);
+  key.parameter_oracle.log_inverse_rate = 1;
+  key.hiding_proofs = 3;
+  const VerifyingKey decoded = VerifyingKey::decode(key.encode());
+  EXPECT_EQ(decoded.exceptions, 4096U);
+  EXPECT_EQ(decoded.hiding_proofs, 3U);
+  std::vector<std::uint8_t> zero = with;
+  std::fill(zero.end() - 4, zero.end(), std::uint8_t{0});
+  EXPECT_EQ(error_of(zero), "verifying key: exceptions: expected at least 1, found 0");
 }
 
 /// Every name, and every number that says how long something is.
@@ -129,6 +150,7 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
   };
   const Case cases[] = {
       {"version", [](VerifyingKey& k) { ++k.version; }},
+      {"exceptions", [](VerifyingKey& k) { k.exceptions = (1U << 16) + 1; }},
       {"n_layer", [](VerifyingKey& k) { k.shape.n_layer = 0; }},
       {"n_layer", [](VerifyingKey& k) { k.shape.n_layer = 1025; }},
       {"n_embd", [](VerifyingKey& k) { k.shape.n_embd = (1U << 14) + 2; }},

@@ -29,6 +29,7 @@ struct HidingCommitment {
                    const Division& division, const std::function<void(std::vector<IntegerTensor>&)>& change = {})
       : key(make_verifying_key(model)),
         parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), division)) {
+    key.exceptions = 0;
     key.hiding_proofs = proofs;
     const OracleLayout layout = parameter_layout(key, division);
     const HidingSecret secret(seed_of(secret_name));

@@ -121,7 +121,7 @@ TEST(HeadPadding, weights_of_features_are_padded) {
   }
 }
 
-TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
+TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
   RandomElements random(2);
   SelfCommunicator self;
   struct Case {
@@ -160,11 +160,13 @@ TEST(Attention, masked_row_weight_and_masked_places_by_definition) {
         weight *= naive_eq(at[j], entry.index[j]);
       }
       if (entry.present) {
-        maximum += weight * row_max[((entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2]) * 8 + entry.index[3]];
-        masked += entry.index[4] > entry.index[3] + sizes.past ? weight : E::zero();
+        const bool hidden = entry.index[4] > entry.index[3] + sizes.past;
+        const E& of_row = row_max[((entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2]) * 8 + entry.index[3]];
+        maximum += hidden ? E::zero() : weight * of_row;
+        masked += hidden ? weight : E::zero();
       }
     }
-    EXPECT_EQ(weighted_sum(&maxima, rows, masked_row_weight(scores, at), self), maximum);
+    EXPECT_EQ(weighted_sum(&maxima, rows, seen_row_weight(attention, at), self), maximum);
     EXPECT_EQ(masked_places(attention, at), masked);
   }
 }

@@ -147,12 +147,12 @@ TEST(Claims, WidthsAreExact) {
   for (const RangeId range : {plan.x_in.checked, plan.x_mid.checked, plan.x_end.checked}) {
     expect_width(range, 27, true);
   }
-  for (const RangeId range :
-       std::initializer_list<RangeId>{gpt2_qkv(plan.qkv).value[0], gpt2_qkv(plan.qkv).value[1],
-                                      gpt2_qkv(plan.qkv).value[2], plan.attention.y, plan.attention.row_max.checked}) {
+  for (const RangeId range : std::initializer_list<RangeId>{gpt2_qkv(plan.qkv).value[0], gpt2_qkv(plan.qkv).value[1],
+                                                            gpt2_qkv(plan.qkv).value[2], plan.attention.y}) {
     expect_width(range, 16, true);
   }
   const Exponents& e = plan.exponents;
+  expect_width(plan.attention.row_max.checked, 4 + 32 - static_cast<unsigned>(e.shift_score()), true);  // 12 places
   expect_width(gpt2_qkv(plan.qkv).remainder[0], static_cast<unsigned>(e.shift_q()), false);
   expect_width(gpt2_qkv(plan.qkv).remainder[1], static_cast<unsigned>(e.shift_k()), false);
   expect_width(gpt2_qkv(plan.qkv).remainder[2], static_cast<unsigned>(e.shift_v()), false);

@@ -26,12 +26,14 @@ bool found_by_hiding_opening(const Verdict& verdict) {
 
 }  // namespace
 
-TestModel::TestModel(Model imported, std::uint64_t proofs)
+TestModel::TestModel(Model imported, std::uint64_t proofs, std::optional<std::uint32_t> exceptions)
     : model(std::move(imported)),
       integers(integer_model(model)),
       key(make_verifying_key(model)),
       parameters(ParameterTensors::of(model.shape, model.parameters)) {
   key.hiding_proofs = proofs;
+  key.exceptions = exceptions.value_or(proofs > 0 ? 0 : default_exceptions);
+  integers.key.exceptions = key.exceptions;
   const OracleLayout layout = parameter_layout(key);
   std::vector<IntegerTensor> tensors = parameters.views();
   std::shared_ptr<const LeafExtras> extras;

@@ -30,7 +30,9 @@ struct TestModel {
   std::optional<ChunkedTensor<std::int64_t>> random_tail;  // of a hiding key's parameters
   std::unique_ptr<CodewordStore> codeword;
 
-  explicit TestModel(Model imported, std::uint64_t proofs = hiding_proofs);
+  /// `exceptions`: the key's limit; nothing: that of such keys.
+  explicit TestModel(Model imported, std::uint64_t proofs = hiding_proofs,
+                     std::optional<std::uint32_t> exceptions = {});
 };
 
 TestModel& odd_model();        // two blocks, three heads of 12 features: padded heads

@@ -29,10 +29,8 @@ Verdict verdict_on(ModelPlan plan, const Liar& liar) {
 }
 
 Liar shifted_maximum(int by) {
-  return lie_at(Stage::row_max, block, [by](Trace& trace) {
-    trace[odd_plan().attention.row_max].values()[row_place()] =
-        static_cast<std::int16_t>(trace[odd_plan().attention.row_max].values()[row_place()] + by);
-  });
+  return lie_at(Stage::row_max, block,
+                [by](Trace& trace) { trace[odd_plan().attention.row_max].values()[row_place()] += by; });
 }
 
 TEST(Softmax, MaximumTooLargeHasNoMaximumToCount) {
@@ -171,8 +169,8 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
     for (std::size_t o = 0; o < trace[odd_plan().attention.score].shape().chunk_count(); ++o) {
       for (std::size_t i = 0; i < odd_tokens; ++i) {
         for (std::size_t j = 0; j <= i; ++j) {
-          const int d = trace[odd_plan().attention.row_max].values()[o * odd_tokens + i] -
-                        score_at(trace[odd_plan().attention.score], o, i, j);
+          const std::int64_t d = trace[odd_plan().attention.row_max].values()[o * odd_tokens + i] -
+                                 score_at(trace[odd_plan().attention.score], o, i, j);
           score_at(trace[odd_plan().attention.exponential], o, i, j) =
               static_cast<std::int32_t>(table.values[static_cast<std::size_t>(d)]);
         }
@@ -201,7 +199,7 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
   for (const bool true_score : {false, true}) {
     SCOPED_TRACE(true_score);
     std::uint32_t distance = 5;
-    std::int16_t score = 0;
+    std::int32_t score = 0;
     const Liar liar = [&](Stage stage, std::size_t at, Trace& trace) {
       if (at != block) {
         return;
@@ -214,14 +212,14 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
         }
         const int shift = odd_model().model.exponents.shift_score();
         sum += std::int64_t{1} << (shift - 1);
-        score = static_cast<std::int16_t>(sum >> shift);
+        score = static_cast<std::int32_t>(sum >> shift);
         score_at(trace[odd_plan().attention.score], outer(), query, key) = score;
         score_at(trace[odd_plan().attention.score_remainder], outer(), query, key) =
             static_cast<std::uint16_t>(sum & ((std::int64_t{1} << shift) - 1));
       }
-      std::int16_t& maximum = trace[odd_plan().attention.row_max].values()[outer() * odd_tokens + query];
+      std::int64_t& maximum = trace[odd_plan().attention.row_max].values()[outer() * odd_tokens + query];
       if (stage == Stage::row_max && true_score) {
-        maximum = std::max(maximum, score);
+        maximum = std::max<std::int64_t>(maximum, score);
         distance = static_cast<std::uint32_t>(maximum - score);
       }
       if (stage == Stage::exponential) {

@@ -17,8 +17,10 @@ struct QkvCache;
 /// values (dimension G, index g), for each a group of query heads (dimension J; multi-head attention: one). Source:
 /// seed multi_head_attention; soft-max by look-ups as in the integer transformer.
 ///
-///   z = rshift(Z∘A, S), A = q*k^T, Z_ij = [j <= past + i];  d = M - z + INF*(1-Z), e = EXP[d];  D_i = sum_j e_ij;
-///   R = floor(2^46/D);  O = e*v;  y = rshift(O*R, 46).
+///   z = rshift(Z∘A, S), A = q*k^T, Z_ij = [j <= past + i];  d = M - z where Z = 1, else INF;  e = EXP[d];
+///   D_i = sum_j e_ij;  R = floor(2^46/D);  O = e*v;  y = rshift(O*R, 46).
+/// M is as wide as scores can be. Under a key with exceptions a distance beyond the table's last row is that row, and
+/// the list `far` has what is left: there e is 0, as it is for the distance itself, because EXP never rises.
 ///
 /// Statement: the claims on y (look-up, consumer). Points: w = look-up point of (B,G,J,T) rows, p = of the scores.
 /// Points of y and O are taken as head points (subprotocols/head_padding.hpp), and k and v do not depend on j, so both
@@ -32,8 +34,8 @@ struct QkvCache;
 ///   |   |      | claims                                                                                   |
 ///   | 5 | P/V  | values, over (b,g,key), degree 3: O(a) = sum of                                          |
 ///   |   |      | beta(a_b,b)*beta(a_g,g)*e(b,g,a_j,a_t,key)*v(b,g,a_p,key); P: e: claim, v                |
-///   | 6 | P    | sum_Q beta(p_Q,Q)*[sum_{K<n_Q} beta(p_K,K)]*M(p_b,p_g,p_j,Q,p_i): claim on M; z(p),  |
-///   |   |      | then (Z∘A)(p)                                                                            |
+///   | 6 | P    | sum_i beta(p_q,i)*[sum_{k<=past+i} beta(p_k,k)]*M(p_b,p_g,p_j,i): claim on M; z(p), then  |
+///   |   |      | (Z∘A)(p). Where `far` is checked: that e is 0 there, reduced to a claim on e               |
 ///   | 7 | P/V  | masking: eq sum-check at p of Z*A over scores, degree 2; P: A(c); V evaluates Z(c)       |
 ///   | 8 | P/V  | scores, over (b,g,x), degree 3: A(c) = sum of                                            |
 ///   |   |      | beta(c_b,b)*beta(c_g,g)*q(b,g,c_j,x,c_q)*k(b,g,x,c_k); P: q, k                           |
@@ -59,9 +61,9 @@ struct AttentionPlan : AttentionSpec {
   Shape queries;                                         // (B,G,J,P,T): of y, and of q where it is padded
   Shape keys;                                            // (B,G,P,keys): of k and v where they are padded
   RecordedPair<std::int32_t> exponential;                // (distance, e)
-  Recorded<std::int16_t> score;                          // z; 0 above the diagonal
+  Recorded<std::int32_t> score;                          // z mod 2^32; 0 above the diagonal
   RecordedRange<std::uint16_t> score_remainder;          // of rshift(Z*A, S)
-  CommittedValue<std::int16_t> row_max;                  // M
+  CommittedValue<std::int64_t> row_max;                  // M
   CommittedValue<std::int32_t> row_inverse;              // R
   DerivedRange division_remainder, division_complement;  // rho_R, D - 1 - rho_R
   CommittedDerived row_sum_quotient;                     // A'
@@ -99,9 +101,12 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
 TensorPoint row_point(const TensorPoint& point);
 /// The weight on e that makes it D at a (B,G,J,T) point: one on every key.
 std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits);
-/// The weight on M in step 6; along tokens: head Q -> beta(p_Q,Q)*sum_{K<n_Q} beta(p_K,K), n_Q the key tiles of query
-/// tile Q, tail p_i.
-std::vector<Factor> masked_row_weight(const Shape& scores, const TensorPoint& point);
+/// The weight on M in step 6: along tokens beta(p_q,i)*sum_{k<=past+i} beta(p_k,k).
+std::vector<Factor> seen_row_weight(const AttentionPlan& attention, const TensorPoint& point);
+/// The distance of a score from its row's maximum, both mod 2^32: a negative one is a liar's.
+inline std::int64_t score_distance(std::int64_t maximum, std::int32_t score) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(maximum) - static_cast<std::uint32_t>(score));
+}
 /// The multilinear extension, at a point of the scores, of the places above the diagonal in present tiles.
 E masked_places(const AttentionPlan& attention, const TensorPoint& point);
 

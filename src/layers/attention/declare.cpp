@@ -10,11 +10,15 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   plan.keys = plan.heads.keys(block, Dimension::whole(plan.scores.dimensions().back().length));
   const Ownership by_head{1, Deal::all};
   const Ownership by_tile{1, Deal::tiles};
+  // every score that there can be: m products below 2^30, rounded by S
+  const unsigned places = ceil_log2(plan.heads.size);
+  const Width max_bits{places + 32 - static_cast<unsigned>(plan.score_shift), "⌈log2 m⌉ + 32 − S"};
   const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
   plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_tile, plan.table);
-  plan.score = builder.record<std::int16_t>("score", plan.scores, by_tile);
+  builder.clamp(plan.exponential, "far", exp_table_log_size, plan.score_shift, ClampedTensor::Kind::distances);
+  plan.score = builder.record<std::int32_t>("score", plan.scores, by_tile);
   plan.score_remainder = builder.remainder<std::uint16_t>("score_remainder", plan.scores, by_tile, plan.score_shift);
-  plan.row_max = builder.committed_value<std::int16_t>("row_max", plan.rows, by_head, 16, true);
+  plan.row_max = builder.committed_value<std::int64_t>("row_max", plan.rows, by_head, max_bits, true);
   plan.row_inverse = builder.committed_value<std::int32_t>("row_inverse", plan.rows, by_head,
                                                            {softmax_shift - plan.kappa - 15, "31 − κ"});
   plan.division_remainder = builder.derived_value("division_remainder", plan.rows, by_head, sum_bits);

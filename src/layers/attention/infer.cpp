@@ -26,7 +26,7 @@ struct Buffers {
   std::vector<double> left, right;        // BLAS operands
   std::vector<double> products;           // A (rows, keys), later e
   std::vector<double> partial;            // (places, rows)
-  std::vector<std::int16_t> score;        // z of one row
+  std::vector<std::int32_t> score;        // z mod 2^32 of one row
   std::vector<std::uint16_t> remainder;   // of z
   std::vector<std::int32_t> exponential;  // e (rows, keys), 0 above the diagonal
   std::vector<std::int64_t> sum;          // D (rows)
@@ -62,6 +62,8 @@ struct TileStep {
   }
   void score_products(const QueryTile& tile, Buffers& buffers) const;
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
+  [[nodiscard]] std::int64_t distant_keys(const QueryTile& tile, std::size_t row, std::int64_t maximum,
+                                          const Buffers& buffers, std::span<std::int32_t> exponential) const;
   void record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const;
   void value_products(const QueryTile& tile, Buffers& buffers) const;
   void normalize(const QueryTile& tile, const Buffers& buffers, Range tokens, std::int16_t* y) const;
@@ -105,23 +107,23 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
   buffers.score.resize(keys);
   buffers.remainder.resize(keys);
   std::int64_t low = INT64_MAX;
-  std::int64_t high = INT64_MIN;
+  std::int64_t maximum = INT64_MIN;
   for (std::size_t key = 0; key < keys; ++key) {
     const std::int64_t sum = static_cast<std::int64_t>(products[key]) + half;
     const std::int64_t z = sum >> shift;
     low = std::min(low, z);
-    high = std::max(high, z);
-    buffers.score[key] = static_cast<std::int16_t>(z);
+    maximum = std::max(maximum, z);
+    buffers.score[key] = static_cast<std::int32_t>(z);
     buffers.remainder[key] = static_cast<std::uint16_t>(sum & (2 * half - 1));
   }
-  context.guard.check("attention score", low, Bounds::signed_bits(16));
-  context.guard.check("attention score", high, Bounds::signed_bits(16));
-  // of the narrowed scores, so that d stays in [0, 2^16) even after a violation
-  const std::int16_t maximum = *std::ranges::max_element(buffers.score);
   std::int64_t total = 0;
-  for (std::size_t key = 0; key < keys; ++key) {
-    exponential[key] = exp_table[static_cast<std::size_t>(maximum - buffers.score[key])];
-    total += exponential[key];
+  if (static_cast<std::size_t>(maximum - low) < exp_table.size()) {
+    for (std::size_t key = 0; key < keys; ++key) {
+      exponential[key] = exp_table[static_cast<std::size_t>(score_distance(maximum, buffers.score[key]))];
+      total += exponential[key];
+    }
+  } else {
+    total = distant_keys(tile, row, maximum, buffers, {exponential, keys});
   }
   buffers.sum[row] = total;
   // only a continuation's filler behind the context's end can have more keys than the count has room for
@@ -134,6 +136,31 @@ void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buff
       record_scores(tile, row, buffers);
     }
   }
+}
+
+/// e of a row with distances beyond the rows of the table that the key has; returns D. Those beyond the whole table are
+/// listed.
+std::int64_t TileStep::distant_keys(const QueryTile& tile, std::size_t row, std::int64_t maximum,
+                                    const Buffers& buffers, std::span<std::int32_t> exponential) const {
+  constexpr std::int64_t last = (std::int64_t{1} << exp_table_log_size) - 1;
+  const double* products = buffers.products.data() + row * tile.keys();
+  const Shape& shape = plan.scores;
+  const std::uint64_t place =
+      (tile.outer * shape.dimensions()[3].length + tile.first + row) * shape.dimensions()[4].length;
+  std::int64_t total = 0;
+  for (std::size_t key = 0; key < exponential.size(); ++key) {
+    const std::int64_t z = rshift(static_cast<std::int64_t>(products[key]), plan.score_shift).quotient;
+    const std::int64_t distance = maximum - z;
+    exponential[key] =
+        static_cast<std::size_t>(distance) < exp_table.size() ? exp_table[static_cast<std::size_t>(distance)] : 0;
+    total += exponential[key];
+    if (distance > last && context.exceptions != nullptr) {
+      context.exceptions->add(plan.exponential.clamp, {place + key, distance - last});
+    } else {
+      context.guard.check("attention score, distance from the largest", distance, {0, last});
+    }
+  }
+  return total;
 }
 
 void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const {

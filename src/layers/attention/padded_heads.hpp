@@ -7,8 +7,9 @@ namespace tessera {
 
 /// A tensor (B,G,..): each rank's copy of its own chunks and of all heads of which it owns a tile of the scores.
 /// Collective.
-ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
-                                     const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
+template <class T>
+ChunkedTensor<T> at_tiles(const ChunkedTensor<T>& tensor, const ChunkedTensor<std::int32_t>& scores,
+                          Communicator& comm);
 
 /// q and k of the heads of which this rank owns a tile, places padded to a power of two: views of what is recorded, or
 /// copies where heads straddle chunks or ranks.
@@ -16,7 +17,7 @@ class PaddedHeads {
  public:
   /// Collective.
   PaddedHeads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& q,
-              const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int16_t>& scores, Communicator& comm);
+              const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int32_t>& scores, Communicator& comm);
   PaddedHeads(const PaddedHeads&) = delete;
   PaddedHeads& operator=(const PaddedHeads&) = delete;
 

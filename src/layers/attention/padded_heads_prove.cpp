@@ -22,7 +22,7 @@ std::vector<std::int64_t> gather(const ChunkedTensor<std::int16_t>& tensor, Comm
 }
 
 /// Chunks of a shape (B,G,..) that lie in heads of which the rank owns a tile of the scores.
-std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor<std::int16_t>& scores, int rank,
+std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor<std::int32_t>& scores, int rank,
                                          int ranks) {
   std::vector<bool> used(shape.dimensions()[1].chunk_count());
   for (const std::size_t tile : owned_chunks(scores.shape(), scores.ownership(), rank, ranks)) {
@@ -39,7 +39,7 @@ std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor
 
 /// (B, F, T) features as heads, of the shape `heads`, where the scores' tiles are; one query head for each head.
 ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
-                                      const ChunkedTensor<std::int16_t>& scores, Communicator& comm) {
+                                      const ChunkedTensor<std::int32_t>& scores, Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
   const std::size_t tokens = features.shape().dimensions()[2].chunk();
   const std::size_t block_stride = all.size() / heads.dimensions()[0].length;
@@ -61,8 +61,9 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
 
 }  // namespace
 
-ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
-                                     const ChunkedTensor<std::int16_t>& scores, Communicator& comm) {
+template <class T>
+ChunkedTensor<T> at_tiles(const ChunkedTensor<T>& tensor, const ChunkedTensor<std::int32_t>& scores,
+                          Communicator& comm) {
   const auto wanted = [&](int rank) {
     const std::vector<std::size_t> at_its_tiles = chunks_at_tiles(tensor.shape(), scores, rank, comm.size());
     const std::vector<std::size_t> own = owned_chunks(tensor.shape(), tensor.ownership(), rank, comm.size());
@@ -72,9 +73,13 @@ ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>& tensor,
   };
   return redistribute(tensor, tensor.ownership(), wanted, comm);
 }
+template ChunkedTensor<std::int16_t> at_tiles(const ChunkedTensor<std::int16_t>&, const ChunkedTensor<std::int32_t>&,
+                                              Communicator&);
+template ChunkedTensor<std::int64_t> at_tiles(const ChunkedTensor<std::int64_t>&, const ChunkedTensor<std::int32_t>&,
+                                              Communicator&);
 
 PaddedHeads::PaddedHeads(const AttentionPlan& attention, const ChunkedTensor<std::int16_t>& q,
-                         const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int16_t>& scores,
+                         const ChunkedTensor<std::int16_t>& k, const ChunkedTensor<std::int32_t>& scores,
                          Communicator& comm)
     : scores_(attention.scores), tiles_(scores.ownership()), q_(&q), k_(&k) {
   if (!attention.heads.whole()) {

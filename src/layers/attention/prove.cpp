@@ -1,4 +1,5 @@
 #include "layers/attention/padded_heads.hpp"
+#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/requantization.hpp"
 #include "sumcheck/product_relations.hpp"
@@ -166,7 +167,8 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   const PointClaim v = prove_values(context, attention, value_point);
   // the scores' look-up point gives A after the mask; its row maximum
   const TensorPoint at = context.lookup.point(scores);
-  context.committed("row_max", attention.row_max.tensor, masked_row_weight(scores, at));
+  context.committed("row_max", attention.row_max.tensor, seen_row_weight(attention, at));
+  prove_limits(context, attention.exponential.clamp, attention.exponential.output);
   const auto [q, k] = prove_scores(context, attention, prove_masking(context, attention, at));
   return {q, k, v};
 }

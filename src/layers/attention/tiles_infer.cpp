@@ -24,13 +24,13 @@ struct TileInputs {
   std::span<const std::int32_t> exp_table;
   const ChunkedTensor<std::int16_t>& q;
   const ChunkedTensor<std::int16_t>& k;
-  const ChunkedTensor<std::int16_t>& maxima;
+  const ChunkedTensor<std::int64_t>& maxima;
 };
 
 /// Where a tile's values go.
 struct Tile {
   std::size_t chunk;
-  std::span<std::int16_t> score;
+  std::span<std::int32_t> score;
   std::span<std::uint16_t> remainder;
   std::span<std::int32_t> exponential;
 };
@@ -64,11 +64,10 @@ void fill(const TileInputs& inputs, const Tile& tile) {
     const std::size_t last = std::min(keys.last, plan.past + query + 1);
     for (std::size_t i = 0; keys.first + i < last; ++i) {
       const Rounded z = rshift(static_cast<std::int64_t>(row[i]), plan.score_shift);
-      tile.score[at + i] = static_cast<std::int16_t>(z.quotient);
+      tile.score[at + i] = static_cast<std::int32_t>(z.quotient);
       tile.remainder[at + i] = static_cast<std::uint16_t>(z.remainder);
-      // within the table whatever is wrong with M
-      const auto distance = static_cast<std::uint16_t>(maxima[query] - tile.score[at + i]);
-      tile.exponential[at + i] = inputs.exp_table[distance];
+      const auto distance = static_cast<std::size_t>(maxima[query] - z.quotient);
+      tile.exponential[at + i] = distance < inputs.exp_table.size() ? inputs.exp_table[distance] : 0;
     }
   }
 }
@@ -80,11 +79,11 @@ void record_tiles(const AttentionPlan& attention, std::span<const std::int32_t> 
   if (comm.size() == 1) {
     return;
   }
-  ChunkedTensor<std::int16_t>& score = trace[attention.score];
+  ChunkedTensor<std::int32_t>& score = trace[attention.score];
   ChunkedTensor<std::uint16_t>& remainder = trace[attention.score_remainder];
   ChunkedTensor<std::int32_t>& exponential = trace[attention.exponential];
   const PaddedHeads heads(attention, trace[attention.q], trace[attention.k], score, comm);
-  const ChunkedTensor<std::int16_t> maxima = at_tiles(trace[attention.row_max], score, comm);
+  const ChunkedTensor<std::int64_t> maxima = at_tiles(trace[attention.row_max], score, comm);
   const TileInputs inputs{attention, exp_table, heads.q(), heads.k(), maxima};
 #pragma omp parallel for schedule(dynamic)
   for (const std::size_t chunk : score.held()) {

@@ -1,4 +1,5 @@
 #include "layers/attention/attention.hpp"
+#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
 #include "sumcheck/product_relations.hpp"
 
@@ -93,13 +94,10 @@ std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   return weight;
 }
 
-std::vector<Factor> masked_row_weight(const Shape& scores, const TensorPoint& point) {
-  const unsigned tiles = scores.dimensions()[3].outer_bits();
-  const std::span<const E> query_tile = std::span(point[3]).first(tiles);
-  const std::span<const E> key_tile = std::span(point[4]).first(scores.dimensions()[4].outer_bits());
-  Factor weight{{}, Point(point[3].begin() + tiles, point[3].end())};
-  for (std::size_t tile = 0; tile < std::size_t{1} << tiles; ++tile) {
-    weight.head.push_back(eq_index(query_tile, tile) * less_than(key_tile, scores.key_tiles(tile)));
+std::vector<Factor> seen_row_weight(const AttentionPlan& attention, const TensorPoint& point) {
+  Factor weight = Factor::of(eq_table(point[3]));
+  for (std::size_t i = 0; i < weight.head.size(); ++i) {
+    weight.head[i] *= less_than(point[4], attention.past + i + 1);
   }
   return {Factor::at(point[0]), Factor::at(point[1]), Factor::at(point[2]), std::move(weight)};
 }
@@ -135,9 +133,11 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const PointClaimOf<S> v = verify_values(context, attention, value_point, value_sum);
   // the distance to the row's maximum gives the scores, and they the masked product
   const TensorPoint at = context.lookup.point(scores);
-  const S row_max = context.committed("row_max", attention.row_max.tensor, masked_row_weight(scores, at));
+  const S row_max = context.committed("row_max", attention.row_max.tensor, seen_row_weight(attention, at));
   const S score = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
-                  context.lookup.input(attention.exponential);
+                  context.lookup.input(attention.exponential) -
+                  context.exceptions.excess_at(attention.exponential.clamp, at);
+  verify_limits(context, attention.exponential.clamp, attention.exponential.output);
   const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),
                                   static_cast<unsigned>(attention.score_shift));
   const PointClaimOf<S> product = verify_masking(context, attention, at, masked);

@@ -4,13 +4,15 @@
 namespace tessera {
 namespace {
 
-/// d = M - z, + INF above the diagonal, of one tile.
+/// d = M - z, INF above the diagonal, of one tile. Where it is beyond the table's last row, that.
 Witness::Filler distances(const Witness& witness, const AttentionPlan& plan, Communicator& comm) {
-  const ChunkedTensor<std::int16_t>& z_of = witness[plan.score];
+  const ChunkedTensor<std::int32_t>& z_of = witness[plan.score];
   const auto maxima_of =
-      std::make_shared<const ChunkedTensor<std::int16_t>>(at_tiles(witness[plan.row_max], z_of, comm));
-  return [maxima_of, &z_of, scores = plan.scores, rows = plan.rows, past = plan.past](std::size_t chunk,
-                                                                                      std::span<std::int64_t> values) {
+      std::make_shared<const ChunkedTensor<std::int64_t>>(at_tiles(witness[plan.row_max], z_of, comm));
+  const auto far = std::make_shared<const ExcessByChunk>(
+      excess_by_chunk(plan.scores, witness.exceptions_of(plan.exponential.clamp)));
+  return [maxima_of, far, &z_of, scores = plan.scores, rows = plan.rows, past = plan.past](
+             std::size_t chunk, std::span<std::int64_t> values) {
     const std::size_t query_tile = scores.coordinate(chunk, 3);
     const std::size_t key_tile = scores.coordinate(chunk, 4);
     const std::size_t queries = scores.dimensions()[3].chunk();
@@ -22,7 +24,12 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan, Com
     for (std::size_t i = 0; i < queries; ++i) {
       for (std::size_t j = 0; j < keys; ++j) {
         const bool masked = key_tile * keys + j > past + query_tile * queries + i;
-        values[i * keys + j] = std::int64_t{maxima[i]} - z[i * keys + j] + (masked ? softmax_infinity : 0);
+        values[i * keys + j] = masked ? softmax_infinity - z[i * keys + j] : score_distance(maxima[i], z[i * keys + j]);
+      }
+    }
+    if (const auto found = far->find(chunk); found != far->end()) {
+      for (const PlacedExcess& place : found->second) {
+        values[place.inner] = (std::int64_t{1} << exp_table_log_size) - 1;
       }
     }
   };

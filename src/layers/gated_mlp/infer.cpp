@@ -11,22 +11,24 @@ std::vector<std::int32_t> products(const InferenceContext& context, const GatedM
   const Range inner = context.owned(mlp.inner.dimensions()[1]);
   const Bounds bounds = Bounds::signed_bits(mlp.product_bits);
   std::vector<std::int32_t> rows(a.size());
-  multiply(context.parameters[mlp.up].block(block), inner, input,
-           [&](std::size_t row, std::span<const std::int64_t> sums) {
-             const std::int32_t* gates = a.data() + (row - inner.first) * batch.size;
-             std::int32_t* values = rows.data() + (row - inner.first) * batch.size;
-             Extent extent;
-             for (std::size_t t = 0; t < sums.size(); ++t) {
-               const std::int64_t product = rshift(gates[t] * sums[t], mlp.shift_product).quotient;
-               extent.include(product);
-               values[t] = static_cast<std::int32_t>(product);
-             }
-             extent.check(context.guard, "MLP product", bounds);
-             if (context.recording()) {
-               std::ranges::copy(sums, trace_row((*context.trace)[mlp.up_sum], block, row) + batch.first);
-               std::copy_n(values, sums.size(), trace_row((*context.trace)[mlp.product], block, row) + batch.first);
-             }
-           });
+  multiply(
+      context.parameters[mlp.up].block(block), inner, input, [&](std::size_t row, std::span<const std::int64_t> sums) {
+        const std::int32_t* gates = a.data() + (row - inner.first) * batch.size;
+        std::int32_t* values = rows.data() + (row - inner.first) * batch.size;
+        Extent extent;
+        for (std::size_t t = 0; t < sums.size(); ++t) {
+          const std::int64_t product = rshift(gates[t] * sums[t], mlp.shift_product).quotient;
+          extent.include(product);
+          values[t] = static_cast<std::int32_t>(product);
+        }
+        settle(context, {mlp.product.clamp, "MLP product", bounds, context.place(mlp.inner, block, row, batch.first)},
+               extent, std::span(values, sums.size()),
+               [&](std::size_t t) { return rshift(gates[t] * sums[t], mlp.shift_product).quotient; });
+        if (context.recording()) {
+          std::ranges::copy(sums, trace_row((*context.trace)[mlp.up_sum], block, row) + batch.first);
+          std::copy_n(values, sums.size(), trace_row((*context.trace)[mlp.product], block, row) + batch.first);
+        }
+      });
   return rows;
 }
 
@@ -36,13 +38,15 @@ void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<c
            std::size_t block, Batch& batch) {
   const std::size_t n = batch.size;
   const ProductInput input(batch.u, batch.u.size() / n, n);
-  const Activation<std::int32_t> gate{mlp.inner, mlp.z, mlp.gate_remainder, mlp.activation, mlp.gate_bits};
+  const Activation<std::int32_t> gate{mlp.inner,    mlp.z, mlp.gate_remainder, mlp.activation, mlp.activation.clamp,
+                                      mlp.gate_bits};
   const std::vector<std::int32_t> a =
       activate(context, {"MLP gate", mlp.gate, {}, mlp.shift_gate, 0}, input, gate, table, block, batch);
   const std::vector<std::int32_t> t =
       context.gather(mlp.inner.dimensions()[1], n, products(context, mlp, a, input, block, batch));
   add_residual(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0},
-               ProductInput(t, t.size() / n, n), mlp.feature, mlp.out_remainder, mlp.residual_bits, block, batch);
+               ProductInput(t, t.size() / n, n), mlp.feature, mlp.out_remainder, mlp.residual_bits, block,
+               next_stream(mlp, block), batch);
 }
 
 }  // namespace tessera

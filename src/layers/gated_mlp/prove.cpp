@@ -12,12 +12,19 @@ namespace {
 TensorPoint prove_gating(ProverContext& context, const GatedMlpPlan& mlp, const TensorPoint& at) {
   ProverTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("gating");
-  prove_requantization(context, mlp.product_remainder, at);
-  const E gamma = transcript.challenge("gamma");
+  const TensorPoint looked_up = context.lookup.point(mlp.inner);
+  std::vector<ScaledWeight> weights;
+  if (context.exceptions.checked(mlp.product.clamp)) {
+    const TensorPoint reduced =
+        prove_requantized_claims(context, mlp.product, mlp.product_remainder, {{weight_at(at), E::zero()}});
+    weights = {{weight_at(reduced), E::one()}};
+  } else {
+    prove_requantization(context, mlp.product_remainder, at);
+    weights = {{weight_at(looked_up), E::one()}, {weight_at(at), transcript.challenge("gamma")}};
+  }
   const IntegerTensor& activation = context.witness.tensors[mlp.activation.output];
-  const std::vector<ChunkedFactor> factors{
-      WeightFactor(mlp.inner, {{weight_at(context.lookup.point(mlp.inner)), E::one()}, {weight_at(at), gamma}}),
-      TensorFactor{activation}, TensorFactor{context.witness.view(mlp.up_sum)}};
+  const std::vector<ChunkedFactor> factors{WeightFactor(mlp.inner, weights), TensorFactor{activation},
+                                           TensorFactor{context.witness.view(mlp.up_sum)}};
   const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, activation);
   const ProvenSumcheck sumcheck = prove_chunked_sumcheck(transcript, round_kernel(TripleProductRelation{}), mlp.inner,
                                                          ownership, factors, {}, context.comm);
@@ -48,7 +55,8 @@ std::vector<WeightedClaim> run(ProverContext& context, const GatedMlpPlan& mlp) 
   const unsigned in_bits = shape.dimensions()[1].bits();
   const PointClaim up = prove_matrix_product(context, {{mlp.up}, block_bits, in_bits}, sum, at_token(u, shape, sum[2]));
   // the activation's input is W_gate*u
-  const TensorPoint z_point = context.lookup.point(inner);
+  const TensorPoint z_point =
+      prove_looked_up(context, mlp.activation.clamp, context.witness.view(mlp.z), mlp.gate_remainder);
   const PointClaim gate =
       prove_matrix_product(context, {{mlp.gate}, block_bits, in_bits}, z_point, at_token(u, shape, z_point[2]));
   return {{weight_at(up.point), up.value}, {weight_at(gate.point), gate.value}};

@@ -14,6 +14,7 @@ GroupedQkvPlan GroupedQkvPlan::declare(Builder& builder, GroupedQkvSpec spec) {
   }
   for (std::size_t i = 0; i < 3; ++i) {
     qkv.value[i] = builder.value<std::int16_t>(qkv_names[i], qkv.shape[i], by_head, 16, true);
+    builder.clamp(qkv.value[i], qkv.shift[i]);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     qkv.remainder[i] =

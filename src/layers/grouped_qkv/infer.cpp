@@ -74,7 +74,11 @@ void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Par
         remainders[t] = y.remainder;
       }
     }
-    extent.check(context.guard, qkv_names[part.number], int16_bounds);
+    settle(context,
+           {qkv.value[part.number].clamp, qkv_names[part.number], int16_bounds,
+            context.place(qkv.shape[part.number], block, row, first)},
+           extent, std::span(values, n),
+           [&](std::size_t t) { return rshift(from[t], qkv.shift[part.number]).quotient; });
     if (remainders != nullptr) {
       std::copy_n(values, n, block_row((*context.trace)[qkv.value[part.number]], block, row) + first);
     }

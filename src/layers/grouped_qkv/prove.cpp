@@ -17,6 +17,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const GroupedQkvPlan& qkv
     const auto part = transcript.scope(qkv_names[i]);
     ReductionInput input{consumers[i]};
     input.claims.insert(input.claims.begin(), {weight_at(context.lookup.point(qkv.shape[i])), E::zero()});
+    add_limit_claim(context.exceptions, qkv.value[i].clamp, input.claims);
     const IntegerTensor values = witness.view(qkv.value[i]);
     points.push_back(prove_claim_reduction(context, qkv.shape[i], std::span(&values, 1), std::span(&input, 1)).point);
     prove_requantization(context, qkv.remainder[i], points[i]);
@@ -24,7 +25,8 @@ std::vector<WeightedClaim> run(ProverContext& context, const GroupedQkvPlan& qkv
   std::vector<std::vector<E>> rotated;
   for (std::size_t i = 0; i < 2; ++i) {
     rotated.push_back(unrounded(context, context.plan.ranges[qkv.remainder[i].range], witness.view(qkv.value[i]),
-                                witness.view(qkv.remainder[i]), points[i]));
+                                witness.view(qkv.remainder[i]), context.exceptions.entries(qkv.value[i].clamp),
+                                points[i]));
   }
   const std::vector<PointClaim> turned = prove_rotation(context, qkv.rotary, std::span(points).first(2), rotated);
   for (std::size_t i = 0; i < 2; ++i) {

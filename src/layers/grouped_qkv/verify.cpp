@@ -18,9 +18,10 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQk
     ReductionInputOf<S> input{consumers[i]};
     input.claims.insert(input.claims.begin(),
                         {weight_at(context.lookup.point(qkv.shape[i])), context.lookup.value(qkv.value[i])});
+    add_limit_claim(context.exceptions, qkv.value[i].clamp, input.claims);
     const ReducedClaimsOf<S> reduced = verify_claim_reduction(transcript, qkv.shape[i], std::span(&input, 1));
-    sums.push_back(
-        {reduced.point, verify_requantization(context, qkv.remainder[i], reduced.point, reduced.values.front())});
+    const S rounded = reduced.values.front() + context.exceptions.excess_at(qkv.value[i].clamp, reduced.point);
+    sums.push_back({reduced.point, verify_requantization(context, qkv.remainder[i], reduced.point, rounded)});
   }
   // q's and k's before the rotation
   std::ranges::move(verify_rotation(context, qkv.rotary, std::span(sums).first(2)), sums.begin());

@@ -1,5 +1,7 @@
 #include "layers/head_norm/head_norm.hpp"
 
+#include <algorithm>
+
 #include "subprotocols/norm_inference.hpp"
 
 namespace tessera {
@@ -13,26 +15,30 @@ void infer(const InferenceContext& context, const HeadNormPlan& norm, std::size_
   for (std::size_t head = rows.first / m; head < rows.last / m; ++head) {
     std::int64_t* const values = sums.data() + (head * m - rows.first) * n;
     std::vector<std::int64_t> variance(n, norm.epsilon);
+    std::vector<std::int16_t> narrow(n);
     for (std::size_t i = 0; i < m; ++i) {
-      std::int16_t* kept = nullptr;
       std::uint16_t* remainders = nullptr;
       if (context.recording()) {
-        kept = block_row((*context.trace)[norm.h], block, head * m + i) + first;
         remainders = block_row((*context.trace)[norm.h_remainder], block, head * m + i) + first;
       }
       Extent extent;
       for (std::size_t t = 0; t < n; ++t) {
         const Rounded h = rshift(values[i * n + t], norm.shift);
         extent.include(h.quotient);
-        const auto narrow = static_cast<std::int16_t>(h.quotient);  // so that nothing overflows after a violation
-        values[i * n + t] = narrow;
-        variance[t] += std::int64_t{narrow} * narrow;
-        if (kept != nullptr) {
-          kept[t] = narrow;
+        narrow[t] = static_cast<std::int16_t>(h.quotient);  // so that nothing overflows after a violation
+        if (remainders != nullptr) {
           remainders[t] = static_cast<std::uint16_t>(h.remainder);
         }
       }
-      extent.check(context.guard, norm.title, int16_bounds);
+      settle(context, {norm.h.clamp, norm.title, int16_bounds, context.place(norm.head, block, head * m + i, first)},
+             extent, std::span(narrow), [&](std::size_t t) { return rshift(values[i * n + t], norm.shift).quotient; });
+      for (std::size_t t = 0; t < n; ++t) {
+        values[i * n + t] = narrow[t];
+        variance[t] += std::int64_t{narrow[t]} * narrow[t];
+      }
+      if (context.recording()) {
+        std::ranges::copy(narrow, block_row((*context.trace)[norm.h], block, head * m + i) + first);
+      }
     }
     const std::vector<std::int64_t> inverse =
         infer_inverse(context, norm, norm.title, norm.norm_numerator, norm.inverse_bits, block * heads_of_block + head,

@@ -1,5 +1,6 @@
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/matrix_product.hpp"
+#include "subprotocols/requantization.hpp"
 #include "layers/mlp/mlp.hpp"
 #include "plan/witness.hpp"
 #include "plan/prover_context.hpp"
@@ -21,7 +22,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const MlpPlan& mlp) {
                                                 contract(gelu, inner, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   context.ledger.add(witness_oracle, mlp.gelu.output, weight_at(input.point), input.value);
   // GELU's input is W1*u + b1
-  const TensorPoint z_point = context.lookup.point(inner);
+  const TensorPoint z_point = prove_looked_up(context, mlp.gelu.clamp, context.witness.view(mlp.z), mlp.remainder);
   context.parameter("bias_1", mlp.b1, weight_at({z_point[0], z_point[1]}));
   const PointClaim u = prove_matrix_product(
       context, {{mlp.w1}, block_bits, shape.dimensions()[1].bits()}, z_point,

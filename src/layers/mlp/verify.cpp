@@ -22,10 +22,10 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& 
   // GELU's input is W1*u + b1
   const TensorPoint z_point = context.lookup.point(mlp.inner);
   const S z = context.lookup.input(mlp.gelu) - presence_at(mlp.inner, z_point) * two_to_the(gelu_table_log_size - 1);
-  const S scaled = requantized_at_lookup(context, mlp.remainder, z);
-  const S bias1 = context.parameter("bias_1", mlp.b1, weight_at({z_point[0], z_point[1]}));
-  const S in = scaled - bias1 * two_to_the(static_cast<unsigned>(mlp.bias_shift_1));
-  const auto u = verify_matrix_product(context, {{mlp.w1}, block_bits, outer[1].bits()}, z_point, std::span(&in, 1));
+  const PointClaimOf<S> sum = verify_looked_up<S>(context, mlp.gelu.clamp, mlp.remainder, z);
+  const S bias1 = context.parameter("bias_1", mlp.b1, weight_at({sum.point[0], sum.point[1]}));
+  const S in = sum.value - bias1 * two_to_the(static_cast<unsigned>(mlp.bias_shift_1));
+  const auto u = verify_matrix_product(context, {{mlp.w1}, block_bits, outer[1].bits()}, sum.point, std::span(&in, 1));
   return {{weight_at(u.point), u.value}};
 }
 

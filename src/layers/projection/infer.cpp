@@ -9,7 +9,7 @@ void infer(const InferenceContext& context, const ProjectionPlan& projection, st
       context,
       {"residual stream after attention", projection.weight, projection.bias, projection.shift, projection.bias_shift},
       ProductInput(y, y.size() / batch.size, batch.size), projection.feature, projection.remainder,
-      projection.residual_bits, block, batch);
+      projection.residual_bits, block, {projection.x_mid.checked.clamp, block}, batch);
 }
 
 }  // namespace tessera

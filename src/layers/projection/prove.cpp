@@ -1,4 +1,5 @@
 #include "layers/projection/projection.hpp"
+#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "plan/witness.hpp"
@@ -10,6 +11,7 @@ WeightedClaim run(ProverContext& context, const ProjectionPlan& projection) {
   const auto scope = context.transcript.scope("projection");
   const Shape& shape = projection.feature;
   const TensorPoint at = context.lookup.point(shape);
+  prove_limits(context, projection.x_mid.checked.clamp, projection.x_mid.tensor);
   if (projection.bias) {
     context.parameter("bias", *projection.bias, weight_at({at[0], at[1]}));
   }

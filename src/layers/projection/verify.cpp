@@ -1,4 +1,5 @@
 #include "layers/projection/projection.hpp"
+#include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/head_padding.hpp"
 #include "subprotocols/matrix_product.hpp"
 #include "subprotocols/requantization.hpp"
@@ -10,7 +11,10 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
   const auto scope = context.transcript.scope("projection");
   const Shape& shape = projection.feature;
   const TensorPoint at = context.lookup.point(shape);
-  const S update = context.lookup.value(projection.x_mid.checked) - context.lookup.value(projection.x_in.checked);
+  const ClampId clamp = projection.x_mid.checked.clamp;
+  verify_limits(context, clamp, projection.x_mid.tensor);
+  const S update = context.lookup.value(projection.x_mid.checked) - context.lookup.value(projection.x_in.checked) +
+                   context.exceptions.excess_at(clamp, at);
   S out = requantized_at_lookup(context, projection.remainder, update);
   if (projection.bias) {
     out -= context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *

@@ -22,8 +22,9 @@ void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t bloc
                           Place{cache.v.data() + cached, cache.capacity}};
   for (std::size_t i = 0; i < 3; ++i) {
     project<std::int16_t>(context, {qkv_names[i], qkv.weight[i], qkv.bias[i], qkv.shift[i], qkv.bias_shift[i]}, input,
-                          {cache.rows, places[i].values, places[i].stride, kept, qkv.value[i], qkv.remainder[i]}, block,
-                          batch.first + tokens.first);
+                          {cache.rows, places[i].values, places[i].stride, kept, qkv.value[i], qkv.remainder[i],
+                           qkv.qkv, qkv.value[i].clamp},
+                          block, batch.first + tokens.first);
   }
 }
 

@@ -15,6 +15,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const QkvPlan& qkv, const
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     inputs[i].claims = consumers[i];
     inputs[i].claims.insert(inputs[i].claims.begin(), {weight_at(context.lookup.point(shape)), E::zero()});
+    add_limit_claim(context.exceptions, qkv.value[i].clamp, inputs[i].claims);
   }
   const std::array tensors{context.witness.view(qkv.value[0]), context.witness.view(qkv.value[1]),
                            context.witness.view(qkv.value[2])};

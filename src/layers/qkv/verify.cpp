@@ -15,17 +15,19 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& 
     inputs[i].claims = consumers[i];
     inputs[i].claims.insert(inputs[i].claims.begin(),
                             {weight_at(context.lookup.point(shape)), context.lookup.value(qkv.value[i])});
+    add_limit_claim(context.exceptions, qkv.value[i].clamp, inputs[i].claims);
   }
   const ReducedClaimsOf<S> reduced = verify_claim_reduction(context.transcript, shape, inputs);
   const TensorPoint& at = reduced.point;
-  const auto product = [&](RangeId remainder, S value, std::string_view label, ParameterId bias, int bias_shift) {
-    const S scaled = verify_requantization(context, remainder, at, value);
-    return scaled -
-           context.parameter(label, bias, weight_at({at[0], at[1]})) * two_to_the(static_cast<unsigned>(bias_shift));
+  const auto product = [&](std::size_t i, std::string_view label) {
+    const S rounded = reduced.values[i] + context.exceptions.excess_at(qkv.value[i].clamp, at);
+    const S scaled = verify_requantization(context, qkv.remainder[i], at, rounded);
+    return scaled - context.parameter(label, qkv.bias[i], weight_at({at[0], at[1]})) *
+                        two_to_the(static_cast<unsigned>(qkv.bias_shift[i]));
   };
-  const S q = product(qkv.remainder[0], reduced.values[0], "bias_q", qkv.bias[0], qkv.bias_shift[0]);
-  const S k = product(qkv.remainder[1], reduced.values[1], "bias_k", qkv.bias[1], qkv.bias_shift[1]);
-  const S v = product(qkv.remainder[2], reduced.values[2], "bias_v", qkv.bias[2], qkv.bias_shift[2]);
+  const S q = product(0, "bias_q");
+  const S k = product(1, "bias_k");
+  const S v = product(2, "bias_v");
   const MatrixProductShape matrices{
       {qkv.weight.begin(), qkv.weight.end()}, shape.dimensions()[0].bits(), qkv.feature.dimensions()[1].bits()};
   const PointClaimOf<S> u = verify_matrix_product(context, matrices, at, std::array{q, k, v});

@@ -57,6 +57,9 @@ class Verdict:
     """Of this proof, as the verifier computes it; None unless accepted."""
     kept: State | None
     """Where the next part begins; None unless accepted and a state is kept."""
+    clamped: Mapping[str, int]
+    """Values that left the range that calibration had found and were cut to its limits, by tensor; the proof says which,
+    and that there are no others. Empty unless accepted."""
     seconds: Mapping[str, float] = field(repr=False)
     """That the verifier took, by scope."""
     parts: tuple[Verdict, ...] = field(default=(), repr=False)
@@ -105,6 +108,7 @@ def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
         generated=_text(key, proof.statement.generated),
         soundness=None,
         kept=None,
+        clamped={},
         seconds={},
     )
     if before is None:
@@ -118,6 +122,7 @@ def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
         reason=judgement.reason,
         soundness=Soundness(*judgement.soundness) if judgement.accepted else None,
         kept=state_of(judgement.kept),
+        clamped=judgement.clamped,
         seconds=judgement.seconds,
     )
 

@@ -242,6 +242,10 @@ function facts({ key, proofs = [], seconds, verdict }) {
     const sum = -Math.log2(proofs.reduce((errors, proof) => errors + 2 ** -proof.soundness.sum, 0));
     list.append(fact("Soundness, each round", `${least.toFixed(1)} bits`), fact("All together", `${sum.toFixed(1)} bits`));
   }
+  const clamped = proofs.reduce((all, proof) => all + (proof.clamped?.values ?? 0), 0);
+  if (clamped > 0) {
+    list.append(fact("Beyond their range, and clamped", `${clamped} ${clamped === 1 ? "value" : "values"}`));
+  }
   const bytes = proofs.reduce((all, proof) => all + (proof.bytes ?? 0), 0);
   if (bytes > 0) {
     list.append(fact("Proof", `${bytes.toLocaleString("en")} bytes`));

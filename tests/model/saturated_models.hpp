@@ -1,0 +1,61 @@
+#pragma once
+
+#include "llama_shapes.hpp"
+#include "random_model.hpp"
+
+namespace tessera::testing {
+
+/// A random model whose exponents are too large for its values: some leave their range in every list of exceptions but
+/// that of distances.
+inline Model saturated_gpt2() {
+  Model model = RandomModel(23).make({2, 36, 3, 144, 300, 48});
+  Exponents& e = model.exponents;
+  e.u1 = e.u2 = e.uf = e.v = e.mlp = 14;
+  e.q = 15;
+  e.k = 13;
+  e.score = 12;
+  e.wo = 1;
+  e.w2 = 2;
+  model.parameters[bk].values()[5] = model.parameters[bk].values()[36 + 17] = 32767;  // 4: the edge of k
+  return model;
+}
+
+/// Large queries of one head, and keys that differ: distances leave the table, nothing else any range.
+inline Model distant_gpt2() {
+  Model model = RandomModel(11).make({2, 36, 3, 144, 300, 48});
+  for (std::size_t place = 24; place < 36; ++place) {
+    model.parameters[bq].values()[36 + place] = 20000;
+  }
+  model.exponents.bq = model.exponents.score = 12;
+  return model;
+}
+
+/// The same as saturated_gpt2() of one of llama_shapes().
+inline Model saturated_llama(std::size_t kind) {
+  const ModelShape shape = llama_shapes()[kind];
+  const auto bits = static_cast<std::uint32_t>(16 + 4 * kind);
+  Model model = RandomModel(300 + kind).make(shape, bits);
+  Exponents& e = model.exponents;
+  e.u1 = e.u2 = e.uf = e.v = e.mlp = 14;
+  e.q = e.k = 14;
+  e.score = 12;
+  e.wo = 1;
+  e.product = static_cast<int>(bits) - 1;
+  e.w_down = -1;
+  model.parameters[gammaf].values()[2] = 32767;  // 4
+  if (shape.head_norm) {
+    e.hq = 13;
+    e.hk = 14;
+    model.parameters[gamma_q].values()[1] = model.parameters[gamma_k].values()[1] = 32767;  // 2 and 8
+  }
+  if (shape.qkv_bias) {
+    model.parameters[bk].values()[2] = 32767;
+  }
+  for (std::size_t id = 0; id < shape.n_vocab; ++id) {
+    model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
+  }
+  model.tokenizer.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
+  return model;
+}
+
+}  // namespace tessera::testing
