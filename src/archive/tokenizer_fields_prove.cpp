@@ -20,7 +20,9 @@ constexpr IdList id_lists[] = {{"byte_tokens", "byte tokens", &TokenizerData::by
                                {"added_tokens", "added tokens", &TokenizerData::added},
                                {"added_normalized", "added tokens", &TokenizerData::added_normalized},
                                {"prefix", "prefix tokens", &TokenizerData::prefix},
-                               {"tied", "merges", &TokenizerData::tied}};
+                               {"tied", "merges", &TokenizerData::tied},
+                               {"added_lstrip", "added tokens", &TokenizerData::added_lstrip},
+                               {"added_rstrip", "added tokens", &TokenizerData::added_rstrip}};
 
 template <class Enum>
 Enum read_choice(const ReadFile& file, const std::string& name, std::span<const std::string_view> names) {

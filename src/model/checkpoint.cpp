@@ -53,6 +53,9 @@ class TensorSource {
 
   /// No complaint if it is there and nothing else is made of it.
   void ignore(const std::string& name) { unused_.erase(name); }
+  void ignore_rotary_buffers() {
+    std::erase_if(unused_, [](const std::string& name) { return is_rotary_buffer(name); });
+  }
 
   /// The head of a tied model, if it is stored.
   void check_head(const std::string& name, std::span<const float> tied, const std::string& embedding,
@@ -193,6 +196,7 @@ FloatModel load(const CheckpointConfig& config, const StoredTensors& tensors, co
   for (const std::string& name : naming.ignored) {
     source.ignore(name);
   }
+  source.ignore_rotary_buffers();
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
     for (const std::string& name : naming.block_ignored) {
       source.ignore(naming.block + std::to_string(block) + "." + name);

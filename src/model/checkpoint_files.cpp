@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "model/checkpoint_tensors.hpp"
+#include "model/foreign_files.hpp"
 #include "model/gguf/parts.hpp"
 
 namespace tessera {
@@ -121,6 +122,7 @@ std::string joined(const std::vector<std::string>& names) {
 CheckpointFiles find_in_folder(const fs::path& folder) {
   CheckpointFiles files;
   files.folder = folder;
+  refuse_other_layouts(folder);
   std::vector<std::string> sets = sets_of_weights(folder);
   if (sets.empty()) {
     sets = names_with(folder, ".safetensors");
@@ -140,9 +142,12 @@ CheckpointFiles find_in_folder(const fs::path& folder) {
     files.format = CheckpointFormat::gguf;
     files.weights = folder / others.front();
   } else {
+    const std::string foreign = foreign_weights(folder);
     throw InputError(folder.string() + ": expected *.safetensors or one *.gguf file, found " +
                      std::to_string(others.size()) + joined(others) +
-                     (others.empty() ? "" : "; --checkpoint takes a *.gguf file as well"));
+                     (!others.empty()    ? "; --checkpoint takes a *.gguf file as well"
+                      : !foreign.empty() ? "; " + foreign
+                                         : ""));
   }
   if (fs::exists(folder / "generation_config.json")) {
     files.notes.emplace_back("generation_config.json is ignored: generation is greedy");
@@ -160,6 +165,10 @@ CheckpointFiles find_checkpoint(const fs::path& path) {
   if (!fs::exists(path, error) || path.extension() == ".safetensors") {
     throw InputError(path.string() + ": expected a folder with config.json and *.safetensors, or a GGUF file, found " +
                      (error || !fs::exists(path, error) ? "none" : "a single *.safetensors file"));
+  }
+  if (const std::string foreign = foreign_weights(path); !foreign.empty()) {
+    throw InputError(path.string() +
+                     ": expected a folder with config.json and *.safetensors, or a GGUF file: " + foreign);
   }
   return {CheckpointFormat::gguf, path, path.has_parent_path() ? path.parent_path() : fs::path("."), {}};
 }

@@ -4,44 +4,12 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "model/neutral_fields.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
 
 using nlohmann::json;
-
-namespace {
-
-/// Fields of all configurations that do not change what inference computes.
-constexpr std::string_view ignored_fields[] = {"architectures",
-                                               "attn_implementation",
-                                               "_attn_implementation_autoset",
-                                               "bos_token_id",
-                                               "dtype",
-                                               "eos_token_id",
-                                               "finetuning_task",
-                                               "gradient_checkpointing",
-                                               "id2label",
-                                               "initializer_range",
-                                               "is_decoder",
-                                               "label2id",
-                                               "license",
-                                               "model_name",
-                                               "name",
-                                               "_name_or_path",
-                                               "num_labels",
-                                               "output_attentions",
-                                               "output_hidden_states",
-                                               "output_past",
-                                               "pad_token_id",
-                                               "predict_special_tokens",
-                                               "return_dict",
-                                               "task_specific_params",
-                                               "torch_dtype",
-                                               "transformers_version",
-                                               "use_cache"};
-
-}  // namespace
 
 std::size_t ConfigFields::size(const std::string& name, std::string_view limit) {
   const std::size_t value = count(name);
@@ -95,8 +63,14 @@ ConfigFields ConfigFields::object(const std::string& name) {
 
 void ConfigFields::refuse_rest(std::span<const std::string_view> ignored) const {
   for (const auto& [name, value] : root_.items()) {
-    if (std::ranges::find(ignored_fields, name) == std::end(ignored_fields) &&
-        std::ranges::find(ignored, name) == ignored.end()) {
+    const auto neutral = std::ranges::find(neutral_fields(), name, &NeutralField::name);
+    if (neutral != neutral_fields().end()) {
+      if (std::ranges::find(neutral->values, value) == neutral->values.end()) {
+        refuse(name, "one of " + json(neutral->values).dump() + " (other values: " + std::string(neutral->why) + ")",
+               value);
+      }
+    } else if (std::ranges::find(ignored_fields(), name, &IgnoredField::name) == ignored_fields().end() &&
+               std::ranges::find(ignored, name) == ignored.end()) {
       throw InputError(file_ + ": field " + quoted_name(name) + " is not supported, found " +
                        value.dump().substr(0, 80));
     }

@@ -33,7 +33,7 @@ class ConfigFields {
   [[nodiscard]] const nlohmann::json& at(const std::string& name) const { return root_.at(name); }
   void drop(const std::string& name) { root_.erase(name); }
 
-  /// What is left must be among the fields that leave inference alone.
+  /// What is left must be among the fields that leave inference alone, or have a value that does (neutral_fields).
   void refuse_rest(std::span<const std::string_view> ignored = {}) const;
   [[noreturn]] void refuse(const std::string& name, const std::string& expected, const nlohmann::json& found) const;
 

@@ -39,28 +39,18 @@ void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
 
 /// Notes what it takes among several.
 TokenizerData load_checkpoint_tokenizer(CheckpointFiles& files, const ModelShape& shape) {
-  TokenizerData tokenizer;
-  std::string source = "tokenizer.json";
-  const bool json = std::filesystem::exists(files.folder / source);
-  if (files.format == CheckpointFormat::gguf) {
-    const GgufFile file(files.weights);
-    if (json) {
-      files.notes.emplace_back("tokenizer.json beside the GGUF file is taken in place of its own tokenizer");
-      tokenizer = load_tokenizer_json(files.folder, shape.n_vocab, gguf_end_of_text(file, shape.n_vocab));
-    } else {
-      source = files.weights.filename().string();
-      tokenizer = read_gguf_tokenizer(file);
-    }
-  } else if (shape.gpt2() && (!json || std::filesystem::exists(files.folder / "vocab.json"))) {
-    source = "vocab.json";
-    tokenizer = load_tokenizer(files.folder);
-  } else {
-    tokenizer = load_tokenizer_json(files.folder, shape.n_vocab);
+  if (files.format == CheckpointFormat::safetensors) {
+    return load_tokenizer(files.folder, shape, {}, &files.notes);
   }
+  const GgufFile file(files.weights);
+  if (std::filesystem::exists(files.folder / "tokenizer.json")) {
+    files.notes.emplace_back("tokenizer.json beside the GGUF file is taken in place of its own tokenizer");
+    return load_tokenizer(files.folder, shape, gguf_end_of_text(file, shape.n_vocab), &files.notes);
+  }
+  TokenizerData tokenizer = read_gguf_tokenizer(file);
   if (tokenizer.vocabulary.size() != shape.n_vocab) {
-    throw InputError(files.folder.string() + ": " + source +
-                     ": expected vocab_size = " + std::to_string(shape.n_vocab) + " tokens as the model has, found " +
-                     std::to_string(tokenizer.vocabulary.size()));
+    throw InputError(files.weights.string() + ": expected vocab_size = " + std::to_string(shape.n_vocab) +
+                     " tokens as the model has, found " + std::to_string(tokenizer.vocabulary.size()));
   }
   return tokenizer;
 }

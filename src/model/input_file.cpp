@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,12 @@
 #include "base/errors.hpp"
 
 namespace tessera {
+
+void refuse_lfs_pointer(std::string_view bytes, const std::string& file) {
+  if (bytes.starts_with("version https://git-lfs.github.com/spec/")) {
+    throw InputError(file + ": expected the file itself, found a pointer of git-lfs to it: fetch it (git lfs pull)");
+  }
+}
 
 InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
   std::error_code error;
@@ -20,6 +27,15 @@ InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
   number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (number_ < 0) {
     throw InputError(name() + ": cannot be read: " + std::strerror(errno));
+  }
+  std::string first(std::min<std::uint64_t>(size_, 64), '\0');
+  try {
+    if (read(0, {reinterpret_cast<std::uint8_t*>(first.data()), first.size()})) {
+      refuse_lfs_pointer(first, name());
+    }
+  } catch (const InputError&) {
+    ::close(number_);
+    throw;
   }
 }
 

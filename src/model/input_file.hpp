@@ -4,14 +4,18 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace tessera {
+
+/// Throws InputError if the bytes at the beginning of a file say that it stands for one that git-lfs has not fetched.
+void refuse_lfs_pointer(std::string_view bytes, const std::string& file);
 
 /// A file that is read at given places; it may be anybody's, and may shrink meanwhile (no mapping, which would end the
 /// process then). Safe to read from several threads.
 class InputFile {
  public:
-  /// Throws InputError naming the file unless it can be opened and has a size.
+  /// Throws InputError naming the file unless it can be opened and has a size, and if it is a pointer of git-lfs.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(InputFile&& other) noexcept;

@@ -4,6 +4,7 @@
 #include <set>
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "model/input_file.hpp"
 #include <vector>
 
 namespace tessera {
@@ -23,6 +24,7 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t limit) {
   if (!stream.read(bytes.data(), static_cast<std::streamsize>(size))) {
     throw InputError(path.string() + ": cannot be read");
   }
+  refuse_lfs_pointer(bytes, path.string());
   return bytes;
 }
 

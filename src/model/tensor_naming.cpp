@@ -1,13 +1,21 @@
 #include "model/tensor_naming.hpp"
 
+#include <algorithm>
+
 namespace tessera {
+
+bool is_rotary_buffer(std::string_view tensor) {
+  constexpr std::string_view names[] = {"inv_freq", "original_inv_freq", "cos_cached", "sin_cached"};
+  return std::ranges::find(names, tensor.substr(tensor.find_last_of('.') + 1)) != std::end(names);
+}
 
 TensorNaming folder_naming(const ModelShape& shape) {
   TensorNaming naming;
   naming.prefix = shape.gpt2() ? "transformer." : "";
   naming.block = shape.gpt2() ? "h." : "model.layers.";
-  naming.block_ignored = shape.gpt2() ? std::vector<std::string>{"attn.bias", "attn.masked_bias"}
-                                      : std::vector<std::string>{"self_attn.rotary_emb.inv_freq"};
+  if (shape.gpt2()) {
+    naming.block_ignored = {"attn.bias", "attn.masked_bias"};
+  }
   return naming;
 }
 

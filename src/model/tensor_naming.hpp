@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parameters/table.hpp"
@@ -24,6 +25,9 @@ struct TensorNaming {
     return block + std::to_string(number) + "." + of(tensor);
   }
 };
+
+/// Tables of rotary positions that versions of the format store at several places: the configuration says them.
+bool is_rotary_buffer(std::string_view tensor);
 
 /// Of the folders: buffers that older versions of the format store are ignored.
 TensorNaming folder_naming(const ModelShape& shape);

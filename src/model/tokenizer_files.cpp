@@ -1,78 +1,90 @@
-#include "base/errors.hpp"
-#include "base/text.hpp"
-#include <sstream>
-#include <unordered_map>
 #include "model/tokenizer_files.hpp"
 
-#include "model/byte_symbols.hpp"
-#include "model/json_file.hpp"
+#include <limits>
+#include <map>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "model/tokenizer_json.hpp"
+#include "plan/key.hpp"
+#include "plan/limits.hpp"
 
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t file_limit = 64U << 20U;
-constexpr const char* end_of_text_symbol = "<|endoftext|>";
+/// The token that ends a text: what the folder's files say, else what their class of tokenizers takes.
+std::uint32_t end_of(const TokenizerFolder& folder, const TokenizerData& data) {
+  constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+  const auto known = [&](std::uint64_t id) { return id < data.vocabulary.size() && !data.vocabulary[id].empty(); };
+  const std::uint64_t named = folder.end_token ? find_token(folder.root, *folder.end_token).value_or(none) : none;
+  const std::uint64_t said = folder.end_id.is_number_unsigned() ? folder.end_id.get<std::uint64_t>() : none;
+  if (!folder.end_file.empty() && !known(named)) {
+    throw InputError(folder.end_file + ": eos_token: expected a token of the vocabulary, found " +
+                     quoted_name(folder.end_token.value_or("")));
+  }
+  const std::uint64_t end = folder.end_file.empty() && known(said) ? said : named;
+  if (!known(end)) {
+    throw InputError(folder.name + ": expected a token that ends a text: eos_token in tokenizer_config.json or " +
+                     "eos_token_id in config.json, found none");
+  }
+  return static_cast<std::uint32_t>(end);
+}
 
-/// Ranks in the order of the lines, each two tokens in byte symbols; a version comment may stand at the top.
-std::vector<Merge> load_merges(const std::filesystem::path& path, const std::vector<std::string>& vocabulary) {
-  std::unordered_map<std::string_view, std::uint32_t> ids;
-  for (std::uint32_t id = 0; id < vocabulary.size(); ++id) {
-    ids.emplace(vocabulary[id], id);
+/// Whether looking for merges anew after each one finds what going through all of a kind does: where a merge makes a
+/// token, those that take it come later.
+bool merges_in_rounds(const TokenizerData& data) {
+  std::map<std::string, std::uint32_t> first;  // bytes -> the first merge with this token
+  for (std::uint32_t rank = static_cast<std::uint32_t>(data.merges.size()); rank-- > 0;) {
+    first[data.vocabulary[data.merges[rank].left]] = rank;
+    first[data.vocabulary[data.merges[rank].right]] = rank;
   }
-  std::vector<Merge> merges;
-  std::istringstream lines(read_file(path, file_limit));
-  bool first = true;
-  for (std::string line; std::getline(lines, line); first = false) {
-    if (line.ends_with('\r')) {
-      line.pop_back();
+  for (std::uint32_t rank = 0; rank < data.merges.size(); ++rank) {
+    const auto [left, right] = data.merges[rank];
+    const auto user = first.find(data.vocabulary[left] + data.vocabulary[right]);
+    if (user != first.end() && user->second <= rank) {
+      return false;
     }
-    if (first && line.starts_with("#version")) {
-      continue;
-    }
-    const std::string what = path.string() + ": merge " + std::to_string(merges.size()) + " " + quoted_name(line);
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos) {
-      throw InputError(what + ": expected two tokens separated by one space");
-    }
-    const auto left = ids.find(bytes_of_symbols(std::string_view(line).substr(0, space)));
-    const auto right = ids.find(bytes_of_symbols(std::string_view(line).substr(space + 1)));
-    if (left == ids.end() || right == ids.end()) {
-      throw InputError(what + ": expected two tokens of the vocabulary");
-    }
-    merges.push_back({left->second, right->second});
   }
-  return merges;
+  return true;
+}
+
+/// Makes it the kind of GPT-2's own files, which keys of GPT-2 have, if it says no more.
+void as_gpt2(TokenizerData& data) {
+  TokenizerData plain = data;
+  plain.model = TokenizerModel::gpt2;
+  plain.added.clear();
+  plain.added_normalized.clear();
+  const std::vector<std::uint32_t> end = {data.end_of_text};
+  const bool one =
+      (data.added == end && data.added_normalized.empty()) || (data.added_normalized == end && data.added.empty());
+  std::size_t bytes = 0;
+  for (const std::string& token : data.vocabulary) {
+    bytes += token.size() == 1 ? 1 : 0;
+    if (token.empty()) {
+      return;
+    }
+  }
+  if (one && is_gpt2(plain) && bytes == 256 && merges_in_rounds(data)) {
+    data = std::move(plain);
+  }
 }
 
 }  // namespace
 
-TokenizerData load_tokenizer(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "vocab.json";
-  const nlohmann::json root = parse_json_object(read_file(path, file_limit), path.string());
-  TokenizerData data;
-  data.vocabulary.resize(root.size());
-  for (const auto& [symbols, value] : root.items()) {
-    const std::string what = path.string() + ": token " + quoted_name(symbols);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= root.size()) {
-      throw InputError(what + ": expected an id below " + std::to_string(root.size()) + ", found " +
-                       value.dump().substr(0, 40));
-    }
-    const auto id = value.get<std::size_t>();
-    if (!data.vocabulary[id].empty()) {
-      throw InputError(what + ": expected distinct ids 0.." + std::to_string(root.size() - 1) + ", found " +
-                       std::to_string(id) + " twice");
-    }
-    data.vocabulary[id] = bytes_of_symbols(symbols);
-    if (data.vocabulary[id].empty()) {
-      throw InputError(what + ": expected one or more symbols of GPT-2's byte alphabet");
-    }
+TokenizerData load_tokenizer(const std::filesystem::path& folder, const ModelShape& shape,
+                             std::optional<std::uint32_t> end_of_text, std::vector<std::string>* notes) {
+  std::vector<std::string> unheard;
+  std::vector<std::string>& lines = notes == nullptr ? unheard : *notes;
+  const TokenizerFolder files = read_tokenizer_folder(folder, shape.gpt2(), lines);
+  const std::string where = files.name + ": ";
+  check_limit("n_vocab", shape.n_vocab, where + "size of the vocabulary");
+  TokenizerData data = read_tokenizer_json(files, shape.n_vocab, lines);
+  data.end_of_text = end_of_text ? *end_of_text : end_of(files, data);
+  if (shape.gpt2()) {
+    as_gpt2(data);
   }
-  if (!root.contains(end_of_text_symbol)) {
-    throw InputError(path.string() + ": token " + end_of_text_symbol + " is missing");
-  }
-  data.end_of_text = root[end_of_text_symbol].get<std::uint32_t>();
-  data.merges = load_merges(folder / "merges.txt", data.vocabulary);
-  require_tokenizer(data, folder.string() + ": ");
+  check_tokenizer_limits(data, where);
+  require_tokenizer(data, where);
   return data;
 }
 

@@ -13,7 +13,13 @@ using nlohmann::json;
 
 namespace {
 
+using Values = std::vector<json>;
+
 constexpr std::string_view space_mark = "\u2581";
+/// A pre-tokenizer of words that end behind a space, where no space is left.
+json space_split() {
+  return {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+}
 
 /// Splits by one pattern.
 struct PatternSplit {
@@ -66,11 +72,12 @@ void read_template(const json& part, const std::string& what, TokenizerData& dat
 
 }  // namespace
 
-void read_pre_tokenizer(const json& section, const std::string& what, TokenizerData& data) {
+bool read_pre_tokenizer(const json& section, const std::string& what, TokenizerData& data) {
   const std::vector<json> parts = sequence_of(section, "pretokenizers", what);
   data.model = parts.empty() ? TokenizerModel::byte_fallback : TokenizerModel::byte_level;
   data.split = parts.empty() ? Split::whole : Split::gpt2;
   bool done = parts.empty();
+  bool marks = false;
   bool regex = true;  // of ByteLevel: GPT-2's pattern
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string place = what + "[" + std::to_string(i) + "]";
@@ -78,10 +85,19 @@ void read_pre_tokenizer(const json& section, const std::string& what, TokenizerD
     if (done) {
       refuse(place, "no further part", type);
     } else if (type == "ByteLevel") {
-      check_fields(parts[i], place, {{"add_prefix_space", {false}}, {"use_regex", {regex}}}, {"trim_offsets"});
+      check_fields(parts[i], place,
+                   {{"add_prefix_space", i == 0 ? Values{false, true} : Values{false}}, {"use_regex", {regex}}},
+                   {"trim_offsets"});
       if (!parts[i].contains("add_prefix_space") || (!regex && !parts[i].contains("use_regex"))) {
         refuse(place, "add_prefix_space and use_regex", parts[i]);
       }
+      if (parts[i]["add_prefix_space"] == true) {
+        data.split = Split::gpt2_spaced;
+      }
+      done = true;
+    } else if (parts.size() == 1 && parts[i] == space_split()) {  // a normalizer leaves no space
+      data.model = TokenizerModel::byte_fallback;
+      data.split = Split::whole;
       done = true;
     } else if (type == "Split" && i == 0) {
       check_fields(parts[i], place, {{"pattern", known_patterns()}, {"behavior", {"Isolated"}}, {"invert", {false}}});
@@ -96,15 +112,18 @@ void read_pre_tokenizer(const json& section, const std::string& what, TokenizerD
       check_fields(parts[i], place, {{"individual_digits", {true}}});
       data.split = Split::digits;
     } else if (type == "Metaspace" && i == 0) {
-      check_fields(parts[i], place,
-                   {{"replacement", {space_mark}}, {"prepend_scheme", {"first", "always"}}, {"split", {false}}},
-                   {"add_prefix_space"});
+      check_fields(
+          parts[i], place,
+          {{"replacement", {space_mark}}, {"prepend_scheme", {"first", "always", "never"}}, {"split", {false}}},
+          {"add_prefix_space"});
       if (!parts[i].contains("prepend_scheme") || !parts[i].contains("split")) {
         refuse(place, "prepend_scheme and split", parts[i]);
       }
       data.model = TokenizerModel::byte_fallback;
-      data.split = parts[i]["prepend_scheme"] == "first" ? Split::metaspace_first : Split::metaspace_always;
-      done = true;
+      data.split = parts[i]["prepend_scheme"] == "first"    ? Split::metaspace_first
+                   : parts[i]["prepend_scheme"] == "always" ? Split::metaspace_always
+                                                            : Split::whole;
+      done = marks = true;
     } else {
       refuse(place + ".type", "ByteLevel, alone or behind Split or Digits, or Metaspace", type);
     }
@@ -112,35 +131,39 @@ void read_pre_tokenizer(const json& section, const std::string& what, TokenizerD
   if (!done) {
     refuse(what, "a ByteLevel part at the end", section);
   }
+  return marks;
 }
 
-void read_normalizer(const json& section, const std::string& what, TokenizerData& data) {
+void read_normalizer(const json& section, const std::string& what, TokenizerData& data, bool marks) {
   const std::vector<json> parts = sequence_of(section, "normalizers", what);
   std::vector<std::string> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string place = what + "[" + std::to_string(i) + "]";
     types.push_back(type_of(parts[i], place));
-    if (types.back() == "NFC") {
+    if (types.back() == "NFC" || types.back() == "NFKC") {
       check_fields(parts[i], place, {});
     } else if (types.back() == "Prepend") {
       check_fields(parts[i], place, {{"prepend", {space_mark}}});
     } else if (types.back() == "Replace") {
       check_fields(parts[i], place, {{"pattern", {json{{"String", " "}}}}, {"content", {space_mark}}});
     } else {
-      refuse(place + ".type", "NFC, or Prepend and Replace", types.back());
+      refuse(place + ".type", "NFC or NFKC, or Prepend and Replace", types.back());
     }
   }
   using Types = std::vector<std::string>;
   const bool bytes = data.model == TokenizerModel::byte_level;
-  if (bytes && types == Types{"NFC"}) {
-    data.normalizer = Normalizer::nfc;
-  } else if (data.split == Split::whole && types == Types{"Prepend", "Replace"}) {
+  if (bytes && (types == Types{"NFC"} || types == Types{"NFKC"})) {
+    data.normalizer = types.front() == "NFC" ? Normalizer::nfc : Normalizer::nfkc;
+    return;
+  }
+  const bool replaced = data.split == Split::whole && !marks;
+  if (replaced && types == Types{"Prepend", "Replace"}) {
     data.normalizer = Normalizer::prepend_space;
-  } else if (!types.empty() || data.split == Split::whole) {
+  } else if (replaced ? types != Types{"Replace"} : !types.empty()) {
     refuse(what,
-           bytes                        ? "none or NFC for byte-level BPE"
-           : data.split == Split::whole ? "Prepend and Replace where there is no pre_tokenizer"
-                                        : "none with Metaspace",
+           bytes      ? "none, NFC or NFKC for byte-level BPE"
+           : replaced ? "Prepend and Replace, or Replace alone, where there is no Metaspace"
+                      : "none with Metaspace",
            section);
   }
 }
@@ -151,12 +174,19 @@ void check_decoder(const json& section, const std::string& what, const Tokenizer
                                 {{"type", "ByteFallback"}},
                                 {{"type", "Fuse"}},
                                 {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}};
+  const bool unspaced = data.split == Split::whole && data.normalizer == Normalizer::none;
+  if (unspaced) {
+    expected.pop_back();
+  }
   if (data.model == TokenizerModel::byte_level) {
     if (parts.size() != 1 || type_of(parts[0], what) != "ByteLevel") {
       refuse(what, "ByteLevel", section);
     }
   } else if (parts != expected) {
-    refuse(what, "Replace, ByteFallback, Fuse and Strip of the space before a text", section);
+    refuse(what,
+           std::string("Replace, ByteFallback") +
+               (unspaced ? " and Fuse: no space stands before a text" : ", Fuse and Strip of the space before a text"),
+           section);
   }
 }
 

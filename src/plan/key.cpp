@@ -43,7 +43,7 @@ void head_fields(Archive& a, Key& key) {
 /// Those of gpt2 are as they were when there was no other model; the others say more.
 template <class Archive, class Key, class Tokenizer>
 void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
-  a.choice("tokenizer", tokenizer.model, tokenizer_models());
+  const bool strip = a.tokenizer_kind("tokenizer", tokenizer.model, strips(tokenizer));
   const bool more = tokenizer.model != TokenizerModel::gpt2;
   if (more) {
     a.choice("pre_tokenizer", tokenizer.split, splits());
@@ -62,6 +62,11 @@ void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
     if (tokenizer.model == TokenizerModel::tied_fallback) {
       a.ids("tied", tokenizer.tied, "merges");
     }
+  }
+  if (strip) {
+    a.ids("added_lstrip", tokenizer.added_lstrip, "added tokens");
+    a.ids("added_rstrip", tokenizer.added_rstrip, "added tokens");
+    a.require("added_lstrip", strips(tokenizer), "ids in it or in added_rstrip", "none in both");
   }
   a.count("special tokens", 2);
   a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);

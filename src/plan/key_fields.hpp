@@ -22,6 +22,17 @@ namespace tessera {
   throw InputError("verifying key: " + std::string(field) + ": expected " + expected + ", found " + found);
 }
 
+/// Names of tokenizer_models(), and of those whose added tokens take white space along, which is more than a model.
+inline constexpr std::string_view tokenizer_kinds[] = {
+    "byte-level BPE",
+    "byte-level BPE with added tokens",
+    "BPE with byte fallback",
+    "BPE with byte fallback and ties",
+    "byte-level BPE with added tokens, some with the space beside them",
+    "BPE with byte fallback, some with the space beside them",
+    "BPE with byte fallback and ties, some with the space beside them"};
+inline constexpr std::size_t stripping = 3;  // places from a model to the same with such tokens
+
 /// Appends little-endian fields.
 class KeyEncoder {
  public:
@@ -74,6 +85,11 @@ class KeyEncoder {
   template <class Enum>
   void choice(std::string_view /*field*/, Enum value, std::span<const std::string_view> names) {
     string(names[static_cast<std::size_t>(value)]);
+  }
+  /// The model, and with it whether lists of the tokens that strip follow, which is returned.
+  bool tokenizer_kind(std::string_view /*field*/, TokenizerModel model, bool strip) {
+    string(tokenizer_kinds[static_cast<std::size_t>(model) + (strip ? stripping : 0)]);
+    return strip;
   }
   void ids(std::string_view /*field*/, const std::vector<std::uint32_t>& values, std::string_view /*limit*/) {
     append_little_endian<std::uint64_t>(bytes, values.size());
@@ -200,6 +216,13 @@ class KeyDecoder {
       refuse_key(field, expected, quoted_name(found));
     }
     value = static_cast<Enum>(place - names.begin());
+  }
+  bool tokenizer_kind(std::string_view field, TokenizerModel& model, bool /*strip*/) {
+    std::uint8_t kind = 0;
+    choice(field, kind, tokenizer_kinds);
+    const bool strip = kind >= tokenizer_models().size();
+    model = static_cast<TokenizerModel>(kind - (strip ? stripping : 0));
+    return strip;
   }
   void ids(std::string_view field, std::vector<std::uint32_t>& values, std::string_view limit_name) {
     const std::size_t found = length(field, sizeof(std::uint32_t));

@@ -1,38 +1,50 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace tessera {
+
+/// A token by its text; it may take the white space before (lstrip) and behind it along.
+struct AddedToken {
+  std::string text;
+  std::uint32_t id = 0;
+  bool lstrip = false, rstrip = false;
+};
 
 /// Tokens that are cut out of a text where they stand literally: at the first place where one begins the longest that
 /// does, then on behind it. Finding one takes at most (length of the longest) * log(number of tokens) steps a byte.
 class AddedTokens {
  public:
   AddedTokens() = default;
-  /// Texts that are not empty, with their ids; of equal texts the lowest id counts.
-  explicit AddedTokens(std::vector<std::pair<std::string, std::uint32_t>> tokens);
+  /// Texts that are not empty; of equal ones the lowest id counts. `marks`: a space stands for SentencePiece's mark,
+  /// which is no white space.
+  explicit AddedTokens(std::vector<AddedToken> tokens, bool marks = false);
 
   /// Calls text(std::string_view) for what lies between tokens, if anything does, and token(id), from left to right.
+  /// White space that one token takes is looked at for further tokens, but is no text.
   template <class Text, class Token>
   void cut(std::string_view whole, Text&& text, Token&& token) const {
     std::size_t done = 0;
     for (std::size_t place = 0; place < whole.size();) {
-      const auto* found = at(whole.substr(place));
+      const AddedToken* found = at(whole.substr(place));
       if (found == nullptr) {
         ++place;
         continue;
       }
-      if (done < place) {
-        text(whole.substr(done, place - done));
+      const std::size_t begin = found->lstrip ? space_begin(whole, done, place) : place;
+      if (done < begin) {
+        text(whole.substr(done, begin - done));
       }
-      token(found->second);
-      place += found->first.size();
-      done = place;
+      token(found->id);
+      place += found->text.size();
+      // up to `done` it is white space if an earlier token has taken more than this one's text
+      done = std::max(done, place);
+      done = found->rstrip ? space_end(whole, done) : place;
     }
     if (done < whole.size()) {
       text(whole.substr(done));
@@ -41,10 +53,16 @@ class AddedTokens {
 
  private:
   /// The longest token at the beginning of a text.
-  [[nodiscard]] const std::pair<std::string, std::uint32_t>* at(std::string_view text) const;
+  [[nodiscard]] const AddedToken* at(std::string_view text) const;
+  /// Where white space begins that ends at `end`, not before `least`.
+  [[nodiscard]] std::size_t space_begin(std::string_view whole, std::size_t least, std::size_t end) const;
+  /// Where white space ends that begins at `begin`.
+  [[nodiscard]] std::size_t space_end(std::string_view whole, std::size_t begin) const;
+  [[nodiscard]] bool is_space(char32_t code) const;
 
-  std::vector<std::pair<std::string, std::uint32_t>> tokens_;  // by text
-  std::array<std::size_t, 257> first_{};                       // byte -> first token that begins with it or a later one
+  std::vector<AddedToken> tokens_;        // by text
+  std::array<std::size_t, 257> first_{};  // byte -> first token that begins with it or a later one
+  bool marks_ = false;
 };
 
 }  // namespace tessera

@@ -9,6 +9,9 @@ namespace tessera {
 /// O(n log n): marks are sorted, however many follow each other.
 std::string nfc(std::string_view text);
 
+/// The same with compatibility forms taken apart before.
+std::string nfkc(std::string_view text);
+
 /// SentencePiece's mark for a space, U+2581, becomes one.
 std::string marks_to_spaces(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <queue>
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "tokenizer/byte_token.hpp"
 #include "tokenizer/decode.hpp"
 #include "tokenizer/normalize.hpp"
 #include <tuple>
@@ -118,24 +119,28 @@ void Tokenizer::index_merges() {
 }
 
 void Tokenizer::index_added() {
-  std::vector<std::pair<std::string, std::uint32_t>> raw, normalized;
+  std::vector<AddedToken> raw, normalized;
+  const auto token_of = [&](std::string text, std::uint32_t id) {
+    return AddedToken{std::move(text), id, std::ranges::binary_search(data_.added_lstrip, id),
+                      std::ranges::binary_search(data_.added_rstrip, id)};
+  };
   for (const std::uint32_t id : data_.added) {
-    raw.emplace_back(data_.vocabulary[id], id);
+    raw.push_back(token_of(data_.vocabulary[id], id));
   }
   if (data_.model == TokenizerModel::gpt2) {
-    raw.emplace_back(data_.vocabulary[data_.end_of_text], data_.end_of_text);
+    raw.push_back({data_.vocabulary[data_.end_of_text], data_.end_of_text});
   }
   for (const std::uint32_t id : data_.added_normalized) {
     const std::string& token = data_.vocabulary[id];
-    if (data_.normalizer == Normalizer::nfc &&
+    if ((data_.normalizer == Normalizer::nfc || data_.normalizer == Normalizer::nfkc) &&
         std::ranges::any_of(token, [](char byte) { return (byte & 0x80) != 0; })) {
       throw InputError("added_normalized: token " + std::to_string(id) + ": expected ASCII, found " +
                        quoted_name(token));
     }
-    normalized.emplace_back(normalize(token), id);
+    normalized.push_back(token_of(normalize(token), id));
   }
   added_ = AddedTokens(std::move(raw));
-  added_normalized_ = AddedTokens(std::move(normalized));
+  added_normalized_ = AddedTokens(std::move(normalized), data_.normalizer == Normalizer::prepend_space);
 }
 
 std::optional<std::uint32_t> Tokenizer::find(std::string_view bytes) const {
@@ -148,6 +153,8 @@ std::string Tokenizer::normalize(std::string_view text) const {
   switch (data_.normalizer) {
     case Normalizer::nfc:
       return nfc(text);
+    case Normalizer::nfkc:
+      return nfkc(text);
     case Normalizer::prepend_space:
       return ' ' + marks_to_spaces(text);
     default:
@@ -182,6 +189,8 @@ std::vector<std::uint32_t> Tokenizer::encode_prompt(std::string_view text) const
 void Tokenizer::encode_part(std::string_view text, bool first, std::vector<std::uint32_t>& ids) const {
   if (falls_back(data_.model)) {
     encode_characters(text, first, ids);
+  } else if (data_.split == Split::gpt2_spaced && !text.starts_with(' ')) {
+    encode_bytes(' ' + std::string(text), ids);
   } else {
     encode_bytes(text, ids);
   }
@@ -232,6 +241,10 @@ void Tokenizer::encode_characters(std::string_view text, bool first, std::vector
     }
   }
   if (data_.ignore_merges) {
+    if (const auto byte = byte_of_token(word)) {  // the vocabulary has it under this name
+      ids.push_back(byte_tokens_[*byte]);
+      return;
+    }
     if (const auto whole = find(word)) {
       ids.push_back(*whole);
       return;

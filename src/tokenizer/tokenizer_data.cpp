@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::array<std::string_view, 4> model_names = {"byte-level BPE", "byte-level BPE with added tokens",
                                                          "BPE with byte fallback", "BPE with byte fallback and ties"};
-constexpr std::array<std::string_view, 15> split_names = {
+constexpr std::array<std::string_view, 16> split_names = {
     "gpt2",         "llama3",         "qwen2",       "digits", "whole",  "metaspace_first", "metaspace_always",
     "deepseek_llm", "deepseek_coder", "deepseek_v3", "gpt4o",  "tekken", "seed_coder",      "bloom",
-    "viking"};
-constexpr std::array<std::string_view, 3> normalizer_names = {"none", "NFC", "prepend_space"};
+    "viking",       "gpt2_spaced"};
+constexpr std::array<std::string_view, 4> normalizer_names = {"none", "NFC", "prepend_space", "NFKC"};
 
 bool fits(TokenizerModel model, Split split, Normalizer normalizer) {
   switch (model) {
@@ -62,6 +62,15 @@ void check_added(const TokenizerData& data, const std::vector<std::uint32_t>& id
   }
 }
 
+void check_strips(const TokenizerData& data, const std::vector<std::uint32_t>& ids, std::string_view field) {
+  check_added(data, ids, field);
+  for (const std::uint32_t id : ids) {
+    if (!std::ranges::binary_search(data.added, id) && !std::ranges::binary_search(data.added_normalized, id)) {
+      throw InputError(std::string(field) + ": expected ids of added tokens, found " + std::to_string(id));
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> tokenizer_models() { return model_names; }
@@ -82,7 +91,7 @@ bool is_byte_level(Split split) {
 bool is_gpt2(const TokenizerData& data) {
   return data.model == TokenizerModel::gpt2 && data.split == Split::gpt2 && data.normalizer == Normalizer::none &&
          !data.ignore_merges && data.byte_tokens.empty() && data.added.empty() && data.added_normalized.empty() &&
-         data.prefix.empty() && data.tied.empty();
+         data.prefix.empty() && data.tied.empty() && !strips(data);
 }
 
 void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what) {
@@ -126,6 +135,8 @@ void check_tokenizer(const TokenizerData& data) {
     }
   }
   check_ids(data, data.prefix, "prefix");
+  check_strips(data, data.added_lstrip, "added_lstrip");
+  check_strips(data, data.added_rstrip, "added_rstrip");
 }
 
 }  // namespace tessera

@@ -19,7 +19,8 @@ struct Merge {
 /// and falls back on the bytes of characters that are no token. tied_fallback: the same, with merges of equal rank.
 enum class TokenizerModel : std::uint8_t { gpt2, byte_level, byte_fallback, tied_fallback };
 /// How a text becomes words. Of byte_level: the split of GPT-2, of Llama 3, of Qwen 2 and 3, GPT-2's of what lies
-/// between single digits (SmolLM), and those of words.hpp. Of byte_fallback: `whole` leaves the text as it is,
+/// between single digits (SmolLM), those of words.hpp, or GPT-2's with a space before what lies between added
+/// tokens unless it begins with one (gpt2_spaced). Of byte_fallback: `whole` leaves the text as it is,
 /// Metaspace puts a space before it unless it begins with one: before the first word of a text only, or after each
 /// added token.
 enum class Split : std::uint8_t {
@@ -37,10 +38,11 @@ enum class Split : std::uint8_t {
   tekken,
   seed_coder,
   bloom,
-  viking
+  viking,
+  gpt2_spaced
 };
-/// What is done to the text between added tokens: nothing, NFC, or a space put before it.
-enum class Normalizer : std::uint8_t { none, nfc, prepend_space };
+/// What is done to the text between added tokens: nothing, NFC, a space put before it, or NFKC.
+enum class Normalizer : std::uint8_t { none, nfc, prepend_space, nfkc };
 
 /// Names of the values above, in their order: of keys and files.
 std::span<const std::string_view> tokenizer_models();
@@ -69,8 +71,13 @@ struct TokenizerData {
   std::vector<std::uint32_t> added_normalized = {};  // cut out of the normalized text, by ascending id
   std::vector<std::uint32_t> prefix = {};            // stand in front of a prompt
   std::vector<std::uint32_t> tied = {};  // tied_fallback: merges of the rank of the one before, by ascending number
+  std::vector<std::uint32_t> added_lstrip = {};  // added tokens that take the white space before them
+  std::vector<std::uint32_t> added_rstrip = {};  // and behind them, by ascending id
   friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
 };
+
+/// Added tokens are more than their texts: a key then says so.
+inline bool strips(const TokenizerData& data) { return !data.added_lstrip.empty() || !data.added_rstrip.empty(); }
 
 /// No field says more than gpt2's do.
 bool is_gpt2(const TokenizerData& data);
@@ -79,7 +86,8 @@ bool is_gpt2(const TokenizerData& data);
 void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what = "token id");
 
 /// Throws InputError, naming the field, unless ids are below the size of the vocabulary, added tokens ascend, have
-/// bytes and are in one list, and the fields belong to the model. Not what a Tokenizer needs of the vocabulary's bytes.
+/// bytes and are in one list, those that strip are added ones, and the fields belong to the model. Not what a Tokenizer
+/// needs of the vocabulary's bytes.
 void check_tokenizer(const TokenizerData& data);
 
 }  // namespace tessera

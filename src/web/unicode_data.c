@@ -25,6 +25,7 @@ __attribute__((constructor)) static void unpack_tables(void) {
     utf8proc_properties[i] = (utf8proc_property_t){
         .category = from->category,
         .combining_class = from->combining_class,
+        .decomp_type = (from->forms & compatible_form) != 0 ? UTF8PROC_DECOMP_TYPE_COMPAT : 0,
         .decomp_seqindex = from->decomposition,
         .casefold_seqindex = UINT16_MAX,
         .uppercase_seqindex = UINT16_MAX,
@@ -32,7 +33,7 @@ __attribute__((constructor)) static void unpack_tables(void) {
         .titlecase_seqindex = UINT16_MAX,
         .comb_index = from->combination,
         .comp_exclusion = from->excluded,
-        .ignorable = from->ignorable,
+        .ignorable = (from->forms & ignorable_form) != 0,
     };
   }
 }

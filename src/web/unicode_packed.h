@@ -4,6 +4,8 @@
 /// Tables of utf8proc as the module holds them. Included behind utf8proc.h.
 
 enum { max_run = 0x7FFF };
+/// Bits of what a character is: default-ignorable, or decomposed for compatibility only.
+enum { ignorable_form = 1, compatible_form = 2 };
 
 /// `count` numbers: first, first + step, first + 2 * step, ..
 struct run {
@@ -19,5 +21,5 @@ struct packed_property {
   utf8proc_uint8_t category;
   utf8proc_uint8_t combining_class;
   utf8proc_uint8_t excluded;  // comp_exclusion
-  utf8proc_uint8_t ignorable;
+  utf8proc_uint8_t forms;     // ignorable_form and compatible_form
 };

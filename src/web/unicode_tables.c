@@ -1,7 +1,7 @@
 /// \file
 /// Prints what the verifier asks of Unicode, packed as unicode_data.c has it: general categories, default-ignorable
-/// characters and canonical composition. Without case, width, borders and compatibility forms most entries of the
-/// tables are the same. Includes utf8proc.c for the tables, which it keeps to itself.
+/// characters, decomposition and composition. Without case, width and borders most entries of the tables are the same.
+/// Includes utf8proc.c for the tables, which it keeps to itself.
 
 #include "utf8proc.c"
 #include "unicode_packed.h"
@@ -54,12 +54,13 @@ static utf8proc_uint16_t copied_sequence(utf8proc_uint16_t index) {
 
 static struct packed_property reduced(const utf8proc_property_t* from) {
   const struct packed_property to = {
-      .decomposition = from->decomp_type == 0 ? from->decomp_seqindex : UINT16_MAX,
+      .decomposition = from->decomp_seqindex,
       .combination = from->comb_index,
       .category = (utf8proc_uint8_t)from->category,
       .combining_class = (utf8proc_uint8_t)from->combining_class,
       .excluded = from->comp_exclusion,
-      .ignorable = from->ignorable,
+      .forms =
+          (utf8proc_uint8_t)((from->ignorable ? ignorable_form : 0) | (from->decomp_type != 0 ? compatible_form : 0)),
   };
   check(to.category == from->category && to.combining_class == from->combining_class, "a class above 255");
   return to;
@@ -130,7 +131,7 @@ static void print_properties(void) {
     const struct packed_property* const p = &properties[i];
     const unsigned sequence = p->decomposition == UINT16_MAX ? UINT16_MAX : copied_sequence(p->decomposition);
     printf("{%u, %u, %u, %u, %u, %u},\n", sequence, p->combination, p->category, p->combining_class, p->excluded,
-           p->ignorable);
+           p->forms);
   }
   printf("};\n");
 }

@@ -200,6 +200,10 @@ TEST(ModelFile, TokenizersRoundTrip) {
     const TokenizerData loaded = reload([](TokenizerData&) {});
     EXPECT_EQ(loaded, model.tokenizer);
     if (kind != TokenizerModel::gpt2) {
+      const TokenizerData stripping =
+          reload([](TokenizerData& data) { data.added_lstrip = data.added_rstrip = {260}; });
+      EXPECT_EQ(stripping, model.tokenizer);
+      EXPECT_THROW(reload([](TokenizerData& data) { data.added_rstrip = {256}; }), InputError);
       EXPECT_THROW(reload([](TokenizerData& data) { data.added.push_back(300); }), InputError);
       EXPECT_THROW(reload([](TokenizerData& data) { data.prefix.assign(17, 259); }), InputError);
       EXPECT_THROW(reload([](TokenizerData& data) { data.split = Split::metaspace_always; }), InputError);

@@ -110,6 +110,50 @@ TEST_F(CheckpointFilesTest, a_file_that_is_no_gguf) {
                      "config.json: magic number: expected \"GGUF\", found \"{\\\"");
 }
 
+TEST_F(CheckpointFilesTest, weights_of_other_formats_are_named) {
+  const auto refused = [&](const std::string& part) {
+    expect_input_error([&] { find_checkpoint(folder_.path()); }, part);
+  };
+  put("training_args.bin", "");
+  refused("expected *.safetensors or one *.gguf file, found 0");
+  put("pytorch_model.bin", "");
+  refused("\"pytorch_model.bin\" is PyTorch's pickle");
+  expect_input_error([&] { find_checkpoint(folder_.path() / "pytorch_model.bin"); }, "is PyTorch's pickle");
+  std::filesystem::remove(folder_.path() / "pytorch_model.bin");
+  put("tf_model.h5", "");
+  refused("\"tf_model.h5\" is of another format");
+  put("model.safetensors", half_);
+  expect("model.safetensors", {});  // whatever lies beside it
+}
+
+TEST_F(CheckpointFilesTest, adapters_and_metas_layout_are_named) {
+  put("adapter_model.safetensors", half_);
+  put("adapter_config.json", "{}");
+  expect_input_error([&] { find_checkpoint(folder_.path()); }, "found adapter_config.json: an adapter (PEFT)");
+  put("model.safetensors", half_);
+  expect_input_error([&] { find_checkpoint(folder_.path()); }, "found adapter_config.json: an adapter (PEFT)");
+  std::filesystem::remove(folder_.path() / "adapter_config.json");
+  put("params.json", "{}");  // beside a configuration it says nothing
+  expect("model.safetensors", {});
+  std::filesystem::remove(folder_.path() / "config.json");
+  expect_input_error([&] { find_checkpoint(folder_.path()); }, "found params.json: Meta's own layout");
+}
+
+TEST_F(CheckpointFilesTest, pointers_of_git_lfs_are_named) {
+  const std::string pointer =
+      "version https://git-lfs.github.com/spec/v1\noid "
+      "sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 91536\n";
+  put("model.safetensors", pointer);
+  expect_input_error([&] { load_checkpoint(folder_.path()); },
+                     "model.safetensors: expected the file itself, found a "
+                     "pointer of git-lfs");
+  put("a.gguf", pointer);
+  expect_input_error([&] { load_checkpoint(folder_.path() / "a.gguf"); }, "a.gguf: expected the file itself");
+  put("model.safetensors", half_);
+  put("config.json", pointer);
+  expect_input_error([&] { load_checkpoint(folder_.path()); }, "config.json: expected the file itself");
+}
+
 TEST_F(CheckpointFilesTest, the_origin_of_shards) {
   put_index(half_);
   const Origin origin = import_model(folder_.path()).model.origin;

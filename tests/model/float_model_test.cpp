@@ -17,8 +17,7 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 
 Tokenizer tokenizer_of(const std::filesystem::path& folder, const ModelShape& shape) {
-  return Tokenizer(std::filesystem::exists(folder / "tokenizer.json") ? load_tokenizer_json(folder, shape.n_vocab)
-                                                                      : load_tokenizer(folder));
+  return Tokenizer(load_tokenizer(folder, shape));
 }
 
 /// Against the original weights where they are here: reference.json was computed with them.

@@ -61,12 +61,20 @@ TEST_F(Qwen2Checkpoint, has_what_its_files_say) {
 
 TEST_F(Qwen2Checkpoint, frequencies_and_a_tied_head_are_ignored) {
   const FloatModel plain = load();
-  append("model.layers.0.self_attn.rotary_emb.inv_freq", "F32", {6}, std::string(24, '\0'));
+  for (const char* name : {"model.layers.0.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", "inv_freq",
+                           "model.layers.1.self_attn.rotary_emb.cos_cached", "rotary_emb.sin_cached"}) {
+    append(name, "F32", {6}, std::string(24, '\0'));
+  }
   const std::size_t begin = header_["model.embed_tokens.weight"]["data_offsets"][0];
   append("lm_head.weight", "F16", {300, 40}, std::string(data_.substr(begin, 300 * 40 * 2)));
   EXPECT_EQ(load().parameters, plain.parameters);
   data_[data_.size() - 1] = static_cast<char>(data_.back() ^ 1);
   expect_refused("lm_head.weight: expected the values of model.embed_tokens.weight (tied)");
+}
+
+TEST_F(Qwen2Checkpoint, names_that_only_look_like_buffers_do_not_belong) {
+  append("model.layers.0.self_attn.rotary_emb.inv_freq.weight", "F32", {6}, std::string(24, '\0'));
+  expect_refused("inv_freq.weight\" does not belong");
 }
 
 TEST_F(Qwen2Checkpoint, missing_extra_and_misshaped_tensors) {

@@ -52,7 +52,7 @@ class Outliers : public ::testing::TestWithParam<Place> {
 };
 
 TEST_P(Outliers, cost_no_accuracy) {
-  const TokenizerData tokenizer = load_tokenizer_json(folder_, imported_.float_model.shape.n_vocab);
+  const TokenizerData tokenizer = load_tokenizer(folder_, imported_.float_model.shape);
   const std::vector<std::uint32_t> ids = Tokenizer(tokenizer).encode(file_bytes(folder_ / "sample.txt"));
   ASSERT_GE(ids.size(), 2 * text);
   quantize_import(imported_, tokenizer, {}, [&] {

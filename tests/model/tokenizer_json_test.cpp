@@ -15,6 +15,14 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
 
+/// Of the Llama family, whose tokenizers stay what their files call them.
+ModelShape shape_of(std::size_t vocabulary) {
+  ModelShape shape;
+  shape.architecture = Architecture::llama;
+  shape.n_vocab = vocabulary;
+  return shape;
+}
+
 class ReferenceTokenizer : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -23,7 +31,7 @@ class ReferenceTokenizer : public testing::TestWithParam<std::string> {
     }
     reference_ = json::parse(file_bytes(best_model_folder(GetParam()) / "reference.json"));
     const json config = json::parse(file_bytes(best_model_folder(GetParam()) / "config.json"));
-    data_ = load_tokenizer_json(best_model_folder(GetParam()), config["vocab_size"].get<std::size_t>());
+    data_ = load_tokenizer(best_model_folder(GetParam()), shape_of(config["vocab_size"].get<std::size_t>()));
     EXPECT_EQ(data_.end_of_text, config["eos_token_id"].get<std::uint32_t>());
   }
   json reference_;
@@ -96,7 +104,7 @@ class TokenizerJson : public testing::Test {
  protected:
   [[nodiscard]] TokenizerData load(std::size_t vocabulary = 300, std::optional<std::uint32_t> end = 2) const {
     write_file(folder_.path() / "tokenizer.json", root_.dump());
-    return load_tokenizer_json(folder_.path(), vocabulary, end);
+    return load_tokenizer(folder_.path(), shape_of(vocabulary), end);
   }
   void expect_refused(const std::string& part) const {
     expect_input_error([&] { (void)load(); }, part);
@@ -215,7 +223,7 @@ TEST_F(SentencePiece, metaspace) {
   EXPECT_EQ(Tokenizer(load()).encode("</s>abc"), (Ids{2, 265}));
   expect_refused("split: expected false", [](json& root) { root["pre_tokenizer"]["split"] = true; });
   expect_refused("prepend_scheme: expected one of",
-                 [](json& root) { root["pre_tokenizer"]["prepend_scheme"] = "never"; });
+                 [](json& root) { root["pre_tokenizer"]["prepend_scheme"] = "last"; });
   expect_refused("normalizer: expected none with Metaspace", [](json& root) {
     root["normalizer"] = {{"type", "NFC"}};
   });
@@ -227,6 +235,87 @@ TEST_F(SentencePiece, normalized_added_tokens_are_found_in_the_normalized_text) 
   EXPECT_EQ(tokenizer.encode("<x>"), (Ids{267}));
   EXPECT_EQ(tokenizer.encode("a <x>a"), (Ids{263, 267, 260}));
   EXPECT_EQ(tokenizer.encode("a<x>"), (Ids{263, 63, 123, 65}));
+}
+
+/// Ids and texts as of the package tokenizers, 0.22.2 and 0.23.3.
+TEST_F(SentencePiece, no_space_before_a_text) {
+  root_["normalizer"] = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  expect_refused("decoder: expected Replace, ByteFallback and Fuse");
+  root_["decoder"]["decoders"].erase(3);
+  const TokenizerData replaced = load();
+  root_["pre_tokenizer"] = {
+      {"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}};
+  EXPECT_EQ(load(), replaced);
+  expect_refused("normalizer: expected Prepend and Replace", [](json& root) { root["normalizer"] = nullptr; });
+  expect_refused("added_tokens[3].normalized: expected false",
+                 [](json& root) { root["added_tokens"].push_back(added_token(267, "x y", true)); });
+  root_["normalizer"] = nullptr;
+  root_["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "never"}, {"split", false}};
+  EXPECT_EQ(load(), replaced);
+  const Tokenizer tokenizer(replaced);
+  const std::vector<std::pair<std::string, Ids>> cases = {{"abc", {260, 264}},
+                                                          {"abc</s>abc", {260, 264, 2, 260, 264}},
+                                                          {" a", {263}},
+                                                          {"a</s> <0x41>", {260, 2, 259, 63, 51, 123, 55, 52, 65}},
+                                                          {"</s><0x41>", {2, 63, 51, 123, 55, 52, 65}}};
+  for (const auto& [text, ids] : cases) {
+    EXPECT_EQ(tokenizer.encode(text), ids) << text;
+    EXPECT_EQ(tokenizer.decode(ids), text);
+  }
+  EXPECT_EQ(tokenizer.encode("\u2581a"), (Ids{263}));
+}
+
+TEST_F(SentencePiece, a_word_that_is_the_name_of_a_byte) {
+  root_["normalizer"] = nullptr;
+  root_["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "first"}, {"split", false}};
+  root_["model"]["ignore_merges"] = true;
+  const Tokenizer tokenizer(load());
+  const std::vector<std::pair<std::string, Ids>> cases = {{"</s><0x41>", {2, 68}},
+                                                          {"<0x41>", {259, 63, 51, 123, 55, 52, 65}},
+                                                          {"</s><0x4a>", {2, 63, 51, 123, 55, 260, 65}},
+                                                          {"</s>bc", {2, 264}},
+                                                          {"</s>\u2581abc", {2, 265}}};
+  for (const auto& [text, ids] : cases) {
+    EXPECT_EQ(tokenizer.encode(text), ids) << text;
+  }
+}
+
+TEST_F(SentencePiece, white_space_beside_added_tokens) {
+  json left = added_token(267, "<l>"), right = added_token(268, "<r>"), both = added_token(269, "<b>");
+  json normalized = added_token(271, "<n>", true);
+  left["lstrip"] = right["rstrip"] = both["lstrip"] = both["rstrip"] = true;
+  normalized["lstrip"] = normalized["rstrip"] = true;
+  auto& added = root_["added_tokens"];
+  added.insert(added.end(), {left, right, both, added_token(270, "\t"), normalized});
+  using Cases = std::vector<std::pair<std::string, Ids>>;
+  const auto expect = [&](const Cases& cases) {
+    const Tokenizer tokenizer(load());
+    for (const auto& [text, ids] : cases) {
+      EXPECT_EQ(tokenizer.encode(text), ids) << text;
+    }
+  };
+  expect({{"a <l> a", {263, 267, 259, 263}},
+          {"a <r>  a", {263, 259, 268, 263}},
+          {"a \u3000<b>\n\u00a0 a", {263, 269, 263}},
+          {"<r> \t a", {268, 270, 259, 263}},
+          {"<b> <b>", {269, 269}},
+          {"a<l>", {263, 267}},
+          {"  <l>a", {267, 263}},
+          {"<r>  ", {268}},
+          {"<r>\t\t<l>\t", {268, 270, 270, 267, 270}},
+          {"a <n> a", {263, 271, 263}},
+          {"<l>\t<l>", {267, 270, 267}},
+          {" <n> ", {259, 271, 259}}});
+  root_["normalizer"] = nullptr;
+  root_["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "first"}, {"split", false}};
+  expect({{"a <l> a", {263, 267, 263}},
+          {"a <r>  a", {263, 259, 268, 260}},
+          {"  <l>a", {267, 260}},
+          {"a <n> a", {263, 271, 260}},
+          {" <n> ", {271}}});
 }
 
 TEST_F(SentencePiece, what_is_refused) {
@@ -263,7 +352,7 @@ TEST_F(SentencePiece, what_is_refused) {
     root["model"]["vocab"]["Ab"] = 280;
     root["model"]["merges"][0] = "<0x41> b";
   });
-  expect_refused("normalizer[0].type: expected NFC, or Prepend and Replace, found \"Strip\"", [](json& root) {
+  expect_refused("normalizer[0].type: expected NFC or NFKC, or Prepend and Replace, found \"Strip\"", [](json& root) {
     root["normalizer"] = {{"type", "Strip"}, {"strip_left", true}};
   });
   expect_refused("normalizer: expected Prepend and Replace", [](json& root) {
@@ -276,14 +365,8 @@ TEST_F(SentencePiece, what_is_refused) {
   });
   expect_refused("decoder: expected Replace", [](json& root) { root["decoder"]["decoders"].erase(3); });
   expect_refused("decoder: expected Replace", [](json& root) { root["decoder"] = nullptr; });
-  for (const char* flag : {"single_word", "lstrip", "rstrip"}) {
-    expect_refused(std::string("added_tokens[1].") + flag + ": expected false",
-                   [&](json& root) { root["added_tokens"][1][flag] = true; });
-  }
-  expect_refused("added_tokens[1].id: expected 1 as in the vocabulary",
-                 [](json& root) { root["added_tokens"][1]["id"] = 290; });
-  expect_refused("added_tokens[3]: expected an id of its own",
-                 [](json& root) { root["added_tokens"].push_back(added_token(1, "<t>")); });
+  expect_refused("added_tokens[1].single_word: expected false",
+                 [](json& root) { root["added_tokens"][1]["single_word"] = true; });
   expect_refused("content: expected a text", [](json& root) { root["added_tokens"][1]["content"] = ""; });
   expect_refused("bytes: expected 1 to 128, found 129",
                  [](json& root) { root["added_tokens"].push_back(added_token(280, std::string(129, 'x'))); });
@@ -305,9 +388,10 @@ TEST_F(SentencePiece, end_of_text_is_that_of_the_configuration) {
   write_file(config, R"({"eos_token": "a"})");
   EXPECT_EQ(load(300, {}).end_of_text, 260U);
   write_file(config, R"({"eos_token": "zzz"})");
-  expect_input_error([&] { (void)load(300, {}); }, "eos_token: expected a token of tokenizer.json");
+  expect_input_error([&] { (void)load(267, {}); }, "eos_token: expected a token of the vocabulary, found \"zzz\"");
+  EXPECT_EQ(load(300, {}).end_of_text, 267U);  // an added token as transformers adds it
   write_file(config, R"({"eos_token": null})");
-  expect_input_error([&] { (void)load(300, {}); }, "eos_token: expected a token, found null");
+  expect_input_error([&] { (void)load(300, {}); }, "expected a token that ends a text");
 }
 
 /// GPT-2's tokenizer of odd-40k as a tokenizer.json.
@@ -344,7 +428,7 @@ class ByteLevelJson : public TokenizerJson {
 };
 
 TEST_F(ByteLevelJson, gpt2_encodes_as_from_its_own_files) {
-  const Tokenizer expected(load_tokenizer(model_folder("odd-40k")));
+  const Tokenizer expected(load_tokenizer(model_folder("odd-40k"), {.n_vocab = 300}));
   const Tokenizer found(load(300, end_));
   EXPECT_EQ(found.data().vocabulary, expected.data().vocabulary);
   EXPECT_EQ(found.data().merges, expected.data().merges);
@@ -384,10 +468,11 @@ TEST_F(ByteLevelJson, what_is_refused) {
   expect_refused("individual_digits: expected true");
   root_["pre_tokenizer"] = pattern(llama3_pattern);
   expect_refused("a ByteLevel part at the end");
-  root_["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", true}};
-  expect_refused("add_prefix_space: expected false");
+  split_with({{"type", "Digits"}, {"individual_digits", true}}, true);
+  root_["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true;
+  expect_refused("pre_tokenizer[1].add_prefix_space: expected false");
   root_["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}};
-  expect_refused("normalizer: expected none or NFC", [](json& root) {
+  expect_refused("normalizer: expected none, NFC or NFKC", [](json& root) {
     root["normalizer"] = {{"type", "Prepend"}, {"prepend", "\u2581"}};
   });
   expect_refused("found \"Lowercase\"", [](json& root) { root["normalizer"] = {{"type", "Lowercase"}}; });

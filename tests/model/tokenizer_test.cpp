@@ -14,10 +14,16 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
+TokenizerData load(const std::string& model) {
+  ModelShape shape;
+  shape.n_vocab = nlohmann::json::parse(file_bytes(model_folder(model) / "config.json"))["vocab_size"];
+  return load_tokenizer(model_folder(model), shape);
+}
+
 class TokenizerCases : public testing::TestWithParam<std::string> {};
 
 TEST_P(TokenizerCases, encode_and_decode_as_the_reference) {
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   const nlohmann::json cases = reference(GetParam())["tokenizer_cases"];
   ASSERT_EQ(cases.size(), 55U);
   for (const auto& example : cases) {
@@ -29,7 +35,7 @@ TEST_P(TokenizerCases, encode_and_decode_as_the_reference) {
 }
 
 TEST_P(TokenizerCases, sample_text_has_the_reference_length) {
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   const std::string text = file_bytes(model_folder(GetParam()) / "sample.txt");
   const Ids ids = tokenizer.encode(text);
   EXPECT_EQ(ids.size(), reference(GetParam())["sample"]["n_tokens"].get<std::size_t>());
@@ -41,7 +47,7 @@ TEST_P(TokenizerCases, evaluation_text_has_the_reference_ids) {
   if (!std::filesystem::exists(path)) {
     GTEST_SKIP() << "the evaluation text is not here: " << path;
   }
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   const std::string text = file_bytes(path);
   const auto start = std::chrono::steady_clock::now();
   const Ids ids = tokenizer.encode(text);
@@ -60,7 +66,7 @@ TEST_P(TokenizerCases, evaluation_text_has_the_reference_ids) {
 }
 
 TEST_P(TokenizerCases, bytes_that_are_not_utf8_round_trip) {
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   std::string all;
   for (int byte = 0; byte < 256; ++byte) {
     all.push_back(static_cast<char>(byte));
@@ -73,7 +79,7 @@ TEST_P(TokenizerCases, bytes_that_are_not_utf8_round_trip) {
 }
 
 TEST_P(TokenizerCases, long_words_are_not_quadratic) {
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   std::string text;
   for (int i = 0; i < 100000; ++i) {
     text += "theine";
@@ -85,7 +91,7 @@ TEST_P(TokenizerCases, long_words_are_not_quadratic) {
 }
 
 TEST_P(TokenizerCases, unknown_ids_are_refused) {
-  const Tokenizer tokenizer(load_tokenizer(model_folder(GetParam())));
+  const Tokenizer tokenizer(load(GetParam()));
   const Ids ids = {static_cast<std::uint32_t>(tokenizer.data().vocabulary.size())};
   EXPECT_THROW(static_cast<void>(tokenizer.decode(ids)), InputError);
 }
@@ -102,7 +108,7 @@ class BadTokenizer : public testing::Test {
   void expect_refused(const std::string& part) const {
     write_file(folder_.path() / "vocab.json", vocabulary_.dump());
     write_file(folder_.path() / "merges.txt", merges_);
-    expect_input_error([&] { load_tokenizer(folder_.path()); }, part);
+    expect_input_error([&] { load_tokenizer(folder_.path(), {.n_vocab = 300}); }, part);
   }
 
   TemporaryFolder folder_;
@@ -117,7 +123,7 @@ TEST_F(BadTokenizer, gap_in_the_ids) {
 
 TEST_F(BadTokenizer, id_twice) {
   vocabulary_["he"] = 5;
-  expect_refused("twice");
+  expect_refused("expected an id of its own, found 5");
 }
 
 TEST_F(BadTokenizer, id_of_another_type) {
@@ -134,13 +140,17 @@ TEST_F(BadTokenizer, token_outside_the_byte_alphabet) {
 TEST_F(BadTokenizer, no_end_of_text) {
   vocabulary_["zzzz"] = vocabulary_["<|endoftext|>"];
   vocabulary_.erase("<|endoftext|>");
-  expect_refused("<|endoftext|> is missing");
+  expect_refused("vocab.json: expected a token that ends a text");
 }
 
 TEST_F(BadTokenizer, missing_byte) {
   vocabulary_["zzzz"] = vocabulary_["A"];
   vocabulary_.erase("A");
-  expect_refused("single byte 65");
+  write_file(folder_.path() / "vocab.json", vocabulary_.dump());
+  write_file(folder_.path() / "merges.txt", merges_);
+  const Tokenizer tokenizer(load_tokenizer(folder_.path(), {.n_vocab = 300}));
+  EXPECT_EQ(tokenizer.data().model, TokenizerModel::byte_level);  // GPT-2's own has all bytes
+  expect_input_error([&] { (void)tokenizer.encode("A"); }, "byte 65");
 }
 
 TEST_F(BadTokenizer, merge_of_unknown_token) {
@@ -151,6 +161,19 @@ TEST_F(BadTokenizer, merge_of_unknown_token) {
 TEST_F(BadTokenizer, merge_without_space) {
   merges_ += "he\n";
   expect_refused("separated by one space");
+}
+
+TEST_F(BadTokenizer, empty_lines_stand_at_the_end_only) {
+  const auto load = [&] {
+    write_file(folder_.path() / "vocab.json", vocabulary_.dump());
+    write_file(folder_.path() / "merges.txt", merges_);
+    return load_tokenizer(folder_.path(), {.n_vocab = 300});
+  };
+  const TokenizerData expected = load();
+  merges_ += "\n\r\n";
+  EXPECT_EQ(load(), expected);
+  merges_ += "h i\n";
+  expect_refused("expected two tokens separated by one space");
 }
 
 TEST_F(BadTokenizer, merge_twice) {
@@ -165,11 +188,11 @@ TEST_F(BadTokenizer, merge_that_is_not_utf8) {
 
 TEST_F(BadTokenizer, not_json) {
   write_file(folder_.path() / "vocab.json", "{\"a\": 1,");
-  expect_input_error([&] { load_tokenizer(folder_.path()); }, "not valid JSON");
+  expect_input_error([&] { load_tokenizer(folder_.path(), {.n_vocab = 300}); }, "not valid JSON");
   write_file(folder_.path() / "vocab.json", "{\"\xFF\": 1}");
-  expect_input_error([&] { load_tokenizer(folder_.path()); }, "not valid JSON");
+  expect_input_error([&] { load_tokenizer(folder_.path(), {.n_vocab = 300}); }, "not valid JSON");
   write_file(folder_.path() / "vocab.json", "{\"a\": 0, \"a\": 1}");
-  expect_input_error([&] { load_tokenizer(folder_.path()); }, "duplicate key");
+  expect_input_error([&] { load_tokenizer(folder_.path(), {.n_vocab = 300}); }, "duplicate key");
 }
 
 }  // namespace

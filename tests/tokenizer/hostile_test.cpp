@@ -80,6 +80,17 @@ TEST(AddedTokens, TheFirstPlaceAndThereTheLongestCounts) {
   EXPECT_EQ(found, "[ab]");
 }
 
+/// Tokens that are white space and take along what follows: each would look through the rest of the text.
+TEST(HostileTokenizer, WhiteSpaceBesideAddedTokensIsLookedThroughOnce) {
+  const AddedTokens tokens({{"\t", 1, true, true}, {"x", 2, true, true}});
+  std::size_t found = 0;
+  const std::clock_t start = std::clock();
+  tokens.cut(
+      std::string(1000000, '\t'), [](std::string_view) { FAIL(); }, [&](std::uint32_t) { ++found; });
+  EXPECT_EQ(found, 1000000U);
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
+}
+
 class Fields : public testing::Test {
  protected:
   Fields() {
@@ -109,6 +120,24 @@ TEST_F(Fields, AddedTokensStandInOneListAndAscend) {
   expect_refused();
 }
 
+TEST_F(Fields, TokensThatStripAreAddedOnes) {
+  data.added = {256};
+  data.added_lstrip = {256};
+  EXPECT_EQ(Tokenizer(data).encode("a \n<s> b"), (std::vector<std::uint32_t>{97, 256, 32, 98}));
+  data.added_rstrip = {256};
+  EXPECT_EQ(Tokenizer(data).encode("a \n<s> b"), (std::vector<std::uint32_t>{97, 256, 98}));
+  data.added_rstrip = {258};
+  expect_refused();
+  data.added_rstrip = {256, 256};
+  expect_refused();
+  data.added_rstrip = {259};
+  expect_refused();
+  data.added_rstrip = {256};
+  data.model = TokenizerModel::gpt2;
+  data.added.clear();
+  expect_refused();
+}
+
 TEST_F(Fields, BelongToTheModel) {
   data.prefix = {256};
   EXPECT_EQ(Tokenizer(data).encode_prompt("a"), (std::vector<std::uint32_t>{256, 97}));
@@ -121,7 +150,11 @@ TEST_F(Fields, BelongToTheModel) {
   data.split = Split::llama3;
   data.normalizer = Normalizer::prepend_space;
   expect_refused();
-  data.normalizer = Normalizer::nfc;
+  for (const Normalizer normalizer : {Normalizer::none, Normalizer::nfkc, Normalizer::nfc}) {
+    data.normalizer = normalizer;
+    EXPECT_NO_THROW(Tokenizer{data});
+  }
+  data.split = Split::gpt2_spaced;
   EXPECT_NO_THROW(Tokenizer{data});
   data.byte_tokens = {1};
   expect_refused();

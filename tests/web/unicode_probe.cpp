@@ -1,6 +1,7 @@
 /// \file
 /// Prints what the verifier finds of every character of Unicode, a number for every 256 of them: kinds, how they are
-/// shown, their compositions. The module's tables are smaller than the library's and must say the same.
+/// shown, their compositions with and without compatibility. The module's tables are smaller than the library's and
+/// must say the same.
 
 #include <utf8proc.h>
 
@@ -74,6 +75,7 @@ int main() {
       for (const std::string& other : around) {
         sum.add(tessera::nfc(text + other));
         sum.add(tessera::nfc(other + text));
+        sum.add(tessera::nfkc(text + other));
       }
     }
     std::printf("U+%04X %016llx\n", static_cast<unsigned>(block), sum.value());

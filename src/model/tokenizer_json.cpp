@@ -1,15 +1,15 @@
+#include "model/tokenizer_json.hpp"
+
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "model/byte_symbols.hpp"
-#include "model/json_file.hpp"
 #include "model/json_sections.hpp"
-#include "model/tokenizer_files.hpp"
+#include "model/tokenizer_folder.hpp"
 #include "model/tokenizer_pipeline.hpp"
-#include "plan/key.hpp"
-#include "plan/limits.hpp"
 #include "tokenizer/normalize.hpp"
 
 namespace tessera {
@@ -17,14 +17,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t file_limit = 256U << 20U;
-constexpr std::uint64_t config_limit = 16U << 20U;
-
-/// One tokenizer.json: takes its sections in turn.
+/// One tokenizer.json: takes its sections in turn. `notes` gets a line for each token that is left out.
 class TokenizerFile {
  public:
-  TokenizerFile(const std::filesystem::path& path, std::size_t vocabulary)
-      : name_(path.string()), root_(parse_json_object(read_file(path, file_limit), name_)) {
+  TokenizerFile(const TokenizerFolder& folder, std::size_t vocabulary, std::vector<std::string>& notes)
+      : folder_(folder), name_(folder.name), root_(folder.root), notes_(notes) {
     // truncation and padding are options of a call, which the library resets
     check_fields(root_, name_, {{"model", {}}},
                  {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
@@ -33,31 +30,24 @@ class TokenizerFile {
   }
 
   TokenizerData read() {
-    read_pre_tokenizer(section("pre_tokenizer"), at("pre_tokenizer"), data_);
-    read_normalizer(section("normalizer"), at("normalizer"), data_);
+    const bool marks = read_pre_tokenizer(section("pre_tokenizer"), at("pre_tokenizer"), data_);
+    read_normalizer(section("normalizer"), at("normalizer"), data_, marks);
+    replaced_ = data_.split == Split::whole && data_.normalizer == Normalizer::none && !marks;
     check_decoder(section("decoder"), at("decoder"), data_);
     read_model();
     read_added();
     read_vocabulary();
     read_merges();
-    read_post_processor(section("post_processor"), at("post_processor"), data_);
+    read_prefix();
     return std::move(data_);
   }
 
-  /// The id of an ordinary or an added token.
-  [[nodiscard]] std::optional<std::uint32_t> find(const std::string& token) const {
-    for (const json& added : section("added_tokens")) {
-      if (added["content"] == token) {
-        return added["id"].get<std::uint32_t>();
-      }
-    }
-    const json& vocabulary = root_["model"]["vocab"];
-    const auto found = vocabulary.find(token);
-    return found == vocabulary.end() ? std::nullopt : std::optional(found->get<std::uint32_t>());
-  }
-
  private:
-  [[nodiscard]] json section(const char* name) const { return root_.contains(name) ? root_[name] : json(); }
+  [[nodiscard]] const json& section(const char* name) const {
+    static const json none;
+    const auto found = root_.find(name);
+    return found == root_.end() ? none : *found;
+  }
   [[nodiscard]] std::string at(const std::string& place) const { return name_ + ": " + place; }
 
   void read_model() {
@@ -96,7 +86,7 @@ class TokenizerFile {
   }
 
   void read_added() {
-    const json list = section("added_tokens");
+    const json& list = section("added_tokens");
     if (!list.is_array() && !list.is_null()) {
       refuse(at("added_tokens"), "a list", list);
     }
@@ -109,26 +99,44 @@ class TokenizerFile {
                    {{"id", {}},
                     {"content", {}},
                     {"single_word", {false}},
-                    {"lstrip", {false}},
-                    {"rstrip", {false}},
+                    {"lstrip", {false, true}},
+                    {"rstrip", {false, true}},
                     {"normalized", {false, true}}},
                    {"special"});
       if (!list[i]["content"].is_string() || list[i]["content"].get_ref<const std::string&>().empty()) {
         refuse(place + ".content", "a text", list[i]["content"]);
       }
-      const std::uint32_t id = id_of(list[i]["id"], data_.vocabulary.size(), place + ".id");
-      const auto content = list[i]["content"].get<std::string>();
-      const json& vocabulary = root_["model"]["vocab"];
-      if (const auto known = vocabulary.find(content); known != vocabulary.end() && *known != id) {
-        refuse(place + ".id", shown(*known) + " as in the vocabulary", list[i]["id"]);
-      }
-      // the library's default for a token without the field is false for special ones only; files always have it
-      const bool normalized = list[i].contains("normalized") && list[i]["normalized"].get<bool>();
-      set(id, content, place);
-      (normalized ? data_.added_normalized : data_.added).push_back(id);
+      read_added(list[i], place);
     }
-    std::ranges::sort(data_.added);
-    std::ranges::sort(data_.added_normalized);
+    for (auto* ids : {&data_.added, &data_.added_normalized, &data_.added_lstrip, &data_.added_rstrip}) {
+      std::ranges::sort(*ids);
+    }
+  }
+
+  void read_added(const json& token, const std::string& place) {
+    const auto content = token["content"].get<std::string>();
+    if (token["id"].is_number_unsigned() && token["id"].get<std::uint64_t>() >= data_.vocabulary.size()) {
+      left_out_.insert(content);
+      notes_.push_back("the added token " + quoted_name(content) + " (" + shown(token["id"]) +
+                       ") is left out: the model has ids below " + std::to_string(data_.vocabulary.size()));
+      return;
+    }
+    const std::uint32_t id = id_of(token["id"], data_.vocabulary.size(), place + ".id");
+    const auto flag = [&](const char* name) { return token.contains(name) && token[name].get<bool>(); };
+    set(id, content, place);
+    // they would be looked for among marks, which are spaces here
+    if (replaced_ && flag("normalized") &&
+        (flag("lstrip") || flag("rstrip") || marks_to_spaces(content).find(' ') != std::string::npos)) {
+      refuse(place + ".normalized", "false for a token with spaces", true);
+    }
+    // the library's default for a token without the field is false for special ones only; files always have it
+    (flag("normalized") ? data_.added_normalized : data_.added).push_back(id);
+    if (flag("lstrip")) {
+      data_.added_lstrip.push_back(id);
+    }
+    if (flag("rstrip")) {
+      data_.added_rstrip.push_back(id);
+    }
   }
 
   [[nodiscard]] bool is_added(std::uint32_t id) const {
@@ -139,7 +147,10 @@ class TokenizerFile {
     const bool characters = data_.model == TokenizerModel::byte_fallback;
     std::vector<std::optional<std::uint32_t>> bytes(256);
     for (const auto& [token, value] : root_["model"]["vocab"].items()) {
-      const std::string what = at("model.vocab: token ") + quoted_name(token);
+      if (left_out_.contains(token)) {
+        continue;
+      }
+      const std::string what = folder_.vocabulary + quoted_name(token);
       const std::uint32_t id = id_of(value, data_.vocabulary.size(), what);
       if (is_added(id) && data_.vocabulary[id] == token) {
         continue;
@@ -167,7 +178,7 @@ class TokenizerFile {
   void read_merges() {
     const json& vocabulary = root_["model"]["vocab"];
     for (const json& merge : root_["model"]["merges"]) {
-      const std::string what = at("model.merges[" + std::to_string(data_.merges.size()) + "]");
+      const std::string what = folder_.merges + "[" + std::to_string(data_.merges.size()) + "]";
       std::string left, right;
       if (merge.is_string()) {
         const auto& text = merge.get_ref<const std::string&>();
@@ -192,45 +203,61 @@ class TokenizerFile {
     }
   }
 
-  std::string name_;
-  json root_;
+  /// What the template says, or what the folder says in its place.
+  void read_prefix() {
+    if (!folder_.front) {
+      read_post_processor(section("post_processor"), at("post_processor"), data_);
+      return;
+    }
+    TokenizerData written = data_;
+    bool same = true;
+    try {
+      read_post_processor(section("post_processor"), at("post_processor"), written);
+    } catch (const InputError&) {
+      same = false;
+    }
+    for (const std::string& token : *folder_.front) {
+      const auto id = find_token(root_, token);
+      if (!id || *id >= data_.vocabulary.size()) {
+        throw InputError(name_ + ": bos_token: expected a token of the vocabulary, found " + quoted_name(token));
+      }
+      data_.prefix.push_back(*id);
+    }
+    if (root_.contains("version") && (!same || written.prefix != data_.prefix)) {
+      notes_.push_back("prompts begin " +
+                       (data_.prefix.empty() ? "without a token" : "with " + quoted_name(folder_.front->front())) +
+                       " by tokenizer_class and add_bos_token, not by the template of tokenizer.json: transformers 4 "
+                       "does so");
+    }
+  }
+
+  const TokenizerFolder& folder_;
+  const std::string& name_;
+  const json& root_;
+  std::vector<std::string>& notes_;
+  bool replaced_ = false;                        // a normalizer makes marks of spaces and does nothing else
+  std::set<std::string, std::less<>> left_out_;  // added tokens beyond the vocabulary
   TokenizerData data_;
 };
 
-/// eos_token of tokenizer_config.json.
-std::string end_token(const std::filesystem::path& path) {
-  const json root = parse_json_object(read_file(path, config_limit), path.string());
-  json token = root.contains("eos_token") ? root["eos_token"] : json();
-  if (token.is_object() && token.contains("content")) {
-    token = json(token["content"]);
-  }
-  if (!token.is_string()) {
-    refuse(path.string() + ": eos_token", "a token", token);
-  }
-  return token.get<std::string>();
-}
-
 }  // namespace
 
-TokenizerData load_tokenizer_json(const std::filesystem::path& folder, std::size_t vocabulary,
-                                  std::optional<std::uint32_t> end_of_text) {
-  const std::filesystem::path path = folder / "tokenizer.json";
-  check_limit("n_vocab", vocabulary, path.string() + ": size of the vocabulary");
-  TokenizerFile file(path, vocabulary);
-  TokenizerData data = file.read();
-  if (!end_of_text) {
-    const std::filesystem::path config = folder / "tokenizer_config.json";
-    const std::string token = end_token(config);
-    end_of_text = file.find(token);
-    if (!end_of_text) {
-      throw InputError(config.string() + ": eos_token: expected a token of tokenizer.json, found " +
-                       quoted_name(token));
+TokenizerData read_tokenizer_json(const TokenizerFolder& folder, std::size_t vocabulary,
+                                  std::vector<std::string>& notes) {
+  return TokenizerFile(folder, vocabulary, notes).read();
+}
+
+std::optional<std::uint32_t> find_token(const json& root, const std::string& token) {
+  if (const auto list = root.find("added_tokens"); list != root.end()) {
+    for (const json& added : *list) {
+      if (added["content"] == token) {
+        return added["id"].get<std::uint32_t>();
+      }
     }
   }
-  data.end_of_text = *end_of_text;
-  check_tokenizer_limits(data, path.string() + ": ");
-  require_tokenizer(data, path.string() + ": ");
-  return data;
+  const json& vocabulary = root["model"]["vocab"];
+  const auto found = vocabulary.find(token);
+  return found == vocabulary.end() ? std::nullopt : std::optional(found->get<std::uint32_t>());
 }
 
 }  // namespace tessera
