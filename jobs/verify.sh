@@ -5,7 +5,7 @@
 #   KEY=commitment/verifying.key PROOFS=proofs jobs/verify.sh
 # KEY       the model's verifying key
 # PROOFS    directory: every *.h5 in it and below; or an archive of many proofs
-# PROMPTS   file that prove_array.sbatch had: each of its lines must have its proof (default: not checked)
+# PROMPTS   file that prove_array.sbatch had, of texts or of ids: each of its lines must have its proof (default: not checked)
 # ARCHIVE   file to gather the proofs of a directory into if all are there and accepted (default: none)
 # OPTIONS   more options of tessera-verify, such as --json or --expect-key DIGEST (default: none)
 # PROCESSES that verify at a time (default: the cores)

@@ -33,7 +33,7 @@ extern "C" {
 
 /** The verdict; the same numbers as the exit codes of tessera-verify. */
 typedef enum tessera_verdict {
-  TESSERA_ACCEPTED = 0, /**< The key's model generates these tokens. */
+  TESSERA_ACCEPTED = 0, /**< After the prompt, the key's model generates these tokens first. */
   TESSERA_REJECTED = 1, /**< The proof is false, malformed, another key's or not the next part. */
   TESSERA_UNUSABLE = 2, /**< Bytes that are no key or no proof file, or an argument that is missing. */
   TESSERA_FAILED = 3    /**< Nothing is known of the proof: no memory, no process to read in. */
@@ -97,7 +97,8 @@ TESSERA_API const char* tessera_result_reason(const tessera_result* result);
 TESSERA_API const uint32_t* tessera_result_prompt(const tessera_result* result, size_t* count);
 TESSERA_API const uint32_t* tessera_result_generated(const tessera_result* result, size_t* count);
 /** What these ids decode to by the key's vocabulary: any bytes, followed by a NUL that `size` does not count. NULL and
- * 0 where an id is none of the key's. A prompt's text says nothing of how it was split into ids. */
+ * 0 where an id is none of the key's, and of a file that was made for another key. A prompt's text says nothing of how
+ * it was split into ids. */
 TESSERA_API const char* tessera_result_prompt_text(const tessera_result* result, size_t* size);
 TESSERA_API const char* tessera_result_generated_text(const tessera_result* result, size_t* size);
 /** BLAKE2s-256 of the key's canonical bytes, 32 of them; NULL if the key was not usable. */

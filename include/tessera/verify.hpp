@@ -19,7 +19,7 @@ struct ClampedValues {
 
 /// What the verifier found out. `accepted` is the verdict; otherwise scope and reason say where the proof fails.
 struct Verdict {
-  bool accepted = false;
+  bool accepted = false;  // after the prompt, the key's model generates these tokens first; the prover chose how many
   std::string scope;
   std::string reason;
   std::map<std::string, double> timings;    // seconds by scope

@@ -87,10 +87,9 @@ void reject(tessera_result& result, const std::string& scope, const std::string&
   result.reason = one_line(reason);
 }
 
-void know_statement(tessera_result& result, const VerifyingKey& key, Statement statement) {
-  result.prompt_text = text_of(key, statement.prompt);
-  result.generated_text = text_of(key, statement.generated);
-  result.statement = std::move(statement);
+void know_texts(tessera_result& result, const VerifyingKey& key) {
+  result.prompt_text = text_of(key, result.statement->prompt);
+  result.generated_text = text_of(key, result.statement->generated);
 }
 
 void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std::uint8_t> payload,
@@ -178,11 +177,12 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
     const IdentifiedKey decoded = load_key_isolated(key_name, key_file);
     found.key_digest = decoded.digest;
     StoredProof stored = load_proof_isolated(proof_name, proof_file);
-    know_statement(found, decoded.key, std::move(stored.statement));
-    if (stored.key_digest != *found.key_digest) {
+    found.statement = std::move(stored.statement);
+    if (stored.key_digest != *found.key_digest) {  // whose vocabulary says nothing of this one's ids
       reject(found, "/statement", "the proof was made for another verifying key");
       return;
     }
+    know_texts(found, decoded.key);
     judge(found, decoded, stored.payload, before);
   });
 }
@@ -196,7 +196,8 @@ tessera_verdict tessera_verify_parts(const void* key, size_t key_size, const tes
     Statement given = statement_of(statement);
     const IdentifiedKey decoded = IdentifiedKey::decode(bytes_of(key_name, key, key_size));
     found.key_digest = decoded.digest;
-    know_statement(found, decoded.key, std::move(given));
+    found.statement = std::move(given);
+    know_texts(found, decoded.key);
     judge(found, decoded, payload_bytes, before);
   });
 }

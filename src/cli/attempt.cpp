@@ -17,21 +17,26 @@
 namespace tessera::cli {
 namespace {
 
+/// Of what has been generated elsewhere, text or ids; empty: none.
+const std::string& expected_file(const ProveCommand& options) {
+  return options.expect.empty() ? options.expect_ids : options.expect;
+}
+
 /// Rank 0 resolves the prompt; all ranks get the same plan.
 JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& past, Communicator& comm) {
   JobPlan plan;
   if (comm.rank() == 0) {
     plan.prompt = options.tokens;
     std::optional<Tokenizer> tokenizer;
-    if (options.prompt || !options.expect.empty()) {
+    if (options.prompt || !expected_file(options).empty()) {
       tokenizer.emplace(model.tokenizer);
     }
     if (options.prompt) {
       plan.prompt = past.state ? tokenizer->encode(*options.prompt) : tokenizer->encode_prompt(*options.prompt);
     }
     plan.keeps = !options.keep.empty();
-    if (!options.expect.empty()) {
-      plan.expected = read_expected(options.expect, *tokenizer, plan.prompt);
+    if (!expected_file(options).empty()) {
+      plan.expected = read_expected(expected_file(options), options.expect.empty(), *tokenizer, plan.prompt);
     }
     plan.generate = plan.expected.empty() ? options.generate : static_cast<std::uint32_t>(plan.expected.size());
     plan.pass_length = options.pass_length;
@@ -107,7 +112,8 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
     attempt.part = prove_model(model, key, *committed.codeword, committed.hiding.get(), plan, past, checks, comm,
                                context.progress);
   } catch (const OtherToken& other) {  // on all ranks
-    throw InputError(options.expect + ": " + difference(key.tokenizer, plan.expected, other));
+    throw InputError(expected_file(options) + ": " +
+                     difference(key.tokenizer, plan.expected, options.expect.empty(), other));
   } catch (const WrongValue&) {
     attempt.error = common_error(ranks);
   } catch (const WrongColumn&) {

@@ -66,12 +66,18 @@ struct ProveCommand {
   std::string keep, start;  // directories of states: to write, to continue
   std::optional<std::string> prompt;
   std::vector<std::uint32_t> tokens;
-  std::string prompts;            // file of prompts, one a line: `out` is a directory then
+  std::string prompts;            // file of prompts, a text a line: `out` is a directory then
+  std::string prompt_ids;         // the same of ids
   std::uint32_t generate = 0;     // 0: as many as are expected
-  std::string expect;             // file of what has been generated elsewhere
+  std::string expect;             // file of the text that has been generated elsewhere
+  std::string expect_ids;         // the same of ids
   std::uint32_t pass_length = 0;  // 0: Statement's own
   double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
 };
+/// The file of many prompts, of texts or of ids; empty: none.
+inline const std::string& prompts_file(const ProveCommand& options) {
+  return options.prompts.empty() ? options.prompt_ids : options.prompts;
+}
 void run(const ProveCommand& options, Context& context);
 
 struct InspectCommand {

@@ -1,14 +1,17 @@
 #include <bit>
-#include <cmath>
 #include <cstdio>
+#include <iomanip>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "archive/isolated.hpp"
+#include "base/errors.hpp"
 #include "commitment/schedule.hpp"
 #include "plan/limits.hpp"
 #include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
+#include "transcript/shown_bits.hpp"
 
 #include "cli/command.hpp"
 
@@ -158,13 +161,12 @@ Json words(const Plan& plan, const VerifyingKey& key) {
 }
 
 Json soundness(const SoundnessReport& report) {
-  const auto rounded = [](double bits) { return std::round(bits * 10) / 10; };
   Json rows = Json::array();
   for (const SoundnessEntry& entry : report.entries) {
-    rows.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", rounded(entry.bits)}});
+    rows.push_back({{"scope", entry.scope}, {"reason", entry.reason}, {"bits", shown_bits(entry.bits)}});
   }
-  rows.push_back({{"scope", ""}, {"reason", "least"}, {"bits", rounded(report.round_by_round_bits())}});
-  rows.push_back({{"scope", ""}, {"reason", "sum of all errors"}, {"bits", rounded(report.union_bits())}});
+  rows.push_back({{"scope", ""}, {"reason", "least"}, {"bits", shown_bits(report.round_by_round_bits())}});
+  rows.push_back({{"scope", ""}, {"reason", "sum of all errors"}, {"bits", shown_bits(report.union_bits())}});
   return rows;
 }
 
@@ -185,12 +187,13 @@ Json limit_rows() {
   return rows;
 }
 
-/// Everything about the statements of one key with these lengths, table by table.
-Json description(const VerifyingKey& key, const DescribeCommand& options) {
+/// Everything about the statements of one key with these lengths, table by table. `least`: bits of the worst round.
+Json description(const VerifyingKey& key, const DescribeCommand& options, double& least) {
   const ModelPlan plan =
       ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps, options.pass_length});
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = soundness_report(plan, key);
+  least = report.round_by_round_bits();
   return {{"tokens", plan.tokens},
           {"padded tokens", plan.padded_tokens},
           {"claims on parameters", account.ledger[parameter_oracle].size()},
@@ -254,7 +257,8 @@ std::string table_text(const Json& rows, bool page) {
 }  // namespace
 
 void run(const DescribeCommand& options, Context& /*context*/) {
-  const Json all = description(load_key_isolated(options.key).key, options);
+  double least = 0;
+  const Json all = description(load_key_isolated(options.key).key, options, least);
   std::string text;
   if (options.json) {
     text = all.dump(1) + "\n";
@@ -266,6 +270,14 @@ void run(const DescribeCommand& options, Context& /*context*/) {
     }
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  if (least < required_soundness_bits) {  // what it is made of is of interest all the same
+    std::ostringstream bits;
+    bits << std::fixed << std::setprecision(1) << shown_bits(least);
+    throw InputError("--prompt-length, --generate: expected a statement of at least " +
+                     std::to_string(static_cast<int>(required_soundness_bits)) +
+                     " bits in every round, which verifiers ask for, found " + bits.str());
+  }
 }
 
 }  // namespace tessera::cli

@@ -17,6 +17,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "transcript/shown_bits.hpp"
 #include "cli/command.hpp"
 #include "cli/inspect_json.hpp"
 #include "cli/json_output.hpp"
@@ -209,11 +210,12 @@ void add_proof(Text& text, const ProofArchive& proof) {
   add_ownership(text, proof);
   text.add("\n%12s  round\n", "bits");
   for (const SoundnessEntry& entry : proof.soundness.entries) {
-    text.add("%12.1f  %s: %s\n", entry.bits, printable(entry.scope).c_str(), printable(entry.reason).c_str());
+    text.add("%12.1f  %s: %s\n", shown_bits(entry.bits), printable(entry.scope).c_str(),
+             printable(entry.reason).c_str());
   }
   if (!proof.soundness.entries.empty()) {
-    text.add("%12.1f  least (round by round)\n%12.1f  sum of all errors\n", proof.soundness.round_by_round_bits(),
-             proof.soundness.union_bits());
+    text.add("%12.1f  least (round by round)\n%12.1f  sum of all errors\n",
+             shown_bits(proof.soundness.round_by_round_bits()), shown_bits(proof.soundness.union_bits()));
   }
 }
 

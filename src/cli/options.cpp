@@ -112,48 +112,59 @@ void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
   prompt->add_option("--prompt", options.prompt, "text to continue");
   prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
   CLI::Option* const prompts = paths.reads(prompt->add_option(
-      "--prompts", options.prompts,
-      "file of texts, one a line, each proven on its own into --out, a directory; a line of digits and "
-      "commas alone is token ids"));
+      "--prompts", options.prompts, "file of texts, one a line, each proven on its own into --out, a directory"));
+  CLI::Option* const prompt_ids = paths.reads(prompt->add_option(
+      "--prompt-ids", options.prompt_ids, "the same of token ids, separated by commas, in each line"));
   prompt->require_option(0, 1);
   paths
       .reads(
           app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on"),
           directory_argument)
-      ->excludes(prompts);
+      ->excludes(prompts)
+      ->excludes(prompt_ids);
   paths
       .writes(app.add_option("--keep", options.keep, "directory for the state that a later part continues"),
               state_files)
-      ->excludes(prompts);
+      ->excludes(prompts)
+      ->excludes(prompt_ids);
   CLI::Option_group* const length = app.add_option_group("length", "one of");
   length->add_option("--generate", options.generate, "number of tokens to generate")
       ->check(CLI::Range(1U, max_generated));
   paths
       .reads(length->add_option(
           "--expect", options.expect,
-          "file of what has been generated elsewhere, token ids separated by commas or a text: proven without "
-          "generating it one by one, if it is what the model generates"))
-      ->excludes(prompts);
+          "file of the text that has been generated elsewhere: proven without generating it one by one, if it "
+          "is what the model generates"))
+      ->excludes(prompts)
+      ->excludes(prompt_ids);
+  paths
+      .reads(
+          length->add_option("--expect-ids", options.expect_ids,
+                             "the same of token ids, separated by commas: safer, since a text has more than one split"))
+      ->excludes(prompts)
+      ->excludes(prompt_ids);
   length->require_option(1);
   declare_pass_length(app, options.pass_length);
   paths
-      .writes(app.add_option("--out", options.out, "proof file to write; with --prompts a directory"),
+      .writes(app.add_option("--out", options.out, "proof file to write; with --prompts and --prompt-ids a directory"),
               [&options] {
-                return options.prompts.empty() ? Target{Target::Form::file, Content::proof}
-                                               : Target{Target::Form::directory, {}, proof_files};
+                return prompts_file(options).empty() ? Target{Target::Form::file, Content::proof}
+                                                     : Target{Target::Form::directory, {}, proof_files};
               })
       ->required();
   paths
       .writes(app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)"),
               trace_files)
-      ->excludes(prompts);
+      ->excludes(prompts)
+      ->excludes(prompt_ids);
   CLI::Option* const checkpoint =
       paths
           .writes(app.add_option(
                       "--checkpoint", options.checkpoint,
                       "directory for what finished phases come to: a job that was interrupted continues from there"),
                   checkpoint_files)
-          ->excludes(prompts);
+          ->excludes(prompts)
+          ->excludes(prompt_ids);
   app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
       ->needs(checkpoint)
       ->check(CLI::Range(0.0, 1e6));

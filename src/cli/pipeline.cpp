@@ -25,6 +25,7 @@
 #include "tokenizer/tokenizer.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
+#include "transcript/shown_bits.hpp"
 
 #include "cli/pipeline.hpp"
 #include "cli/rank_measures.hpp"
@@ -224,7 +225,7 @@ void require_sound_proofs(const VerifyingKey& key) {
   const double bits = 128 - std::log2(error) + shortest_opening(plain).row_work(0);
   if (bits < required_soundness_bits) {
     std::ostringstream found;
-    found << std::fixed << std::setprecision(1) << bits;
+    found << std::fixed << std::setprecision(1) << shown_bits(bits);
     throw InputError("--proofs: expected so few that proofs have " +
                      std::to_string(static_cast<int>(required_soundness_bits)) + " bits of soundness, found " +
                      std::to_string(key.hiding_proofs) + ", which leave " + found.str());

@@ -10,6 +10,7 @@
 #include "cli/prove_one.hpp"
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -25,7 +26,8 @@ void publish(const std::string& file, const ProofArchive& proof, bool hiding, bo
   }
   std::printf("%s: proof of %zu bytes, %zu + %zu tokens, %.1f bits round by round, %.1f all together\n",
               one_line(file).c_str(), proof.payload.size(), proof.statement.prompt.size(),
-              proof.statement.generated.size(), proof.soundness.round_by_round_bits(), proof.soundness.union_bits());
+              proof.statement.generated.size(), shown_bits(proof.soundness.round_by_round_bits()),
+              shown_bits(proof.soundness.union_bits()));
   std::fflush(stdout);
 }
 
@@ -86,7 +88,7 @@ void prove_one(const ProveCommand& options, Context& context, ProverModel* one_o
 
 void run(const ProveCommand& options, Context& context) {
   keep_freed_heap();
-  if (options.prompts.empty()) {
+  if (prompts_file(options).empty()) {
     prove_one(options, context);
   } else {
     prove_each(options, context);

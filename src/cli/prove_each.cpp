@@ -9,8 +9,8 @@
 #include "archive/proof_file.hpp"
 #include "archive/staged_file.hpp"
 #include "base/text.hpp"
-#include "cli/expected.hpp"
 #include "cli/prove_one.hpp"
+#include "cli/token_ids.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
 #include "tokenizer/tokenizer.hpp"
@@ -37,12 +37,23 @@ std::string output_of(const ProveCommand& options, const Prompt& prompt) {
   return (std::filesystem::path(options.out) / name).string();
 }
 
-std::vector<std::uint32_t> tokens_of(std::string_view line, const Tokenizer& tokenizer) {
-  return is_ids(line) ? ids_of(line) : tokenizer.encode_prompt(line);
+/// Lines that somebody may have meant as ids are texts, which must not go unseen.
+void warn_of_numbers(const ProveCommand& options, const std::vector<std::uint32_t>& lines) {
+  if (!lines.empty()) {
+    const std::size_t others = lines.size() - 1;
+    std::cerr << "tessera: warning: " + one_line(options.prompts) + ": line " + std::to_string(lines.front()) +
+                     (others > 0 ? " and " + std::to_string(others) + (others == 1 ? " other are" : " others are")
+                                 : " is") +
+                     " digits and commas, proven as the text that they are: --prompt-ids takes ids\n"
+              << std::flush;
+  }
 }
 
-std::vector<Prompt> read_prompts(const ProveCommand& options, const Model& model) {
-  const std::string text = read_edited_text_file(options.prompts);
+/// `numbers`: takes the lines of texts that look like ids.
+std::vector<Prompt> read_prompts(const ProveCommand& options, const Model& model, std::vector<std::uint32_t>& numbers) {
+  const std::string& path = prompts_file(options);
+  const bool as_ids = options.prompts.empty();
+  const std::string text = read_edited_text_file(path);
   const Tokenizer tokenizer(model.tokenizer);
   std::vector<Prompt> prompts;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -52,20 +63,23 @@ std::vector<Prompt> read_prompts(const ProveCommand& options, const Model& model
       line.remove_suffix(1);
     }
     if (prompts.size() == most_lines) {
-      throw InputError(options.prompts + ": expected at most " + std::to_string(most_lines) + " lines, found more");
+      throw InputError(path + ": expected at most " + std::to_string(most_lines) + " lines, found more");
     }
     Prompt prompt{static_cast<std::uint32_t>(prompts.size() + 1), {}};
     try {
-      prompt.tokens = tokens_of(line, tokenizer);
+      prompt.tokens = as_ids ? ids_of(line) : tokenizer.encode_prompt(line);
+      if (!as_ids && looks_like_ids(line)) {
+        numbers.push_back(prompt.line);
+      }
       check_prompt(prompt.tokens, 0, options.generate, model.shape);
     } catch (const InputError& error) {
-      throw InputError(options.prompts + ": line " + std::to_string(prompt.line) + ": " + error.what());
+      throw InputError(path + ": line " + std::to_string(prompt.line) + ": " + error.what());
     }
     prompts.push_back(std::move(prompt));
     begin = end + 1;
   }
   if (prompts.empty()) {
-    throw InputError(options.prompts + ": expected at least one line, found none");
+    throw InputError(path + ": expected at least one line, found none");
   }
   return prompts;
 }
@@ -83,7 +97,7 @@ void keep_proven(const ProveCommand& options, std::vector<Prompt>& prompts) {
     if (proof.key_digest != key || found.prompt != prompt.tokens || found.generated.size() != options.generate ||
         found.pass_length != options.pass_length || found.start || found.keeps) {
       throw InputError(file + ": expected no file, or a proof of line " + std::to_string(prompt.line) + " of " +
-                       options.prompts + " under this key, found another proof");
+                       prompts_file(options) + " under this key, found another proof");
     }
     std::printf("%s: kept\n", one_line(file).c_str());
     return true;
@@ -93,13 +107,15 @@ void keep_proven(const ProveCommand& options, std::vector<Prompt>& prompts) {
 std::vector<Prompt> prompts_to_prove(const ProveCommand& options, const Model& model, Communicator& comm) {
   std::vector<Prompt> prompts;
   if (comm.rank() == 0) {
-    prompts = read_prompts(options, model);
+    std::vector<std::uint32_t> numbers;
+    prompts = read_prompts(options, model, numbers);
     std::error_code error;
     std::filesystem::create_directories(through_links(options.out), error);
     if (error) {
       throw InputError(options.out + ": cannot be made a directory: " + error.message());
     }
     keep_proven(options, prompts);
+    warn_of_numbers(options, numbers);
   }
   broadcast_object(comm, prompts);
   return prompts;
@@ -118,7 +134,7 @@ void prove_each(const ProveCommand& options, Context& context) {
     ProveCommand one = options;
     one.tokens = prompt.tokens;
     one.out = output_of(options, prompt);
-    context.progress.note("line " + std::to_string(prompt.line) + " of " + one_line(options.prompts));
+    context.progress.note("line " + std::to_string(prompt.line) + " of " + one_line(prompts_file(options)));
     try {
       prove_one(one, context, &model);
     } catch (const NotProven& error) {
@@ -130,8 +146,8 @@ void prove_each(const ProveCommand& options, Context& context) {
     }
   }
   if (failures > 0) {
-    throw JobError(options.prompts + ": expected proofs of " + std::to_string(prompts.size()) + " lines, found that " +
-                   std::to_string(failures) + " cannot be proven");
+    throw JobError(prompts_file(options) + ": expected proofs of " + std::to_string(prompts.size()) +
+                   " lines, found that " + std::to_string(failures) + " cannot be proven");
   }
 }
 

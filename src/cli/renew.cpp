@@ -13,6 +13,7 @@
 #include "plan/hiding.hpp"
 #include "plan/witness.hpp"
 #include "protocol/renewal.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -100,7 +101,7 @@ void run(const RenewCommand& options, Context& context) {
         "key digest      %s\nrenewed digest  %s\n%s: renewal of %zu bytes, %.1f bits round by round, %.1f all "
         "together\n",
         to_hex(renewal.old_key).c_str(), to_hex(renewal.key.digest).c_str(), one_line(options.out).c_str(),
-        renewal.payload.size(), report.round_by_round_bits(), report.union_bits());
+        renewal.payload.size(), shown_bits(report.round_by_round_bits()), shown_bits(report.union_bits()));
   }
 }
 

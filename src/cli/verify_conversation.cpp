@@ -45,19 +45,30 @@ Judge open_key(const Conversation& options) {
   return judge;
 }
 
-ExitCode judge_conversation(const Judge& judge, const std::vector<ProofSource>& parts,
-                            const std::vector<std::string>& expect_prompt,
-                            const std::function<void(std::size_t, const Judgement&)>& show) {
-  if (!expect_prompt.empty() && expect_prompt.size() != parts.size()) {
-    throw InputError("--expect-prompt: expected one for each of the " + std::to_string(parts.size()) +
-                     " proofs, or none, found " + std::to_string(expect_prompt.size()));
+std::vector<std::optional<ExpectedPrompt>> each_of(const ExpectedPrompts& expect, std::size_t parts) {
+  if (!expect.texts.empty() && !expect.ids.empty()) {
+    throw InputError("--expect-prompt, --expect-ids: expected one of them, found both");
   }
+  const bool ids = !expect.ids.empty();
+  const std::vector<std::string>& given = ids ? expect.ids : expect.texts;
+  if (!given.empty() && given.size() != parts) {
+    throw InputError(std::string(ids ? "--expect-ids" : "--expect-prompt") + ": expected one for each of the " +
+                     std::to_string(parts) + " proofs, or none, found " + std::to_string(given.size()));
+  }
+  std::vector<std::optional<ExpectedPrompt>> prompts(parts);
+  for (std::size_t part = 0; part < given.size(); ++part) {
+    prompts[part] = ExpectedPrompt{given[part], ids};
+  }
+  return prompts;
+}
+
+ExitCode judge_conversation(const Judge& judge, const std::vector<ProofSource>& parts, const ExpectedPrompts& expect,
+                            const std::function<void(std::size_t, const Judgement&)>& show) {
+  const std::vector<std::optional<ExpectedPrompt>> prompts = each_of(expect, parts.size());
   Expectation expected;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     expected.part = part;
-    if (!expect_prompt.empty()) {
-      expected.prompt = expect_prompt[part];
-    }
+    expected.prompt = prompts[part];
     const Judgement judgement = cli::judge(judge, parts[part], expected);
     show(part, judgement);
     if (judgement.code != done) {

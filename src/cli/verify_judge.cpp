@@ -2,54 +2,55 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <new>
 #include <numeric>
 
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "cli/token_ids.hpp"
+#include "datasets/dataset_file.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {
 namespace {
 
-/// "1,2,3" as ids; nothing if it is any other text.
-std::optional<std::vector<std::uint32_t>> parse_ids(const std::string& text) {
-  std::vector<std::uint32_t> ids;
-  std::uint64_t id = 0;
-  bool digits = false;
-  for (const char c : text + ",") {
-    if (c >= '0' && c <= '9') {
-      id = std::min<std::uint64_t>(10 * id + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
-      digits = true;
-    } else if (c == ',' && digits) {
-      ids.push_back(static_cast<std::uint32_t>(id));
-      id = 0;
-      digits = false;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return ids;
+/// "3 tokens", "1 token"
+std::string tokens(std::size_t count) { return std::to_string(count) + (count == 1 ? " token" : " tokens"); }
+
+/// Where the ids of what is expected, which `name` says, and those of a prompt part.
+std::string difference(const std::string& name, const std::vector<std::uint32_t>& expected,
+                       const std::vector<std::uint32_t>& prompt) {
+  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), prompt.begin(), prompt.end());
+  const auto id = [](const auto& ids, const auto& place) {
+    return place == ids.end() ? "none" : std::to_string(*place);
+  };
+  return "the prompt is not the expected one: its ids differ from those of " + name + " (" + tokens(expected.size()) +
+         ") at token " + std::to_string(a - expected.begin() + 1) + ": expected " + id(expected, a) + ", found " +
+         id(prompt, b);
 }
 
-/// Ids, or a text whose canonical ids under the key's tokenizer are expected: those of any other tokens that make up
-/// the same text would give another continuation. Tokens that the key puts in front of prompts stand where a
-/// conversation begins.
-void check_prompt(const Judge& judge, const std::string& text, const Statement& statement) {
-  std::optional<std::vector<std::uint32_t>> expected = parse_ids(text);
-  if (!expected) {
-    try {
-      if (!judge.tokenizer) {
-        judge.tokenizer = std::make_shared<const Tokenizer>(judge.key.tokenizer);
-      }
-      expected = statement.start ? judge.tokenizer->encode(text) : judge.tokenizer->encode_prompt(text);
-    } catch (const InputError& error) {
-      throw InputError(judge.key_file + ": tokenizer: " + error.what());
+/// The canonical ids of a text under the key's tokenizer: any other tokens that make up the same text would give
+/// another continuation. Tokens that the key puts in front of prompts stand where a conversation begins.
+std::vector<std::uint32_t> ids_of_text(const Judge& judge, const std::string& text, bool begins) {
+  try {
+    if (!judge.tokenizer) {
+      judge.tokenizer = std::make_shared<const Tokenizer>(judge.key.tokenizer);
     }
+    return begins ? judge.tokenizer->encode_prompt(text) : judge.tokenizer->encode(text);
+  } catch (const InputError& error) {
+    throw InputError(judge.key_file + ": tokenizer: " + error.what());
   }
-  if (*expected != statement.prompt) {
-    throw Rejected("/statement", "the prompt is not the expected one: its ids differ");
+}
+
+void check_prompt(const Judge& judge, const ExpectedPrompt& expected, const Statement& statement) {
+  const std::string& text = expected.text;
+  const std::vector<std::uint32_t> ids = expected.ids ? ids_of(text) : ids_of_text(judge, text, !statement.start);
+  if (ids != statement.prompt) {
+    const std::string name = expected.ids ? "the ids " + quoted_name(text) : "the text " + quoted_name(text);
+    const bool meant = !expected.ids && looks_like_ids(text);  // perhaps
+    throw Rejected("/statement", difference(name, ids, statement.prompt) +
+                                     (meant ? "; it was taken for a text: ids have an option of their own" : ""));
   }
 }
 
@@ -63,11 +64,12 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   StoredProof proof = source.load();
   const Statement& statement = judgement.statement.emplace(std::move(proof.statement));
   judgement.bytes = proof.payload.size();
+  if (proof.key_digest != judge.digest) {
+    judgement.made_for = proof.key_digest;
+    throw Rejected("/statement", "the proof was made for another verifying key");
+  }
   if (expected.prompt) {
     check_prompt(judge, *expected.prompt, statement);
-  }
-  if (proof.key_digest != judge.digest) {
-    throw Rejected("/statement", "the proof was made for another verifying key");
   }
   Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
                                        : verify_continuation(judge, statement, proof.payload, expected.before);
@@ -82,8 +84,8 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   judgement.kept = verdict.kept;
 }
 
-Json ids_json(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
-  return {{"ids", ids}, {"text", text_of(key, ids)}};
+Json ids_json(const Judge& judge, const Judgement& judgement, const std::vector<std::uint32_t>& ids) {
+  return {{"ids", ids}, {"text", judgement.made_for ? Json() : Json(text_of(judge.key, ids))}};
 }
 
 Json clamped_json(const std::vector<ClampedValues>& clamped) {
@@ -97,8 +99,7 @@ Json clamped_json(const std::vector<ClampedValues>& clamped) {
 /// -log2 of the error of the worst round, and of all together, as the verifier computes them from key and shape.
 Json soundness_json(const Judge& judge, const Statement& statement) {
   const SoundnessReport report = soundness_report(ModelPlan::of(judge.key, statement), judge.key);
-  const auto rounded = [](double bits) { return std::round(bits * 10) / 10; };
-  return {{"least", rounded(report.round_by_round_bits())}, {"sum", rounded(report.union_bits())}};
+  return {{"least", shown_bits(report.round_by_round_bits())}, {"sum", shown_bits(report.union_bits())}};
 }
 
 }  // namespace
@@ -191,8 +192,9 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
               {"scope", text_or_null(judgement.scope)},
               {"reason", text_or_null(judgement.reason)}};
   const auto& statement = judgement.statement;
-  result["prompt"] = statement ? ids_json(judge.key, statement->prompt) : Json();
-  result["generated"] = statement ? ids_json(judge.key, statement->generated) : Json();
+  result["made_for"] = judgement.made_for ? Json(to_hex(*judgement.made_for)) : Json();
+  result["prompt"] = statement ? ids_json(judge, judgement, statement->prompt) : Json();
+  result["generated"] = statement ? ids_json(judge, judgement, statement->generated) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
   result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
   result["bytes"] = statement ? Json(judgement.bytes) : Json();

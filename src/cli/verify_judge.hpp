@@ -49,6 +49,7 @@ struct Judgement {
   std::string scope;                   // where it is rejected
   std::string reason;                  // why it is not accepted: one line
   std::optional<Statement> statement;  // of a file that could be read
+  std::optional<Digest> made_for;      // of the key that it names, if that is another one: then its ids have no text
   std::size_t bytes = 0;               // of its payload
   double seconds = 0;                  // to read and to verify it
   std::optional<ConversationState> kept;
@@ -56,11 +57,17 @@ struct Judgement {
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
+/// What a prompt has to be: a text, which stands for its canonical ids under the key's tokenizer, or ids as "1,2,3".
+struct ExpectedPrompt {
+  std::string text;
+  bool ids = false;
+};
+
 /// What has to be true of a proof beyond the proof itself.
 struct Expectation {
-  std::size_t part = 0;                              // of a conversation
-  std::optional<ConversationState> before = {};      // where the part before it has ended
-  std::optional<std::string> prompt = std::nullopt;  // text or ids
+  std::size_t part = 0;                          // of a conversation
+  std::optional<ConversationState> before = {};  // where the part before it has ended
+  std::optional<ExpectedPrompt> prompt = {};
 };
 
 /// Reads a proof and verifies it. Throws for nothing that is in the file.

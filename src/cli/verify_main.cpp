@@ -16,13 +16,16 @@
 namespace tessera::cli {
 namespace {
 
-/// Ids and text. The text comes from the key's vocabulary, never from the proof file.
-void print_ids(const char* what, const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
+/// Ids and text. The text comes from the key's vocabulary, never from the proof file; another key's ids have none.
+void print_ids(const char* what, const VerifyingKey* key, const std::vector<std::uint32_t>& ids) {
   std::cout << what << " (" << ids.size() << " tokens):";
   for (const std::uint32_t id : ids) {
     std::cout << ' ' << id;
   }
-  std::cout << "\n\"" << printable(text_of(key, ids)) << "\"\n";
+  std::cout << '\n';
+  if (key != nullptr) {
+    std::cout << '"' << printable(text_of(*key, ids)) << "\"\n";
+  }
 }
 
 EachOptions each_of(const VerifyOptions& options) { return {options.proofs, options.jobs, options.json}; }
@@ -46,9 +49,13 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
   }
   const std::vector<ProofSource> parts = proofs_in(options.proofs);
   const auto show = [&](std::size_t part, const Judgement& judgement) {
+    if (judgement.made_for) {
+      std::cout << "made for the key of digest " << to_hex(*judgement.made_for) << '\n';
+    }
     if (judgement.statement) {
-      print_ids("prompt", judge.key, judgement.statement->prompt);
-      print_ids("generated", judge.key, judgement.statement->generated);
+      const VerifyingKey* const key = judgement.made_for ? nullptr : &judge.key;
+      print_ids("prompt", key, judgement.statement->prompt);
+      print_ids("generated", key, judgement.statement->generated);
     }
     if (judgement.code == done && !judgement.clamped.empty()) {
       std::cout << clamped_text(judgement.clamped) << '\n';
@@ -62,7 +69,7 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       std::cerr << "tessera-verify: " + judgement.reason + "\n" << std::flush;
     }
   };
-  const ExitCode code = judge_conversation(judge, parts, options.expect_prompt, show);
+  const ExitCode code = judge_conversation(judge, parts, options.expect, show);
   std::cout << (code == done ? "ACCEPTED\n" : "");
   return code;
 }
@@ -106,7 +113,7 @@ ExitCode run_as_json(const VerifyOptions& options) {
         proofs.push_back(json_line(json_of(judge, judgement)));
         tally.add(judgement.code);
       };
-      judge_conversation(judge, proofs_in(options.proofs), options.expect_prompt, show);
+      judge_conversation(judge, proofs_in(options.proofs), options.expect, show);
     }
   } catch (...) {
     const Failure failure = describe(std::current_exception());

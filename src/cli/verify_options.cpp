@@ -36,16 +36,26 @@ void declare(CLI::App& program, VerifyOptions& options) {
   program.add_flag("--json", options.json, "one JSON document instead of text");
   program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")
       ->transform(CLI::Validator(check_digest, ""));
+  CLI::Option* const texts = program
+                                 .add_option("--expect-prompt", options.expect.texts,
+                                             "reject unless the prompt is what this text becomes under the key's "
+                                             "tokenizer; given once for each part")
+                                 ->allow_extra_args(false)
+                                 ->excludes(each);
   program
-      .add_option("--expect-prompt", options.expect_prompt,
-                  "reject unless the prompt is what this text becomes under the key's tokenizer, or these token ids "
-                  "(digits and commas only); given once for each part")
+      .add_option("--expect-ids", options.expect.ids,
+                  "reject unless the prompt is these token ids, separated by commas; given once for each part")
+      ->check(check_ids)
       ->allow_extra_args(false)
+      ->excludes(texts)
       ->excludes(each);
   program.add_option("--max-exceptions", options.max_exceptions,
                      "reject proofs in which more values than this left their range and were clamped (default: as many "
                      "as the key allows)");
   program.footer(R"(A file may be -, which is standard input.
+
+An accepted proof says that the key's model, after the prompt, generates these tokens first. How many there are was the
+prover's choice: a text may stop before a "not".
 
 Several files are parts of one conversation, which is accepted or rejected as a whole:
   tessera-verify --key verifying.key part1.h5 part2.h5

@@ -5,17 +5,24 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "cli/token_ids.hpp"
 #include "hash/blake2s.hpp"
 
 namespace tessera::cli {
 
+/// What the prompts of the parts have to be, one for each of them: texts or ids, or nothing.
+struct ExpectedPrompts {
+  std::vector<std::string> texts;  // each stands for its canonical ids under the key's tokenizer
+  std::vector<std::string> ids;    // each as "1,2,3"
+};
+
 /// What is to be verified.
 struct Conversation {
-  std::string key;                                   // file
-  std::vector<std::string> renewals;                 // files, each from the key before it to the next
-  std::vector<std::string> proofs;                   // files of the parts, in order
-  std::string expect_key;                            // digest; empty: any
-  std::vector<std::string> expect_prompt;            // of each part, or nothing
+  std::string key;                    // file
+  std::vector<std::string> renewals;  // files, each from the key before it to the next
+  std::vector<std::string> proofs;    // files of the parts, in order
+  std::string expect_key;             // digest; empty: any
+  ExpectedPrompts expect;
   std::optional<std::uint64_t> max_exceptions = {};  // of each proof; nothing: as many as the key allows
 };
 
@@ -29,6 +36,16 @@ inline std::string check_digest(std::string& text) {
     digit = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit - 'A' + 'a') : digit;
   }
   return "";
+}
+
+/// Empty if the text is token ids, else what is wrong.
+inline std::string check_ids(const std::string& text) {
+  try {
+    (void)ids_of(text);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 }  // namespace tessera::cli

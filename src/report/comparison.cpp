@@ -6,6 +6,7 @@
 #include "report/figure.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera::report {
 namespace {
@@ -204,8 +205,8 @@ View summary_view(const Report& report) {
     rows.push_back({{"file", shown(part->file)},
                     {"verdict", verdict_of(*part)},
                     {"tokens", tokens_of(part->archive.statement)},
-                    {"least", known ? fixed(soundness.round_by_round_bits(), 1) : "–"},
-                    {"sum", known ? fixed(soundness.union_bits(), 1) : "–"},
+                    {"least", known ? fixed(shown_bits(soundness.round_by_round_bits()), 1) : "–"},
+                    {"sum", known ? fixed(shown_bits(soundness.union_bits()), 1) : "–"},
                     {"bytes", grouped(part->archive.payload.size())},
                     {"prove", duration(whole_seconds(part->archive))},
                     {"machine", machine_of(*part)},

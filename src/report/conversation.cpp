@@ -92,7 +92,10 @@ View clamped_view(const std::vector<ClampedValues>& clamped) {
   return {{"clamped_count", count_of(count, "value")}, {"clamped_tensors", text}};
 }
 
-View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& key) {
+/// `given`: the report's key, whose vocabulary says nothing of another key's ids.
+View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& given) {
+  static const std::optional<VerifyingKey> none;
+  const std::optional<VerifyingKey>& key = part.verification && part.verification->another_key ? none : given;
   const Statement& statement = part.archive.statement;
   const auto kept = part.verification ? part.verification->kept : std::nullopt;
   return {{"part_name", several ? View("Part " + std::to_string(index + 1)) : View(false)},

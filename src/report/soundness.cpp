@@ -1,6 +1,7 @@
 #include "report/figure.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera::report {
 namespace {
@@ -25,13 +26,13 @@ View soundness_view(const Part& part, Palette& palette) {
               required_soundness_bits,
               "required, " + fixed(required_soundness_bits, 0),
               report.union_bits(),
-              "sum of all, " + fixed(report.union_bits(), 1)};
+              "sum of all, " + fixed(shown_bits(report.union_bits()), 1)};
   View rows = View::array();
   for (const SoundnessEntry& entry : report.entries) {
     if (rows.size() == most_rounds) {
       break;
     }
-    const std::string bits = fixed(entry.bits, 1);
+    const std::string bits = fixed(shown_bits(entry.bits), 1);
     const std::string scope = shown(entry.scope), reason = shown(entry.reason);
     const std::size_t colour = palette.of(entry.scope);
     marks.marks.push_back({scope + ": " + reason + ", " + bits + " bits", entry.bits, colour});
@@ -44,8 +45,8 @@ View soundness_view(const Part& part, Palette& palette) {
           {"rounds", rows},
           {"rounds_left_out", report.entries.size() > most_rounds},
           {"computed", part.verification.has_value() && part.verification->soundness.has_value()},
-          {"least_bits", fixed(report.round_by_round_bits(), 1)},
-          {"sum_bits", fixed(report.union_bits(), 1)}};
+          {"least_bits", fixed(shown_bits(report.round_by_round_bits()), 1)},
+          {"sum_bits", fixed(shown_bits(report.union_bits()), 1)}};
 }
 
 }  // namespace tessera::report

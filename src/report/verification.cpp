@@ -55,9 +55,11 @@ Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::s
                       verdict.kept,
                       std::move(verdict.clamped),
                       {},
-                      {}};
+                      {},
+                      false};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (archive.key_digest != key.digest()) {
+  result.another_key = archive.key_digest != key.digest();
+  if (result.another_key) {
     return result;  // what this key says of the lengths is beside the point
   }
   try {

@@ -22,6 +22,7 @@ struct Verification {
   std::optional<SoundnessReport> soundness;
   /// All messages: with an accepted proof's own lengths, else with the most that they can have.
   std::optional<Account> account;
+  bool another_key = false;  // the proof names another one than it was verified with, which says nothing of its ids
 };
 
 /// `part`: its place in its conversation; `before`: what the part before it keeps. Never throws for anything that is

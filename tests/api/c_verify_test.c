@@ -78,6 +78,8 @@ static void another_models_proof_is_rejected(file other_key, file proof) {
   tessera_result* result = NULL;
   CHECK(tessera_verify_files(other_key.bytes, other_key.size, proof.bytes, proof.size, NULL, &result) ==
         TESSERA_REJECTED);
+  CHECK(tessera_result_prompt(result, NULL) != NULL && tessera_result_generated(result, NULL) != NULL);
+  CHECK(tessera_result_prompt_text(result, NULL) == NULL && tessera_result_generated_text(result, NULL) == NULL);
   CHECK(tessera_result_verdict(result) == TESSERA_REJECTED);
   CHECK(strcmp(tessera_result_scope(result), "/statement") == 0);
   CHECK(says(result, "another verifying key"));

@@ -5,6 +5,7 @@ usage: check_report.py PAGE.html [INSPECTED.json ...]
 """
 
 import json
+import math
 import re
 import sys
 
@@ -54,6 +55,11 @@ def check_style(text):
         raise ValueError("expected a style that needs nothing else")
 
 
+def shown_bits(bits):
+    """In tenths, rounded down."""
+    return math.floor(bits * 10 + 1e-5) / 10
+
+
 def check_numbers(text, told):
     """The numbers of one proof."""
     scopes = {entry["scope"]: entry for entry in told["timings"]}
@@ -63,15 +69,15 @@ def check_numbers(text, told):
         told["key_digest"],
         told["digest"],
         f"{told['bytes']:,} bytes",
-        f"{told['soundness']['least']:.1f}",
-        f"{told['soundness']['sum']:.1f}",
+        f"{shown_bits(told['soundness']['least']):.1f}",
+        f"{shown_bits(told['soundness']['sum']):.1f}",
         f"{told['machine']['ranks']} rank",
         f"{told['machine']['peak_memory'] / 2**20:.1f}",
     ]
     expected += [f"{entry['seconds']:.4f}" for entry in scopes.values()]
     expected += [f"{entry['peak_memory'] / 2**20:.1f}" for entry in scopes.values() if entry["peak_memory"]]
     expected += list(scopes)
-    expected += [f"{entry['bits']:.1f}" for entry in told["rounds"]]
+    expected += [f"{shown_bits(entry['bits']):.1f}" for entry in told["rounds"]]
     expected += [entry["reason"] for entry in told["rounds"]]
     expected += [rank["processor"] for rank in told["ranks"]]
     for value in expected:

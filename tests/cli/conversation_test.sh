@@ -33,11 +33,11 @@ expect_same "$(ids one.h5)" "$whole"
 expect 0 '^ACCEPTED' check part1.h5
 expect 0 '^ACCEPTED' check part1.h5 part2.h5
 expect 0 '^ACCEPTED' check part1b.h5 part2.h5 part3.h5
-expect 0 '^ACCEPTED' check part1.h5 part2.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,31
+expect 0 '^ACCEPTED' check part1.h5 part2.h5 --expect-ids 17,42,5,99 --expect-ids 64,31
 expect 1 'part 2, part2.h5: the prompt is not the expected one' \
-  check part1.h5 part2.h5 --expect-prompt 17,42,5,99 --expect-prompt 64,32
+  check part1.h5 part2.h5 --expect-ids 17,42,5,99 --expect-ids 64,32
 expect 2 'expected one for each of the 3 proofs, or none, found 1' \
-  check part1.h5 part2.h5 part3.h5 --expect-prompt 17,42,5,99
+  check part1.h5 part2.h5 part3.h5 --expect-ids 17,42,5,99
 
 # parts alone, skipped, repeated, reordered
 expect 1 'give all parts in order' check part2.h5

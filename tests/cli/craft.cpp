@@ -32,6 +32,13 @@ void exponent(const Arguments& a) {
   save_model(a.at(1), model);
 }
 
+/// IN OUT N: a hiding key that claims to be good for N proofs.
+void uses(const Arguments& a) {
+  VerifyingKey key = load_key(a.at(0));
+  key.hiding_proofs = std::stoull(a.at(2));
+  save_key(a.at(1), key);
+}
+
 /// IN OUT: a model with one parameter off by one: same shape, exponents and tables.
 void parameter(const Arguments& a) {
   Model model = load_model(a.at(0));
@@ -266,11 +273,12 @@ void again(const Arguments& a) {
 
 int run(const std::string& kind, const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> kinds = {
-      {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow}, {"payload", payload},
-      {"token", token},       {"start", start},         {"unknown", unknown},   {"controls", controls},
-      {"passes", passes},     {"hidden", hidden},       {"external", external}, {"huge", huge},
-      {"markup", markup},     {"link", link},           {"crash", crash},       {"gathered", gathered},
-      {"again", again}};
+      {"exponent", exponent}, {"parameter", parameter}, {"overflow", overflow},
+      {"payload", payload},   {"token", token},         {"start", start},
+      {"unknown", unknown},   {"controls", controls},   {"passes", passes},
+      {"hidden", hidden},     {"external", external},   {"huge", huge},
+      {"markup", markup},     {"link", link},           {"crash", crash},
+      {"gathered", gathered}, {"again", again},         {"uses", uses}};
   try {
     kinds.at(kind)(arguments);
     return 0;

@@ -87,12 +87,29 @@ expect 2 'expected 64 hexadecimal digits' \
 # prompts as text and as ids
 ids=$(verify --key commitment/verifying.key proof.h5 | sed -n 's/^prompt ([0-9]* tokens): //p')
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "The old"
-expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-prompt "${ids// /,}"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5 --expect-ids "${ids// /,}"
+differs='REJECTED at /statement: the prompt is not the expected one: its ids differ from those of'
+expect 1 "^$differs the text \"The new\" \([0-9]+ tokens\) at token [0-9]+: expected [0-9]+, found [0-9]+\$" \
   verify --key commitment/verifying.key proof.h5 --expect-prompt "The new"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
-  verify --key commitment/verifying.key proof.h5 --expect-prompt "1,2,3"
-expect 1 '^REJECTED at /statement' verify --key commitment/verifying.key proof.h5 --expect-prompt ""
+expect 1 "^$differs the ids \"1,2,3\" \(3 tokens\) at token 1: expected 1, found ${ids%% *}\$" \
+  verify --key commitment/verifying.key proof.h5 --expect-ids "1,2,3"
+expect 1 "^$differs the ids \"${ids// /,},0\" .* expected 0, found none\$" \
+  verify --key commitment/verifying.key proof.h5 --expect-ids "${ids// /,},0"
+for none in --expect-prompt --expect-ids; do
+  expect 1 "^$differs the (text|ids) \"\" \(0 tokens\) at token 1: expected none, found ${ids%% *}\$" \
+    verify --key commitment/verifying.key proof.h5 $none ""
+done
+# a text is a text, digits or not
+expect 1 "^$differs the text \"${ids// /,}\" .*; it was taken for a text: ids have an option of their own\$" \
+  verify --key commitment/verifying.key proof.h5 --expect-prompt "${ids// /,}"
+expect 0 '^12' tessera prove --quiet --model model.h5 --commitment commitment --prompt 12 --generate 3 --out twelve.h5
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key twelve.h5 --expect-prompt 12
+expect 1 "^$differs the ids \"12\" \(1 token\)" verify --key commitment/verifying.key twelve.h5 --expect-ids 12
+for wrong in 1,,2 , 1, "The old" 1e3 -1 1234567890 " 1"; do
+  expect 2 'expect-ids: expected token ids separated by commas, found' \
+    verify --key commitment/verifying.key proof.h5 "--expect-ids=$wrong"
+done
+expect 2 'excludes' verify --key commitment/verifying.key proof.h5 --expect-ids 1 --expect-prompt 1
 expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
   --out tokens.h5
 expect_same "$(payload_digest tokens.h5)" "$digest" "--tokens"
@@ -104,11 +121,9 @@ done
 expect 0 '^The old' tessera prove --quiet --model model.h5 --commitment commitment --tokens "$other" --generate 5 --out split.h5
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key split.h5
 grep -q '^"The old"$' output || fail "the bytes' tokens are not the text: $(cat output)"
-expect 0 '^ACCEPTED$' verify --key commitment/verifying.key split.h5 --expect-prompt "$other"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
-  verify --key commitment/verifying.key split.h5 --expect-prompt "The old"
-expect 1 '^REJECTED at /statement: the prompt is not the expected one: its ids differ$' \
-  verify --key commitment/verifying.key proof.h5 --expect-prompt "$other"
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key split.h5 --expect-ids "$other"
+expect 1 "^$differs the text \"The old\"" verify --key commitment/verifying.key split.h5 --expect-prompt "The old"
+expect 1 "^$differs the ids \"$other\"" verify --key commitment/verifying.key proof.h5 --expect-ids "$other"
 for memory in 0 2; do # GiB: the witness's codeword is computed twice or kept
   expect 0 '5 \+ 5 tokens' ranks 2 tessera prove --model model.h5 --commitment commitment --tokens "${ids// /,}" --generate 5 \
     --memory $memory --out memory.h5

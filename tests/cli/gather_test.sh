@@ -46,10 +46,10 @@ expect_same "$(json 'd["proofs"][0]["entry"]')" None
 gather part1.h5 part2.h5 --out conversation.h5 >/dev/null
 expect 0 '^ACCEPTED$' verify --key verifying.key conversation.h5
 expect_same "$(grep -c '^generated' output)" 2
-expect 0 '^ACCEPTED$' verify --key verifying.key conversation.h5 --expect-prompt "The old man" --expect-prompt 275
-expect 2 'expected one for each of the 2 proofs, or none, found 1$' verify --key verifying.key conversation.h5 --expect-prompt 275
+expect 0 '^ACCEPTED$' verify --key verifying.key conversation.h5 --expect-prompt "The old man" --expect-prompt " and"
+expect 2 'expected one for each of the 2 proofs, or none, found 1$' verify --key verifying.key conversation.h5 --expect-ids 275
 expect 1 '^REJECTED at /statement: part 2, conversation.h5: part2.h5: the prompt is not the expected one' \
-  verify --key verifying.key conversation.h5 --expect-prompt "The old man" --expect-prompt 274
+  verify --key verifying.key conversation.h5 --expect-prompt "The old man" --expect-prompt 275
 gather part2.h5 part1.h5 --out turned.h5 >/dev/null
 expect 1 '^REJECTED at /statement: part 1, turned.h5: part2.h5: the proof continues' verify --key verifying.key turned.h5
 expect 0 '' verify --key verifying.key --json conversation.h5

@@ -40,7 +40,7 @@ expect_absent bad.h5
 COMMITMENT=compact COMPACT=1 expect 0 '^key digest' timeout 100 bash "$source/jobs/commit.sbatch"
 cmp commitment/verifying.key compact/verifying.key || fail "another key"
 
-# many prompts; a line of digits is token ids
+# many prompts; a line of digits is a text as well
 export PROMPT="The old"
 printf '%s\n' "$PROMPT" '3,1,4' "$(head -c 3000 "$odd/sample.txt" | tr '\n' ' ')" '-x y' >prompts.txt
 export PROMPTS=prompts.txt PROMPTS_PER_TASK=3 TRIES=2 SLURM_ARRAY_TASK_ID=1
@@ -48,6 +48,15 @@ array() { OUT=proofs timeout 100 bash "$source/jobs/prove_array.sbatch"; }
 expect 2 'NOT PROVEN line 3 of prompts.txt: exit code 2, tried 1 of 2 times' array
 expect_same "$(cd proofs && echo *)" "000001.h5 000002.h5"
 expect_same "$(payload_digest proofs/000001.h5)" "$(payload_digest proof.h5)"
+grep -q '^prove_array: warning: line 2 is digits and commas' output || fail "expected a warning of a line that looks like ids"
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proofs/000002.h5 --expect-prompt 3,1,4
+echo 3,1,4 >ids.txt
+export PROMPT_IDS=ids.txt
+OUT=ids expect 2 'PROMPTS, PROMPT_IDS: expected one of them, found both' timeout 100 bash "$source/jobs/prove_array.sbatch"
+PROMPTS='' OUT=ids expect 0 '^ACCEPTED ids/000001.h5' timeout 100 bash "$source/jobs/prove_array.sbatch"
+unset PROMPT_IDS
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key ids/000001.h5 --expect-ids 3,1,4
+PROMPTS='' expect 2 'PROMPT_IDS: or PROMPTS' array
 SLURM_ARRAY_TASK_ID=2 expect 0 'ACCEPTED proofs/000004.h5' array
 SLURM_ARRAY_TASK_ID=3 expect 2 'task 3 begins at line 7: expected at most 4' array
 sed -i '3s/.*/7/' prompts.txt

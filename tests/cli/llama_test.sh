@@ -43,7 +43,7 @@ for model in odd-qwen-60k odd-qwen2-50k; do
   expect 1 '^REJECTED at /statement: the prompt is not the expected one' \
     verify --key $key $model.proof.h5 --expect-prompt "The old men"
   ids=$(verify --key $key $model.proof.h5 | sed -n 's/^prompt ([0-9]* tokens): //p')
-  expect 0 '^ACCEPTED$' verify --key $key $model.proof.h5 --expect-prompt "${ids// /,}"
+  expect 0 '^ACCEPTED$' verify --key $key $model.proof.h5 --expect-ids "${ids// /,}"
 
   # a conversation; the state is that of any number of ranks
   expect 0 'proof of' prove 1 $model $model.whole --prompt "The old man" --generate 4 --keep $model.state --out part1.h5

@@ -88,6 +88,7 @@ LC_ALL=C grep -q '[^ -~]' output && fail "JSON that is not printable ASCII"
 expect 2 'jobs requires --each' verify --key verifying.key --jobs 2 good/a.h5
 expect 2 'not in range' each --jobs 0 good
 expect 2 'each excludes --expect-prompt|expect-prompt excludes --each' each --expect-prompt 1,2 good/a.h5
+expect 2 'each excludes --expect-ids|expect-ids excludes --each' each --expect-ids 1,2 good/a.h5
 expect_error 3 'standard output cannot be written' bash -c \
   "'$programs/tessera-verify' --key verifying.key --each good >/dev/full"
 
@@ -100,6 +101,15 @@ expect_same "$(json '[(p["file"], p["verdict"], p["scope"]) for p in d["proofs"]
 expect_same "$(json '[p["reason"] for p in d["proofs"][3:]]')" \
   "[None, 'the proof was made for another verifying key', 'none.h5: expected a file, found No such file or directory']"
 expect_same "$(json 'd["proofs"][0]["prompt"]["text"] + d["proofs"][0]["generated"]["text"]')" "The old man, and exceptions"
+# of another key's proof there are ids, and no text by this key's vocabulary
+expect_same "$(json '[(p["prompt"]["text"] is None, len(p["prompt"]["ids"]) > 0, p["generated"]["text"] is None) for p in d["proofs"][:5]]')" \
+  "[(False, True, False), (False, True, False), (False, True, False), (False, True, False), (True, True, True)]"
+expect_same "$(json '[p["made_for"] is None for p in d["proofs"]]')" "[True, True, True, True, False, True]"
+expect 1 '^REJECTED at /statement: the proof was made for another verifying key$' verify --key verifying.key proofs/foreign.h5
+grep -q "^made for the key of digest $(tessera inspect --json proofs/foreign.h5 | python3 -c 'import json, sys
+print(json.load(sys.stdin)["key_digest"])')\$" output || fail "another key's digest is not told: $(cat output)"
+grep -q '"' output && fail "another key's proof has a text: $(cat output)"
+expect 1 '' each --json good proofs/foreign.h5 none.h5
 expect_same "$(json '[d["proofs"][0]["bytes"], len(d["proofs"][0]["generated"]["ids"]), d["proofs"][0]["soundness"]["least"] >= 100, 0 < d["proofs"][0]["seconds"] < 60]')" \
   "[199560, 12, True, True]"
 expect_same "$(json '[d["proofs"][5][name] for name in ("prompt", "generated", "soundness", "bytes")]')" \

@@ -51,6 +51,7 @@ def test_another_keys_proof_is_rejected(other_key_bytes: bytes, proof_path: Path
     assert not verdict and not verdict.accepted
     assert (verdict.scope, verdict.reason) == ("/statement", "the proof was made for another verifying key")
     assert verdict.soundness is None and verdict.kept is None
+    assert verdict.prompt is None and verdict.generated is None and len(verdict.statement.prompt) > 0
 
 
 @pytest.mark.parametrize("name", ["payload", "statement/prompt", "statement/generated"])

@@ -117,11 +117,15 @@ TEST(Page, SaysThatNothingIsVerifiedWithoutAKey) {
 TEST(Page, SaysThatAProofIsOfAnotherKey) {
   Report report = report_of("harmless");
   report.key = test::small_key();
+  for (std::string& token : report.key->tokenizer.vocabulary) {
+    token = "zebra";
+  }
   verify_all(report);
   const std::string html = page(report);
   EXPECT_THAT(html, HasSubstr("REJECTED"));
   EXPECT_THAT(html, HasSubstr("at /statement: the proof was made for another verifying key"));
   EXPECT_THAT(html, HasSubstr("0 of 2 proofs accepted"));
+  EXPECT_THAT(html, Not(HasSubstr("zebra")));  // the vocabulary of this key says nothing of that one's ids
 }
 
 TEST(Page, IsBounded) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "transcript/hiding_verifier.hpp"
+#include "transcript/shown_bits.hpp"
 
 namespace tessera {
 namespace {
@@ -38,6 +39,19 @@ void verify(VerifierView<S>& transcript) {
   transcript.check_nonzero(one, "no check is made");
   transcript.check_public([]() -> bool { throw std::logic_error("no check is made"); }, "");
   (void)transcript.public_value([]() -> E { throw std::logic_error("no value is made"); });
+}
+
+/// What is refused must not be shown as what is accepted.
+TEST(Soundness, IsShownRoundedDown) {
+  EXPECT_EQ(shown_bits(99.997), 99.9);
+  EXPECT_EQ(shown_bits(99.99999), 99.9);
+  EXPECT_EQ(shown_bits(100), 100);
+  EXPECT_EQ(shown_bits(100.05), 100);
+  EXPECT_EQ(shown_bits(100.4), 100.4);
+  EXPECT_EQ(shown_bits(127 - 1e-9), 127);  // of a field of nearly 2^128 elements
+  for (int tenths = 0; tenths < 1300; ++tenths) {
+    EXPECT_EQ(shown_bits(tenths / 10.0), tenths / 10.0);
+  }
 }
 
 TEST(Accounting, WritesDownEveryMessage) {

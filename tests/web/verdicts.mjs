@@ -30,7 +30,7 @@ function inPage(key, proofs, expected = { key: "", prompts: [] }) {
 }
 
 const relevant = (proof) => JSON.stringify([proof.verdict, proof.scope, proof.verdict === "rejected" ? proof.reason : "",
-  proof.prompt, proof.generated, proof.soundness, proof.bytes]);
+  proof.made_for, proof.prompt, proof.generated, proof.soundness, proof.bytes]);
 
 function same(name, expected, found) {
   if (expected !== found) {
@@ -45,6 +45,14 @@ function sameConversation(name, key, proofs, options = [], expected = undefined)
   counts[`conversation ${ours.verdict}`] = (counts[`conversation ${ours.verdict}`] ?? 0) + 1;
   same(name, JSON.stringify([theirs.verdict, theirs.key, (theirs.proofs ?? []).map(relevant)]),
     JSON.stringify([ours.verdict, ours.key, (ours.proofs ?? []).map(relevant)]));
+}
+
+/// Proofs of which none goes on where another ends: the page judges each alone.
+function sameEach(name, key, proofs) {
+  const theirs = native("--key", key, "--each", ...proofs);
+  const ours = inPage(key, proofs);
+  same(`${name}: mode`, "each", ours.mode);
+  same(name, JSON.stringify([theirs.verdict, theirs.proofs.map(relevant)]), JSON.stringify([ours.verdict, ours.proofs.map(relevant)]));
 }
 
 const keys = ["odd-40k", "odd-qwen-60k"].map((name) => join(corpus, "keys", `${name}.key`));
@@ -63,10 +71,16 @@ for (const name of readdirSync(join(corpus, "damaged_keys"))) {
 const parts = [proof("odd-40k-proof-part1"), proof("odd-40k-proof-part2")];
 sameConversation("parts", keys[0], parts);
 sameConversation("parts in the wrong order", keys[0], [...parts].reverse());
-sameConversation("a part twice", keys[0], [parts[0], parts[0]]);
+sameEach("independent proofs", keys[0], [parts[0], proof("odd-40k-proof")]);
+sameEach("independent proofs, one of them false", keys[0], [proof("odd-40k-proof-payload-1000"), parts[0], proof("odd-40k-proof")]);
+sameEach("independent proofs, one of them unusable", keys[0], [proof("odd-40k-proof"), proof("text")]);
+sameEach("independent proofs, one of them another key's", keys[0], [proof("odd-40k-proof"), proof("odd-qwen-60k-proof"), proof("text")]);
+same("the same proof twice", "accepted", inPage(keys[0], [parts[0], parts[0]]).verdict);
+sameConversation("a part that is continued twice", keys[0], [...parts, parts[1]]);
 sameConversation("a part after a whole", keys[0], [proof("odd-40k-proof"), parts[1]]);
 sameConversation("another key", keys[1], parts);
-for (const what of ["root", "length", "beginning", "keeps"]) {
+sameEach("a false start: beginning", keys[0], [parts[0], proof("start-beginning")]);
+for (const what of ["root", "length", "keeps"]) {
   sameConversation(`a false start: ${what}`, keys[0], [parts[0], proof(`start-${what}`)]);
 }
 const digest = native("--key", keys[0], parts[0]).key.digest;
@@ -83,6 +97,14 @@ for (const prompts of [["The old man"], ["The old woman"], ["The  old man"], ["1
     { key: "", prompts });
   sameConversation(`expected prompt ${prompts}, qwen`, keys[1], [proof("odd-qwen-60k-proof")], ["--expect-prompt", ...prompts],
     { key: "", prompts });
+}
+const ids = native("--key", keys[0], proof("odd-40k-proof")).proofs[0].prompt.ids.join(",");
+for (const list of [ids, `${ids},1`, "1,2,3", ""]) {
+  sameConversation(`expected ids ${list}`, keys[0], [proof("odd-40k-proof")], ["--expect-ids", list], { key: "", ids: [list] });
+}
+same("ids are no text", "rejected", inPage(keys[0], [proof("odd-40k-proof")], { key: "", prompts: [ids] }).verdict);
+for (const list of ["The old man", "1,,2"]) {
+  same(`expected ids ${list}`, "unusable", inPage(keys[0], [proof("odd-40k-proof")], { key: "", ids: [list] }).verdict);
 }
 sameConversation("expected prompts of parts", keys[0], parts, ["--expect-prompt", "The old man", "--expect-prompt", " and"],
   { key: "", prompts: ["The old man", " and"] });

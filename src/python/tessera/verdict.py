@@ -28,7 +28,9 @@ AnyProof = Union[Proof, Source]
 
 @dataclass(frozen=True)
 class Soundness:
-    """-log2 of the error of the worst round, and of the sum of all rounds' errors."""
+    """-log2 of the error of the worst round, and of the sum of all rounds' errors.
+
+    Who computes w hashes gets a false proof accepted with probability below w * 2**-98, by the bound on each round."""
 
     least: float
     sum: float
@@ -39,7 +41,7 @@ class Verdict:
     """What the verifier found out; true exactly if the proof is accepted."""
 
     accepted: bool
-    """The key's model generates these tokens."""
+    """After the prompt, the key's model generates these tokens first; how many there are was the prover's choice."""
     scope: str
     """Where the proof is rejected, such as "/statement"; "" if it is not."""
     reason: str
@@ -49,8 +51,8 @@ class Verdict:
     statement: Statement
     """The proof's; of a conversation, that of the last part that was looked at."""
     prompt: str | None
-    """What the prompt's ids decode to by the key's vocabulary; None if an id is none of it. Says nothing of how the
-    text was split into ids: compare `statement.prompt` with Key.encode() for that."""
+    """What the prompt's ids decode to by the key's vocabulary; None if an id is none of it, or the proof another key's.
+    Says nothing of how the text was split into ids: compare `statement.prompt` with Key.encode() for that."""
     generated: str | None
     """Likewise of the generated ids."""
     soundness: Soundness | None
@@ -98,14 +100,15 @@ def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: B
 
 def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
     proof = source if isinstance(source, Proof) else Proof(source)
+    known = proof.key_digest == key.digest
     unverified = Verdict(
         accepted=False,
         scope="/statement",
         reason="the part before it keeps no state to continue",
         key_digest=key.digest,
         statement=proof.statement,
-        prompt=_text(key, proof.statement.prompt),
-        generated=_text(key, proof.statement.generated),
+        prompt=_text(key, proof.statement.prompt) if known else None,
+        generated=_text(key, proof.statement.generated) if known else None,
         soundness=None,
         kept=None,
         clamped={},

@@ -51,7 +51,7 @@ function connect(module) {
   };
 }
 
-/// What becomes of files, each {name, bytes}; `expected` is {key, prompts}.
+/// What becomes of files, each {name, bytes}; `expected` is {key, prompts} or {key, ids}: of each part, or of none.
 function verifyFiles(module, { key, proofs, expected }) {
   const start = performance.now();
   const verifier = connect(module); // a new one: nothing is left of files before
@@ -62,7 +62,8 @@ function verifyFiles(module, { key, proofs, expected }) {
     key: key.name,
     proofs: proofs.map((proof) => proof.name),
     expect_key: expected.key,
-    expect_prompt: expected.prompts,
+    expect_prompt: expected.prompts ?? [],
+    expect_ids: expected.ids ?? [],
   });
   answer.seconds = (performance.now() - start) / 1000;
   return answer;
