@@ -28,6 +28,7 @@ struct ImportCommand {
   std::string checkpoint, out, calibrate, exponents;
   std::string width;  // "t=16" … "t=28"; empty: chosen
   std::optional<std::size_t> context;
+  std::optional<double> margin;
 };
 void run(const ImportCommand& options, Context& context);
 

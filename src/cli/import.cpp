@@ -105,6 +105,7 @@ void run(const ImportCommand& options, Context& context) {
   choices.progress = context.progress.updates();
   choices.note = [&](const std::string& note) { context.progress.note(one_line(note)); };
   choices.context = options.context;
+  choices.margin = options.margin;
   if (!options.width.empty()) {
     choices.product_bits = static_cast<std::uint32_t>(std::stoul(options.width.substr(2)));  // t=...
   }

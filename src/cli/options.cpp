@@ -28,13 +28,16 @@ void declare(CLI::App& app, ImportCommand& options, PathOptions& paths) {
              path_argument)
       ->required();
   paths.writes(app.add_option("--out", options.out, "model file to write"), Content::model)->required();
-  CLI::Option* const calibrate = paths.reads(
-      app.add_option("--calibrate", options.calibrate, "text to calibrate on (default: sampled from the model)"));
+  CLI::Option* const calibrate = paths.reads(app.add_option(
+      "--calibrate", options.calibrate, "text to calibrate on, beside the battery (default: sampled from the model)"));
   CLI::Option* const exponents =
       paths
           .reads(app.add_option("--exponents", options.exponents,
                                 "take exponents, widths and powers of two of this verifying key or model file"))
           ->excludes(calibrate);
+  app.add_option("--margin", options.margin, "room above the largest values of calibration, times them (default: 1.25)")
+      ->check(CLI::Range(1.0, 1024.0))
+      ->excludes(exponents);
   app.add_option("--width", options.width, "Llama family: bits of the gated product t (default: chosen)")
       ->check(CLI::IsMember({"t=16", "t=20", "t=24", "t=28"}))
       ->excludes(exponents);

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <functional>
+#include <map>
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
 
@@ -11,6 +14,8 @@ namespace {
 constexpr std::size_t sampled_sequences = 16;
 constexpr std::size_t sampled_length = 128, sampled_length_of_tensors = 32;
 constexpr std::size_t sampled_work = std::size_t{1} << 32U;  // parameters that steps pass over
+constexpr std::size_t batch_tokens = 1024;                   // of short sequences side by side
+constexpr int kept_bits = 11;                                // of a maximum
 
 using Tokens = std::vector<std::uint32_t>;
 using Cache = SingleTransformer::Cache;
@@ -46,9 +51,33 @@ class Runs {
     }
   }
 
-  [[nodiscard]] Calibration result() && { return std::move(calibration_); }
+  /// Sequences of one length, side by side.
+  void run_batch(std::span<const TokenSequence* const> batch) {
+    Tokens tokens;
+    for (const TokenSequence* sequence : batch) {
+      tokens.insert(tokens.end(), sequence->begin(), sequence->end());
+    }
+    std::vector<Cache> caches(batch.size(), Cache::of_one_pass(model_.shape(), batch.front()->size()));
+    extend(caches, tokens);
+  }
+
+  [[nodiscard]] Calibration result() && {
+    for (auto& [kind, maximum] : calibration_.maxima) {
+      maximum = rounded_up(maximum);
+    }
+    for (auto& [place, maxima] : calibration_.channels) {
+      std::ranges::transform(maxima, maxima.begin(), rounded_up);
+    }
+    return std::move(calibration_);
+  }
 
  private:
+  static double rounded_up(double value) {
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent);
+    return std::ldexp(std::ceil(std::ldexp(fraction, kept_bits)), exponent - kept_bits);
+  }
+
   void extend(std::span<Cache> caches, const Tokens& tokens) {
     static_cast<void>(model_.extend(caches, tokens, &calibration_.maxima, &calibration_.channels));
   }
@@ -61,7 +90,8 @@ class Runs {
 
 }  // namespace
 
-std::vector<std::uint32_t> sample_calibration_tokens(const SingleTransformer& model, std::uint32_t first) {
+std::vector<std::uint32_t> sample_calibration_tokens(const SingleTransformer& model, std::uint32_t first,
+                                                     std::span<const std::uint32_t> starts) {
   const ModelShape& shape = model.shape();
   std::size_t parameters = 1;
   for (const ParameterRow& row : parameter_table(shape)) {
@@ -69,39 +99,75 @@ std::vector<std::uint32_t> sample_calibration_tokens(const SingleTransformer& mo
   }
   const std::size_t least = shape.gpt2() ? sampled_length_of_tensors : sampled_length;
   const std::size_t length = std::min(std::clamp(sampled_work / parameters, least, sampled_length), shape.n_positions);
+  std::vector<std::uint32_t> beginnings(sampled_sequences, first);
+  for (std::size_t i = 0; 2 * i + 1 < sampled_sequences && !starts.empty(); ++i) {
+    beginnings[2 * i + 1] = starts[i % starts.size()];
+  }
   std::vector<std::uint32_t> tokens;
-  for (const auto& sequence : sample_sequences(model, first, sampled_sequences, length)) {
+  for (const auto& sequence : sample_sequences(model, beginnings, length)) {
     tokens.insert(tokens.end(), sequence.begin(), sequence.end());
   }
   return tokens;
 }
 
-Calibration calibrate(const SingleTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
-                      const Progress& progress) {
-  if (tokens.empty()) {
-    throw InputError("calibration text: expected at least one token, found none");
-  }
-  const std::size_t window = model.shape().n_positions;
-  const std::size_t padded = std::bit_ceil(window);
-  const std::size_t stride = std::max<std::size_t>(1, window * 3 / 4);
-  Runs runs(model, tokens, filler);
-  const auto tell = [&](std::size_t end) {
-    if (progress) {
-      progress(std::min(end, tokens.size()), tokens.size());
-    }
-  };
-  runs.run_first(window, padded);
-  tell(window);
-  for (std::size_t end = window; end < tokens.size();) {
-    end = std::min(end + stride, tokens.size());
-    runs.run(runs.sequence(end - window, window, window));
-    tell(end);
+namespace {
+
+/// Windows of the text and filled up beginnings; told how many tokens they are.
+void run_text(Runs& runs, std::size_t positions, std::size_t size, const std::function<void(std::size_t)>& done) {
+  const std::size_t padded = std::bit_ceil(positions);
+  const std::size_t stride = std::max<std::size_t>(1, positions * 3 / 4);
+  runs.run_first(positions, padded);
+  done(positions);
+  for (std::size_t end = positions; end < size;) {
+    const std::size_t begin = end;
+    end = std::min(end + stride, size);
+    runs.run(runs.sequence(end - positions, positions, positions));
+    done(end - begin);
   }
   std::size_t first = 0;
   for (std::size_t length = padded / 8; length >= 2; length /= 8) {
     runs.run(runs.sequence(first, length / 2 + 1, length));
     first += length / 2 + 1;
   }
+}
+
+void run_battery(Runs& runs, std::span<const TokenSequence> battery, const std::function<void(std::size_t)>& done) {
+  std::map<std::size_t, std::vector<const TokenSequence*>> by_length;
+  for (const TokenSequence& sequence : battery) {
+    by_length[sequence.size()].push_back(&sequence);
+  }
+  for (const auto& [length, all] : by_length) {
+    const std::size_t at_once = std::max<std::size_t>(1, batch_tokens / length);
+    for (std::size_t first = 0; first < all.size(); first += at_once) {
+      const auto batch = std::span(all).subspan(first, std::min(at_once, all.size() - first));
+      runs.run_batch(batch);
+      done(batch.size() * length);
+    }
+  }
+}
+
+}  // namespace
+
+Calibration calibrate(const SingleTransformer& model, std::span<const std::uint32_t> tokens, std::uint32_t filler,
+                      std::span<const TokenSequence> battery, const Progress& progress) {
+  if (tokens.empty()) {
+    throw InputError("calibration text: expected at least one token, found none");
+  }
+  const std::size_t positions = model.shape().n_positions;
+  std::size_t total = std::max(tokens.size(), positions);
+  for (const TokenSequence& sequence : battery) {
+    total += sequence.size();
+  }
+  std::size_t sum = 0;
+  const auto done = [&](std::size_t count) {
+    sum += count;
+    if (progress) {
+      progress(sum, total);
+    }
+  };
+  Runs runs(model, tokens, filler);
+  run_text(runs, positions, tokens.size(), done);
+  run_battery(runs, battery, done);
   return std::move(runs).result();
 }
 

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "arithmetic/clones.hpp"
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
 #include "model/equalised_sides.hpp"
+#include "model/gains.hpp"
 
 namespace tessera {
 namespace {
@@ -18,19 +20,17 @@ constexpr int largest_power = 40;  // either way; float32 goes to 2^127
 constexpr std::string_view order[] = {"product", "value", "rotated", "norm_1", "norm_2", "norm_f"};
 
 /// The matrix or vector of one block, and the channels of its rows or columns.
-template <class Values>
 struct SideOfBlock {
-  std::span<Values> values;
+  std::span<float> values;
   std::size_t rows = 0, columns = 0;
   std::vector<std::size_t> channels;
 };
 
-template <class Values, class Model>
-SideOfBlock<Values> side_of_block(Model& model, const EqualisedSide& side, std::size_t block) {
+SideOfBlock side_of_block(FloatModel& model, const EqualisedSide& side, std::size_t block) {
   const ParameterExtents extents = parameter_row(model.shape, side.id).extents(model.shape);
   const std::size_t size = extents.rows * extents.columns;
-  SideOfBlock<Values> found{model.parameters[side.id].values().subspan(block * size, size), extents.rows,
-                            extents.columns, std::vector<std::size_t>(side.columns ? extents.columns : extents.rows)};
+  SideOfBlock found{model.parameters[side.id].values().subspan(block * size, size), extents.rows, extents.columns,
+                    std::vector<std::size_t>(side.columns ? extents.columns : extents.rows)};
   for (std::size_t index = 0; index < found.channels.size(); ++index) {
     found.channels[index] = side.channel(index);
   }
@@ -50,7 +50,7 @@ TESSERA_CLONES bool scale_row(float* values, const float* factors, bool own, std
 }
 
 void scale(FloatModel& model, const EqualisedSide& side, std::size_t block, std::span<const std::int16_t> powers) {
-  const SideOfBlock<float> matrix = side_of_block<float>(model, side, block);
+  const SideOfBlock matrix = side_of_block(model, side, block);
   std::vector<float> factors(matrix.channels.size());
   std::ranges::transform(matrix.channels, factors.begin(), [&](std::size_t channel) {
     return std::ldexp(1.0F, side.divided ? -powers[channel] : powers[channel]);
@@ -108,15 +108,11 @@ std::vector<double> opposite_maxima(const FloatModel& model, const Calibration& 
     if (side.divided) {
       continue;
     }
-#pragma omp parallel for schedule(dynamic)
-    for (std::size_t block = 0; block < maxima.size() / channels; ++block) {
-      const SideOfBlock<const float> matrix = side_of_block<const float>(model, side, block);
-      for (std::size_t row = 0; row < matrix.rows; ++row) {
-        for (std::size_t column = 0; column < matrix.columns; ++column) {
-          double& maximum = maxima[block * channels + matrix.channels[side.columns ? column : row]];
-          maximum = std::max(maximum, static_cast<double>(std::abs(matrix.values[row * matrix.columns + column])));
-        }
-      }
+    const std::vector<double> columns = column_maxima(model, side.id);
+    const std::size_t width = columns.size() / (maxima.size() / channels);  // of a block
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      double& maximum = maxima[i / width * channels + side.channel(i % width)];
+      maximum = std::max(maximum, columns[i]);
     }
   }
   return maxima;
@@ -144,6 +140,20 @@ std::vector<std::int16_t> choose_powers(std::span<const double> activations, std
     }
   }
   return powers;
+}
+
+/// Norms' outputs as the integers have them: without the mantissas of their gains.
+void take_mantissas(const FloatModel& model, Calibration& calibration) {
+  for (const auto& [place, gain] : {std::pair{"norm_1", gamma1}, {"norm_2", gamma2}, {"norm_f", gammaf}}) {
+    const auto found = calibration.channels.find(place);
+    if (found == calibration.channels.end() || !is_folded_gain(model.shape, gain)) {
+      continue;
+    }
+    const std::vector<double> mantissas = gain_mantissas(model, gain, no_least_power);
+    for (std::size_t i = 0; i < mantissas.size(); ++i) {
+      found->second[i] /= std::abs(mantissas[i]);
+    }
+  }
 }
 
 double largest_scaled(std::span<const double> channels, std::span<const std::int16_t> powers, int sign) {
@@ -209,16 +219,19 @@ void apply_powers(FloatModel& model, const Equalisation& equalisation) {
   }
 }
 
-Equalisation equalise(FloatModel& model, Calibration& calibration) {
+Equalisation equalise(FloatModel& model, Calibration& calibration, bool product) {
   Equalisation result;
+  take_mantissas(model, calibration);
   const std::vector<EqualisedPlace> places = equalised_places(model.shape);
   for (const std::string_view name : order) {
     const EqualisedPlace* const place = find_place(places, name);
     if (place == nullptr) {
       continue;
     }
-    std::vector<std::int16_t> powers =
-        choose_powers(activations_of(calibration, name), opposite_maxima(model, calibration, *place));
+    std::vector<std::int16_t> powers(place->count);
+    if (product || name != "product") {
+      powers = choose_powers(activations_of(calibration, name), opposite_maxima(model, calibration, *place));
+    }
     apply_place(model, *place, powers);
     scale_maxima(calibration, name, powers);
     result.emplace(name, std::move(powers));

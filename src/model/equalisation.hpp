@@ -10,8 +10,8 @@ namespace tessera {
 
 /// Chooses powers of two that bring the largest activation and the largest weight of every channel together, applies
 /// them to `model` and to the calibration's maxima, whose channels are used up. Powers of a place have median 0. None
-/// for GPT-2.
-Equalisation equalise(FloatModel& model, Calibration& calibration);
+/// for GPT-2. `product`: whether the gated product's channels are among them.
+Equalisation equalise(FloatModel& model, Calibration& calibration, bool product = true);
 
 /// Moves the powers: what a place names first is divided by 2^power, what it names second multiplied. Exact but for
 /// values that fall below 2^-126. Throws InputError for powers that are not the model's and for overflow, naming

@@ -1,5 +1,6 @@
 #include "model/exponentials.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -14,37 +15,40 @@ HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// How many values it has done: those that fill vectors. Adds them to `sum`.
-std::size_t exponential_vectors(float* values, std::size_t size, float most, double& sum) {
-  const hn::ScalableTag<float> d;
+/// Calls function(vector, values so far) for all vectors of `values`, the last one filled up with `filler`.
+template <class D, class Function>
+void for_vectors(D d, const float* values, float* results, std::size_t size, float filler, const Function& function) {
   const std::size_t lanes = hn::Lanes(d);
-  const auto maximum = hn::Set(d, most);
-  auto sums = hn::Zero(d);
   std::size_t i = 0;
   for (; i + lanes <= size; i += lanes) {
-    const auto value = hn::Exp(d, hn::Sub(hn::LoadU(d, values + i), maximum));
-    hn::StoreU(value, d, values + i);
-    sums = hn::Add(sums, value);
+    hn::StoreU(function(hn::LoadU(d, values + i)), d, results + i);
   }
-  sum += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sums)));
-  return i;
+  if (i < size) {
+    HWY_ALIGN float rest[hn::MaxLanes(d)];
+    std::fill(rest, rest + lanes, filler);
+    std::copy(values + i, values + size, rest);
+    hn::Store(function(hn::Load(d, rest)), d, rest);
+    std::copy(rest, rest + (size - i), results + i);
+  }
+}
+
+void exponential_vectors(float* values, std::size_t size, float most) {
+  const hn::ScalableTag<float> d;
+  const auto maximum = hn::Set(d, most);
+  for_vectors(d, values, values, size, most, [&](auto value) HWY_ATTR { return hn::Exp(d, hn::Sub(value, maximum)); });
 }
 
 /// a = z/(1 + exp(z*(linear + cubic*z^2))).
-std::size_t activation_vectors(const float* z, float* a, std::size_t size, float linear_term, float cubic_term) {
+void activation_vectors(const float* z, float* a, std::size_t size, float linear_term, float cubic_term) {
   const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
   const auto linear = hn::Set(d, linear_term);
   const auto cubic = hn::Set(d, cubic_term);
   const auto one = hn::Set(d, 1.0F);
   const auto largest = hn::Set(d, 88.0F);  // exp of it is finite, and z/(1 + that) next to 0
-  std::size_t i = 0;
-  for (; i + lanes <= size; i += lanes) {
-    const auto value = hn::LoadU(d, z + i);
+  for_vectors(d, z, a, size, 0.0F, [&](auto value) HWY_ATTR {
     const auto exponent = hn::Mul(value, hn::MulAdd(cubic, hn::Mul(value, value), linear));
-    hn::StoreU(hn::Div(value, hn::Add(one, hn::Exp(d, hn::Min(exponent, largest)))), d, a + i);
-  }
-  return i;
+    return hn::Div(value, hn::Add(one, hn::Exp(d, hn::Min(exponent, largest))));
+  });
 }
 
 }  // namespace tessera::HWY_NAMESPACE
@@ -66,35 +70,52 @@ const double gelu_slope = -2 * std::sqrt(2.0 / std::acos(-1.0));
 const Curve gelu_curve{gelu_slope, gelu_slope * 0.044715};
 constexpr Curve silu_curve{-1, 0};
 
-std::size_t vectors(std::span<double>, double, double&) { return 0; }
-std::size_t vectors(std::span<float> values, float most, double& sum) {
-  return HWY_DYNAMIC_DISPATCH(exponential_vectors)(values.data(), values.size(), most, sum);
-}
-std::size_t vectors(std::span<const double>, std::span<double>, const Curve&) { return 0; }
-std::size_t vectors(std::span<const float> z, std::span<float> a, const Curve& curve) {
-  return HWY_DYNAMIC_DISPATCH(activation_vectors)(z.data(), a.data(), z.size(), static_cast<float>(curve.linear),
-                                                  static_cast<float>(curve.cubic));
+/// Of few bits and many values: each of eight sums in its order, so that it does not hang on how long vectors are.
+double sum_in_order(std::span<const float> values) {
+  constexpr std::size_t lanes = 8;
+  double sums[lanes] = {};
+  const std::size_t full = values.size() / lanes * lanes;
+  for (std::size_t i = 0; i < full; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      sums[lane] += values[i + lane];
+    }
+  }
+  double sum = 0;
+  for (const double part : sums) {
+    sum += part;
+  }
+  for (std::size_t i = full; i < values.size(); ++i) {
+    sum += values[i];
+  }
+  return sum;
 }
 
-template <class Real>
-void activate(std::span<const Real> z, std::span<Real> a, const Curve& curve) {
-  const auto linear = static_cast<Real>(curve.linear);
-  const auto cubic = static_cast<Real>(curve.cubic);
-  for (std::size_t i = vectors(z, a, curve); i < z.size(); ++i) {
-    a[i] = z[i] / (1 + std::exp(z[i] * (linear + cubic * z[i] * z[i])));
+void activate(std::span<const double> z, std::span<double> a, const Curve& curve) {
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    a[i] = z[i] / (1 + std::exp(z[i] * (curve.linear + curve.cubic * z[i] * z[i])));
   }
+}
+void activate(std::span<const float> z, std::span<float> a, const Curve& curve) {
+  HWY_DYNAMIC_DISPATCH(activation_vectors)
+  (z.data(), a.data(), z.size(), static_cast<float>(curve.linear), static_cast<float>(curve.cubic));
 }
 
 }  // namespace
 
-template <class Real>
-double exponentials(std::span<Real> values, Real most) {
+template <>
+double exponentials(std::span<double> values, double most) {
   double sum = 0;
-  for (std::size_t i = vectors(values, most, sum); i < values.size(); ++i) {
-    values[i] = std::exp(values[i] - most);
-    sum += values[i];
+  for (double& value : values) {
+    value = std::exp(value - most);
+    sum += value;
   }
   return sum;
+}
+
+template <>
+double exponentials(std::span<float> values, float most) {
+  HWY_DYNAMIC_DISPATCH(exponential_vectors)(values.data(), values.size(), most);
+  return sum_in_order(values);
 }
 
 template <class Real>
@@ -107,8 +128,6 @@ void silu(std::span<const Real> z, std::span<Real> a) {
   activate(z, a, silu_curve);
 }
 
-template double exponentials(std::span<float>, float);
-template double exponentials(std::span<double>, double);
 template void gelu(std::span<const float>, std::span<float>);
 template void gelu(std::span<const double>, std::span<double>);
 template void silu(std::span<const float>, std::span<float>);

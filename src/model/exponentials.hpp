@@ -4,7 +4,8 @@
 
 /// \file
 /// What the float transformer needs of exp. Real is float (vectors, within 2 units in the last place of std::exp) or
-/// double (std::exp).
+/// double (std::exp). Those of float have the same bits on all processors with fused multiply-add, whatever the length
+/// of their vectors.
 
 namespace tessera {
 

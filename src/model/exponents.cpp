@@ -19,6 +19,32 @@ int fitting_exponent(double maximum, int cap, unsigned bits) {
   return std::min(cap, std::ldexp(maximum, a) <= limit ? a : a - 1);
 }
 
+FittingExponents::FittingExponents(const FloatModel& model, const Calibration& calibration)
+    : calibration_(calibration), weights_(parameter_maxima(model)) {
+  // |x - mean| <= sqrt(d)*std and |h| <= sqrt(m)*rms; room for the rounding of gains and inverses
+  constexpr double slack = 1 + 0x1p-9;
+  const ModelShape& shape = model.shape;
+  const double feature = slack * std::sqrt(static_cast<double>(shape.n_embd));
+  bounds_["u1"] = feature * weights_[gamma1] + weights_[beta1];
+  bounds_["u2"] = feature * weights_[gamma2] + weights_[beta2];
+  bounds_["uf"] = feature * weights_[gammaf] + weights_[betaf];
+  if (shape.head_norm) {
+    // rotations keep the length of pairs
+    const double place = slack * std::sqrt(static_cast<double>(shape.head_size()));
+    bounds_["q"] = place * weights_[gamma_q];
+    bounds_["k"] = place * weights_[gamma_k];
+  }
+}
+
+double FittingExponents::range(const std::string& kind) const {
+  // The largest values of the stream are one channel's of the first token, which sees itself alone: they are known
+  // best.
+  const double margin = kind == "residual" ? 1 + (calibration_.margin - 1) / 4 : calibration_.margin;
+  const double seen = calibration_.maxima.at(kind) * margin;
+  const auto bound = bounds_.find(kind);
+  return bound == bounds_.end() ? seen : std::min(seen, bound->second);
+}
+
 void fit_score_shift(Exponents& x) {
   while (x.shift_score() > 16) {
     --(x.q >= x.k ? x.q : x.k);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "model/quantization.hpp"
@@ -9,21 +10,24 @@ namespace tessera {
 /// Largest a <= cap with maximum*2^a <= 2^(bits-1) - 1.
 int fitting_exponent(double maximum, int cap, unsigned bits = 16);
 
-/// Exponents that the largest values of a model allow.
+/// Exponents that the largest values of a model allow: of activations those of calibration, times its margin, or what
+/// they stay below for every input, if that is less.
 class FittingExponents {
  public:
   static constexpr int largest = 24;  // of values that are tiny or zero
-  FittingExponents(const FloatModel& model, const Calibration& calibration)
-      : calibration_(calibration), weights_(parameter_maxima(model)) {}
+  FittingExponents(const FloatModel& model, const Calibration& calibration);
 
+  /// What an activation of this kind is taken to stay below.
+  [[nodiscard]] double range(const std::string& kind) const;
   [[nodiscard]] int activation(const std::string& kind, int cap = largest, unsigned bits = 16) const {
-    return fitting_exponent(calibration_.maxima.at(kind) * calibration_.margin, cap, bits);
+    return fitting_exponent(range(kind), cap, bits);
   }
   [[nodiscard]] int weight(ParameterId id) const { return fitting_exponent(weights_[id], largest); }
 
  private:
   const Calibration& calibration_;
   ByParameter<double> weights_;
+  std::map<std::string, double> bounds_;  // of kinds that have one
 };
 
 /// Lowers those of q, k and the scores until the scores' shift is 1 to 16.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -11,13 +12,22 @@
 namespace tessera {
 namespace {
 
-// Rounding t adds to each channel of the residual stream, in its units, about 2^(12 - a_t)*|row of W_down| a token.
+// Rounding t adds to each channel of the residual stream, in units of 2^-12, about 2^(12 - a_t)*|row of W_down| a
+// token.
 constexpr double tolerated_update_error = 20;
+constexpr int update_exponent = 12;
+// Exponents of the gate and of logits from which rounding no longer shows in the divergence.
+constexpr int fine_gate = 10;
+constexpr double fine_logits = 5e-7;  // nats a token
+// Of the activation, whose values nothing ranges over: rounding it is then nothing beside rounding t.
+constexpr int fine_activation = 14;
 
-double median_row_norm(const FloatModel& model) {
-  const ParameterExtents extents = parameter_row(model.shape, w_down).extents(model.shape);
-  const std::span<const float> values = model.parameters[w_down].values();
+/// Norms of all rows of a matrix.
+std::vector<double> row_norms(const FloatModel& model, ParameterId id) {
+  const ParameterExtents extents = parameter_row(model.shape, id).extents(model.shape);
+  const std::span<const float> values = model.parameters[id].values();
   std::vector<double> norms(extents.blocks * extents.rows);
+#pragma omp parallel for schedule(static)
   for (std::size_t row = 0; row < norms.size(); ++row) {
     double squares = 0;
     for (const float value : values.subspan(row * extents.columns, extents.columns)) {
@@ -25,44 +35,94 @@ double median_row_norm(const FloatModel& model) {
     }
     norms[row] = std::sqrt(squares);
   }
+  return norms;
+}
+
+double median_row_norm(const FloatModel& model) {
+  std::vector<double> norms = row_norms(model, w_down);
   const auto middle = norms.begin() + static_cast<std::ptrdiff_t>(norms.size() / 2);
   std::ranges::nth_element(norms, middle);
   return *middle;
 }
 
 /// The least exponent of t whose rounding is tolerable.
-int needed_product_exponent(const FloatModel& model, int residual) {
+int needed_product_exponent(const FloatModel& model) {
   const double norm = median_row_norm(model);
   return norm == 0 ? std::numeric_limits<std::int8_t>::min()
-                   : residual + static_cast<int>(std::ceil(std::log2(norm / tolerated_update_error)));
+                   : update_exponent + static_cast<int>(std::ceil(std::log2(norm / tolerated_update_error)));
 }
 
-/// The largest with which the stream has its margin and embeddings fit int16.
-int residual_exponent(const FloatModel& model, const FittingExponents& fits, const Calibration& calibration) {
+/// What rounding u_f to multiples of 2^-exponent adds to the divergence: half the variance of a logit.
+double final_divergence(const FloatModel& model, int exponent) {
+  const std::vector<double> norms = row_norms(model, model.shape.tied ? embedding : head);
+  double squares = 0;
+  for (const double norm : norms) {
+    squares += norm * norm;
+  }
+  return std::ldexp(squares / static_cast<double>(norms.size()) / 24, -2 * exponent);
+}
+
+double stream_epsilon(const FloatModel& model, int exponent) {
+  return static_cast<double>(model.shape.n_embd) * std::ldexp(model.layer_norm_epsilon, 2 * exponent);
+}
+
+/// The largest with which the stream has its margin, embeddings fit int16 and eps' its limit.
+int residual_exponent(const FloatModel& model, const FittingExponents& fits) {
   const unsigned bits = IntegerConstants::of(model.shape, model.layer_norm_epsilon).residual_bits;
-  const int exponent =
-      std::min({Exponents{}.residual, fits.activation("residual", Exponents{}.residual, bits), fits.weight(embedding)});
-  if (!limit_of("residual").allows(exponent)) {
+  const Limit& limit = limit_of("residual");
+  const auto most = static_cast<int>(limit.most);
+  int exponent = std::min(fits.activation("residual", most, bits), fits.weight(embedding));
+  while (exponent > limit.least && stream_epsilon(model, exponent) > static_cast<double>(max_epsilon)) {
+    --exponent;
+  }
+  if (!limit.allows(exponent)) {
     std::ostringstream message;
-    message << "residual stream: expected values that fit " << bits << " bits with exponent "
-            << limit_of("residual").least << " or more, found " << calibration.maxima.at("residual")
-            << " while calibrating";
+    message << "residual stream: expected values that fit " << bits << " bits with exponent " << limit.least
+            << " or more, found " << fits.range("residual") << " with the margin of calibration";
     throw InputError(message.str());
   }
   return exponent;
+}
+
+// A finer stream than this needs a finer inverse than the coarsest: I has the exponent 16 + xi - residual.
+constexpr int coarse_residual = 12;
+int finest_residual(std::uint32_t norm_shift) { return std::max(coarse_residual, static_cast<int>(norm_shift) - 2); }
+
+/// The finest inverse with which the model keeps its own epsilon, and the gains of a final norm that are not folded
+/// their bits.
+std::uint32_t norm_shift(const FloatModel& model, const FittingExponents& fits, int residual, unsigned final_bits) {
+  const Limit& limit = limit_of("norm_shift");
+  const int final_shift = fits.weight(gammaf) - fits.activation("uf", FittingExponents::largest, final_bits);
+  const auto fitting = [&](const Widths& widths) {
+    return std::llround(stream_epsilon(model, residual)) >= IntegerConstants::least_epsilon(model.shape, widths) &&
+           (!model.shape.tied || Exponents::normalized(widths) + final_shift <= 32);
+  };
+  Widths widths{.norm_shift = static_cast<std::uint32_t>(limit.most)};
+  while (widths.norm_shift > limit.least && !fitting(widths)) {
+    --widths.norm_shift;
+  }
+  return widths.norm_shift;
 }
 
 }  // namespace
 
 std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& calibration) {
   const FittingExponents fits(model, calibration);
-  const int needed = needed_product_exponent(model, residual_exponent(model, fits, calibration));
-  for (const unsigned bits : {16U, 20U}) {
-    if (fits.activation("product", FittingExponents::largest, bits) >= needed) {
-      return bits;
-    }
-  }
-  return 24;
+  const bool narrow = fits.activation("product") >= needed_product_exponent(model);
+  return narrow ? 16 : static_cast<std::uint32_t>(limit_of("product_bits").most);
+}
+
+Widths choose_widths(const FloatModel& model, const Calibration& calibration, std::uint32_t product_bits) {
+  const FittingExponents fits(model, calibration);
+  Widths widths;
+  widths.product_bits = product_bits;
+  widths.gate_bits = fits.activation("mlp") < fine_gate ? 18 : 16;
+  widths.final_bits = final_divergence(model, fits.activation("uf")) > fine_logits ? 24 : 16;
+  int residual = residual_exponent(model, fits);
+  do {
+    widths.norm_shift = norm_shift(model, fits, residual, widths.final_bits);
+  } while (residual-- > finest_residual(widths.norm_shift));
+  return widths;
 }
 
 Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {
@@ -70,7 +130,7 @@ Exponents llama_exponents(const FloatModel& model, const Calibration& calibratio
   const auto weight = [&](ParameterId id) { return fits.weight(id); };
   const ModelShape& shape = model.shape;
   Exponents x;
-  x.residual = residual_exponent(model, fits, calibration);
+  x.residual = std::min(residual_exponent(model, fits), finest_residual(widths.norm_shift));
   x.embedding = std::clamp(weight(embedding), x.residual, x.residual + 16);
   x.u1 = fits.activation("u1");
   x.u2 = fits.activation("u2");
@@ -112,15 +172,16 @@ Exponents llama_exponents(const FloatModel& model, const Calibration& calibratio
     x.bk = std::min(weight(bk), x.wk + x.u1);
     x.bv = std::min(weight(bv), x.wv + x.u1);
   }
-  x.mlp = std::min(fits.activation("mlp", static_cast<int>(widths.gate_bits) - 1, widths.gate_bits),
-                   weight(w_gate) + x.u2 - 1);
-  x.gelu = std::min(fits.activation("gelu"), x.mlp);
+  const auto gate_bits = static_cast<int>(widths.gate_bits);
+  x.mlp = std::min(fits.activation("mlp", gate_bits - 1, widths.gate_bits), weight(w_gate) + x.u2 - 1);
   x.w_gate = std::min(weight(w_gate), 16 + x.mlp - x.u2);
   // t gives way to W_down as long as its rounding stays 8 times below what is tolerated, then W_down to t.
-  const int finest = std::min(fits.activation("product", FittingExponents::largest, widths.product_bits),
-                              x.gelu + weight(w_up) + x.u2 - 1);
-  x.product =
-      std::min(finest, std::max(16 + x.residual - weight(w_down), needed_product_exponent(model, x.residual) + 3));
+  const int ample = std::max(16 + x.residual - weight(w_down), needed_product_exponent(model) + 3);
+  x.product = std::min(fits.activation("product", FittingExponents::largest, widths.product_bits), ample);
+  // |ACT| is at most the gate; it gives way to w_up, both to t
+  const int most = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_activation(shape)))) - gate_bits;
+  x.gelu = std::min({fine_activation, most + x.mlp, std::max(x.mlp, 32 + x.product - weight(w_up) - x.u2)});
+  x.product = std::min(x.product, x.gelu + weight(w_up) + x.u2 - 1);
   x.w_up = std::min(weight(w_up), 32 + x.product - x.gelu - x.u2);
   x.w_down = std::min(weight(w_down), 16 + x.residual - x.product);
   x.gamma1 = std::min(weight(gamma1), 32 - Exponents::normalized(widths) + x.u1);

@@ -19,11 +19,17 @@ struct FloatMatrix {
 };
 
 /// Y (rows, out) = X (rows, in) * W^T + bias, in Real; no bias if that is empty. On OpenMP's threads. In float64, each
-/// thread widens the rows of W that it multiplies with: of few rows X in cache, of many a slice at a time. With few
-/// rows X each sum is taken in the order of the columns on any machine.
+/// thread widens the rows of W that it multiplies with: of few rows X in cache, of many a slice at a time. In float32,
+/// and with few rows X, each sum is taken in the order of the columns, so that the bits are the same for any number of
+/// threads and on any processor with fused multiply-add.
 template <class Real>
 std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std::size_t in,
                          std::span<const Real> bias = {});
+
+/// C (rows, columns) = A (rows, inner) * B, or B^T if `transposed`; strides of rows in elements. On this thread alone,
+/// in an order that depends on these numbers only, with bits as reproducible as those of linear().
+void multiply_in_order(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
+                       std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride);
 
 /// (x - mean)/std*gamma + beta of every row; mean and std in float64.
 template <class Real>

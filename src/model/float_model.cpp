@@ -15,6 +15,8 @@
 namespace tessera {
 namespace {
 
+constexpr std::size_t queries_at_once = 128;  // keys behind all of them are left out
+
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
 /// exp(row - maximum) over its sum. Returns the largest absolute value that was there.
@@ -42,8 +44,7 @@ void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_
 }
 void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
               std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, transposed ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns),
-              blas_int(inner), 1.0F, a, blas_int(a_stride), b, blas_int(b_stride), 0.0F, c, blas_int(c_stride));
+  multiply_in_order(transposed, rows, columns, inner, a, a_stride, b, b_stride, c, c_stride);
 }
 
 }  // namespace
@@ -257,21 +258,23 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
       const std::size_t s = number / shape_.n_head;
       const std::size_t head = number % shape_.n_head;
       const Cache& cache = sequences[s];
-      const std::size_t past = cache.length;
-      const std::size_t keys = past + count;
-      scores.resize(count * keys);
-      const std::size_t rows = s * count * wide + head * m;
       const std::size_t shared = head / shape_.group() * m;  // columns of keys and values
-      multiply(true, count, keys, m, q.data() + rows, wide, cache.keys_of(block).data() + shared, narrow, scores.data(),
-               keys);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::span<Real> row(scores.data() + i * keys, keys);
-        const std::span<Real> seen = row.first(past + i + 1);
-        largest[number] = std::max(largest[number], soft_max(seen));
-        std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), Real{0});
+      for (std::size_t first = 0; first < count; first += queries_at_once) {
+        const std::size_t queries = std::min(queries_at_once, count - first);
+        const std::size_t keys = cache.length + first + queries;
+        scores.resize(queries * keys);
+        const std::size_t rows = (s * count + first) * wide + head * m;
+        multiply(true, queries, keys, m, q.data() + rows, wide, cache.keys_of(block).data() + shared, narrow,
+                 scores.data(), keys);
+        for (std::size_t i = 0; i < queries; ++i) {
+          const std::span<Real> row(scores.data() + i * keys, keys);
+          const std::span<Real> seen = row.first(keys - queries + i + 1);
+          largest[number] = std::max(largest[number], soft_max(seen));
+          std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), Real{0});
+        }
+        multiply(false, queries, m, keys, scores.data(), keys, cache.values_of(block).data() + shared, narrow,
+                 y.data() + rows, wide);
       }
-      multiply(false, count, m, keys, scores.data(), keys, cache.values_of(block).data() + shared, narrow,
-               y.data() + rows, wide);
     }
   }
   record.range("score", largest);

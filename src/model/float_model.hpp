@@ -115,10 +115,10 @@ using SingleTransformer = BasicTransformer<float>;
 Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32_t> tokens,
                       const Progress& progress = nullptr);
 
-/// Samples `count` sequences of `length` tokens side by side (one pass over the weights a step), each from `start`,
-/// which is its first token; temperature 0.9, among the 100 likeliest tokens. Same random numbers on any machine;
-/// logits differ by rounding, so that two may choose different tokens where a number falls between them.
-std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model, std::uint32_t start,
-                                                         std::size_t count, std::size_t length);
+/// Samples sequences of `length` tokens side by side (one pass over the weights a step), one from each of `starts`,
+/// which is its first token; temperature 0.9, among the 100 likeliest tokens. The same on any machine on which
+/// calibrate() is.
+std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model,
+                                                         std::span<const std::uint32_t> starts, std::size_t length);
 
 }  // namespace tessera

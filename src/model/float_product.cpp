@@ -17,6 +17,7 @@ template <class Real>
 constexpr std::size_t lanes_of = 64 / sizeof(Real);
 constexpr std::size_t tile_outputs = 6;                            // of few rows
 constexpr std::size_t columns_at_once = 1024, tiles_at_once = 16;  // of few rows
+constexpr std::size_t rows_at_once = 128;                          // of X, which stay in a cache
 constexpr std::size_t wide_stride = columns_at_once + 16;          // rows lie in other sets of the first cache
 constexpr std::size_t slice_entries = std::size_t{1} << 20U;       // of W in float64, a thread
 constexpr std::size_t least_slice = 16, slice_rows_multiple = 16;  // BLAS packs X anew for every slice
@@ -78,19 +79,22 @@ RawVector<Real> columns_first(std::span<const Real> x, std::size_t in) {
   const std::size_t rows = x.size() / in;
   RawVector<Real> columns;
   columns.resize((rows + lanes - 1) / lanes * lanes * in);
-  std::ranges::fill(columns, Real{0});
-  for (std::size_t row = 0; row < rows; ++row) {
-    Real* const to = columns.data() + row / lanes * lanes * in + row % lanes;
+#pragma omp parallel for schedule(static) if (columns.size() > parallel_work)
+  for (std::size_t first = 0; first < rows; first += lanes) {
+    Real* const to = columns.data() + first * in;
+    const std::size_t held = std::min(lanes, rows - first);
     for (std::size_t i = 0; i < in; ++i) {
-      to[i * lanes] = x[row * in + i];
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        to[i * lanes + lane] = lane < held ? x[(first + lane) * in + i] : Real{0};
+      }
     }
   }
   return columns;
 }
 
-/// Adds the products to Y. Weights come from memory once.
+/// Adds the products to Y, each sum in the order of the columns. Weights come from memory once for `rows_at_once` rows.
 template <class Real>
-void multiply_few(std::span<const Real> x, const FloatMatrix& weight, std::size_t in, std::span<Real> y) {
+void multiply_in_order(std::span<const Real> x, const FloatMatrix& weight, std::size_t in, std::span<Real> y) {
   constexpr std::size_t lanes = lanes_of<Real>;
   const std::size_t out = weight.values.size() / in;
   const std::size_t rows = x.size() / in;
@@ -99,21 +103,24 @@ void multiply_few(std::span<const Real> x, const FloatMatrix& weight, std::size_
   {
     std::vector<Real> wide(tile_outputs * wide_stride);
     Real sums[tile_outputs * lanes];
-#pragma omp for schedule(dynamic, tiles_at_once)
-    for (std::size_t first = 0; first < out; first += tile_outputs) {
-      const std::size_t outputs = std::min(tile_outputs, out - first);
-      for (std::size_t column = 0; column < in; column += columns_at_once) {
-        const std::size_t size = std::min(columns_at_once, in - column);
-        const float* const w = weight.values.data() + first * in + column;
-        for (std::size_t o = 0; o < outputs; ++o) {
-          scale(w + o * in, weight.factor, wide.data() + o * wide_stride, size);
-        }
-        const NextPiece next{column + size < in ? w + size : w - column + outputs * in, in};
-        for (std::size_t row = 0; row < rows; row += lanes) {
-          multiply_tile(wide.data(), columns.data() + row * in + column * lanes, size, next, sums);
-          for (std::size_t lane = 0; lane < std::min(lanes, rows - row); ++lane) {
-            for (std::size_t o = 0; o < outputs; ++o) {
-              y[(row + lane) * out + first + o] += sums[o * lanes + lane];
+#pragma omp for collapse(2) schedule(dynamic, tiles_at_once)
+    for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
+      for (std::size_t first = 0; first < out; first += tile_outputs) {
+        const std::size_t outputs = std::min(tile_outputs, out - first);
+        const std::size_t end = std::min(rows, begin + rows_at_once);
+        for (std::size_t column = 0; column < in; column += columns_at_once) {
+          const std::size_t size = std::min(columns_at_once, in - column);
+          const float* const w = weight.values.data() + first * in + column;
+          for (std::size_t o = 0; o < outputs; ++o) {
+            scale(w + o * in, weight.factor, wide.data() + o * wide_stride, size);
+          }
+          const NextPiece next{column + size < in ? w + size : w - column + outputs * in, in};
+          for (std::size_t row = begin; row < end; row += lanes) {
+            multiply_tile(wide.data(), columns.data() + row * in + column * lanes, size, next, sums);
+            for (std::size_t lane = 0; lane < std::min(lanes, end - row); ++lane) {
+              for (std::size_t o = 0; o < outputs; ++o) {
+                y[(row + lane) * out + first + o] += sums[o * lanes + lane];
+              }
             }
           }
         }
@@ -168,24 +175,74 @@ void multiply_many(std::span<const double> x, const FloatMatrix& weight, std::si
 
 void multiply(std::span<const double> x, const FloatMatrix& weight, std::size_t in, std::span<double> y) {
   const std::size_t rows = x.size() / in;
-  (rows <= single_rows ? multiply_single : rows <= few_rows ? multiply_few<double> : multiply_many)(x, weight, in, y);
+  (rows <= single_rows ? multiply_single
+   : rows <= few_rows  ? multiply_in_order<double>
+                       : multiply_many)(x, weight, in, y);
 }
 
 void multiply(std::span<const float> x, const FloatMatrix& weight, std::size_t in, std::span<float> y) {
-  const std::size_t rows = x.size() / in;
-  if (rows <= few_rows) {
-    return multiply_few(x, weight, in, y);
+  multiply_in_order(x, weight, in, y);
+}
+
+/// B (columns, inner), or (inner, columns), as (columns/lanes, inner, lanes), with zeros where it has fewer columns.
+RawVector<float> panels(bool transposed, std::size_t columns, std::size_t inner, const float* b, std::size_t stride) {
+  constexpr std::size_t lanes = lanes_of<float>;
+  RawVector<float> packed;
+  packed.resize((columns + lanes - 1) / lanes * lanes * inner);
+  float* to = packed.data();
+  for (std::size_t first = 0; first < columns; first += lanes) {
+    const std::size_t held = std::min(lanes, columns - first);
+    for (std::size_t i = 0; i < inner; ++i) {
+      for (std::size_t lane = 0; lane < held; ++lane) {
+        to[lane] = transposed ? b[(first + lane) * stride + i] : b[i * stride + first + lane];
+      }
+      std::fill(to + held, to + lanes, 0.0F);
+      to += lanes;
+    }
   }
-  use_single_threaded_blas();
-  const std::size_t out = weight.values.size() / in;
-  const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-  const std::size_t slice = std::max(least_slice, (out + threads - 1) / threads);
-#pragma omp parallel for schedule(static) if (rows * weight.values.size() > parallel_products)
-  for (std::size_t first = 0; first < out; first += slice) {
-    const std::size_t count = std::min(slice, out - first);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(count), blas_int(in),
-                static_cast<float>(weight.factor), x.data(), blas_int(in), weight.values.data() + first * in,
-                blas_int(in), 1.0F, y.data() + first, blas_int(out));
+  return packed;
+}
+
+/// A sum of products in a fixed order: sixteen sums side by side, then those.
+TESSERA_CLONES float dot_in_order(const float* a, const float* b, std::size_t size) {
+  constexpr std::size_t lanes = lanes_of<float>;
+  float sums[lanes] = {};
+  const std::size_t full = size / lanes * lanes;
+  for (std::size_t i = 0; i < full; i += lanes) {
+#pragma omp simd
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      sums[lane] += a[i + lane] * b[i + lane];
+    }
+  }
+  for (std::size_t i = full; i < size; ++i) {
+    sums[i - full] += a[i] * b[i];
+  }
+  float sum = 0;
+  for (const float part : sums) {
+    sum += part;
+  }
+  return sum;
+}
+
+TESSERA_CLONES void add_scaled(const float* values, float factor, float* to, std::size_t size) {
+#pragma omp simd
+  for (std::size_t i = 0; i < size; ++i) {
+    to[i] += factor * values[i];
+  }
+}
+
+/// Too few rows of A to pay for packing B.
+void multiply_row(bool transposed, std::size_t columns, std::size_t inner, const float* a, const float* b,
+                  std::size_t b_stride, float* c) {
+  if (transposed) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      c[column] = dot_in_order(a, b + column * b_stride, inner);
+    }
+    return;
+  }
+  std::fill_n(c, columns, 0.0F);
+  for (std::size_t i = 0; i < inner; ++i) {
+    add_scaled(b + i * b_stride, a[i], c, columns);
   }
 }
 
@@ -202,6 +259,38 @@ std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std
   }
   multiply(x, weight, in, y);
   return y;
+}
+
+void multiply_in_order(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
+                       std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
+  if (rows <= single_rows) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      multiply_row(transposed, columns, inner, a + row * a_stride, b, b_stride, c + row * c_stride);
+    }
+    return;
+  }
+  constexpr std::size_t lanes = lanes_of<float>;
+  const RawVector<float> packed = panels(transposed, columns, inner, b, b_stride);
+  std::vector<float> wide(tile_outputs * wide_stride);
+  float sums[tile_outputs * lanes];
+  for (std::size_t first = 0; first < rows; first += tile_outputs) {
+    const std::size_t held = std::min(tile_outputs, rows - first);
+    for (std::size_t column = 0; column < inner; column += columns_at_once) {
+      const std::size_t size = std::min(columns_at_once, inner - column);
+      for (std::size_t row = 0; row < held; ++row) {
+        std::copy_n(a + (first + row) * a_stride + column, size, wide.data() + row * wide_stride);
+      }
+      for (std::size_t place = 0; place < columns; place += lanes) {
+        multiply_tile(wide.data(), packed.data() + place * inner + column * lanes, size, {wide.data(), 0}, sums);
+        for (std::size_t row = 0; row < held; ++row) {
+          float* const to = c + (first + row) * c_stride + place;
+          for (std::size_t lane = 0; lane < std::min(lanes, columns - place); ++lane) {
+            to[lane] = (column == 0 ? 0.0F : to[lane]) + sums[row * lanes + lane];
+          }
+        }
+      }
+    }
+  }
 }
 
 template std::vector<float> linear(std::span<const float>, const FloatMatrix&, std::size_t, std::span<const float>);

@@ -37,6 +37,24 @@ void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
   }
 }
 
+/// Chooses powers, widths and exponents. Equalises the float model.
+void choose(FloatModel& float_model, const Calibration& found, const ImportOptions& options, Model& model) {
+  model.calibration = found;
+  model.equalisation = equalise(float_model, model.calibration);
+  if (!float_model.shape.gpt2()) {
+    const std::uint32_t product_bits =
+        options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
+    if (product_bits > 16) {
+      // t has bits for its outliers: W_down, whose columns would pay for them, keeps its own
+      apply_powers(float_model, inverse(model.equalisation));
+      model.calibration = found;
+      model.equalisation = equalise(float_model, model.calibration, false);
+    }
+    model.widths = choose_widths(float_model, model.calibration, product_bits);
+  }
+  model.exponents = choose_exponents(float_model, model.calibration, model.widths);
+}
+
 /// Notes what it takes among several.
 TokenizerData load_checkpoint_tokenizer(CheckpointFiles& files, const ModelShape& shape) {
   if (files.format == CheckpointFormat::safetensors) {
@@ -76,12 +94,7 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const Imp
     take(*options.choices, shape, model);
     apply_powers(float_model, model.equalisation);
   } else {
-    model.calibration = calibration();
-    model.equalisation = equalise(float_model, model.calibration);
-    if (!shape.gpt2()) {
-      model.widths.product_bits = options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
-    }
-    model.exponents = choose_exponents(float_model, model.calibration, model.widths);
+    choose(float_model, calibration(), options, model);
   }
   if (options.keep_float_model) {
     model.parameters = quantize(float_model, model.exponents);
@@ -111,10 +124,13 @@ ImportedModel import_model(const std::filesystem::path& path, const ImportOption
   quantize_import(imported, tokenizer, options, [&] {
     const SingleTransformer transformer(imported.float_model);
     const std::uint32_t first = tokenizer.prefix.empty() ? tokenizer.end_of_text : tokenizer.prefix.back();
-    const std::vector<std::uint32_t> tokens = options.calibration_text
-                                                  ? Tokenizer(tokenizer).encode(*options.calibration_text)
-                                                  : sample_calibration_tokens(transformer, first);
-    return calibrate(transformer, tokens, tokenizer.end_of_text, options.progress);
+    const std::vector<std::uint32_t> tokens =
+        options.calibration_text ? Tokenizer(tokenizer).encode(*options.calibration_text)
+                                 : sample_calibration_tokens(transformer, first, special_tokens(tokenizer));
+    Calibration calibration = calibrate(transformer, tokens, tokenizer.end_of_text,
+                                        calibration_battery(imported.float_model.shape, tokenizer), options.progress);
+    calibration.margin = options.margin.value_or(calibration.margin);
+    return calibration;
   });
   imported.model.origin = origin.get();
   return imported;

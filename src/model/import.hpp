@@ -18,7 +18,8 @@ struct ImportChoices {
 };
 
 struct ImportOptions {
-  std::optional<std::string> calibration_text = {};   // default: text sampled from the model itself
+  std::optional<std::string> calibration_text = {};   // beside the battery; default: sampled from the model
+  std::optional<double> margin = {};                  // that the largest values are multiplied with
   std::optional<ImportChoices> choices = {};          // given: no calibration
   std::optional<std::size_t> context = {};            // Llama family; default: that of `choices`, else the checkpoint's
   std::optional<std::uint32_t> product_bits = {};     // Llama family: the width of t, where it is not to be chosen

@@ -16,7 +16,7 @@ namespace tessera {
 /// exponents were given. `channels`: the same of single channels (ChannelMaxima), for equalisation, not kept in files.
 struct Calibration {
   std::map<std::string, double> maxima;
-  double margin = 2.0;
+  double margin = 1.25;
   std::map<std::string, std::vector<double>> channels;
 };
 

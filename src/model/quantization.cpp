@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include "arithmetic/clones.hpp"
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
+#include "model/gains.hpp"
 #include "model/quantization.hpp"
 
 namespace tessera {
@@ -11,9 +13,30 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 16U;  // values that a thread takes at a time
 
-double rounded(float value, double divisor, double unit) {
-  return std::floor(static_cast<double>(value) / divisor * unit + 0.5);
-}
+/// How the values of one parameter become integers: floor(value/divisor*factor*unit + 1/2), factor by (block, column),
+/// 1 if there are none. Of gains whose mantissas are folded, the powers of two alone.
+struct Rounding {
+  const ParameterRow& row;
+  double divisor = 1, unit = 1;
+  std::vector<double> factors;
+  std::optional<int> least_power;  // of a folded gain
+
+  [[nodiscard]] double real(std::span<const float> values, const ParameterExtents& extents, std::size_t index) const {
+    const double value = values[index];
+    if (least_power) {
+      return split_gain(values[index], *least_power).power;
+    }
+    if (factors.empty()) {
+      return value / divisor;
+    }
+    const std::size_t block = index / (extents.rows * extents.columns);
+    return value * factors[block * extents.columns + index % extents.columns] / divisor;
+  }
+};
+
+double rounded(double value, double unit) { return std::floor(value * unit + 0.5); }
+
+bool is_int16(double integer) { return integer >= -32768.0 && integer <= 32767.0; }
 
 /// Whether all of them are int16.
 TESSERA_CLONES bool quantize_piece(const float* values, double divisor, double unit, std::int16_t* integers,
@@ -29,30 +52,93 @@ TESSERA_CLONES bool quantize_piece(const float* values, double divisor, double u
   return fits;
 }
 
-[[noreturn]] void refuse(const ParameterRow& row, std::span<const float> values, double divisor, int exponent) {
-  const double unit = std::ldexp(1.0, exponent);
-  const auto found = std::ranges::find_if(values, [&](float value) {
-    const double integer = rounded(value, divisor, unit);
-    return !(integer >= -32768.0 && integer <= 32767.0);
-  });
+/// The same of a row whose columns have factors. Products of a float and a float's mantissa are exact.
+TESSERA_CLONES bool quantize_row(const float* values, const double* factors, double divisor, double unit,
+                                 std::int16_t* integers, std::size_t size) {
+  bool fits = true;
+#pragma omp simd reduction(&& : fits)
+  for (std::size_t i = 0; i < size; ++i) {
+    const double value = std::floor(static_cast<double>(values[i]) * factors[i] / divisor * unit + 0.5);
+    const bool fitting = value >= -32768.0 && value <= 32767.0;
+    fits = fits && fitting;
+    integers[i] = static_cast<std::int16_t>(static_cast<std::int32_t>(fitting ? value : 0.0));
+  }
+  return fits;
+}
+
+[[noreturn]] void refuse(const Rounding& rounding, std::span<const float> values, const ParameterExtents& extents,
+                         int exponent) {
+  std::size_t index = 0;
+  while (is_int16(rounded(rounding.real(values, extents, index), rounding.unit))) {
+    ++index;
+  }
   std::ostringstream message;
-  message << "parameter " << row.name << "[" << found - values.begin() << "]: expected an absolute value up to "
+  message << "parameter " << rounding.row.name << "[" << index << "]: expected an absolute value up to "
           << std::ldexp(32767.0, -exponent) << " (int16 with exponent " << exponent << "), found "
-          << static_cast<double>(*found) / divisor;
+          << rounding.real(values, extents, index);
   throw InputError(message.str());
 }
 
-void quantize_parameter(const ParameterRow& row, std::span<const float> values, double divisor, int exponent,
-                        std::span<std::int16_t> integers) {
-  const double unit = std::ldexp(1.0, exponent);  // multiplying by it is exact
+bool quantize_powers(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
+  bool fits = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double integer = rounded(split_gain(values[i], *rounding.least_power).power, rounding.unit);
+    fits = fits && is_int16(integer);
+    integers[i] = static_cast<std::int16_t>(is_int16(integer) ? integer : 0.0);
+  }
+  return fits;
+}
+
+bool quantize_rows(const Rounding& rounding, std::span<const float> values, const ParameterExtents& extents,
+                   std::span<std::int16_t> integers) {
+  bool fits = true;
+  const std::size_t columns = extents.columns;
+#pragma omp parallel for schedule(static) reduction(&& : fits) if (values.size() > parallel_work)
+  for (std::size_t row = 0; row < values.size() / columns; ++row) {
+    fits = quantize_row(values.data() + row * columns, rounding.factors.data() + row / extents.rows * columns,
+                        rounding.divisor, rounding.unit, integers.data() + row * columns, columns) &&
+           fits;
+  }
+  return fits;
+}
+
+bool quantize_flat(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
   bool fits = true;
 #pragma omp parallel for schedule(static) reduction(&& : fits) if (values.size() > parallel_work)
   for (std::size_t first = 0; first < values.size(); first += piece) {
     const std::size_t size = std::min(piece, values.size() - first);
-    fits = quantize_piece(values.data() + first, divisor, unit, integers.data() + first, size) && fits;
+    fits =
+        quantize_piece(values.data() + first, rounding.divisor, rounding.unit, integers.data() + first, size) && fits;
   }
+  return fits;
+}
+
+/// The rounding of each parameter, with the factors of gains that may be gone when its turn comes.
+std::vector<Rounding> roundings(const FloatModel& model, const std::vector<ParameterRow>& rows,
+                                const Exponents& exponents) {
+  const auto exponent_of = [&](ParameterId id) { return exponents.*parameter_row(model.shape, id).exponent; };
+  std::vector<Rounding> all;
+  for (const ParameterRow& row : rows) {
+    Rounding rounding{row, row.divisor(model.shape), std::ldexp(1.0, exponents.*row.exponent), {}, {}};
+    if (const auto gain = folded_gain(model.shape, row.id)) {
+      rounding.factors = gain_mantissas(model, *gain, -exponent_of(*gain));
+    } else if (is_folded_gain(model.shape, row.id)) {
+      rounding.least_power = -exponent_of(row.id);
+    }
+    all.push_back(std::move(rounding));
+  }
+  return all;
+}
+
+void quantize_parameter(const FloatModel& model, const Rounding& rounding, const Exponents& exponents,
+                        std::span<std::int16_t> integers) {
+  const std::span<const float> values = model.parameters[rounding.row.id].values();
+  const ParameterExtents extents = rounding.row.extents(model.shape);
+  const bool fits = rounding.least_power       ? quantize_powers(rounding, values, integers)
+                    : rounding.factors.empty() ? quantize_flat(rounding, values, integers)
+                                               : quantize_rows(rounding, values, extents, integers);
   if (!fits) {
-    refuse(row, values, divisor, exponent);
+    refuse(rounding, values, extents, exponents.*rounding.row.exponent);
   }
 }
 
@@ -106,6 +192,11 @@ ParameterMaxima parameter_maxima(const Parameters& parameters) { return largest<
 ByParameter<double> parameter_maxima(const FloatModel& model) {
   ByParameter<double> maxima = largest<double>(model.parameters);
   for (const ParameterRow& row : parameter_table(model.shape)) {
+    if (const auto gain = folded_gain(model.shape, row.id)) {
+      maxima[row.id] = std::ranges::max(column_maxima(model, row.id));
+    } else if (is_folded_gain(model.shape, row.id)) {
+      maxima[row.id] = split_gain(static_cast<float>(maxima[row.id]), no_least_power).power;
+    }
     maxima[row.id] /= row.divisor(model.shape);
   }
   return maxima;
@@ -113,9 +204,9 @@ ByParameter<double> parameter_maxima(const FloatModel& model) {
 
 Parameters quantize(const FloatModel& model, const Exponents& exponents) {
   Parameters parameters(model.shape);
-  for (const ParameterRow& row : parameter_table(model.shape)) {
-    quantize_parameter(row, model.parameters[row.id].values(), row.divisor(model.shape), exponents.*row.exponent,
-                       parameters[row.id].values());
+  const std::vector<ParameterRow> rows = parameter_table(model.shape);
+  for (const Rounding& rounding : roundings(model, rows, exponents)) {
+    quantize_parameter(model, rounding, exponents, parameters[rounding.row.id].values());
   }
   return parameters;
 }
@@ -125,10 +216,10 @@ Parameters quantize(FloatModel&& model, const Exponents& exponents) {
   // smallest first: what each gives back is the memory that the next ones take
   std::vector<ParameterRow> rows = parameter_table(model.shape);
   std::ranges::stable_sort(rows, {}, [&](const ParameterRow& row) { return model.parameters[row.id].values().size(); });
-  for (const ParameterRow& row : rows) {
+  for (const Rounding& rounding : roundings(model, rows, exponents)) {
+    const ParameterRow& row = rounding.row;
     parameters[row.id] = {row, model.shape, row.held_rows(model.shape, 0, {})};
-    quantize_parameter(row, model.parameters[row.id].values(), row.divisor(model.shape), exponents.*row.exponent,
-                       parameters[row.id].values());
+    quantize_parameter(model, rounding, exponents, parameters[row.id].values());
     model.parameters[row.id] = {};
   }
   return parameters;

@@ -45,8 +45,8 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
 /// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
                   const ParameterMaxima& maxima, const LlamaConstants& llama = {});
-/// The same of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of logits that
-/// it keeps.
+/// The same of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of logits
+/// that it keeps.
 void check_bounds(const Model& model, const ParameterMaxima& maxima);
 
 }  // namespace tessera

@@ -32,13 +32,17 @@ std::uint32_t choose(std::span<const float> logits, double uniform) {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model, std::uint32_t start,
-                                                         std::size_t count, std::size_t length) {
+std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer& model,
+                                                         std::span<const std::uint32_t> starts, std::size_t length) {
   const std::size_t vocabulary = model.shape().n_vocab;
+  const std::size_t count = starts.size();
   std::mt19937_64 generator(seed);
   std::vector<SingleTransformer::Cache> caches(count, SingleTransformer::Cache(model.shape(), length));
-  std::vector<std::uint32_t> last(count, start);
-  std::vector<std::vector<std::uint32_t>> sequences(count, {start});
+  std::vector<std::uint32_t> last(starts.begin(), starts.end());
+  std::vector<std::vector<std::uint32_t>> sequences;
+  for (const std::uint32_t start : starts) {
+    sequences.push_back({start});
+  }
   for (std::size_t step = 1; step < length; ++step) {
     const std::vector<float> logits = model.logits(model.extend(caches, last));
     // std::uniform_real_distribution differs between standard libraries.

@@ -90,8 +90,12 @@ TEST_P(Equalising, knows_the_maxima_of_what_it_makes) {
   for (const auto& [kind, maximum] : found.maxima) {
     if (kind == "y") {
       EXPECT_GE(predicted.maxima.at(kind), maximum);
+    } else if (kind == "u1" || kind == "u2" || (kind == "uf" && !shape_.tied)) {
+      // without the mantissas of the gains
+      EXPECT_LE(predicted.maxima.at(kind), std::sqrt(2.0) * maximum) << kind;
+      EXPECT_GE(predicted.maxima.at(kind), std::sqrt(0.5) * maximum) << kind;
     } else {
-      EXPECT_NEAR(predicted.maxima.at(kind), maximum, 1e-9 * maximum) << kind;
+      EXPECT_NEAR(predicted.maxima.at(kind), maximum, 2e-3 * maximum) << kind;  // rounded up before and after
     }
   }
 }

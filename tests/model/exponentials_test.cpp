@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "model/exponentials.hpp"
@@ -68,6 +69,28 @@ TEST(Exponentials, Activations) {
         const double expected = z[i] / (1 + std::exp(-static_cast<double>(z[i])));
         EXPECT_NEAR(found[i], expected, 1e-6 * std::max(1.0, std::abs(expected))) << z[i];
       }
+    }
+  });
+}
+
+/// Instruction sets with fused multiply-add, whatever the length of their vectors.
+TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
+  std::mt19937_64 random(1);
+  const std::vector<float> given = random_values(1001, 20.0F, random);
+  std::vector<std::vector<float>> found;
+  std::vector<double> sums;
+  testing::with_each_instruction_set([&](const char* name) {
+    if (std::string_view(name).starts_with("AVX")) {
+      std::vector<float> values = given;
+      sums.push_back(exponentials<float>(values, 20.0F));
+      std::vector<float> a(given.size());
+      gelu<float>(given, a);
+      values.insert(values.end(), a.begin(), a.end());
+      silu<float>(given, a);
+      values.insert(values.end(), a.begin(), a.end());
+      found.push_back(values);
+      EXPECT_EQ(found.back(), found.front()) << name;
+      EXPECT_EQ(sums.back(), sums.front()) << name;
     }
   });
 }

@@ -216,10 +216,10 @@ TEST_P(BundledModel, half_precision_perplexity_of_the_evaluation_text) {
 TEST_P(BundledModel, batches_and_steps_agree_with_one_pass) {
   const FloatTransformer model(load_checkpoint(model_folder(GetParam())));
   const SingleTransformer single(load_checkpoint(model_folder(GetParam())));
-  const auto sequences = sample_sequences(single, 0, 3, 20);
+  const auto sequences = sample_sequences(single, Ids{0, 0, 1}, 20);
   ASSERT_EQ(sequences.size(), 3U);
   EXPECT_NE(sequences[0], sequences[1]);
-  EXPECT_EQ(sequences, sample_sequences(single, 0, 3, 20));
+  EXPECT_EQ(sequences, sample_sequences(single, Ids{0, 0, 1}, 20));
   Ids all;
   for (const Ids& sequence : sequences) {
     all.insert(all.end(), sequence.begin(), sequence.end());
@@ -342,7 +342,7 @@ TEST_P(FamilyModel, scaling_a_pair_of_queries_against_keys_shows_in_its_channel_
 
 TEST_P(FamilyModel, fillers_beyond_the_context_change_nothing_before_them) {
   const FloatTransformer transformer(model_);
-  const Ids ids = sample_sequences(SingleTransformer(model_), 1, 1, model_.shape.n_positions).front();
+  const Ids ids = sample_sequences(SingleTransformer(model_), Ids{1}, model_.shape.n_positions).front();
   Ids longer = ids;
   longer.resize(ids.size() + 7);
   KeyValueCache cache(transformer.shape(), ids.size()), padded(transformer.shape(), longer.size());

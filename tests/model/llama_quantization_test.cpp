@@ -18,6 +18,7 @@ namespace {
 
 Calibration even_calibration(double value) {
   Calibration calibration;
+  calibration.margin = 2;
   for (const char* kind :
        {"residual", "u1", "u2", "uf", "hq", "hk", "q", "k", "v", "score", "y", "mlp", "gelu", "product", "update"}) {
     calibration.maxima[kind] = value;
@@ -37,6 +38,9 @@ class LlamaQuantization : public ::testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(LlamaQuantization, of_floats_gives_their_integers_back) {
+  for (const ParameterId id : {gamma1, gamma2, gammaf}) {  // powers of two: nothing is folded
+    std::ranges::fill(model_.parameters[id].values(), std::int16_t{1 << 12});
+  }
   EXPECT_EQ(quantize(float_model_of(model_), model_.exponents), model_.parameters);
 }
 
@@ -52,8 +56,8 @@ TEST_P(LlamaQuantization, satisfies_all_conditions_for_extreme_models) {
       }
       Model made = model_;
       const Calibration calibration = even_calibration(activations);
-      made.widths.product_bits = choose_product_bits(model, calibration);
       try {
+        made.widths = choose_widths(model, calibration, choose_product_bits(model, calibration));
         made.exponents = choose_exponents(model, calibration, made.widths);
       } catch (const InputError& error) {
         // Only the residual's limits can stand in the way.
@@ -61,7 +65,7 @@ TEST_P(LlamaQuantization, satisfies_all_conditions_for_extreme_models) {
         continue;
       }
       ++usable;
-      check_exponents(shape_, made.exponents);
+      check_exponents(shape_, made.exponents, made.widths);
       made.parameters = quantize(model, made.exponents);
       check_bounds(made, parameter_maxima(made.parameters));
     }
@@ -89,14 +93,68 @@ TEST_P(LlamaQuantization, the_product_is_as_wide_as_its_outliers_need) {
   std::ranges::fill(model.parameters[w_down].values(), 0.25F);
   const double norm = std::sqrt(static_cast<double>(shape_.n_inner)) / 4;
   const int needed = static_cast<int>(std::ceil(std::log2(4096 * norm / 20)));
-  for (const std::uint32_t bits : {16U, 20U, 24U}) {
-    Calibration calibration = even_calibration(1);
-    calibration.maxima["product"] = (std::ldexp(1.0, static_cast<int>(bits) - 1) - 1) / std::ldexp(2.0, needed);
-    EXPECT_EQ(choose_product_bits(model, calibration), bits);
-    EXPECT_GE(choose_exponents(model, calibration, {.product_bits = bits}).product, needed);
-    calibration.maxima["product"] *= 1.001;
-    EXPECT_EQ(choose_product_bits(model, calibration), std::min(bits + 4, 24U));
+  Calibration calibration = even_calibration(1);
+  calibration.maxima["product"] = 32767 / std::ldexp(2.0, needed);
+  EXPECT_EQ(choose_product_bits(model, calibration), 16U);
+  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 16}).product, needed);
+  calibration.maxima["product"] *= 1.001;
+  EXPECT_EQ(choose_product_bits(model, calibration), 28U);
+  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 28}).product, needed);
+  EXPECT_LT(choose_exponents(model, calibration, {.product_bits = 16}).product, needed);
+}
+
+TEST_P(LlamaQuantization, widths_are_those_whose_rounding_does_not_show) {
+  FloatModel model = float_model_of(model_);
+  Calibration calibration = even_calibration(1);
+  Widths widths = choose_widths(model, calibration, 20);
+  EXPECT_EQ(widths.product_bits, 20U);
+  EXPECT_EQ(widths.gate_bits, 16U);
+  calibration.maxima["mlp"] = 40;
+  widths = choose_widths(model, calibration, 20);
+  EXPECT_EQ(widths.gate_bits, 18U);
+  EXPECT_EQ(choose_exponents(model, calibration, widths).mlp, 10);
+  // half the variance of a logit: |row|^2*4^-exponent/24
+  const ParameterId logits = shape_.tied ? embedding : head;
+  for (const float weight : {1e-3F, 0.9F}) {
+    std::ranges::fill(model.parameters[logits].values(), weight);
+    const int exponent = choose_exponents(model, calibration, {.norm_shift = 14}).uf;
+    const double added = std::ldexp(static_cast<double>(shape_.n_embd) * weight * weight / 24, -2 * exponent);
+    EXPECT_EQ(choose_widths(model, calibration, 20).final_bits, added > 5e-7 ? 24U : 16U) << weight;
   }
+}
+
+TEST_P(LlamaQuantization, the_inverse_of_norms_is_as_fine_as_epsilon_allows) {
+  const FloatModel model = float_model_of(model_);
+  Calibration calibration = even_calibration(1);
+  const unsigned bits = IntegerConstants::of(shape_, 1e-5).residual_bits;
+  for (const int residual : {12, 10, 4}) {
+    calibration.maxima["residual"] = std::ldexp(0.999, static_cast<int>(bits) - 2 - residual);
+    const Widths widths = choose_widths(model, calibration, 16);
+    const Exponents x = choose_exponents(model, calibration, widths);
+    EXPECT_EQ(x.residual, residual);
+    const auto epsilon = std::llround(static_cast<double>(shape_.n_embd) * std::ldexp(1e-5, 2 * residual));
+    if (widths.norm_shift > 14) {
+      EXPECT_LE(IntegerConstants::least_epsilon(shape_, widths), epsilon) << "the model's own";
+    }
+    if (widths.norm_shift < 18 && !shape_.tied) {
+      EXPECT_GT(IntegerConstants::least_epsilon(shape_, {.norm_shift = widths.norm_shift + 1}), epsilon);
+    }
+  }
+}
+
+TEST_P(LlamaQuantization, ranges_are_the_proven_ones_where_those_are_less) {
+  FloatModel model = float_model_of(model_);
+  for (const ParameterId id : {gamma1, gamma2, gammaf}) {
+    std::ranges::fill(model.parameters[id].values(), 0.5F);
+  }
+  // sqrt(d)/2 is below 4, wherever calibration thinks it is
+  for (const double seen : {1.9, 100.0}) {
+    const Exponents x = choose_exponents(model, even_calibration(seen));
+    EXPECT_EQ(x.u1, 13);
+    EXPECT_EQ(x.u2, 13);
+    EXPECT_EQ(x.uf, 13);
+  }
+  EXPECT_EQ(choose_exponents(model, even_calibration(0.1)).u1, 17);
 }
 
 TEST_P(LlamaQuantization, the_residual_stream_has_the_exponent_of_its_range) {
@@ -105,12 +163,13 @@ TEST_P(LlamaQuantization, the_residual_stream_has_the_exponent_of_its_range) {
     calibration.maxima["residual"] = largest;
     return choose_exponents(float_model_of(model_), calibration).residual;
   };
-  const unsigned bits = IntegerConstants::of(shape_, 1e-5).residual_bits;  // of it one is margin
+  const unsigned bits =
+      IntegerConstants::of(shape_, 1e-5).residual_bits;  // times 5/4: a quarter of the margin's part above 1
   EXPECT_EQ(chosen(1), 12);
-  EXPECT_EQ(chosen(std::ldexp(0.999, static_cast<int>(bits) - 2 - 12)), 12);
-  EXPECT_EQ(chosen(std::ldexp(1.001, static_cast<int>(bits) - 2 - 12)), 11);
-  EXPECT_EQ(chosen(std::ldexp(0.999, static_cast<int>(bits) - 2 + 8)), -8);
-  expect_input_error([&] { chosen(std::ldexp(1.001, static_cast<int>(bits) - 2 + 8)); }, "residual stream: expected");
+  EXPECT_EQ(chosen(std::ldexp(0.799, static_cast<int>(bits) - 1 - 12)), 12);
+  EXPECT_EQ(chosen(std::ldexp(0.801, static_cast<int>(bits) - 1 - 12)), 11);
+  EXPECT_EQ(chosen(std::ldexp(0.799, static_cast<int>(bits) - 1 + 8)), -8);
+  expect_input_error([&] { chosen(std::ldexp(0.801, static_cast<int>(bits) - 1 + 8)); }, "residual stream: expected");
 }
 
 TEST_P(LlamaQuantization, bounds_hold_for_an_ordinary_model) {

@@ -25,6 +25,7 @@ FloatModel tiny_model() {
 
 Calibration unit_calibration() {
   Calibration calibration;
+  calibration.margin = 2;
   for (const char* kind : {"residual", "u1", "u2", "uf", "q", "k", "v", "score", "y", "mlp", "gelu", "update"}) {
     calibration.maxima[kind] = 1.0;
   }

@@ -1,0 +1,71 @@
+// Runs the integer model over prompts that nobody calibrated for, with the filler that a proof pads them with, and says
+// of which a value leaves its range: infer_prompts MODEL PROMPTS GENERATE [FIRST [COUNT]]. PROMPTS: a line each, a JSON
+// string (encoded as a prompt) or an array of token ids. Exit code 1 if there are any such prompts.
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "archive/model_file.hpp"
+#include "architecture/inference.hpp"
+#include "base/errors.hpp"
+#include "cluster/thread_communicator.hpp"
+#include "model/integer_model.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace {
+
+using Ids = std::vector<std::uint32_t>;
+
+/// Empty, or what has left its range.
+std::string failure(const tessera::IntegerModel& model, const Ids& prompt, std::size_t generated) {
+  tessera::SelfCommunicator self;
+  const auto plan = tessera::ModelPlan::of(model.key, prompt.size(), generated);
+  try {
+    static_cast<void>(tessera::run_inference(model, plan, prompt, self));
+  } catch (const tessera::RangeError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+int run(int argc, char** argv) {
+  if (argc < 4) {
+    std::cerr << "usage: infer_prompts MODEL PROMPTS GENERATE [FIRST [COUNT]]\n";
+    return 2;
+  }
+  const tessera::Model model = tessera::load_model(argv[1]);
+  const tessera::IntegerModel integers = tessera::integer_model(model);
+  const tessera::Tokenizer tokenizer(model.tokenizer);
+  std::ifstream file(argv[2]);
+  const std::size_t generated = std::stoul(argv[3]);
+  const std::size_t first = argc > 4 ? std::stoul(argv[4]) : 0;
+  const std::size_t count = argc > 5 ? std::stoul(argv[5]) : 1'000'000;
+  std::size_t number = 0, prompts = 0, tokens = 0, failed = 0;
+  for (std::string line; std::getline(file, line); ++number) {
+    if (number < first || number >= first + count) {
+      continue;
+    }
+    const nlohmann::json prompt = nlohmann::json::parse(line);
+    const Ids ids = prompt.is_string() ? tokenizer.encode_prompt(prompt.get<std::string>()) : prompt.get<Ids>();
+    const std::string found = failure(integers, ids, generated);
+    ++prompts;
+    tokens += ids.size();
+    if (!found.empty()) {
+      ++failed;
+      std::cout << "line " << number + 1 << ", " << ids.size() << " tokens: " << found << std::endl;
+    }
+  }
+  std::cout << prompts << " prompts, " << tokens << " tokens, " << failed << " with values beyond their range\n";
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "infer_prompts: " << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# A published model as it comes: imported, compared with llama.cpp and with its own floats, committed to, proven on 1 and
+# 3 ranks, verified, continued, hidden; 300 prompts that nobody calibrated for. Needs the package xllamacpp.
+# Usage: models_test.sh PROGRAMS MPIRUN SOURCE PYTHON FOLDER, FOLDER with SmolLM2-135M-Instruct.Q4_1.gguf. Half an hour
+# on two cores.
+set -u
+programs=$(realpath "$1") mpirun=$2 source=$(realpath "$3") python=$(realpath -s "$4") folder=$(realpath "$5")
+source "$source/jobs/packages.sh" # settings for mpirun
+export PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
+checkpoint=$folder/SmolLM2-135M-Instruct.Q4_1.gguf
+tests=$source/tests/models
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 3
+failures=0
+fail() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+timed() { # NAME COMMAND...
+  local begin name=$1
+  shift
+  begin=$(date +%s%N)
+  "$@" || fail "$*"
+  printf '%-28s %.1f s\n' "$name" "$(($(date +%s%N) - begin))e-9"
+}
+tessera() { "$programs/tessera" "$@"; }
+field() { sed -n "s/^$1  *//p" "$2" | cut -d ' ' -f 1; }
+at_most() { # NAME VALUE LIMIT
+  printf '%-28s %s\n' "$1" "$2"
+  awk -v x="$2" -v y="$3" 'BEGIN { exit !(x + 0 <= y + 0 && x != "") }' || fail "$1: expected at most $3, found '$2'"
+}
+chat() { printf '<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n' "$1"; }
+
+echo "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53  $checkpoint" | sha256sum -c --quiet || exit 3
+timed "import" tessera import --quiet --checkpoint "$checkpoint" --out model.h5
+
+# What the integers cost, on a book and on chats that calibration has not seen.
+head -c 12000 "$source/configs/gutenberg-2m/sample.txt" >book.txt
+cp "$tests/chat.txt" chat.txt
+for text in book chat; do
+  tessera evaluate --quiet --model model.h5 --checkpoint "$checkpoint" --text $text.txt >$text.log || fail "evaluate $text"
+  echo "$text:"
+  at_most "  divergence" "$(field divergence $text.log)" 5e-5
+  at_most "  ratio" "$(field ratio $text.log)" 1.002
+  at_most "  1/ratio" "$(awk -v x="$(field ratio $text.log)" 'BEGIN { print 1 / x }')" 1.002
+  at_most "  other likeliest, %" "$(awk -v x="$(field 'same likeliest' $text.log)" 'BEGIN { print 100 - x }')" 0.5
+done
+
+timed "commit" tessera commit --quiet --model model.h5 --out commitment
+prove() { # RANKS OUT MORE...
+  "$mpirun" -n "$1" "$programs/tessera" prove --quiet --model model.h5 --commitment commitment --out "$2" "${@:3}" >"$2.log"
+}
+verify() { "$programs/tessera-verify" --key commitment/verifying.key "$@" >verdict; }
+
+timed "prove, 1 rank" prove 1 one.h5 --prompt "$(chat 'Write three sentences about the sea.')" --generate 64
+timed "prove, 3 ranks" prove 3 three.h5 --prompt "$(chat 'Write three sentences about the sea.')" --generate 64
+cmp one.h5 three.h5 || [ "$(tessera inspect one.h5 | grep '^payload')" = "$(tessera inspect three.h5 | grep '^payload')" ] ||
+  fail "other bytes on 3 ranks"
+timed "verify" verify one.h5
+grep '^ACCEPTED' verdict || fail "the verdict is not ACCEPTED"
+printf '%-28s %s bytes\n' "proof" "$(stat -c %s one.h5)"
+
+# Floats: perplexity of these tokens by llama.cpp, which rounds activations to 8 bits, and by the float model.
+sed -n 's/^\(prompt\|generated\) (.*): //p' verdict | tr '\n' ' ' >ids
+{ printf '%s' "$(chat 'Write three sentences about the sea.')"; echo; cat one.h5.log | head -n -1; } >float.txt
+"$python" "$tests/logits.py" "$checkpoint" ids "$(chat 'What is the capital of France?')" >llama.log 2>llama.err ||
+  { fail "llama.cpp"; tail llama.err; }
+tessera evaluate --quiet --model model.h5 --checkpoint "$checkpoint" --text float.txt >float.log || fail "evaluate"
+printf '%-28s %s, by llama.cpp %s\n' "float perplexity" "$(field 'float perplexity' float.log)" "$(field perplexity llama.log)"
+awk -v x="$(field 'float perplexity' float.log)" -v y="$(field perplexity llama.log)" \
+  'BEGIN { exit !(y > 0 && x / y < 1.02 && y / x < 1.02) }' || fail "perplexity: expected that of llama.cpp within 2 %"
+
+# The conversation of README.md, in two parts, and hidden.
+timed "part 1" prove 2 part1.h5 --prompt "$(chat 'What is the capital of France?')" --generate 9 --keep state
+timed "part 2" prove 2 part2.h5 --continue state --prompt "$(printf '\n'; chat 'And of Italy?')" --generate 9 --keep state2
+grep -q 'The capital of France is Paris\.' part1.h5.log || fail "part 1: $(cat part1.h5.log)"
+grep -q 'The capital of Italy is Rome\.' part2.h5.log || fail "part 2: $(cat part2.h5.log)"
+verify part1.h5 part2.h5 && grep '^ACCEPTED' verdict || fail "the conversation is not accepted"
+grep -q 'The capital of France is Paris\.' llama.log || fail "llama.cpp answers otherwise: $(cat llama.log)"
+timed "commit, hiding" tessera commit --quiet --model model.h5 --out hidden --hiding --proofs 2
+timed "prove, hiding" tessera prove --quiet --model model.h5 --commitment hidden --out hidden.h5 \
+  --prompt "$(chat 'What is the capital of France?')" --generate 9
+"$programs/tessera-verify" --key hidden/verifying.key hidden.h5 | grep '^ACCEPTED' || fail "the hiding proof is not accepted"
+
+# Prompts that nobody calibrated for.
+"$python" "$tests/prompts.py" 49152 $(seq 0 16) >prompts
+timed "300 prompts, inference" "$programs/tests/infer_prompts" model.h5 prompts 4 || fail "prompts"
+[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+echo "passed"
