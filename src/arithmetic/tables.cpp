@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int32_t rows = 1 << 16;  // of EXP
 
-// Every value below, up to 2^22 in absolute value, is far more accurate than this where long double has 64 bits or more:
-// closer to a tie, rounding could differ between machines.
+// Every value below, up to 2^22 in absolute value, is far more accurate than this where long double has 64 bits or
+// more: closer to a tie, rounding could differ between machines.
 constexpr long double ambiguity = 1e-9L;
 
 /// floor(base + 1/2 - delta) for an exact dyadic `base` and an approximate `delta` > 0, which may underflow.

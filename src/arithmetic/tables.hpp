@@ -13,8 +13,8 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
 
 /// The activation table: 2^bits rows z + 2^(bits-1) -> round(2^gelu_exponent * gelu(z * 2^-mlp_exponent)), tanh form
 /// gelu(x) = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))). Rounding of the real values, ties up; the same on every
-/// machine. Throws std::invalid_argument unless 16 <= bits <= 18, 0 <= mlp_exponent < bits, 0 <= gelu_exponent <= 22 and
-/// values have at most 24 bits; std::runtime_error for an entry too close to a tie, a chance below 10^-3.
+/// machine. Throws std::invalid_argument unless 16 <= bits <= 18, 0 <= mlp_exponent < bits, 0 <= gelu_exponent <= 22
+/// and values have at most 24 bits; std::runtime_error for an entry too close to a tie, a chance below 10^-3.
 std::vector<std::int32_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits = 16);
 
 /// The same of silu(x) = x/(1 + exp(-x)), the gate of SwiGLU.

@@ -142,6 +142,26 @@ std::vector<std::int16_t> choose_powers(std::span<const double> activations, std
   return powers;
 }
 
+/// Raises channels that are read by far smaller weights than others are, up to a quarter of the median: those weights
+/// would have few bits left, and what is divided has bits enough.
+std::vector<std::int16_t> choose_raising_powers(std::span<const double> others) {
+  std::vector<double> sizes;
+  std::ranges::copy_if(others, std::back_inserter(sizes), [](double size) { return size > 0; });
+  std::vector<std::int16_t> powers(others.size());
+  if (sizes.empty()) {
+    return powers;
+  }
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+  std::ranges::nth_element(sizes, middle);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (others[i] > 0) {
+      const double power = std::floor(std::log2(*middle / others[i])) - 2;
+      powers[i] = static_cast<std::int16_t>(std::clamp<double>(power, 0, largest_power));
+    }
+  }
+  return powers;
+}
+
 /// Norms' outputs as the integers have them: without the mantissas of their gains.
 void take_mantissas(const FloatModel& model, Calibration& calibration) {
   for (const auto& [place, gain] : {std::pair{"norm_1", gamma1}, {"norm_2", gamma2}, {"norm_f", gammaf}}) {
@@ -219,7 +239,7 @@ void apply_powers(FloatModel& model, const Equalisation& equalisation) {
   }
 }
 
-Equalisation equalise(FloatModel& model, Calibration& calibration, bool product) {
+Equalisation equalise(FloatModel& model, Calibration& calibration, bool wide_product) {
   Equalisation result;
   take_mantissas(model, calibration);
   const std::vector<EqualisedPlace> places = equalised_places(model.shape);
@@ -228,10 +248,10 @@ Equalisation equalise(FloatModel& model, Calibration& calibration, bool product)
     if (place == nullptr) {
       continue;
     }
-    std::vector<std::int16_t> powers(place->count);
-    if (product || name != "product") {
-      powers = choose_powers(activations_of(calibration, name), opposite_maxima(model, calibration, *place));
-    }
+    const std::vector<double> others = opposite_maxima(model, calibration, *place);
+    std::vector<std::int16_t> powers = wide_product && name == "product"
+                                           ? choose_raising_powers(others)
+                                           : choose_powers(activations_of(calibration, name), others);
     apply_place(model, *place, powers);
     scale_maxima(calibration, name, powers);
     result.emplace(name, std::move(powers));

@@ -10,8 +10,9 @@ namespace tessera {
 
 /// Chooses powers of two that bring the largest activation and the largest weight of every channel together, applies
 /// them to `model` and to the calibration's maxima, whose channels are used up. Powers of a place have median 0. None
-/// for GPT-2. `product`: whether the gated product's channels are among them.
-Equalisation equalise(FloatModel& model, Calibration& calibration, bool product = true);
+/// for GPT-2. `wide_product`: the gated product has bits enough, so that of its channels only those are raised that are
+/// read by far smaller weights than others.
+Equalisation equalise(FloatModel& model, Calibration& calibration, bool wide_product = false);
 
 /// Moves the powers: what a place names first is divided by 2^power, what it names second multiplied. Exact but for
 /// values that fall below 2^-126. Throws InputError for powers that are not the model's and for overflow, naming

@@ -25,7 +25,7 @@ void for_vectors(D d, const float* values, float* results, std::size_t size, flo
   }
   if (i < size) {
     HWY_ALIGN float rest[hn::MaxLanes(d)];
-    std::fill(rest, rest + lanes, filler);
+    hn::Store(hn::Set(d, filler), d, rest);
     std::copy(values + i, values + size, rest);
     hn::Store(function(hn::Load(d, rest)), d, rest);
     std::copy(rest, rest + (size - i), results + i);

@@ -14,7 +14,7 @@ namespace {
 
 // Rounding t adds to each channel of the residual stream, in units of 2^-12, about 2^(12 - a_t)*|row of W_down| a
 // token.
-constexpr double tolerated_update_error = 20;
+constexpr double tolerated_update_error = 10;
 constexpr int update_exponent = 12;
 // Exponents of the gate and of logits from which rounding no longer shows in the divergence.
 constexpr int fine_gate = 10;
@@ -175,8 +175,8 @@ Exponents llama_exponents(const FloatModel& model, const Calibration& calibratio
   const auto gate_bits = static_cast<int>(widths.gate_bits);
   x.mlp = std::min(fits.activation("mlp", gate_bits - 1, widths.gate_bits), weight(w_gate) + x.u2 - 1);
   x.w_gate = std::min(weight(w_gate), 16 + x.mlp - x.u2);
-  // t gives way to W_down as long as its rounding stays 8 times below what is tolerated, then W_down to t.
-  const int ample = std::max(16 + x.residual - weight(w_down), needed_product_exponent(model) + 3);
+  // t gives way to W_down as long as its rounding stays 4 times below what is tolerated, then W_down to t.
+  const int ample = std::max(16 + x.residual - weight(w_down), needed_product_exponent(model) + 2);
   x.product = std::min(fits.activation("product", FittingExponents::largest, widths.product_bits), ample);
   // |ACT| is at most the gate; it gives way to w_up, both to t
   const int most = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_activation(shape)))) - gate_bits;

@@ -45,10 +45,10 @@ void choose(FloatModel& float_model, const Calibration& found, const ImportOptio
     const std::uint32_t product_bits =
         options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
     if (product_bits > 16) {
-      // t has bits for its outliers: W_down, whose columns would pay for them, keeps its own
+      // t has bits for its outliers: columns of W_down do not pay for them
       apply_powers(float_model, inverse(model.equalisation));
       model.calibration = found;
-      model.equalisation = equalise(float_model, model.calibration, false);
+      model.equalisation = equalise(float_model, model.calibration, true);
     }
     model.widths = choose_widths(float_model, model.calibration, product_bits);
   }

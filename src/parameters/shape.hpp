@@ -39,8 +39,8 @@ struct ModelShape {
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
-/// Widths of a model's integers, in bits, and the scale of its norms' inverse. The Llama family's keys say them; GPT-2 has
-/// what stands here.
+/// Widths of a model's integers, in bits, and the scale of its norms' inverse. The Llama family's keys say them; GPT-2
+/// has what stands here.
 struct Widths {
   std::uint32_t product_bits = 16;  // w_t, of the gated product t
   std::uint32_t gate_bits = 16;     // w_z, of the gate before its activation, whose table has 2^w_z rows
@@ -91,9 +91,12 @@ struct Exponents {
   [[nodiscard]] int shift_gate() const { return w_gate + u2 - mlp; }
   [[nodiscard]] int shift_product() const { return gelu + w_up + u2 - product; }
   [[nodiscard]] int shift_down() const { return w_down + product - residual; }
-  /// (x - mu)*I has exponent 16 + xi whatever that of x is: I = 2^(16+xi)*sqrt(d)/sigma, sigma = 2^residual*sqrt(d)*std.
+  /// (x - mu)*I has exponent 16 + xi whatever that of x is: I = 2^(16+xi)*sqrt(d)/sigma, sigma =
+  /// 2^residual*sqrt(d)*std.
   static constexpr int normalized(const Widths& widths) { return 16 + static_cast<int>(widths.norm_shift); }
-  static constexpr int shift_norm(int gamma, int u, const Widths& widths = {}) { return normalized(widths) + gamma - u; }
+  static constexpr int shift_norm(int gamma, int u, const Widths& widths = {}) {
+    return normalized(widths) + gamma - u;
+  }
   static constexpr int bias_norm(int gamma, int beta) { return normalized({}) + gamma - beta; }
 };
 

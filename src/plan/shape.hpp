@@ -43,6 +43,6 @@ std::int64_t floor_sqrt(std::int64_t value);
 inline constexpr std::int64_t softmax_infinity = (1 << 16) + (1 << 15);  // INF, added to d above the diagonal
 inline constexpr unsigned exp_table_log_size = 17;
 inline constexpr unsigned gelu_table_log_size = 16;  // GPT-2's; else gate_bits
-inline constexpr unsigned softmax_shift = 46;  // R = floor(2^46/D), y = rshift(O*R, 46)
+inline constexpr unsigned softmax_shift = 46;        // R = floor(2^46/D), y = rshift(O*R, 46)
 
 }  // namespace tessera

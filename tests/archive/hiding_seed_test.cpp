@@ -84,7 +84,10 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
   const std::vector<std::pair<std::string, Change>> others{
       {"epsilon_q", [](VerifyingKey& k) { ++k.epsilon_q; }},
       {"epsilon_k", [](VerifyingKey& k) { ++k.epsilon_k; }},
-      {"product_bits", [](VerifyingKey& k) { ++k.product_bits; }},
+      {"product_bits", [](VerifyingKey& k) { ++k.widths.product_bits; }},
+      {"gate_bits", [](VerifyingKey& k) { ++k.widths.gate_bits; }},
+      {"final_bits", [](VerifyingKey& k) { ++k.widths.final_bits; }},
+      {"norm_shift", [](VerifyingKey& k) { ++k.widths.norm_shift; }},
       {"rotary_table", [](VerifyingKey& k) { ++k.rotary_table[1]; }},
       {"tokenizer", [](VerifyingKey& k) { k.tokenizer.model = TokenizerModel::byte_fallback; }},
       {"pre_tokenizer", [](VerifyingKey& k) { k.tokenizer.split = Split::qwen2; }},

@@ -88,7 +88,7 @@ expect_error 2 '^tessera: .u\{1b\}\[2J.h5: ' inspect $'\x1b[2J.h5'
 # false contents in files that are in order
 for offset in 0 31 32 1000 20000 100000 -1 -1000 -20000; do
   craft payload proof.h5 false.h5 $offset
-  expect 1 '^REJECTED at /[a-z_/]+: [a-zA-Z]' read_proof false.h5
+  expect 1 '^REJECTED at /[a-z_/]*: [a-zA-Z]' read_proof false.h5
   [ "$(grep -c ACCEPTED output)" = 0 ] || fail "accepted, and rejected"
 done
 craft token proof.h5 false.h5
@@ -116,7 +116,7 @@ expect_absent bad.h5
 expect_error 2 "$another" \
   ranks 3 tessera prove --quiet --model model.h5 --commitment other --prompt a --generate 1 --out bad.h5
 expect_absent bad.h5
-craft exponent model.h5 scaled.h5 q 1
+craft exponent model.h5 scaled.h5 q -1
 tessera commit --quiet --model scaled.h5 --out scaled >/dev/null
 expect_error 2 "scaled/verifying.key: expected the key of model.h5, found another model's" \
   tessera prove --quiet --model model.h5 --commitment scaled --prompt a --generate 1 --out bad.h5

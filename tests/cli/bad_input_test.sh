@@ -66,7 +66,7 @@ weights=folder/model_f16.safetensors
 expect_error 2 'none' tessera import --quiet --checkpoint none --out bad.h5
 renew && rm folder/config.json && refuse 'config.json'
 renew && rm $weights && refuse 'safetensors'
-renew && rm folder/vocab.json && refuse 'vocab.json'
+renew && rm folder/vocab.json && refuse 'folder: expected tokenizer.json, found none'
 renew && rm folder/merges.txt && refuse 'merges.txt'
 renew && echo '{' >folder/config.json && refuse 'config.json'
 renew && sed -i 's/"n_embd": 36/"n_embd": 24/' folder/config.json && refuse 'safetensors: .*expected .*24.*found .*36'
@@ -86,7 +86,7 @@ renew && sed -i 's/"n_head": 3/"n_head": 5/' folder/config.json && refuse 'n_hea
 
 # exponents of another scale; values that leave their range on all ranks alike
 craft exponent model.h5 scaled.h5 w1 3
-expect_error 2 'scaled.h5: shift_1: expected 1 to 16, found 18' tessera import --quiet --checkpoint "$odd" --out bad.h5 --exponents scaled.h5
+expect_error 2 'scaled.h5: shift_1: expected 1 to 16, found 19' tessera import --quiet --checkpoint "$odd" --out bad.h5 --exponents scaled.h5
 expect_absent bad.h5
 craft overflow model.h5 overflow.h5
 tessera commit --quiet --exceptions 0 --model overflow.h5 --out overflow >/dev/null || fail "commit"

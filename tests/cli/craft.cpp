@@ -46,10 +46,14 @@ void parameter(const Arguments& a) {
   save_model(a.at(1), model);
 }
 
-/// IN OUT: a model whose layer norms give values that leave their range.
+/// IN OUT: a model whose MLP gets values that leave their range.
 void overflow(const Arguments& a) {
   Model model = load_model(a.at(0));
   std::ranges::fill(model.parameters[gamma2].values(), std::int16_t{32767});
+  std::uint16_t bits = 0;
+  for (std::int16_t& weight : model.parameters[w1].values()) {
+    weight = static_cast<std::int16_t>(bits += 7919);
+  }
   save_model(a.at(1), model);
 }
 

@@ -47,7 +47,7 @@ expect 0 'key digest' tessera commit --quiet --exceptions 0 --model narrow.h5 --
 expect_error 3 'outside \[-?[0-9]+, [0-9]+\] of the quantized model$' \
   tessera prove --quiet --model narrow.h5 --commitment none --prompt "The old man" --generate 5 --out bad.h5
 expect 0 'key digest' tessera commit --quiet --exceptions 1 --model narrow.h5 --out few
-[ "$count" -le 1 ] || expect_error 3 "^tessera: values beyond their ranges: expected at most 1 \\(the key's limit of exceptions\\), found $count: " \
+[ "$count" -le 1 ] || expect_error 3 "^tessera: values beyond their ranges: expected at most 1 \\(the key's limit of exceptions\\), found [0-9]+: " \
   tessera prove --quiet --model narrow.h5 --commitment few --prompt "The old man" --generate 5 --out bad.h5
 expect 2 'exceptions' tessera commit --exceptions 65537 --model narrow.h5 --out bad
 expect_absent bad bad.h5

@@ -7,7 +7,17 @@ expect 0 'model.h5: digest [0-9a-f]{64}$' tessera import --checkpoint "$odd" --o
 expect 0 'digest' tessera import --checkpoint "$odd" --out again.h5
 cmp -s model.h5 again.h5 || fail "import is not deterministic"
 expect 0 'digest' tessera import --checkpoint "$odd" --out text.h5 --calibrate "$odd/sample.txt"
-expect 0 'margin 2' tessera inspect text.h5
+expect 0 'margin 1\.25' tessera inspect text.h5
+# calibration has the same bits for any number of threads and whatever kernels BLAS chooses
+import_digest() { OPENBLAS_CORETYPE=$1 tessera import --quiet --threads "$2" --checkpoint "$odd" --out same.h5 | sed 's/.*digest //'; }
+same=$(import_digest Haswell 1)
+[ -n "$same" ] || fail "an import has a digest"
+for machine in "Prescott 2" "SkylakeX 3"; do
+  expect_same "$(import_digest $machine)" "$same" "import with $machine threads"
+done
+tessera import --quiet --margin 4 --checkpoint "$odd" --out wide.h5 >/dev/null || fail "import with a margin"
+expect 0 'margin 4' tessera inspect wide.h5
+expect 2 '^--margin: Value 0.5 not in range' tessera import --margin 0.5 --checkpoint "$odd" --out wide.h5
 
 # commit: one root whatever computes it; files complete
 expect 0 '^parameter root  [0-9a-f]{64}$' tessera commit --model model.h5 --out commitment

@@ -1,69 +1,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #include <filesystem>
-#include <map>
 
 #include "../archive/temporary_directory.hpp"
-#include "archive/hdf5.hpp"
-#include "archive/staged_file.hpp"
-#include "base/errors.hpp"
-#include "cli/check_paths.hpp"
-#include "cli/content.hpp"
-#include "cli/options.hpp"
 #include "cli/verify_options.hpp"
-#include "datasets/gathered_proofs.hpp"
-#include "datasets/key_archive.hpp"
-#include "datasets/proof_archive.hpp"
+#include "path_program.hpp"
 
 namespace tessera::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using test::read_bytes;
 using test::TemporaryDirectory;
 using test::write_bytes;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Form = Target::Form;
-
-/// All options, as the program has them; a test fills them in.
-struct Program {
-  Options options;
-  CLI::App app;
-  Program() { declare(app, options); }
-  [[nodiscard]] std::string check() const {
-    try {
-      check_paths(options.paths);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "";
-  }
-};
-
-void collect(const CLI::App& app, std::vector<CLI::Option*>& options) {
-  for (const CLI::Option* const option : app.get_options()) {
-    options.push_back(const_cast<CLI::Option*>(option));
-  }
-  for (const CLI::App* const group : app.get_subcommands([](const CLI::App*) { return true; })) {
-    collect(*group, options);
-  }
-}
-
-std::vector<CLI::Option*> options_of(const CLI::App& app) {
-  std::vector<CLI::Option*> options;
-  collect(app, options);
-  return options;
-}
-
-const PathOptions::Entry* entry_of(const Options& options, const CLI::Option* option) {
-  const auto found = std::ranges::find(options.paths.entries(), option, &PathOptions::Entry::option);
-  return found == options.paths.entries().end() ? nullptr : &*found;
-}
 
 /// Visits every command's pairs of an output and an input or another output, by numbers that are the same in every
 /// Program.
@@ -267,171 +221,6 @@ TEST(Paths, MountsOfOneFileAreOne) {
   ::umount2((folder / "elsewhere").c_str(), MNT_DETACH);
 }
 
-/// Some file of each kind that commands write or read.
-std::map<std::string, fs::path> files_of_all_kinds(const TemporaryDirectory& folder) {
-  std::map<std::string, fs::path> files;
-  for (const char* const format :
-       {"tessera model", "tessera verifying key", "tessera codeword", "tessera codeword rows", "tessera proof",
-        "tessera proofs", "tessera renewal", "tessera conversation state", "tessera conversation keys and values",
-        "tessera trace", "another program's"}) {
-    files[format] = folder / (std::string(format) + ".h5");
-    WriteFile(files[format], format).commit();
-  }
-  const auto add = [&](const std::string& name, const std::string& content) {
-    files[name] = folder / name;
-    write_bytes(files[name], content);
-  };
-  add("checkpoint", "tessera checkpoint 1\n...");
-  add("page", "<!DOCTYPE html>\n<head><title>tessera report: accepted</title>");
-  add("rates", "{\n \"format\": \"tessera rates\",\n");
-  add("log", "2026-01-02 03:04:05 calibrating ...\n");
-  add("json log", R"({"phase":"calibrating","done":null)");
-  add("text", "It was a bright morning\n");
-  add("other page", "<!DOCTYPE html>\n<title>mine</title>");
-  add("config.json", "{\n \"n_layer\": 2\n}");
-  add("uses", "tessera hiding uses 2\n");
-  add("m.gguf", std::string("GGUF\3\0\0\0", 8));
-  add("bytes", std::string("\0\1\2", 3));
-  add("secret", "\x8f\xee\x31\xa5\x77\xc0\x19\xd2");
-  return files;
-}
-
-const std::map<Content, std::vector<std::string>> own{
-    {Content::model, {"tessera model"}},
-    {Content::key, {"tessera verifying key"}},
-    {Content::codeword, {"tessera codeword"}},
-    {Content::codeword_rows, {"tessera codeword rows"}},
-    {Content::proof, {"tessera proof"}},
-    {Content::proofs, {"tessera proofs"}},
-    {Content::renewal, {"tessera renewal"}},
-    {Content::state, {"tessera conversation state"}},
-    {Content::state_rows, {"tessera conversation keys and values"}},
-    {Content::trace, {"tessera trace"}},
-    {Content::checkpoint, {"checkpoint"}},
-    {Content::page, {"page"}},
-    {Content::rates, {"rates"}},
-    {Content::log, {"log", "json log", "text", "config.json", "other page"}}};
-
-TEST(Paths, OnlyFilesOfTheKindThatIsWrittenAreReplaced) {
-  const TemporaryDirectory folder;
-  const auto files = files_of_all_kinds(folder);
-  write_bytes(folder / "empty", "");
-  for (const auto& [content, kinds] : own) {
-    EXPECT_EQ(other_content(folder / "empty", content, Place::anywhere), std::nullopt);
-    for (const auto& [kind, file] : files) {
-      const bool same = std::ranges::count(kinds, kind) > 0;
-      EXPECT_EQ(!other_content(file, content, Place::anywhere), same) << name_of(content) << " over " << kind;
-    }
-  }
-  for (const auto& [kind, file] : files) {  // what an import may read gets no lines of progress
-    EXPECT_EQ(!other_content(file, Content::log, Place::among_inputs), kind == "log" || kind == "json log") << kind;
-  }
-  // a damaged file is replaced only where its name is one that tessera gives
-  const std::string whole = read_bytes(files.at("tessera trace"));
-  write_bytes(folder / "cut", whole.substr(0, whole.size() / 2));
-  EXPECT_EQ(other_content(folder / "cut", Content::trace, Place::own_name), std::nullopt);
-  EXPECT_NE(other_content(folder / "cut", Content::trace, Place::anywhere), std::nullopt);
-}
-
-TEST(Paths, EveryOutputIsLookedAt) {
-  const Program names;
-  for (const CLI::App* const command : names.app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::vector<CLI::Option*> all = options_of(*command);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const PathOptions::Entry* const entry = entry_of(names.options, all[i]);
-      if (entry == nullptr || !entry->target) {
-        continue;
-      }
-      SCOPED_TRACE(command->get_name() + " " + all[i]->get_name());
-      const Target target = entry->target();
-      const TemporaryDirectory folder;
-      const auto files = files_of_all_kinds(folder);
-      const auto found = [&](const fs::path& path) {
-        Program program;
-        options_of(*program.app.get_subcommand(command->get_name())).at(i)->add_result(path.string());
-        return program.check();
-      };
-      if (target.form == Form::file) {
-        EXPECT_THAT(found(files.at("m.gguf")),
-                    AllOf(HasSubstr("m.gguf: expected no file, or "), HasSubstr("a GGUF file")));
-        EXPECT_EQ(found(files.at(own.at(target.content).front())), "");
-        EXPECT_EQ(found(folder / "new.h5"), "");
-        EXPECT_FALSE(fs::exists(folder / "new.h5"));
-        continue;
-      }
-      EXPECT_THAT(found(files.at("text")), HasSubstr("directory, found something else"));
-      EXPECT_EQ(found(folder / "new/one"), "");
-      for (const Members& members : target.members) {
-        const fs::path inner = folder / "inner";
-        fs::remove_all(inner);
-        fs::create_directory(inner);
-        const fs::path member =
-            inner / (std::string(members.begin) + (members.digits == 6 ? "000001" : "") + std::string(members.end));
-        fs::copy_file(files.at("m.gguf"), member);
-        EXPECT_THAT(found(inner), HasSubstr(member.filename().string() + ": expected no file, or "));
-        fs::copy_file(files.at(own.at(members.content).front()), member, fs::copy_options::overwrite_existing);
-        EXPECT_EQ(found(inner), "");
-      }
-      fs::create_directory(folder / "full");
-      write_bytes(folder / "full/x", "x");
-      EXPECT_EQ(found(folder / "full").empty(), target.form == Form::directory);
-    }
-  }
-}
-
-TEST(Paths, ALogIsNoneOfAFoldersFiles) {
-  const TemporaryDirectory folder;
-  fs::create_directory(folder / "checkpoint");
-  write_bytes(folder / "checkpoint/config.json", "{\n}");
-  write_bytes(folder / "checkpoint/import.log", "2026-01-02 03:04:05 calibrating ...\n");
-  fs::create_hard_link(folder / "checkpoint/config.json", folder / "hard");
-  const auto found = [&](const std::string& log) {
-    Program program;
-    CLI::App& import = *program.app.get_subcommand("import");
-    import.get_option("--checkpoint")->add_result((folder / "checkpoint").string());
-    import.get_option("--log")->add_result((folder / log).string());
-    return program.check();
-  };
-  EXPECT_THAT(found("checkpoint/config.json"), HasSubstr("expected no file, or a log, found"));
-  EXPECT_THAT(found("hard"), HasSubstr("expected no file, or a log, found"));
-  EXPECT_EQ(found("checkpoint/import.log"), "");
-  EXPECT_EQ(found("checkpoint/new.log"), "");
-}
-
-TEST(Paths, OfDirectoriesOfProofsEveryFileIsAnInput) {
-  const TemporaryDirectory folder;
-  fs::create_directories(folder / "d/below");
-  WriteFile(folder / "d/below/all.h5", gathered_format).commit();
-  Program program;
-  CLI::App& gather = *program.app.get_subcommand("gather");
-  for (CLI::Option* const option : options_of(gather)) {
-    if (option->get_name() == "files") {
-      option->add_result((folder / "d").string());
-    }
-  }
-  gather.get_option("--out")->add_result((folder / "d/below/all.h5").string());
-  EXPECT_THAT(program.check(), HasSubstr("expected another path than that of files"));
-}
-
-TEST(Paths, ProofsOfManyPromptsReplaceProofsAlone) {
-  const TemporaryDirectory folder;
-  write_bytes(folder / "000001.h5", "no proof");
-  write_bytes(folder / "1.h5", "no proof");
-  const auto found = [&](const std::string& model) {
-    Program program;
-    program.options.prove.prompts = "prompts.txt";  // so that --out is a directory
-    CLI::App& prove = *program.app.get_subcommand("prove");
-    prove.get_option("--model")->add_result((folder / model).string());
-    prove.get_option("--out")->add_result(folder.path().string());
-    return program.check();
-  };
-  EXPECT_THAT(found("m.h5"), HasSubstr("000001.h5: expected no file, or a proof file, found another file"));
-  EXPECT_THAT(found("000001.h5"), HasSubstr("expected a directory in which --model"));
-  EXPECT_THAT(found("000002.h5"), HasSubstr("expected a directory in which --model"));
-  fs::remove(folder / "000001.h5");
-  EXPECT_EQ(found("1.h5"), "");
-}
-
 TEST(Paths, EmptyOnesAreRefusedWhereverTheyStand) {
   const auto error_of = [](CLI::App& app, CLI::Option* option) -> std::string {
     try {
@@ -458,30 +247,6 @@ TEST(Paths, EmptyOnesAreRefusedWhereverTheyStand) {
     ++count;
   }
   EXPECT_GE(count, 40U);
-}
-
-TEST(Links, WhatTheyLeadToIsWritten) {
-  const TemporaryDirectory folder;
-  fs::create_directory(folder / "below");
-  const std::vector<std::uint8_t> bytes{1, 2, 3};
-  for (const bool exists : {false, true}) {
-    fs::remove(folder / "second");
-    fs::remove(folder / "first");
-    fs::create_symlink("below/file", folder / "second");
-    fs::create_symlink(folder / "second", folder / "first");
-    EXPECT_EQ(fs::exists(folder / "below/file"), exists);
-    write_file(folder / "first", bytes);
-    EXPECT_TRUE(fs::is_symlink(folder / "first"));
-    EXPECT_TRUE(fs::is_symlink(folder / "second"));
-    EXPECT_EQ(read_bytes(folder / "below/file").size(), bytes.size());
-    EXPECT_EQ(folder.entries(), 3U);
-  }
-  fs::create_symlink("nowhere/file", folder / "lost");
-  fs::create_symlink("round", folder / "round");
-  EXPECT_THROW(write_file(folder / "lost", bytes), InputError);
-  EXPECT_THROW(write_file(folder / "round", bytes), InputError);
-  EXPECT_THROW(static_cast<void>(through_links(folder / "round")), InputError);
-  EXPECT_EQ(through_links(folder / "below/"), folder / "below");
 }
 
 }  // namespace

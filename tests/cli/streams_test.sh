@@ -146,7 +146,7 @@ expect_same "$(grep -c ': kept$' output)" 3
 expect_error 2 'wide.txt: expected a text file in UTF-8, found one in UTF-16' many wide.txt wide
 continuation=$(verify --key $key proof.h5 | sed -n 's/^generated ([0-9]* tokens): //p')
 printf '\xef\xbb\xbf%s\r\n' "${continuation// /,}" >expected.txt
-expect 0 'proof of' tessera prove --quiet --model model.h5 --commitment commitment --prompt "The old" --expect expected.txt --out p.h5
+expect 0 'proof of' tessera prove --quiet --model model.h5 --commitment commitment --prompt "The old" --expect-ids expected.txt --out p.h5
 
 # HDF5 files that another program has written again are not called damaged
 for form in earliest latest; do

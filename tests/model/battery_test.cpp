@@ -16,9 +16,7 @@ namespace {
 
 class Battery : public ::testing::TestWithParam<std::string> {
  protected:
-  [[nodiscard]] TokenizerData tokenizer() const {
-    return model_.shape.gpt2() ? load_tokenizer(folder_) : load_tokenizer_json(folder_, model_.shape.n_vocab);
-  }
+  [[nodiscard]] TokenizerData tokenizer() const { return load_tokenizer(folder_, model_.shape, {}, nullptr); }
 
   std::filesystem::path folder_ = model_folder(GetParam());
   FloatModel model_ = load_checkpoint(folder_);

@@ -156,7 +156,9 @@ TEST_P(PublishedConfig, values_that_change_what_is_said_are_refused_by_name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PublishedConfig, testing::ValuesIn(published),
-                         [](const testing::TestParamInfo<Published>& info) { return std::string(info.param.name); });
+                         [](const testing::TestParamInfo<Published>& instance) {
+                           return std::string(instance.param.name);
+                         });
 
 }  // namespace
 }  // namespace tessera

@@ -34,7 +34,7 @@ inline Model distant_gpt2() {
 inline Model saturated_llama(std::size_t kind) {
   const ModelShape shape = llama_shapes()[kind];
   const auto bits = static_cast<std::uint32_t>(16 + 4 * kind);
-  Model model = RandomModel(300 + kind).make(shape, bits);
+  Model model = RandomModel(300 + kind).make(shape, Widths{bits});
   Exponents& e = model.exponents;
   e.u1 = e.u2 = e.uf = e.v = e.mlp = 14;
   e.q = e.k = 14;

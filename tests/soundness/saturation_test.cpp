@@ -416,6 +416,35 @@ TEST(Saturation, ListedKeysHaveNoWeight) {
                   "/self_attention/attention/far/reduce");
 }
 
+/// A near key is pushed out of sight by an entry that is negative: only its sign is in the way.
+TEST(Saturation, KeysAreNotPushedAway) {
+  const ModelPlan& plan = odd_plan();
+  const AttentionPlan& attention = plan.attention;
+  const auto list =
+      static_cast<std::size_t>(std::ranges::find(plan.clamped, "far", &ClampedTensor::name) - plan.clamped.begin());
+  constexpr std::size_t query = 15, key = 14;
+  constexpr std::int64_t away = 70000;                           // where the table has 0
+  const std::size_t outer = odd_model().model.shape.n_head + 1;  // of block 1
+  std::int64_t distance = 0;
+  bool nearest = false;
+  const Liar liar = lie_at(Stage::exponential, 1, [&](Trace& trace) {
+    distance = trace[attention.row_max].values()[outer * odd_tokens + query] -
+               score_at(trace[attention.score], outer, query, key);
+    nearest = distance == 0;
+    score_at(trace[attention.exponential], outer, query, key) = 0;
+  });
+  Forgery forgery(odd_model(), odd_statement(), plan, odd_trace(liar));
+  ASSERT_FALSE(nearest);
+  const std::uint64_t place = (outer * odd_tokens + query) * odd_tokens + key;
+  forgery.witness->exceptions[list] = {{place, distance - away}};
+  const auto [chunk, inner] = chunk_place(attention.scores, place);
+  forgery.set_input(attention.exponential, chunk, inner, static_cast<std::uint32_t>(away));
+  forgery.recount();
+  const Verdict verdict = verify_inference(odd_model().key, odd_statement(), forgery.prove().payload);
+  expect_rejected(verdict, "/");
+  EXPECT_EQ(verdict.reason, "an exception within the range");
+}
+
 /// Out of range and not clamped.
 TEST(Saturation, AValueOutOfRangeIsInNoTable) {
   Told run = gpt2_run();

@@ -11,8 +11,8 @@ struct Batch;
 class Witness;  // plan/witness.hpp
 
 /// Residual branch and gated MLP: x_out - x_mid = rshift(W_down*t, S), t = rshift(a*U, S_t), a = ACT[z],
-/// z = rshift(W_gate*u, S_z), U = W_up*u, which is never rounded by itself. z and t have gate_bits and product_bits bits,
-/// signed; |a| is up to most_activation().
+/// z = rshift(W_gate*u, S_z), U = W_up*u, which is never rounded by itself. z and t have gate_bits and product_bits
+/// bits, signed; |a| is up to most_activation().
 ///
 /// Points: p = look-up point of (B,F,T), n = of (B,N,T). A is rq(t, rem, S_t), the left side of t's rounding: a*U as a
 /// tensor. Two claims on it become one sum-check, so that t needs no reduction.
