@@ -24,6 +24,14 @@ std::atomic<std::int64_t> allocations = 0, allowed = -1;  // -1: all
   }
   throw std::bad_alloc();
 }
+// Whose memory is freed like the other's.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return ::operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
