@@ -2,10 +2,12 @@
 #include <sched.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <thread>
 
+#include "arithmetic/instructions.hpp"
 #include "cli/check_paths.hpp"
 #include "cli/configuration.hpp"
 #include "cli/exit_code.hpp"
@@ -50,6 +52,9 @@ int run(int argc, char** argv, MpiSession& session) {
   } catch (const CLI::ParseError& error) {
     const int code = comm.rank() == 0 ? program.exit(error) : error.get_exit_code();
     return code == 0 ? done : unusable;
+  }
+  if (const char* const widest = std::getenv("TESSERA_INSTRUCTIONS")) {
+    limit_instructions(widest);
   }
   const CommonOptions& common = options.common;
   const int threads = common.threads > 0 ? common.threads : default_threads(session.ranks_on_node());

@@ -290,6 +290,8 @@ void declare(CLI::App& program, Options& options) {
   program.footer(
       "A file to read may be -, which is standard input. Of what an output replaces there must be nothing, or what the "
       "same command writes; no output may be an input, whatever names lead to it.\n"
+      "TESSERA_INSTRUCTIONS in the environment: the widest instruction set that is used, scalar, avx2, avx512 or ifma "
+      "(default: what the processor has); results are the same.\n"
       "Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
   for_each_command(options, [&](const char* name, const char* description, Ranks /*ranks*/, auto& command) {
     CLI::App* const app = program.add_subcommand(name, description);

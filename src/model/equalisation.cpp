@@ -38,7 +38,8 @@ SideOfBlock side_of_block(FloatModel& model, const EqualisedSide& side, std::siz
 }
 
 /// Each column by its factor, or all by the first.
-TESSERA_CLONES bool scale_row(float* values, const float* factors, bool own, std::size_t size) {
+TESSERA_CLONES(bool, scale_row, (float* values, const float* factors, bool own, std::size_t size),
+               (values, factors, own, size)) {
   bool finite = true;
   const float first = factors[0];
 #pragma omp simd reduction(&& : finite)

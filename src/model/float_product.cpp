@@ -24,12 +24,13 @@ constexpr std::size_t least_slice = 16, slice_rows_multiple = 16;  // BLAS packs
 
 int blas_int(std::size_t value) { return static_cast<int>(value); }
 
-TESSERA_CLONES void scale(const float* from, double factor, double* to, std::size_t size) {
+TESSERA_CLONES(void, scale, (const float* from, double factor, double* to, std::size_t size),
+               (from, factor, to, size)) {
   for (std::size_t i = 0; i < size; ++i) {
     to[i] = static_cast<double>(from[i]) * factor;
   }
 }
-TESSERA_CLONES void scale(const float* from, double factor, float* to, std::size_t size) {
+TESSERA_CLONES(void, scale, (const float* from, double factor, float* to, std::size_t size), (from, factor, to, size)) {
   const auto single = static_cast<float>(factor);
   for (std::size_t i = 0; i < size; ++i) {
     to[i] = from[i] * single;
@@ -65,10 +66,12 @@ template <class Real>
   }
   std::copy_n(&tile[0][0], tile_outputs * lanes, sums);
 }
-TESSERA_CLONES void multiply_tile(const double* w, const double* x, std::size_t size, NextPiece next, double* sums) {
+TESSERA_CLONES(void, multiply_tile, (const double* w, const double* x, std::size_t size, NextPiece next, double* sums),
+               (w, x, size, next, sums)) {
   multiply_lanes(w, x, size, next, sums);
 }
-TESSERA_CLONES void multiply_tile(const float* w, const float* x, std::size_t size, NextPiece next, float* sums) {
+TESSERA_CLONES(void, multiply_tile, (const float* w, const float* x, std::size_t size, NextPiece next, float* sums),
+               (w, x, size, next, sums)) {
   multiply_lanes(w, x, size, next, sums);
 }
 
@@ -129,7 +132,7 @@ void multiply_in_order(std::span<const Real> x, const FloatMatrix& weight, std::
   }
 }
 
-TESSERA_CLONES double dot(const float* w, double factor, const double* x, std::size_t size) {
+TESSERA_CLONES(double, dot, (const float* w, double factor, const double* x, std::size_t size), (w, factor, x, size)) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::size_t i = 0; i < size; ++i) {
@@ -204,7 +207,7 @@ RawVector<float> panels(bool transposed, std::size_t columns, std::size_t inner,
 }
 
 /// A sum of products in a fixed order: sixteen sums side by side, then those.
-TESSERA_CLONES float dot_in_order(const float* a, const float* b, std::size_t size) {
+TESSERA_CLONES(float, dot_in_order, (const float* a, const float* b, std::size_t size), (a, b, size)) {
   constexpr std::size_t lanes = lanes_of<float>;
   float sums[lanes] = {};
   const std::size_t full = size / lanes * lanes;
@@ -224,7 +227,8 @@ TESSERA_CLONES float dot_in_order(const float* a, const float* b, std::size_t si
   return sum;
 }
 
-TESSERA_CLONES void add_scaled(const float* values, float factor, float* to, std::size_t size) {
+TESSERA_CLONES(void, add_scaled, (const float* values, float factor, float* to, std::size_t size),
+               (values, factor, to, size)) {
 #pragma omp simd
   for (std::size_t i = 0; i < size; ++i) {
     to[i] += factor * values[i];

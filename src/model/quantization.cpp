@@ -39,8 +39,9 @@ double rounded(double value, double unit) { return std::floor(value * unit + 0.5
 bool is_int16(double integer) { return integer >= -32768.0 && integer <= 32767.0; }
 
 /// Whether all of them are int16.
-TESSERA_CLONES bool quantize_piece(const float* values, double divisor, double unit, std::int16_t* integers,
-                                   std::size_t size) {
+TESSERA_CLONES(bool, quantize_piece,
+               (const float* values, double divisor, double unit, std::int16_t* integers, std::size_t size),
+               (values, divisor, unit, integers, size)) {
   bool fits = true;
 #pragma omp simd reduction(&& : fits)
   for (std::size_t i = 0; i < size; ++i) {
@@ -53,8 +54,10 @@ TESSERA_CLONES bool quantize_piece(const float* values, double divisor, double u
 }
 
 /// The same of a row whose columns have factors. Products of a float and a float's mantissa are exact.
-TESSERA_CLONES bool quantize_row(const float* values, const double* factors, double divisor, double unit,
-                                 std::int16_t* integers, std::size_t size) {
+TESSERA_CLONES(bool, quantize_row,
+               (const float* values, const double* factors, double divisor, double unit, std::int16_t* integers,
+                std::size_t size),
+               (values, factors, divisor, unit, integers, size)) {
   bool fits = true;
 #pragma omp simd reduction(&& : fits)
   for (std::size_t i = 0; i < size; ++i) {
@@ -142,7 +145,8 @@ void quantize_parameter(const FloatModel& model, const Rounding& rounding, const
   }
 }
 
-TESSERA_CLONES void extend_range(const float* values, std::size_t size, float& least, float& most) {
+TESSERA_CLONES(void, extend_range, (const float* values, std::size_t size, float& least, float& most),
+               (values, size, least, most)) {
   float low = least;
   float high = most;
 #pragma omp simd reduction(min : low) reduction(max : high)
@@ -154,8 +158,9 @@ TESSERA_CLONES void extend_range(const float* values, std::size_t size, float& l
   most = high;
 }
 
-TESSERA_CLONES void extend_range(const std::int16_t* values, std::size_t size, std::int16_t& least,
-                                 std::int16_t& most) {
+TESSERA_CLONES(void, extend_range,
+               (const std::int16_t* values, std::size_t size, std::int16_t& least, std::int16_t& most),
+               (values, size, least, most)) {
   std::int16_t low = least;
   std::int16_t high = most;
 #pragma omp simd reduction(min : low) reduction(max : high)

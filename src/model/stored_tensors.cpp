@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-TESSERA_CLONES bool all_finite(const float* values, std::size_t size) {
+TESSERA_CLONES(bool, all_finite, (const float* values, std::size_t size), (values, size)) {
   constexpr std::uint32_t exponent = 0x7F800000U;
   std::uint32_t found = 0;
 #pragma omp simd reduction(| : found)

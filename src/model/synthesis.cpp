@@ -34,8 +34,10 @@ double normal(std::uint64_t stream, std::uint64_t index) {
   return static_cast<double>(sum - 6 * 65535) * 0x1p-16;
 }
 
-TESSERA_CLONES void synthesize_piece(float* values, std::size_t size, std::uint64_t stream, std::uint64_t first,
-                                     double mean, double deviation) {
+TESSERA_CLONES(void, synthesize_piece,
+               (float* values, std::size_t size, std::uint64_t stream, std::uint64_t first, double mean,
+                double deviation),
+               (values, size, stream, first, mean, deviation)) {
   for (std::size_t i = 0; i < size; ++i) {
     values[i] = static_cast<float>(mean + deviation * normal(stream, first + i));
   }

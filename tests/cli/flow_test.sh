@@ -15,6 +15,13 @@ same=$(import_digest Haswell 1)
 for machine in "Prescott 2" "SkylakeX 3"; do
   expect_same "$(import_digest $machine)" "$same" "import with $machine threads"
 done
+# and for any instruction set with fused multiply-add
+for set in avx2 avx512 ifma; do
+  expect_same "$(TESSERA_INSTRUCTIONS=$set import_digest Haswell 2)" "$same" "import with $set"
+done
+TESSERA_INSTRUCTIONS=mmx expect_error 2 'TESSERA_INSTRUCTIONS: expected scalar, avx2, avx512 or ifma, found mmx' \
+  tessera import --quiet --checkpoint "$odd" --out wide.h5
+expect_absent wide.h5
 tessera import --quiet --margin 4 --checkpoint "$odd" --out wide.h5 >/dev/null || fail "import with a margin"
 expect 0 'margin 4' tessera inspect wide.h5
 expect 2 '^--margin: Value 0.5 not in range' tessera import --margin 0.5 --checkpoint "$odd" --out wide.h5
@@ -56,6 +63,10 @@ expect 0 '^The old' prove --out proof.h5
 grep -Eq 'proof.h5: proof of [0-9]+ bytes, 5 \+ 5 tokens, 100\.[0-9] bits' output || fail "summary: $(cat output)"
 digest=$(payload_digest proof.h5)
 [ ${#digest} -eq 64 ] || fail "no payload digest"
+for set in scalar avx2 avx512; do
+  TESSERA_INSTRUCTIONS=$set expect 0 '^The old' prove --out set.h5
+  expect_same "$(payload_digest set.h5)" "$digest" "$set"
+done
 for count in 1 2 3 4 7; do
   for threads in 1 2; do
     [ $count$threads = 72 ] && continue

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "arithmetic/instructions.hpp"
+#include "arithmetic/product_kernels.hpp"
+#include "base/errors.hpp"
+
+namespace tessera::testing {
+namespace {
+
+/// In a process of its own, because limits stay: whether kernels then run as `set` or, where the processor has not
+/// that, as before.
+bool limited(const char* name, Instructions set, std::int64_t wider, std::size_t panel_rows) {
+  const std::size_t rows_before = product_panel_rows();
+  const Instructions before = instructions_in_use();
+  limit_instructions(name);
+  return instructions_in_use() == std::min(set, before) &&
+         product_panel_rows() == (set < before ? panel_rows : rows_before) && (hwy::SupportedTargets() & wider) == 0;
+}
+
+TEST(Instructions, nothing_wider_than_the_limit_runs) {
+  const auto exits = ::testing::ExitedWithCode(0);
+  EXPECT_EXIT(std::exit(limited("scalar", Instructions::scalar, HWY_AVX3_DL | HWY_AVX3 | HWY_AVX2, 6) ? 0 : 1), exits,
+              "");
+  EXPECT_EXIT(std::exit(limited("avx2", Instructions::avx2, HWY_AVX3_DL | HWY_AVX3, 6) ? 0 : 1), exits, "");
+  EXPECT_EXIT(std::exit(limited("avx512", Instructions::avx512, HWY_AVX3_DL, 12) ? 0 : 1), exits, "");
+  EXPECT_EXIT(std::exit(limited("ifma", Instructions::ifma, 0, 12) ? 0 : 1), exits, "");
+}
+
+TEST(Instructions, a_limit_is_not_raised) {
+  const auto raised = [] {
+    limit_instructions(Instructions::scalar);
+    limit_instructions(Instructions::avx512);
+    return instructions_in_use() != Instructions::scalar || product_panel_rows() != 6;
+  };
+  EXPECT_EXIT(std::exit(raised() ? 1 : 0), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(Instructions, unknown_names_are_refused) {
+  for (const char* name : {"", "AVX2", "mmx", "avx"}) {
+    EXPECT_THROW(limit_instructions(name), InputError) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing
