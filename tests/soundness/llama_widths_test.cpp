@@ -78,51 +78,54 @@ TestModel finer(const TestModel& test, const std::function<void(Exponents&)>& ch
   return TestModel(std::move(model));
 }
 
-TEST(LlamaWidths, final_norm_beyond_its_width) {
-  for (const LlamaKind kind : {biased, normed}) {
+/// Models at exponents by which values need one bit more than the width says: `check` gets such a model and its plan,
+/// to which it adds the bit.
+template <class Values, class Check>
+void one_bit_beyond(std::initializer_list<LlamaKind> kinds, unsigned Widths::*bits, Values values_of,
+                    void (*grow)(Exponents&, int by), Check check) {
+  for (const LlamaKind kind : kinds) {
     SCOPED_TRACE(llama_names[kind]);
     TestModel& test = llama_model(kind);
     const ModelPlan plan = llama_plan(test.key);
-    const int by = room(llama_inference(test, plan).trace[rms_norm(plan.norm_final).wide_u], plan.widths.final_bits);
+    const int by = room(llama_inference(test, plan).trace[values_of(plan)], plan.widths.*bits);
     ASSERT_GT(by, 0);
-    TestModel other = finer(test, [by](Exponents& exponents) { exponents.uf += by; });
-    ModelPlan lying = llama_plan(other.key);
-    std::get<RmsNormPlan>(lying.norm_final).output_bits.bits += 1;
-    only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output_range(), true);
+    TestModel other = finer(test, [&](Exponents& exponents) { grow(exponents, by); });
+    check(other, llama_plan(other.key));
   }
 }
 
+TEST(LlamaWidths, final_norm_beyond_its_width) {
+  one_bit_beyond(
+      {biased, normed}, &Widths::final_bits, [](const ModelPlan& plan) { return rms_norm(plan.norm_final).wide_u; },
+      [](Exponents& exponents, int by) { exponents.uf += by; },
+      [](TestModel& other, ModelPlan lying) {
+        std::get<RmsNormPlan>(lying.norm_final).output_bits.bits += 1;
+        only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output_range(), true);
+      });
+}
+
 TEST(LlamaWidths, gated_product_beyond_its_width) {
-  for (const LlamaKind kind : {plain, biased, normed}) {
-    SCOPED_TRACE(llama_names[kind]);
-    TestModel& test = llama_model(kind);
-    const ModelPlan plan = llama_plan(test.key);
-    const int by = room(llama_inference(test, plan).trace[gated_mlp(plan).product], plan.widths.product_bits);
-    ASSERT_GT(by, 0);
-    TestModel other = finer(test, [by](Exponents& exponents) {
-      exponents.product += by;
-      exponents.w_down -= by;
-    });
-    ModelPlan lying = llama_plan(other.key);
-    std::get<GatedMlpPlan>(lying.mlp).product_bits += 1;
-    only_width_catches(other, llama_inference(other, lying), gated_mlp(lying).product, true);
-  }
+  one_bit_beyond(
+      {plain, biased, normed}, &Widths::product_bits, [](const ModelPlan& plan) { return gated_mlp(plan).product; },
+      [](Exponents& exponents, int by) {
+        exponents.product += by;
+        exponents.w_down -= by;
+      },
+      [](TestModel& other, ModelPlan lying) {
+        std::get<GatedMlpPlan>(lying.mlp).product_bits += 1;
+        only_width_catches(other, llama_inference(other, lying), gated_mlp(lying).product, true);
+      });
 }
 
 /// It is a row of the activation's table.
 TEST(LlamaWidths, gate_beyond_its_width) {
-  for (const LlamaKind kind : {plain, biased, normed}) {
-    SCOPED_TRACE(llama_names[kind]);
-    TestModel& test = llama_model(kind);
-    const ModelPlan plan = llama_plan(test.key);
-    const int by = room(llama_inference(test, plan).trace[gated_mlp(plan).z], plan.widths.gate_bits);
-    ASSERT_GT(by, 0);
-    TestModel other = finer(test, [by](Exponents& exponents) { exponents.mlp += by; });
-    ModelPlan lying = llama_plan(other.key);
-    expect_accepted(verdict_on(test, plan, llama_inference(test, plan)));
-    std::get<GatedMlpPlan>(lying.mlp).gate_bits += 1;
-    expect_rejected(verdict_on(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);
-  }
+  one_bit_beyond(
+      {plain, biased, normed}, &Widths::gate_bits, [](const ModelPlan& plan) { return gated_mlp(plan).z; },
+      [](Exponents& exponents, int by) { exponents.mlp += by; },
+      [](TestModel& other, ModelPlan lying) {
+        std::get<GatedMlpPlan>(lying.mlp).gate_bits += 1;
+        expect_rejected(verdict_on(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);
+      });
 }
 
 }  // namespace
