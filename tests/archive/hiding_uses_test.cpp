@@ -1,83 +1,19 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
 #include <sys/file.h>
 
 #include <atomic>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <thread>
 
 #include "archive/descriptor.hpp"
-#include "archive/hiding_files.hpp"
-#include "archive/hiding_uses.hpp"
 
-#include "temporary_directory.hpp"
+#include "hiding_uses_fixture.hpp"
 
 namespace tessera::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-constexpr Digest some_secret{1, 2, 3};
-const CountedKey three_proofs{{1}, {2}, 3}, nine_proofs{{3}, {4}, 9};
-
-/// Commitments are made, used and tampered with in a directory of their own.
-class HidingUses : public ::testing::Test {
- protected:
-  [[nodiscard]] fs::path at(const std::string& name) const { return directory_.path() / name; }
-  /// What `commit` does but for the codeword; `secret`: empty: a new one. Whether the secret was not counted before.
-  bool commit(const std::string& target, const std::string& secret, const CountedKey& key = three_proofs) const {
-    CommitCount count(secret.empty() ? fs::path() : at(secret), at(target));
-    const fs::path staged = at(target + ".partial");
-    fs::create_directory(staged);
-    const bool fresh = [&] {
-      try {
-        return count.write(staged, some_secret, key);
-      } catch (...) {
-        fs::remove_all(staged);
-        throw;
-      }
-    }();
-    fs::create_directories(at(target));
-    for (const fs::directory_entry& entry : fs::directory_iterator(staged)) {
-      fs::rename(entry.path(), at(target) / entry.path().filename());
-    }
-    fs::remove(staged);
-    return fresh;
-  }
-  [[nodiscard]] std::uint64_t left(const std::string& name, const CountedKey& key = three_proofs) const {
-    return load_uses(at(name), key).left();
-  }
-  void use(const std::string& name, const CountedKey& key = three_proofs) const { reserve_use(at(name), key); }
-  [[nodiscard]] std::string text(const std::string& name) const {
-    std::ifstream stream(at(name));
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
-  void write(const std::string& name, const std::string& content) const { std::ofstream(at(name)) << content; }
-  /// Every one of them is refused, and advises a new secret.
-  template <class... Jobs>
-  void expect_refused(const std::string& why, const Jobs&... jobs) const {
-    (expect_one_refused(why, jobs), ...);
-  }
-
-  TemporaryDirectory directory_;
-
- private:
-  template <class Job>
-  void expect_one_refused(const std::string& why, const Job& job) const {
-    try {
-      job();
-      ADD_FAILURE() << "expected: " << why;
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), AllOf(HasSubstr(why), HasSubstr("new secret")));
-    }
-  }
-};
 
 TEST_F(HidingUses, of_one_secret_and_root_are_one_count) {
   save_secret(at("given"), some_secret);
@@ -114,6 +50,14 @@ TEST_F(HidingUses, of_a_commitments_own_secret_are_one_count_too) {
   fs::create_symlink(at("a"), at("link"));
   use("link");
   EXPECT_EQ(left("b"), 0);
+  for (const char* const name : {"secret", "secret.uses"}) {  // renamed, and put back
+    fs::rename(at("a") / name, at(name));
+  }
+  expect_refused("put it and its secret back there", [&] { use("b"); });
+  for (const char* const name : {"secret", "secret.uses"}) {
+    fs::rename(at(name), at("a") / name);
+  }
+  EXPECT_EQ(left("b"), 0);
   commit("a", "");  // a new secret: what was there goes, and whoever used it knows nothing any more
   EXPECT_EQ(left("a"), 3);
   expect_refused("secret.uses", [&] { use("b"); });
@@ -127,7 +71,8 @@ TEST_F(HidingUses, of_copies_are_not_taken) {
   for (const auto options : {fs::copy_options::copy_symlinks, fs::copy_options::none}) {
     fs::copy(at("a"), at("copy"), options | fs::copy_options::recursive);
     expect_refused(
-        "copies", [&] { use("copy"); }, [&] { (void)left("copy"); }, [&] { commit("copy", "copy/secret"); });
+        "or commit with --secret of it where you want it", [&] { use("copy"); }, [&] { (void)left("copy"); },
+        [&] { commit("copy", "copy/secret"); });
     fs::remove_all(at("copy"));
   }
   fs::copy(at("b"), at("copy"), fs::copy_options::copy_symlinks | fs::copy_options::recursive);
@@ -145,70 +90,6 @@ TEST_F(HidingUses, of_copies_are_not_taken) {
   // a second name of a secret would have a second count beside it
   fs::create_hard_link(at("given"), at("name"));
   EXPECT_THAT([&] { commit("c", "name"); }, ::testing::ThrowsMessage<InputError>(HasSubstr("one name, found 2")));
-}
-
-TEST_F(HidingUses, that_were_put_back_are_known_by_the_other_place) {
-  save_secret(at("given"), some_secret);
-  commit("a", "given");
-  const std::string beside_secret = text("given.uses"), own = text("a/uses");
-  use("a");
-  write("given.uses", beside_secret);
-  expect_refused("put back", [&] { use("a"); });
-  expect_refused("lost", [&] { commit("a", "given"); });
-  commit("b", "given");  // of which nothing is known here
-  fs::remove_all(at("b"));
-  fs::remove(at("given.uses"));
-  expect_refused("no such file", [&] { use("a"); });
-  expect_refused("lost", [&] { commit("a", "given"); });
-  commit("b", "");
-  use("b");
-  const std::string older = text("b/uses");
-  use("b");
-  write("b/uses", older);
-  EXPECT_EQ(left("b"), 1);
-}
-
-/// Whatever was there and is not known now: commit does not begin at 0.
-TEST_F(HidingUses, that_are_lost_are_not_begun_again) {
-  save_secret(at("given"), some_secret);
-  commit("a", "given");
-  use("a");
-  const std::string own = text("a/uses"), beside_secret = text("given.uses");
-  const auto lost = [&](const std::string& file, const std::string& content, const std::string& why) {
-    fs::remove(at(file));
-    if (!content.empty()) {
-      write(file, content);
-    }
-    expect_refused(
-        why, [&] { commit("a", "given"); }, [&] { use("a"); });
-    EXPECT_FALSE(fs::exists(at("a.partial")));
-    write("a/uses", own);
-    write("given.uses", beside_secret);
-  };
-  lost("a/uses", "", "no such file");
-  lost("given.uses", "", "given.uses");
-  for (const auto& [file, good] : {std::pair{"a/uses", own}, {"given.uses", beside_secret}}) {
-    lost(file, "x", "another first line");
-    lost(file, good + "x", "check: ");
-    lost(file, good.substr(0, good.find("check")), "check: ");
-    std::string altered = good;
-    altered[good.find("used 1") + 5] = '0';
-    lost(file, altered, "check: ");
-    altered = good;
-    altered[good.find('\n') + 6] ^= 1;  // another key, or secret
-    lost(file, altered, "check: ");
-  }
-  EXPECT_EQ(left("a"), 2);
-  // of another key, and nothing
-  commit("a", "given", nine_proofs);
-  EXPECT_EQ(left("a", nine_proofs), 9);
-  expect_refused("another commitment's", [&] { use("a"); });
-  commit("a", "given");
-  EXPECT_EQ(left("a"), 2);
-  // what is new begins at 0 wherever it is put
-  write("a/uses", "x");
-  commit("a", "");
-  EXPECT_EQ(left("a"), 3);
 }
 
 TEST_F(HidingUses, are_taken_by_one_job_each) {
@@ -244,8 +125,11 @@ TEST_F(HidingUses, are_not_taken_while_a_commitment_is_put_in_place) {
     ASSERT_EQ(::flock(held.number(), LOCK_EX), 0);
     std::future<bool> waiting = std::async(std::launch::async, [&] { return commit("a", "given"); });
     EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout) << name;
+    std::future<void> prover = std::async(std::launch::async, [&] { use("a"); });
+    EXPECT_EQ(prover.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout) << name;
     ::flock(held.number(), LOCK_UN);
     EXPECT_FALSE(waiting.get());
+    prover.get();
   }
   CommitCount count(at("given"), at("a"));
   fs::create_directory(at("staged"));

@@ -1,0 +1,160 @@
+#include "archive/hiding_count_files.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "archive/hiding_files.hpp"
+#include "base/errors.hpp"
+#include "datasets/dataset_file.hpp"
+
+namespace tessera {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view title = "tessera hiding uses 1";
+constexpr std::string_view title_of_secret = "tessera secret uses 1";
+constexpr std::string_view advice =
+    ": make a commitment with a new secret (commit without --secret) and publish its key";
+
+Digest digest_of(const std::string& text) {
+  return blake2s(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+std::string checked(const std::string& lines) { return lines + "check " + to_hex(digest_of(lines)) + "\n"; }
+
+std::uint64_t number_in(std::istream& stream, const fs::path& path, const std::string& name) {
+  std::string word;
+  std::uint64_t value = 0;
+  if (!(stream >> word >> value) || word != name) {
+    refuse_count(path, name + ": expected a number, found none: the count is damaged");
+  }
+  return value;
+}
+
+/// A count's lines up to its check, which holds.
+std::istringstream read_checked(const fs::path& path, std::string_view first_line) {
+  std::ifstream stream(path);
+  if (!stream) {
+    refuse_count(
+        path,
+        "expected how many proofs were begun, found no such file: a commitment whose count is lost must not be "
+        "used");
+  }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (text.substr(0, text.find('\n')) != first_line) {
+    refuse_count(path, "expected \"" + std::string(first_line) + "\", found another first line: the count is damaged");
+  }
+  const std::size_t check = text.rfind("check ");
+  const std::string lines = text.substr(0, check);
+  if (check != std::string::npos && text != checked(lines)) {
+    refuse_count(path, "check: expected that of the lines above, found another: the count is damaged");
+  }
+  std::istringstream rest(text.substr(std::min(text.size(), first_line.size() + 1)));
+  return rest;
+}
+
+std::string lines_of(const std::string& key, const UseCount& count) {
+  std::ostringstream text;
+  text << title << "\nkey " << key << "\nproofs " << count.proofs << "\nused " << count.used << '\n';
+  return text.str();
+}
+
+/// Renaming keeps it, copying does not.
+std::uint64_t file_number(const fs::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) {
+    refuse_count(file, "expected the secret whose uses are counted beside it, found no such file");
+  }
+  return status.st_ino;
+}
+
+std::string lines_of(const SecretUses& uses, std::uint64_t number) {
+  std::ostringstream text;
+  text << title_of_secret << "\nsecret " << number << '\n';
+  for (const auto& [root, count] : uses.by_root) {
+    text << "root " << root << " proofs " << count.proofs << " used " << count.used << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace
+
+void refuse_count(const fs::path& path, const std::string& why) {
+  throw InputError(path.string() + ": " + why + std::string(advice));
+}
+
+DirectoryUses load_directory_uses(const fs::path& directory, const std::optional<Digest>& key) {
+  const fs::path path = uses_path(directory);
+  std::istringstream stream = read_checked(path, title);
+  std::string word;
+  DirectoryUses uses;
+  if (!(stream >> word >> uses.key) || word != "key" || (key && uses.key != to_hex(*key))) {
+    refuse_count(
+        path, "key: expected " + (key ? to_hex(*key) : "one") + ", found another: the count is another commitment's");
+  }
+  uses.count.proofs = number_in(stream, path, "proofs");
+  uses.count.used = number_in(stream, path, "used");
+  if (!(stream >> word) || word != "check") {
+    refuse_count(path, "check: expected that of the lines above, found none: the count is damaged");
+  }
+  return uses;
+}
+
+void save_directory_uses(const fs::path& directory, const Digest& key, const UseCount& count) {
+  write_private(uses_path(directory), checked(lines_of(to_hex(key), count)));
+}
+
+fs::path counted_at(const fs::path& secret) {
+  const fs::path path = SecretUses::beside(fs::weakly_canonical(secret));
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) {
+    return path;
+  }
+  const fs::path target = fs::canonical(path, error);
+  if (error) {
+    const std::string kept = fs::read_symlink(path, error).string();
+    refuse_count(path,
+                 "expected a link to how many proofs were begun, found no such file as " + kept +
+                     ": put it and its secret back there if they were renamed or their file system is away; if they "
+                     "are gone");
+  }
+  return target;
+}
+
+SecretUses load_secret_uses(const fs::path& file) {
+  std::istringstream stream = read_checked(file, title_of_secret);
+  SecretUses uses{file, {}};
+  const std::uint64_t number = number_in(stream, file, "secret");
+  std::string word, root;
+  while (stream >> word && word == "root" && stream >> root) {
+    UseCount& count = uses.by_root[root];
+    count.proofs = number_in(stream, file, "proofs");
+    count.used = number_in(stream, file, "used");
+    if (count.used > count.proofs) {
+      refuse_count(file,
+                   "used: expected at most " + std::to_string(count.proofs) + ", found " + std::to_string(count.used));
+    }
+  }
+  if (word != "check") {
+    refuse_count(file, "check: expected that of the lines above, found none: the count is damaged");
+  }
+  if (const std::uint64_t found = file_number(uses.secret()); found != number) {
+    refuse_count(file,
+                 "secret: expected file number " + std::to_string(number) + ", found " + std::to_string(found) +
+                     ": the secret and its count are copies (restored, or moved to another file system), and their "
+                     "original may count for itself: use that one where it is, or commit with --secret of it where "
+                     "you want it; if it is gone");
+  }
+  return uses;
+}
+
+void save_secret_uses(const SecretUses& uses) {
+  write_private(uses.file, checked(lines_of(uses, file_number(uses.secret()))));
+}
+
+}  // namespace tessera
