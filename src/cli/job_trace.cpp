@@ -1,0 +1,94 @@
+#include "cli/job_trace.hpp"
+
+#include <algorithm>
+
+#include "archive/staged_file.hpp"
+#include "archive/trace_file.hpp"
+#include "architecture/inference.hpp"
+#include "arithmetic/range_guard.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// The trace of an earlier run of the same job, if every rank has its part of it.
+std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
+                                  const Statement& statement, Communicator& comm, Progress& progress) {
+  enum : std::int64_t { usable, missing, unusable };
+  const std::filesystem::path path = trace_path(job.scratch, comm);
+  std::optional<Trace> trace;
+  std::error_code ignored;
+  std::int64_t state = std::filesystem::exists(path, ignored) ? usable : missing;
+  std::string reason = path.string() + ": that of another rank is damaged or another job's";
+  try {
+    if (state == usable) {
+      trace = load_trace(path, key.digest(), comm, plan, prompt_rows(statement), key.shape.n_vocab, statement.start);
+    }
+  } catch (const InputError& error) {
+    state = unusable;
+    reason = error.what();
+  }
+  // ranks that hold traces of different tokens would prove different statements
+  std::vector<std::uint32_t> ids;
+  if (trace) {
+    ids = trace->tokens;
+    ids.push_back(trace->last_token);
+  }
+  const Digest tokens =
+      blake2s({reinterpret_cast<const std::uint8_t*>(ids.data()), ids.size() * sizeof(std::uint32_t)});
+  const std::vector<Digest> all = comm.all_gather(std::span(&tokens, 1));
+  comm.all_reduce_max(std::span(&state, 1));
+  if (state == usable && !std::ranges::all_of(all, [&](const Digest& other) { return other == all.front(); })) {
+    state = unusable;
+  }
+  if (state == unusable) {
+    progress.note("inference is done again: " + reason);
+  }
+  return state == usable ? std::move(trace) : std::nullopt;
+}
+
+}  // namespace
+
+std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm) {
+  return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
+}
+
+Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
+                 const Statement& statement, const Past& past, const Generation& generation,
+                 RecordingCommunicator& comm, Progress& progress) {
+  if (!job.scratch.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(through_links(job.scratch), error);
+    if (error) {
+      throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
+    }
+    if (std::optional<Trace> trace = stored_trace(key, plan, job, statement, comm.unrecorded(), progress)) {
+      comm.skip_work();
+      progress.note("inference taken from " + job.scratch);
+      return std::move(*trace);
+    }
+  }
+  progress.begin("inference");
+  Trace trace = [&] {
+    try {
+      return run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
+                           past.tensors, generation);
+    } catch (const RangeError& error) {
+      throw WrongValue(key.hiding_proofs == 0 ? error.what()
+                                              : "inference: a value is outside its range; which one is not said, "
+                                                "because the key is hiding");
+    } catch (const OtherToken& error) {
+      if (!job.expected.empty()) {
+        throw;
+      }
+      throw WrongValue(error.what());  // ids of an earlier job that the model does not choose
+    }
+  }();
+  if (!job.scratch.empty()) {
+    progress.begin("writing trace");
+    save_trace(trace_path(job.scratch, comm), key.digest(), comm.unrecorded(), plan, trace, statement.start);
+    comm.barrier();
+  }
+  return trace;
+}
+
+}  // namespace tessera::cli
