@@ -90,7 +90,7 @@ void keep_standard_input(const PathOptions& paths) {
     throw InputError("-: expected once, found " + std::to_string(wanted) + " times: standard input is read once");
   }
   const int copy = ::memfd_create("standard input", MFD_CLOEXEC);
-  if (copy < 0 || ::fchmod(copy, S_IRUSR | S_IWUSR) != 0) {  // it may be a secret
+  if (copy < 0) {
     throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));
   }
   std::array<char, 1 << 16> buffer{};

@@ -86,6 +86,29 @@ TEST(Paths, OnlyFilesOfTheKindThatIsWrittenAreReplaced) {
   write_bytes(folder / "cut", whole.substr(0, whole.size() / 2));
   EXPECT_EQ(other_content(folder / "cut", Content::trace, Place::own_name), std::nullopt);
   EXPECT_NE(other_content(folder / "cut", Content::trace, Place::anywhere), std::nullopt);
+  // another program's file keeps its place under any name, and so does what cannot be looked at
+  EXPECT_NE(other_content(files.at("another program's"), Content::trace, Place::own_name), std::nullopt);
+  EXPECT_EQ(other_content(folder / "absent", Content::trace, Place::own_name), "a file that cannot be read");
+}
+
+TEST(Paths, ProofsAreExtractedIntoNewDirectoriesAlone) {
+  const TemporaryDirectory folder;
+  fs::create_directory(folder / "full");
+  fs::create_directory(folder / "empty");
+  write_bytes(folder / "full/x", "x");
+  WriteFile(folder / "all.h5", gathered_format).commit();
+  const auto found = [&](const char* out) {
+    Program program;
+    CLI::App& gather = *program.app.get_subcommand("gather");
+    program.options.gather.extract = folder / "all.h5";  // so that --out is a directory
+    gather.get_option("--out")->add_result((folder / out).string());
+    return program.check();
+  };
+  for (const char* const out : {"full", "all.h5"}) {
+    EXPECT_THAT(found(out), HasSubstr("expected a new or an empty directory, found something else")) << out;
+  }
+  EXPECT_EQ(found("empty"), "");
+  EXPECT_EQ(found("new"), "");
 }
 
 TEST(Paths, EveryOutputIsLookedAt) {
@@ -112,6 +135,8 @@ TEST(Paths, EveryOutputIsLookedAt) {
         EXPECT_EQ(found(files.at(own.at(target.content).front())), "");
         EXPECT_EQ(found(folder / "new.h5"), "");
         EXPECT_FALSE(fs::exists(folder / "new.h5"));
+        const bool early = target.content != Content::log && target.content != Content::rates;
+        EXPECT_EQ(found(folder / "missing/new.h5").find("new.h5: cannot be written") != std::string::npos, early);
         continue;
       }
       EXPECT_THAT(found(files.at("text")), HasSubstr("directory, found something else"));

@@ -114,7 +114,9 @@ TEST_F(CheckpointFilesTest, weights_of_other_formats_are_named) {
   const auto refused = [&](const std::string& part) {
     expect_input_error([&] { find_checkpoint(folder_.path()); }, part);
   };
-  put("training_args.bin", "");
+  for (const char* const left_behind : {"training_args.bin", "optimizer.pt", "scheduler.pt"}) {
+    put(left_behind, "");
+  }
   refused("expected *.safetensors or one *.gguf file, found 0");
   put("pytorch_model.bin", "");
   refused("\"pytorch_model.bin\" is PyTorch's pickle");

@@ -1,86 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "model/tokenizer_files.hpp"
-
-#include "model_files.hpp"
+#include "tokenizer_folder_fixture.hpp"
 
 namespace tessera {
 namespace {
 
 using nlohmann::json;
 using Ids = std::vector<std::uint32_t>;
-using Notes = std::vector<std::string>;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-json token(std::uint32_t id, const std::string& content, bool normalized = false) {
-  return {{"id", id},        {"content", content},       {"single_word", false}, {"lstrip", false},
-          {"rstrip", false}, {"normalized", normalized}, {"special", true}};
-}
-
-/// Files of odd-40k, a GPT-2, and a tokenizer.json that says the same. Ids of texts are those that AutoTokenizer of
-/// transformers 4.57.1 and 5.24.0 finds; where the two differ, those of 4.57.1.
-class TokenizerFolderTest : public testing::Test {
- protected:
-  TokenizerFolderTest() {
-    config_ = json::parse(file_bytes(model_folder("odd-40k") / "config.json"));
-    for (const char* name : {"vocab.json", "merges.txt"}) {
-      std::filesystem::copy(model_folder("odd-40k") / name, folder_.path() / name);
-    }
-    json merges = json::array();
-    std::istringstream lines(file_bytes(model_folder("odd-40k") / "merges.txt"));
-    for (std::string line; std::getline(lines, line);) {
-      if (!line.starts_with('#')) {
-        merges.push_back(line);
-      }
-    }
-    const json level = {
-        {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
-    root_ = {{"version", "1.0"},
-             {"truncation", nullptr},
-             {"padding", nullptr},
-             {"added_tokens", {token(299, "<|endoftext|>", true)}},
-             {"normalizer", nullptr},
-             {"pre_tokenizer", level},
-             {"post_processor", level},
-             {"decoder", level},
-             {"model",
-              {{"type", "BPE"},
-               {"vocab", json::parse(file_bytes(model_folder("odd-40k") / "vocab.json"))},
-               {"merges", merges}}}};
-  }
-  void put(const std::string& name, const json& value) const { write_file(folder_.path() / name, value.dump()); }
-  void remove(const std::string& name) const { std::filesystem::remove(folder_.path() / name); }
-  TokenizerData load(std::size_t vocabulary = 300) {
-    put("config.json", config_);
-    notes_.clear();
-    ModelShape shape;
-    shape.n_vocab = vocabulary;
-    shape.architecture = config_["model_type"] == "gpt2" ? Architecture::gpt2 : Architecture::llama;
-    return load_tokenizer(folder_.path(), shape, {}, &notes_);
-  }
-  Ids encode(const std::string& text, std::size_t vocabulary = 300) {
-    return Tokenizer(load(vocabulary)).encode_prompt(text);
-  }
-  void expect_refused(const std::string& part) {
-    expect_input_error([&] { (void)load(); }, part);
-  }
-  /// A tokenizer.json of the Llama family in place of GPT-2's files.
-  void be_llama(const std::string& model_type) {
-    config_["model_type"] = model_type;
-    remove("vocab.json");
-    remove("merges.txt");
-    root_["post_processor"] = nullptr;
-    put("tokenizer.json", root_);
-  }
-
-  TemporaryFolder folder_;
-  json config_, root_;
-  Notes notes_;
-};
 
 TEST_F(TokenizerFolderTest, a_tokenizer_json_that_says_the_same_changes_nothing) {
   const TokenizerData own = load();
@@ -106,6 +35,61 @@ TEST_F(TokenizerFolderTest, tokenizer_json_decides) {
   write_file(folder_.path() / "vocab.json", "{");
   EXPECT_EQ(encode("le"), (Ids{75, 68}));
   EXPECT_THAT(notes_.front(), HasSubstr("vocab.json is not: it cannot be read"));
+}
+
+TEST_F(TokenizerFolderTest, files_that_say_the_same_in_another_form) {
+  root_["added_tokens"].push_back(folder_token(300, "<x>"));
+  for (json& merge : root_["model"]["merges"]) {
+    const auto text = merge.get<std::string>();
+    merge = {text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1)};
+  }
+  put("tokenizer.json", root_);
+  json vocabulary = root_["model"]["vocab"];
+  const auto notes_of = [&](const json& written) {
+    put("vocab.json", written);
+    (void)load(301);
+    return notes_;
+  };
+  const std::string other = "tokenizer.json is taken, vocab.json is not: it has other tokens";
+  EXPECT_THAT(notes_of(vocabulary), ElementsAre());
+  vocabulary["<x>"] = 300;  // an added token, which the list says
+  EXPECT_THAT(notes_of(vocabulary), ElementsAre());
+  vocabulary["<x>"] = 7;
+  EXPECT_THAT(notes_of(vocabulary), ElementsAre(other));
+  vocabulary.erase("<x>");
+  vocabulary["<y>"] = 300;
+  EXPECT_THAT(notes_of(vocabulary), ElementsAre(other));
+  vocabulary.erase("<y>");
+  vocabulary.erase("!");
+  EXPECT_THAT(notes_of(vocabulary), ElementsAre(other));
+  put("vocab.json", root_["model"]["vocab"]);
+  const std::string merges = file_bytes(folder_.path() / "merges.txt");
+  write_file(folder_.path() / "merges.txt", merges + "a b c\n");
+  (void)load(301);
+  EXPECT_THAT(notes_, ElementsAre("tokenizer.json is taken, merges.txt is not: it cannot be read"));
+  remove("tokenizer.json");
+  for (const char* const bad : {"a b c\n", "ab\n", "a \xff\n"}) {
+    write_file(folder_.path() / "merges.txt", merges + bad);
+    expect_refused("expected two tokens separated by one space");
+  }
+  write_file(folder_.path() / "merges.txt", "#version: 0.2\n#version: 0.2\n" + merges);  // one line says the version
+  expect_refused("merge[0]: expected two tokens of the vocabulary, found \"#version: 0.2\"");
+}
+
+TEST_F(TokenizerFolderTest, merges_that_gpt2_would_do_in_another_order) {
+  EXPECT_EQ(load().model, TokenizerModel::gpt2);
+  json& merges = root_["model"]["merges"];
+  const auto made = [&](std::size_t i) {
+    std::string text = merges[i].get<std::string>();
+    return text.erase(text.find(' '), 1);
+  };
+  const std::string used = made(0) + ' ';  // a merge that takes what the first one makes comes before it
+  const auto user = std::ranges::find_if(
+      merges, [&](const json& merge) { return merge.get_ref<const std::string&>().starts_with(used); });
+  ASSERT_NE(user, merges.end());
+  std::swap(merges[0], *user);
+  put("tokenizer.json", root_);
+  EXPECT_EQ(load().model, TokenizerModel::byte_level);
 }
 
 TEST_F(TokenizerFolderTest, the_prefix_space_of_the_configuration_is_taken) {
@@ -151,63 +135,6 @@ TEST_F(TokenizerFolderTest, vocabulary_files_with_settings) {
   expect_refused("tokenizer_config.json: split_special_tokens: expected false");
 }
 
-TEST_F(TokenizerFolderTest, a_padding_token_that_transformers_saved) {
-  root_["added_tokens"].push_back(token(300, "[PAD]"));
-  put("tokenizer.json", root_);
-  put("added_tokens.json", {{"[PAD]", 300}});
-  const std::vector<std::pair<std::string, Ids>> cases = {
-      {"the man", {83, 257, 274, 291}},
-      {"a[PAD]b", {64, 300, 65}},
-      {"", {}},
-      {"caf\u00e9 \U0001f642", {66, 64, 69, 127, 102, 220, 172, 253, 247, 224}}};
-  const Tokenizer tokenizer(load(301));
-  EXPECT_THAT(notes_, ElementsAre());
-  for (const auto& [text, ids] : cases) {
-    EXPECT_EQ(tokenizer.encode(text), ids) << text;
-  }
-  EXPECT_EQ(encode("a[PAD]b"), (Ids{64, 58, 47, 32, 35, 60, 65}));  // the model has no row for it
-  EXPECT_THAT(notes_, ElementsAre("the added token \"[PAD]\" (300) is left out: the model has ids below 300"));
-  EXPECT_EQ(load().model, TokenizerModel::gpt2);
-}
-
-TEST_F(TokenizerFolderTest, tokens_that_transformers_adds_itself) {
-  for (const bool file : {true, false}) {
-    if (file) {
-      put("tokenizer.json", root_);
-    } else {
-      remove("tokenizer.json");
-    }
-    put("tokenizer_config.json", {{"pad_token", "[PAD]"}, {"additional_special_tokens", {"<a>", "he"}}});
-    EXPECT_EQ(encode("a[PAD]<a>the", 320), (Ids{64, 300, 301, 83, 257}));  // a special token, which the vocabulary has
-    put("tokenizer_config.json",
-        {{"pad_token", "[PAD]"}, {"added_tokens_decoder", {{"299", token(299, "<|endoftext|>", true)}}}});
-    put("special_tokens_map.json", {{"pad_token", "<p>"}});  // not read beside a list of added tokens
-    EXPECT_EQ(encode("[PAD]<p>", 320), (Ids{300, 27, 79, 29}));
-    put("tokenizer_config.json", {{"pad_token", "[PAD]"}});
-    EXPECT_EQ(encode("[PAD]<p>", 320), (Ids{58, 47, 32, 35, 60, 300}));
-    remove("special_tokens_map.json");
-  }
-  put("tokenizer_config.json", json::object());
-  put("added_tokens.json", {{"<x>", 300}, {"<y>", 301}});
-  EXPECT_EQ(encode("<y><x>", 320), (Ids{301, 300}));
-}
-
-TEST_F(TokenizerFolderTest, the_library_numbers_added_tokens) {
-  root_["added_tokens"].push_back(token(310, "<x>"));
-  put("tokenizer.json", root_);
-  EXPECT_EQ(encode("<x>", 320), (Ids{300}));
-  EXPECT_THAT(notes_, ElementsAre("the added token \"<x>\" has the id 300, which the library gives it, not 310"));
-}
-
-TEST_F(TokenizerFolderTest, padded_vocabularies) {
-  const TokenizerData data = load(320);
-  EXPECT_EQ(data.model, TokenizerModel::byte_level);  // GPT-2's own has no ids without tokens
-  EXPECT_EQ(data.vocabulary.size(), 320U);
-  EXPECT_EQ(Tokenizer(data).encode("the man<|endoftext|>"), (Ids{83, 257, 274, 291, 299}));
-  put("tokenizer.json", root_);
-  EXPECT_EQ(load(320).vocabulary, data.vocabulary);
-}
-
 TEST_F(TokenizerFolderTest, the_end_of_text) {
   put("tokenizer_config.json", {{"eos_token", nullptr}});
   EXPECT_EQ(load().end_of_text, 299U);  // by config.json
@@ -220,29 +147,11 @@ TEST_F(TokenizerFolderTest, the_end_of_text) {
   EXPECT_EQ(load().end_of_text, 299U);  // by GPT-2's class of tokenizers
   put("special_tokens_map.json", {{"eos_token", {{"content", "!"}, {"lstrip", false}}}});
   EXPECT_EQ(load().end_of_text, 0U);
+  put("special_tokens_map.json", {{"eos_token", "<end>"}});
+  expect_refused("special_tokens_map.json: eos_token: expected a token of the vocabulary, found \"<end>\"");
   put("tokenizer_config.json", {{"eos_token", "<end>"}, {"added_tokens_decoder", json::object()}});
   expect_refused("tokenizer_config.json: eos_token: expected a token of the vocabulary, found \"<end>\"");
   EXPECT_EQ(load(301).end_of_text, 300U);
-}
-
-TEST_F(TokenizerFolderTest, white_space_beside_added_tokens) {
-  json left = token(300, "<l>"), right = token(301, "<r>"), both = token(302, "<b>", true);
-  left["lstrip"] = right["rstrip"] = both["lstrip"] = both["rstrip"] = true;
-  root_["added_tokens"].insert(root_["added_tokens"].end(), {left, right, both});
-  put("tokenizer.json", root_);
-  const Tokenizer tokenizer(load(303));
-  const std::vector<std::pair<std::string, Ids>> cases = {{"the <l> the", {83, 257, 300, 262}},
-                                                          {"the <r> the", {83, 257, 220, 301, 83, 257}},
-                                                          {"the \u3000<b>\n\u00a0 the", {83, 257, 302, 83, 257}},
-                                                          {"<r>\t\t<l>the", {301, 300, 83, 257}},
-                                                          {"<b> <b>", {302, 302}},
-                                                          {"the<l>", {83, 257, 300}}};
-  for (const auto& [text, ids] : cases) {
-    EXPECT_EQ(tokenizer.encode(text), ids) << text;
-  }
-  root_["added_tokens"][1]["single_word"] = true;
-  put("tokenizer.json", root_);
-  expect_refused("added_tokens[1].single_word: expected false");
 }
 
 TEST_F(TokenizerFolderTest, compatibility_composition) {
@@ -284,6 +193,7 @@ TEST_F(TokenizerFolderTest, a_class_that_puts_a_token_in_front) {
   EXPECT_EQ(with(json::object()), (Ids{299, 83, 257}));  // by the type of model
   EXPECT_EQ(with({{"tokenizer_class", "LlamaTokenizer"}, {"add_bos_token", false}}), (Ids{83, 257}));
   EXPECT_THAT(notes_, ElementsAre());
+  EXPECT_EQ(with({{"tokenizer_class", "LlamaTokenizer"}, {"add_bos_token", nullptr}}), (Ids{83, 257}));
   EXPECT_EQ(with({{"tokenizer_class", "PreTrainedTokenizerFast"}, {"add_bos_token", true}}), (Ids{83, 257}));
   EXPECT_EQ(with({{"tokenizer_class", "GPT2Tokenizer"}, {"add_bos_token", true}}), (Ids{83, 257}));
   put("tokenizer_config.json", {{"tokenizer_class", "LlamaTokenizer"}, {"add_eos_token", true}});
@@ -294,11 +204,20 @@ TEST_F(TokenizerFolderTest, a_class_that_puts_a_token_in_front) {
 
 TEST_F(TokenizerFolderTest, no_configuration_of_a_qwen_tokenizer) {
   be_llama("qwen2");
-  root_["added_tokens"].push_back(token(300, "<pad>"));
+  root_["added_tokens"].push_back(folder_token(300, "<pad>"));
   put("tokenizer.json", root_);
   EXPECT_EQ(load().end_of_text, 299U);
   EXPECT_EQ(encode("<pad>the"), (Ids{27, 79, 64, 67, 29, 83, 257}));
   EXPECT_THAT(notes_, ElementsAre("the added token \"<pad>\" (300) is left out: the model has ids below 300"));
+}
+
+TEST_F(TokenizerFolderTest, vocabulary_files_of_a_qwen_tokenizer) {
+  put("tokenizer_config.json", {{"tokenizer_class", "Qwen2Tokenizer"}, {"eos_token", "<|endoftext|>"}});
+  config_["model_type"] = "qwen2";
+  const TokenizerData data = load();
+  EXPECT_EQ(data.split, Split::qwen2);
+  EXPECT_EQ(data.normalizer, Normalizer::nfc);
+  EXPECT_EQ(Tokenizer(data).encode("e\u0301"), (Ids{127, 102}));
 }
 
 TEST_F(TokenizerFolderTest, other_tokenizers_are_named) {
