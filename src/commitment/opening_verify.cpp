@@ -120,7 +120,7 @@ class Opening {
   /// Step 10: the sum-check over the clear vector's variables, and all claims at the point where it ends.
   void check_final_claim() {
     for (unsigned i = 0; i < schedule_.log_clear; ++i) {
-      bind({round_degree, "final sum-check"});
+      bind(round_degree, "final sum-check");
     }
     const E expected = transcript_.public_value([&] { return clear_value() * weight(); });
     transcript_.check_equal(claim_, expected, "the opening's final claim does not hold");
@@ -135,19 +135,18 @@ class Opening {
   /// A row variable of the words that are opened in this round: a word without a message has one for at most as many
   /// challenges as its domain has points.
   void bind_row(std::size_t round) {
-    bind({static_cast<double>(schedule_.row_error(round)),
-          name(round) + ": row variables bound, sum-check and proximity"},
-         schedule_.row_work(round));
+    bind(static_cast<double>(schedule_.row_error(round)),
+         name(round) + ": row variables bound, sum-check and proximity", schedule_.row_work(round));
   }
 
   /// A round of plain sum-check, with bits of work before its challenge if there are any.
-  void bind(const RoundRisk& risk, unsigned work = 0) {
+  void bind(double error, const std::string& reason, unsigned work = 0) {
     transcript_.sumcheck(1, round_degree);
     const std::vector<E> round = transcript_.receive("round", round_degree);
     if (work > 0) {
       transcript_.check_work("work", work);
     }
-    const E challenge = transcript_.challenge("bind", risk.error, risk.reason);
+    const E challenge = transcript_.challenge("bind", error, reason);
     const E half = E(F::from_canonical(2).inverse());
     claim_ = round_value<E>(claim_ * half, half, round, challenge);
     bound_.push(challenge);

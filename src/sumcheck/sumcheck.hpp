@@ -15,12 +15,6 @@ struct SumcheckResultOf {
 };
 using SumcheckResult = SumcheckResultOf<E>;
 
-/// What a bound variable may let through beside a false round polynomial: `error` more, in units of 1/|E|.
-struct RoundRisk {
-  double error = 0;
-  std::string reason = "sum-check rounds";
-};
-
 /// Verifies claim = sum_x g(x) over `variables` boolean variables, g of degree `degree` in each.
 ///
 /// Round message: coefficients h_1..h_D of the round polynomial h; h_0 follows from claim = 2*h_0 + sum h_i.
@@ -30,7 +24,7 @@ struct RoundRisk {
 /// Error degree/|E| a round. The caller checks the returned value against g's factors at the point.
 template <class S>
 SumcheckResultOf<S> verify_sumcheck(VerifierView<S>& transcript, std::type_identity_t<S> claim, std::size_t variables,
-                                    std::size_t degree, const RoundRisk& risk = {});
+                                    std::size_t degree);
 
 /// Verifies claim = sum_x beta(at, x)*g(x): h is the round polynomial without the eq factor, and
 /// claim = (1-a)*h(0) + a*h(1) = h_0 + a*sum_{i>=1} h_i gives h_0 for the variable's coordinate a of `at`.
