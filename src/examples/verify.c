@@ -44,7 +44,8 @@ static tessera_verdict verify_part(const file* key, const file* proof, const tes
   if (verdict == TESSERA_ACCEPTED) {
     print_text(result, tessera_result_prompt_text);
     print_text(result, tessera_result_generated_text);
-    printf("\n%.1f bits\n", tessera_result_soundness_sum(result));
+    /* rounded down: what is shown is proven */
+    printf("\n%.1f bits\n", (double)(long)(10 * tessera_result_soundness_sum(result)) / 10);
   } else {
     printf("not accepted %s: %s\n", tessera_result_scope(result), tessera_result_reason(result));
   }

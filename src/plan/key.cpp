@@ -173,7 +173,7 @@ void check_activation_table(const VerifyingKey& key) {
   const std::int64_t most = most_activation(key.shape);
   const std::int64_t least = key.shape.gpt2() ? -most - 1 : -most;
   const auto beyond =
-      std::ranges::find_if_not(key.gelu_table, [&](std::int64_t entry) { return least <= entry && entry <= most; });
+      std::ranges::find_if(key.gelu_table, [&](std::int64_t entry) { return entry < least || entry > most; });
   if (beyond != key.gelu_table.end()) {
     refuse_key(activation_name(key.shape),
                std::to_string(least) + " to " + std::to_string(most) + " at " +

@@ -133,8 +133,10 @@ def test_other_threads_run_while_one_verifies(key: tessera.Key, proof_path: Path
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)  # so this thread keeps Python's lock but where it gives it up
     before = len(turns)
-    verdict = tessera.verify(key, proof)
-    after = len(turns)
+    for _ in range(100):  # a machine with much to do may give the other thread no core during one
+        verdict = tessera.verify(key, proof)
+        if (after := len(turns)) > before:
+            break
     sys.setswitchinterval(interval)
     ended.set()
     thread.join()
