@@ -36,9 +36,9 @@ std::vector<std::uint8_t> encode(const ModelShape& shape, const ImportChoices& c
   return bytes;
 }
 
-class Bytes {
+class RestReader {
  public:
-  Bytes(std::span<const std::uint8_t> rest, const std::string& path) : rest_(rest), path_(path) {}
+  RestReader(std::span<const std::uint8_t> rest, const std::string& path) : rest_(rest), path_(path) {}
   void take(void* values, std::size_t size) {
     if (size > rest_.size()) {
       throw InputError(path_ + ": expected choices of an import, found other bytes");
@@ -54,7 +54,7 @@ class Bytes {
 };
 
 ImportChoices decode(std::span<const std::uint8_t> encoded, const std::string& path) {
-  Bytes bytes(encoded, path);
+  RestReader bytes(encoded, path);
   Architecture architecture{};
   ImportChoices choices;
   bytes.take(&architecture, sizeof architecture);

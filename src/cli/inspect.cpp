@@ -17,6 +17,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "transcript/shown_bits.hpp"
 #include "cli/command.hpp"
 #include "cli/inspect_json.hpp"
@@ -47,7 +48,6 @@ class Text {
 };
 
 constexpr std::size_t most_text = 2000;  // bytes; the file has it whole
-constexpr double mebibyte = 1024.0 * 1024.0;
 
 void add_shape(Text& text, const ModelShape& shape) {
   text.add("shape         %zu layers, width %zu, %zu heads, inner %zu, vocabulary %zu, context %zu\n", shape.n_layer,

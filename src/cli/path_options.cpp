@@ -32,7 +32,7 @@ CLI::Validator path_check(PathOptions::Input input, bool takes_dash) {
           ""};
 }
 
-void write_all(int to, std::span<const char> bytes) {
+void keep_all(int to, std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(to, bytes.data(), bytes.size());
     if (count < 0 && errno != EINTR) {
@@ -99,7 +99,7 @@ void keep_standard_input(const PathOptions& paths) {
     if (count < 0 && errno != EINTR) {
       throw InputError(std::string("-: standard input cannot be read: ") + std::strerror(errno));
     }
-    write_all(copy, std::span(buffer).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
+    keep_all(copy, std::span(buffer).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
   }
   if (::dup2(copy, STDIN_FILENO) < 0) {
     throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));

@@ -7,6 +7,7 @@
 #include "archive/isolated.hpp"
 #include "archive/model_file.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cost/measure.hpp"
 #include "cost/shape_key.hpp"
 #include "architecture/ownership.hpp"
@@ -23,7 +24,6 @@
 namespace tessera::cli {
 namespace {
 
-constexpr double mebibyte = 1024.0 * 1024.0;
 constexpr double files_bytes = 14 * mebibyte;  // tokenizer, key, libraries at work: whatever the model's size
 
 /// "16+16", or a number, of which one half is the prompt.

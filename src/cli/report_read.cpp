@@ -13,15 +13,15 @@
 namespace tessera::cli {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using ProofBytes = std::vector<std::uint8_t>;
 
 /// In the child: what inspect --json says, a NUL, and the proof.
-Bytes encode_all(const std::string& path) {
+ProofBytes encode_all(const std::string& path) {
   const ProofArchive proof = load_proof(path);  // first: of any other file it says what it is
   const std::string text = describe_file_as_json(path, true);
-  Bytes bytes(text.begin(), text.end());
+  ProofBytes bytes(text.begin(), text.end());
   bytes.push_back(0);
-  const Bytes encoded = encode_proof({proof.statement, proof.payload, proof.key_digest});
+  const ProofBytes encoded = encode_proof({proof.statement, proof.payload, proof.key_digest});
   bytes.insert(bytes.end(), encoded.begin(), encoded.end());
   return bytes;
 }
@@ -73,7 +73,7 @@ void add_proof(ProofArchive& archive, StoredProof&& proof) {
   archive.key_digest = proof.key_digest;
 }
 
-report::Part decode_all(const std::string& path, const Bytes& bytes) {
+report::Part decode_all(const std::string& path, const ProofBytes& bytes) {
   const auto end = std::ranges::find(bytes, 0);
   const std::string text(bytes.begin(), end);
   if (end == bytes.end() || !is_safe_json(text)) {

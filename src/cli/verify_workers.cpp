@@ -20,12 +20,12 @@
 namespace tessera::cli {
 namespace {
 
-struct Piece {
+struct Task {
   std::size_t index = 0;
   bool started = false;
   std::optional<Outcome> outcome;
 };
-using Order = std::list<Piece>;
+using Order = std::list<Task>;
 
 /// A child at work; `from` is closed by the other end when it ends, however it does.
 struct Worker {
@@ -152,7 +152,7 @@ class Pool {
         order_.insert(piece, {count_++, false, {}});
       }
       order_.erase(piece);
-      next_ = std::ranges::find(order_, false, &Piece::started);  // maybe one of an earlier piece's parts
+      next_ = std::ranges::find(order_, false, &Task::started);  // maybe one of an earlier piece's parts
     }
     for (auto first = order_.begin(); first != order_.end() && first->outcome; first = order_.erase(first)) {
       work_.take(first->index, *first->outcome);

@@ -7,7 +7,6 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
 /// log2 of the columns of a class that are worth a message, and that opened columns are computed from.
 constexpr unsigned min_log_columns = 7;
 /// And of all columns of the vectors after v_0.
@@ -76,14 +75,14 @@ namespace {
 
 /// Of a vector that is zero from `used` on, the entries of a rank.
 std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
-  const std::size_t all = columns.size() * rows;
+  const std::size_t all = columns.size() * folded_rows;
   if (columns.mine().size() != 1 ||
       std::size_t{1} << columns.log_count() != static_cast<std::size_t>(columns.ranks())) {
     return all;
   }
   // rounds bind pairs of pairs: of a whole number of these each, and no more of the zeros than that
-  const std::size_t unit = 4 * rows << columns.log_count();
-  return std::min<std::size_t>(all, (used + unit - 1) / unit * 4 * rows);
+  const std::size_t unit = 4 * folded_rows << columns.log_count();
+  return std::min<std::size_t>(all, (used + unit - 1) / unit * 4 * folded_rows);
 }
 
 }  // namespace
@@ -118,28 +117,28 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
                  const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
                  for (std::size_t i = first; owner == comm.rank() && i < first + count; ++i, ++value) {
                    const auto bytes = std::as_bytes(std::span(&*value, 1));
-                   MessageBytes& to = send[static_cast<std::size_t>(columns.owner(i / rows))];
+                   MessageBytes& to = send[static_cast<std::size_t>(columns.owner(i / folded_rows))];
                    to.insert(to.end(), bytes.begin(), bytes.end());
                  }
                });
   }
   const std::vector<MessageBytes> received = comm.all_to_all_bytes(std::move(send));
   std::vector<std::size_t> read(received.size(), 0);
-  for_chunks(schedule, witnesses, comm,
-             [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
-               const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
-               const auto source = static_cast<std::size_t>(owner);
-               for (std::size_t i = first; i < first + count; ++i) {
-                 if (columns.mine().contains(columns.class_of(i / rows))) {
-                   if (read[source] + sizeof(E) > received[source].size()) {
-                     throw std::runtime_error("opening: ranks disagree on who owns which chunk");
-                   }
-                   std::memcpy(static_cast<void*>(&vector[columns.own_place(i / rows) * rows + i % rows]),
-                               received[source].data() + read[source], sizeof(E));
-                   read[source] += sizeof(E);
-                 }
-               }
-             });
+  for_chunks(
+      schedule, witnesses, comm, [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
+        const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
+        const auto source = static_cast<std::size_t>(owner);
+        for (std::size_t i = first; i < first + count; ++i) {
+          if (columns.mine().contains(columns.class_of(i / folded_rows))) {
+            if (read[source] + sizeof(E) > received[source].size()) {
+              throw std::runtime_error("opening: ranks disagree on who owns which chunk");
+            }
+            std::memcpy(static_cast<void*>(&vector[columns.own_place(i / folded_rows) * folded_rows + i % folded_rows]),
+                        received[source].data() + read[source], sizeof(E));
+            read[source] += sizeof(E);
+          }
+        }
+      });
   return vector;
 }
 
@@ -164,7 +163,7 @@ DenseTable VectorSummand::dealt(const DenseTable& mine, const ResidueShares& col
   const SharedBytes all = comm_.gather_shared(std::as_bytes(std::span<const E>(mine.span())));
   const std::size_t present = mine.size / columns_.mine().size();  // of each class, the same on every rank
   RawVector<E> values(size);
-  const std::size_t column_rows = columns.log_indices() == columns_.log_indices() ? 1 : rows;
+  const std::size_t column_rows = columns.log_indices() == columns_.log_indices() ? 1 : folded_rows;
   const std::size_t of_class = size / column_rows / columns.mine().size();
   auto to = values.begin();
   for (std::size_t number = columns.mine().first; number < columns.mine().last; ++number) {

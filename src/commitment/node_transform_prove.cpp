@@ -10,8 +10,8 @@ namespace tessera {
 namespace {
 
 /// Of a block that one thread transforms.
-constexpr std::size_t block_bytes = std::size_t{1} << 17;
-constexpr std::size_t slot_bytes = NodeTransform::rows_at_once * sizeof(F);
+constexpr std::size_t node_block = std::size_t{1} << 17;
+constexpr std::size_t node_slot = NodeTransform::rows_at_once * sizeof(F);
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void NodeTransform::sums(const GatheredRows& gathered, std::span<std::byte> piec
   const std::size_t terms = std::min(ranks(), (matrix_.present() + length() - 1) / length());
   const unsigned log_terms = ceil_log2(terms);
   const std::size_t share = std::size_t{1} << log_share();
-  const std::size_t fitting = std::min(share, std::max<std::size_t>(1, block_bytes / (ranks() * slot_bytes)));
+  const std::size_t fitting = std::min(share, std::max<std::size_t>(1, node_block / (ranks() * node_slot)));
 #pragma omp parallel
   {
     std::vector<F> block(fitting * rows_at_once << log_ranks_);
@@ -61,7 +61,7 @@ void NodeTransform::sums(const GatheredRows& gathered, std::span<std::byte> piec
       ntt(std::span(block).first(lanes << log_ranks_), log_ranks_, lanes, log_ranks_ - log_terms, lanes,
           {residue_, log_nodes_});
       for (std::size_t x = 0; x < ranks(); ++x) {  // at positions of residue residue_ + 2^log_nodes_ x
-        std::memcpy(pieces.data() + (bit_reverse(x, log_ranks_) * share + first) * slot_bytes, block.data() + x * lanes,
+        std::memcpy(pieces.data() + (bit_reverse(x, log_ranks_) * share + first) * node_slot, block.data() + x * lanes,
                     lanes * sizeof(F));
       }
     }
@@ -74,14 +74,14 @@ void NodeTransform::put(const CoefficientBlock& block, Pieces pieces) const {
   const unsigned log_count = positions_.log_size() - block.log_distance;
   const auto sum = [&](std::size_t slot, std::size_t neighbour) {
     const std::size_t j = block.first + neighbour + (bit_reverse(slot, log_count) << block.log_distance);
-    return pieces[j >> log_share()].data() + (j & in_share) * slot_bytes;
+    return pieces[j >> log_share()].data() + (j & in_share) * node_slot;
   };
   for (std::size_t slot = 0; slot >> log_count == 0; ++slot) {  // in the order of slots, which are written
     for (std::size_t i = 0; i < block.neighbours; ++i) {
       if ((slot + ahead) >> log_count == 0) {
         __builtin_prefetch(sum(slot + ahead, i));
       }
-      std::memcpy(static_cast<void*>(block.slot(i, slot)), sum(slot, i), slot_bytes);
+      std::memcpy(static_cast<void*>(block.slot(i, slot)), sum(slot, i), node_slot);
     }
   }
 }
@@ -89,7 +89,7 @@ void NodeTransform::put(const CoefficientBlock& block, Pieces pieces) const {
 void NodeTransform::exchange(const GatheredRows& gathered,
                              const std::function<void(const PutCoefficients&)>& transform) {
   shown_ = comm_.exchange_together(
-      slot_bytes << log_share(), [&](std::span<std::byte> pieces) { sums(gathered, pieces); },
+      node_slot << log_share(), [&](std::span<std::byte> pieces) { sums(gathered, pieces); },
       [&](Pieces pieces) { transform([&](const CoefficientBlock& block) { put(block, pieces); }); });
 }
 

@@ -70,6 +70,8 @@ struct OpeningSchedule {
   [[nodiscard]] unsigned row_work(std::size_t round) const;
 };
 
+inline constexpr std::size_t folded_rows = std::size_t{1} << OpeningSchedule::folding;  ///< of v_0 and all after it
+
 /// Positions are counted for rates that are multiples of 1/rate_unit: few numbers, none of which hangs on the last bit
 /// of somebody's logarithm.
 inline constexpr unsigned rate_unit = 1024;

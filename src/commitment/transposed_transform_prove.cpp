@@ -11,8 +11,8 @@ namespace tessera {
 namespace {
 
 /// Of a block that one thread transforms.
-constexpr std::size_t block_bytes = std::size_t{1} << 17;
-constexpr std::size_t slot_bytes = TransposedTransform::rows_at_once * sizeof(F);
+constexpr std::size_t transposed_block = std::size_t{1} << 17;
+constexpr std::size_t transposed_slot = TransposedTransform::rows_at_once * sizeof(F);
 
 template <class T>
 void read_as(const std::byte* from, std::size_t count, F* to) {
@@ -38,7 +38,7 @@ void place_sums(std::span<const std::byte> sums, Range part, unsigned log_length
 #pragma omp parallel for schedule(static)
   for (std::size_t j = part.first; j < part.last; ++j) {
     std::memcpy(static_cast<void*>(values + bit_reverse(j, log_length) * TransposedTransform::rows_at_once),
-                sums.data() + (j - part.first) * slot_bytes, slot_bytes);
+                sums.data() + (j - part.first) * transposed_slot, transposed_slot);
   }
 }
 
@@ -49,7 +49,7 @@ TransposedTransform::TransposedTransform(const OracleMatrix& matrix, const Resid
       comm_(comm),
       mine_(share_of(static_cast<std::size_t>(comm.rank()))),
       terms_((matrix.present() + length() - 1) >> positions.log_size()),
-      at_once_(std::max<std::size_t>(1, sent_bytes / (classes() * slot_bytes))),
+      at_once_(std::max<std::size_t>(1, sent_bytes / (classes() * transposed_slot))),
       columns_(terms_ * mine_.size()) {
   const auto selection = [&](int rank) {
     const Range share = share_of(static_cast<std::size_t>(rank));
@@ -99,13 +99,13 @@ std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t firs
   std::vector<std::byte*> to(classes());  // where a class's sums go
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     const Range theirs = contiguous_range(classes(), static_cast<int>(rank), comm_.size());
-    messages[rank].resize(theirs.size() * part.size() * slot_bytes);
+    messages[rank].resize(theirs.size() * part.size() * transposed_slot);
     for (std::size_t i = 0; i < theirs.size(); ++i) {
-      to[theirs.first + i] = messages[rank].data() + i * part.size() * slot_bytes;
+      to[theirs.first + i] = messages[rank].data() + i * part.size() * transposed_slot;
     }
   }
   const unsigned log_padding = positions_.log_count() - ceil_log2(terms_);
-  const std::size_t fitting = std::max<std::size_t>(1, block_bytes / (classes() * slot_bytes));
+  const std::size_t fitting = std::max<std::size_t>(1, transposed_block / (classes() * transposed_slot));
 #pragma omp parallel
   {
     std::vector<F> block(fitting * rows_at_once << positions_.log_count());
@@ -122,7 +122,7 @@ std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t firs
       }
       ntt(std::span(block).first(lanes << positions_.log_count()), positions_.log_count(), lanes, log_padding);
       for (std::size_t q = 0; q < classes(); ++q) {
-        std::memcpy(to[positions_.class_of(q)] + (first - part.first) * slot_bytes, block.data() + q * lanes,
+        std::memcpy(to[positions_.class_of(q)] + (first - part.first) * transposed_slot, block.data() + q * lanes,
                     lanes * sizeof(F));
       }
     }
@@ -131,10 +131,10 @@ std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t firs
 }
 
 void TransposedTransform::place(const MessageBytes& message, Range part) {
-  if (message.size() != positions_.mine().size() * part.size() * slot_bytes) {
+  if (message.size() != positions_.mine().size() * part.size() * transposed_slot) {
     throw std::runtime_error("commit_oracle: a rank sent too few sums");
   }
-  const std::size_t size = part.size() * slot_bytes;
+  const std::size_t size = part.size() * transposed_slot;
   for (std::size_t i = 0; i < positions_.mine().size(); ++i) {
     place_sums(std::span(message).subspan(i * size, size), part, positions_.log_size(),
                values_.data() + i * length() * rows_at_once);

@@ -9,7 +9,6 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
 /// Weights of opened columns: a transform of more bytes takes so many of its lanes (a power of two, elements of E) at a
 /// time.
 constexpr std::size_t transform_bytes = std::size_t{4} << 20;
@@ -24,13 +23,14 @@ void visit_share(const ResidueShares& columns, std::size_t first, std::size_t la
     }
     return;
   }
-  for (std::size_t column = first / rows; column * rows < last; ++column) {
+  for (std::size_t column = first / folded_rows; column * folded_rows < last; ++column) {
     if (!columns.mine().contains(columns.class_of(column))) {
       continue;
     }
-    const std::size_t place = columns.own_place(column) * rows;
-    for (std::size_t index = std::max(first, column * rows); index < std::min(last, (column + 1) * rows); ++index) {
-      add(place + index % rows, index);
+    const std::size_t place = columns.own_place(column) * folded_rows;
+    for (std::size_t index = std::max(first, column * folded_rows); index < std::min(last, (column + 1) * folded_rows);
+         ++index) {
+      add(place + index % folded_rows, index);
     }
   }
 }
@@ -100,8 +100,8 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
   // side as lanes, one transform over the position mod P
   const unsigned low_bits =
       std::min(ceil_log2(claims.length), std::max(5U, OpeningSchedule::folding + columns.log_count()));
-  const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * rows,
-                  columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * rows};
+  const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * folded_rows,
+                  columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * folded_rows};
   const unsigned log_length = log_domain - low_bits;
   // of all lanes there are as many values as the domain has points: memory for a few at a time
   const bool all_at_once = (low.size() * sizeof(E)) << log_length <= transform_bytes;

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t max_name = 1024;
+constexpr std::size_t most_name = 1024;
 constexpr std::size_t max_part = 255;  // of a name: what file systems take
 constexpr std::string_view name_rule = "relative paths of UTF-8 without control characters";
 
@@ -28,7 +28,7 @@ bool is_text(std::string_view text) {
 }  // namespace
 
 bool is_gathered_name(const std::string& name) {
-  if (name.size() > max_name || !is_text(name)) {
+  if (name.size() > most_name || !is_text(name)) {
     return false;
   }
   for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {

@@ -106,5 +106,6 @@ LookupClaimsOf<S> verify_lookup(VerifierView<S>& transcript, const LookupStructu
 
 #define INSTANTIATE(S) template LookupClaimsOf<S> verify_lookup(VerifierView<S>&, const LookupStructure&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -16,7 +16,7 @@ constexpr std::size_t run_length = 24, bytes_at_once = 32;
 constexpr std::string_view run_bytes = " \n\t0aA.,-=_*#/\\\"(<|\xE2\xFF";
 constexpr std::size_t least_alone = 512;
 constexpr std::size_t work_alone = std::size_t{1} << 39U;  // products with weights
-constexpr std::uint64_t seed = 20250117;
+constexpr std::uint64_t battery_seed = 20250117;
 
 constexpr std::string_view texts[] = {
     "for (int i = 0; i < n; ++i) {\n  sum += a[i]*b[n - 1 - i];  // reversed\n}\nreturn sum;\n",
@@ -128,7 +128,7 @@ class Battery {
   }
 
   void drawn() {
-    std::mt19937_64 generator(seed);
+    std::mt19937_64 generator(battery_seed);
     const auto draw = [&] { return static_cast<std::uint32_t>(generator() % shape_.n_vocab); };
     for (std::size_t i = 0; i < sequences; ++i) {
       TokenSequence random(random_length);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string list(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
+std::string list_of(const std::vector<std::size_t>& extents) { return nlohmann::json(extents).dump(); }
 
 /// Hands out the tensors of a checkpoint under names without prefix and remembers which belong to the model.
 class TensorSource {
@@ -34,12 +34,12 @@ class TensorSource {
   void check(const std::string& name, const std::vector<std::size_t>& extents) const {
     const auto found = stored_.find(name);
     if (found == stored_.end()) {
-      throw InputError(tensors_.place_of(name) + ": tensor " + name + " of shape " + list(extents) + " is missing");
+      throw InputError(tensors_.place_of(name) + ": tensor " + name + " of shape " + list_of(extents) + " is missing");
     }
     const TensorEntry& entry = tensors_.entry(found->second);
     if (entry.extents != extents) {
       throw InputError(tensors_.place_of(found->second) + ": tensor " + found->second + ".shape: expected " +
-                       list(extents) + ", found " + list(entry.extents));
+                       list_of(extents) + ", found " + list_of(entry.extents));
     }
   }
 

@@ -6,8 +6,8 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t batch_tokens = 1024;  // enough columns for BLAS where windows are short
-constexpr std::size_t logit_rows = 64;      // (rows, vocabulary) in double stays small for large vocabularies
+constexpr std::size_t window_tokens = 1024;  // enough columns for BLAS where windows are short
+constexpr std::size_t logit_rows = 64;       // (rows, vocabulary) in double stays small for large vocabularies
 
 void score_window(const FloatTransformer& model, std::span<const double> hidden, std::span<const std::uint32_t> tokens,
                   Perplexity& sum) {
@@ -45,7 +45,7 @@ Perplexity perplexity(const FloatTransformer& model, std::span<const std::uint32
   Perplexity sum;
   for (std::size_t begin = 0; begin < tokens.size();) {
     const std::size_t full = (tokens.size() - begin) / window;  // 0: the last, shorter window
-    const std::size_t windows = full == 0 ? 1 : std::min(full, std::max<std::size_t>(1, batch_tokens / window));
+    const std::size_t windows = full == 0 ? 1 : std::min(full, std::max<std::size_t>(1, window_tokens / window));
     const std::size_t length = full == 0 ? tokens.size() - begin : window;
     const std::span<const std::uint32_t> batch = tokens.subspan(begin, windows * length);
     std::vector<KeyValueCache> caches(windows, KeyValueCache(model.shape(), length));

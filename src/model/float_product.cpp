@@ -22,7 +22,7 @@ constexpr std::size_t wide_stride = columns_at_once + 16;          // rows lie i
 constexpr std::size_t slice_entries = std::size_t{1} << 20U;       // of W in float64, a thread
 constexpr std::size_t least_slice = 16, slice_rows_multiple = 16;  // BLAS packs X anew for every slice
 
-int blas_int(std::size_t value) { return static_cast<int>(value); }
+int blas_size(std::size_t value) { return static_cast<int>(value); }
 
 TESSERA_CLONES(void, scale, (const float* from, double factor, double* to, std::size_t size),
                (from, factor, to, size)) {
@@ -170,8 +170,8 @@ void multiply_many(std::span<const double> x, const FloatMatrix& weight, std::si
     for (std::size_t first = 0; first < out; first += slice) {
       const std::size_t count = std::min(slice, out - first);
       scale(weight.values.data() + first * in, weight.factor, wide.data(), count * in);
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(count), blas_int(in), 1.0, x.data(),
-                  blas_int(in), wide.data(), blas_int(in), 1.0, y.data() + first, blas_int(out));
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_size(rows), blas_size(count), blas_size(in), 1.0,
+                  x.data(), blas_size(in), wide.data(), blas_size(in), 1.0, y.data() + first, blas_size(out));
     }
   }
 }

@@ -5,14 +5,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view ignored_fields[] = {"attn_pdrop",
-                                               "embd_pdrop",
-                                               "resid_pdrop",
-                                               "summary_activation",
-                                               "summary_first_dropout",
-                                               "summary_proj_to_labels",
-                                               "summary_type",
-                                               "summary_use_proj"};
+constexpr std::string_view gpt2_ignored[] = {"attn_pdrop",
+                                             "embd_pdrop",
+                                             "resid_pdrop",
+                                             "summary_activation",
+                                             "summary_first_dropout",
+                                             "summary_proj_to_labels",
+                                             "summary_type",
+                                             "summary_use_proj"};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ CheckpointConfig read_gpt2_config(ConfigFields& fields, std::optional<std::size_
   fields.one_of("add_cross_attention", {false});
   fields.one_of("is_encoder_decoder", {false});
   fields.one_of("pruned_heads", {json::object(), nullptr});
-  fields.refuse_rest(ignored_fields);
+  fields.refuse_rest(gpt2_ignored);
   return config;
 }
 

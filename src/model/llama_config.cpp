@@ -7,10 +7,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view ignored_fields[] = {"attention_dropout", "is_llama_config",  "transformers.js_config",
-                                               "unsloth_fixed",     "unsloth_version",  "hidden_dropout",
-                                               "resid_pdrop",       "residual_dropout", "embd_pdrop",
-                                               "mlp_dropout",       "bos_token",        "eos_token"};
+constexpr std::string_view llama_ignored[] = {"attention_dropout", "is_llama_config",  "transformers.js_config",
+                                              "unsloth_fixed",     "unsloth_version",  "hidden_dropout",
+                                              "resid_pdrop",       "residual_dropout", "embd_pdrop",
+                                              "mlp_dropout",       "bos_token",        "eos_token"};
 constexpr std::size_t default_context = 2048;
 
 constexpr LlamaMember members[] = {{"llama", "LlamaForCausalLM"},
@@ -164,7 +164,7 @@ CheckpointConfig read_llama_config(const std::string& model_type, ConfigFields& 
     fields.one_of(absent, {nullptr});
   }
   fields.one_of("pruned_heads", {json::object(), nullptr});
-  fields.refuse_rest(ignored_fields);
+  fields.refuse_rest(llama_ignored);
   check_shape(config.shape);
   return config;
 }

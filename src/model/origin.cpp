@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t piece_bytes = 1U << 20U;
+constexpr std::size_t hashed_at_once = 1U << 20U;
 
 Origin::File describe(const std::string& path) {
   const InputFile file(path);
@@ -20,7 +20,7 @@ Origin::File describe(const std::string& path) {
   std::vector<std::uint8_t> piece;
   bool good = hash != nullptr && EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr) == 1;
   for (std::uint64_t begin = 0; begin < file.size(); begin += piece.size()) {
-    piece.resize(std::min<std::uint64_t>(piece_bytes, file.size() - begin));
+    piece.resize(std::min<std::uint64_t>(hashed_at_once, file.size() - begin));
     if (!file.read(begin, piece)) {
       throw InputError(path + ": cannot be read");
     }

@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t piece = std::size_t{1} << 16U;  // values that a thread takes at a time
+constexpr std::size_t rounded_at_once = std::size_t{1} << 16U;  // values that a thread takes at a time
 
 /// How the values of one parameter become integers: floor(value/divisor*factor*unit + 1/2), factor by (block, column),
 /// 1 if there are none. Of gains whose mantissas are folded, the powers of two alone.
@@ -69,8 +69,8 @@ TESSERA_CLONES(bool, quantize_row,
   return fits;
 }
 
-[[noreturn]] void refuse(const Rounding& rounding, std::span<const float> values, const ParameterExtents& extents,
-                         int exponent) {
+[[noreturn]] void refuse_parameter(const Rounding& rounding, std::span<const float> values,
+                                   const ParameterExtents& extents, int exponent) {
   std::size_t index = 0;
   while (is_int16(rounded(rounding.real(values, extents, index), rounding.unit))) {
     ++index;
@@ -108,8 +108,8 @@ bool quantize_rows(const Rounding& rounding, std::span<const float> values, cons
 bool quantize_flat(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
   bool fits = true;
 #pragma omp parallel for schedule(static) reduction(&& : fits) if (values.size() > parallel_work)
-  for (std::size_t first = 0; first < values.size(); first += piece) {
-    const std::size_t size = std::min(piece, values.size() - first);
+  for (std::size_t first = 0; first < values.size(); first += rounded_at_once) {
+    const std::size_t size = std::min(rounded_at_once, values.size() - first);
     fits =
         quantize_piece(values.data() + first, rounding.divisor, rounding.unit, integers.data() + first, size) && fits;
   }
@@ -141,7 +141,7 @@ void quantize_parameter(const FloatModel& model, const Rounding& rounding, const
                     : rounding.factors.empty() ? quantize_flat(rounding, values, integers)
                                                : quantize_rows(rounding, values, extents, integers);
   if (!fits) {
-    refuse(rounding, values, extents, exponents.*rounding.row.exponent);
+    refuse_parameter(rounding, values, extents, exponents.*rounding.row.exponent);
   }
 }
 
@@ -182,8 +182,8 @@ ByParameter<Wide> largest(const BasicParameters<T>& parameters) {
 #pragma omp parallel for schedule(static) reduction(min                    \
                                                     : least) reduction(max \
                                                                        : most) if (values.size() > parallel_work)
-    for (std::size_t first = 0; first < values.size(); first += piece) {
-      extend_range(values.data() + first, std::min(piece, values.size() - first), least, most);
+    for (std::size_t first = 0; first < values.size(); first += rounded_at_once) {
+      extend_range(values.data() + first, std::min(rounded_at_once, values.size() - first), least, most);
     }
     maxima[id] = std::max(-Wide{least}, Wide{most});
   }

@@ -19,8 +19,8 @@
 namespace tessera {
 namespace {
 
-constexpr std::uint64_t header_limit = 100'000'000;  // the format's own limit
-constexpr std::size_t piece_bytes = 1U << 20U;       // read at a time
+constexpr std::uint64_t safetensors_header_limit = 100'000'000;  // the format's own limit
+constexpr std::size_t read_at_once = 1U << 20U;                  // read at a time
 
 /// Bytes of one element, 0 for an unknown dtype.
 std::uint64_t width_of(const std::string& dtype) {
@@ -113,9 +113,9 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path
     throw InputError(name() + ": cannot be read");
   }
   const auto header_length = read_little_endian<std::uint64_t>(prefix.data());
-  if (header_length > header_limit || header_length > size - prefix.size()) {
+  if (header_length > safetensors_header_limit || header_length > size - prefix.size()) {
     throw InputError(name() + ": header length: expected at most " +
-                     std::to_string(std::min(header_limit, size - prefix.size())) + ", found " +
+                     std::to_string(std::min(safetensors_header_limit, size - prefix.size())) + ", found " +
                      std::to_string(header_length));
   }
   std::string header(header_length, '\0');
@@ -150,9 +150,9 @@ void SafetensorsFile::read(const std::string& tensor, std::size_t first, std::sp
     throw InputError(name() + ": tensor " + tensor + ".dtype: expected F32, F16 or BF16, found " + entry.dtype);
   }
   const std::size_t width = single ? sizeof(float) : sizeof(std::uint16_t);
-  std::vector<std::uint8_t> bytes(std::min(piece_bytes, values.size() * width));
+  std::vector<std::uint8_t> bytes(std::min(read_at_once, values.size() * width));
   for (std::size_t done = 0; done < values.size();) {
-    const std::size_t count = std::min(piece_bytes / width, values.size() - done);
+    const std::size_t count = std::min(read_at_once / width, values.size() - done);
     if (!file_.read(entry.offset + (first + done) * width, std::span(bytes).first(count * width))) {
       throw InputError(name() + ": tensor " + tensor + ": cannot be read");
     }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double temperature = 0.9;
 constexpr std::size_t likeliest = 100;  // ties by lower id
-constexpr std::uint64_t seed = 20240229;
+constexpr std::uint64_t sampling_seed = 20240229;
 
 /// Inverse of the cumulative distribution at `uniform` in [0, 1), over the likeliest tokens in descending order.
 std::uint32_t choose(std::span<const float> logits, double uniform) {
@@ -36,7 +36,7 @@ std::vector<std::vector<std::uint32_t>> sample_sequences(const SingleTransformer
                                                          std::span<const std::uint32_t> starts, std::size_t length) {
   const std::size_t vocabulary = model.shape().n_vocab;
   const std::size_t count = starts.size();
-  std::mt19937_64 generator(seed);
+  std::mt19937_64 generator(sampling_seed);
   std::vector<SingleTransformer::Cache> caches(count, SingleTransformer::Cache(model.shape(), length));
   std::vector<std::uint32_t> last(starts.begin(), starts.end());
   std::vector<std::vector<std::uint32_t>> sequences;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t calibration_tokens = 256;
 constexpr double calibration_margin = 4;
 constexpr std::size_t channels_an_outlier = 256;
-constexpr std::size_t piece = std::size_t{1} << 16U;  // values that a thread makes at a time
+constexpr std::size_t values_at_once = std::size_t{1} << 16U;  // values that a thread makes at a time
 
 /// Number `index` of a stream of random bits: SplitMix64, which needs no earlier ones.
 std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
@@ -23,7 +23,7 @@ std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
 }
 
 /// Sum of twelve 16-bit integers, centred: variance 12*(2^32 - 1)/12, close to normal, the same on every machine.
-double normal(std::uint64_t stream, std::uint64_t index) {
+double normal_deviate(std::uint64_t stream, std::uint64_t index) {
   std::int64_t sum = 0;
   for (std::uint64_t i = 0; i < 3; ++i) {
     const std::uint64_t bits = random_bits(stream, 3 * index + i);
@@ -39,7 +39,7 @@ TESSERA_CLONES(void, synthesize_piece,
                 double deviation),
                (values, size, stream, first, mean, deviation)) {
   for (std::size_t i = 0; i < size; ++i) {
-    values[i] = static_cast<float>(mean + deviation * normal(stream, first + i));
+    values[i] = static_cast<float>(mean + deviation * normal_deviate(stream, first + i));
   }
 }
 
@@ -54,9 +54,9 @@ FloatModel synthesize_parameters(const CheckpointConfig& config, std::uint64_t s
     const std::uint64_t stream = random_bits(random_bits(0, seed), row.id);
     const std::span<float> values = model.parameters[row.id].values();
 #pragma omp parallel for schedule(static)
-    for (std::size_t first = 0; first < values.size(); first += piece) {
-      synthesize_piece(values.data() + first, std::min(piece, values.size() - first), stream, first, row.synthetic.mean,
-                       deviation);
+    for (std::size_t first = 0; first < values.size(); first += values_at_once) {
+      synthesize_piece(values.data() + first, std::min(values_at_once, values.size() - first), stream, first,
+                       row.synthetic.mean, deviation);
     }
   }
   return model;

@@ -43,5 +43,6 @@ Point join(std::span<const E> high, std::span<const E> low) {
   point.insert(point.end(), low.begin(), low.end());
   return point;
 }
+#undef INSTANTIATE
 
 }  // namespace tessera

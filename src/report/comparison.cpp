@@ -2,6 +2,7 @@
 #include <set>
 
 #include "archive/hdf5.hpp"
+#include "base/units.hpp"
 #include "report/axis.hpp"
 #include "report/figure.hpp"
 #include "report/text.hpp"
@@ -10,8 +11,6 @@
 
 namespace tessera::report {
 namespace {
-
-constexpr double mebibyte = 1 << 20;
 
 using Parts = std::vector<const Part*>;
 

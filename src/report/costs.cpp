@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "report/axis.hpp"
+#include "base/units.hpp"
 #include "report/figure.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
@@ -82,8 +83,6 @@ View legend(const ProofArchive& archive, Palette& palette) {
   }
   return entries;
 }
-
-constexpr double mebibyte = 1 << 20;
 
 View memory_figure(const ProofArchive& archive, Palette& palette) {
   Bars bars{"Peak memory by scope",

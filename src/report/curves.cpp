@@ -9,8 +9,9 @@
 namespace tessera::report {
 namespace {
 
-constexpr double left = 64, right = 190, top = 24, height = 250, bottom = top + height;
-constexpr double plot = figure_width - left - right;
+constexpr double curve_left = 64, curve_right = 190, curve_top = 24, curve_height = 250,
+                 curve_bottom = curve_top + curve_height;
+constexpr double curve_width = figure_width - curve_left - curve_right;
 
 /// A logarithmic scale from one place to another, with some room beyond the values.
 class Scale {
@@ -41,8 +42,8 @@ class Scale {
 bool has_place(const CurvePoint& point) { return drawable(point.x) > 0 && drawable(point.y) > 0; }
 
 struct Scales {
-  Scale x{left, left + plot};
-  Scale y{bottom, top};
+  Scale x{curve_left, curve_left + curve_width};
+  Scale y{curve_bottom, curve_top};
 };
 
 Scales scales_of(const Curves& curves) {
@@ -104,7 +105,7 @@ View figure(const Curves& curves) {
   const Scales scales = scales_of(curves);
   View views = View::array();
   View names = View::array();
-  double name_y = top + 10;
+  double name_y = curve_top + 10;
   for (const Curve& curve : curves.curves) {
     views.push_back(curve_view(curve, scales));
     names.push_back({{"colour", std::to_string(curve.colour)},
@@ -115,24 +116,24 @@ View figure(const Curves& curves) {
   }
   return {{"title", curves.title},
           {"description", curves.description},
-          {"height", coordinate(bottom + 40)},
+          {"height", coordinate(curve_bottom + 40)},
           {"curves", views},
           {"names", names},
           {"x_ticks", axis_view(scales.x, "tick_x", x_ticks(curves, scales.x))},
           {"y_ticks", axis_view(scales.y, "tick_y", scales.y.ticks())},
           {"x_name", curves.x_name},
           {"y_name", curves.y_name},
-          {"left", coordinate(left)},
-          {"right", coordinate(left + plot)},
-          {"middle", coordinate(left + plot / 2)},
-          {"before", coordinate(left - 6)},
-          {"swatch_x", coordinate(left + plot + 10)},
-          {"swatch_end", coordinate(left + plot + 30)},
-          {"name_x", coordinate(left + plot + 36)},
-          {"top", coordinate(top)},
-          {"bottom", coordinate(bottom)},
-          {"below", coordinate(bottom + 15)},
-          {"lowest", coordinate(bottom + 34)}};
+          {"left", coordinate(curve_left)},
+          {"right", coordinate(curve_left + curve_width)},
+          {"middle", coordinate(curve_left + curve_width / 2)},
+          {"before", coordinate(curve_left - 6)},
+          {"swatch_x", coordinate(curve_left + curve_width + 10)},
+          {"swatch_end", coordinate(curve_left + curve_width + 30)},
+          {"name_x", coordinate(curve_left + curve_width + 36)},
+          {"top", coordinate(curve_top)},
+          {"bottom", coordinate(curve_bottom)},
+          {"below", coordinate(curve_bottom + 15)},
+          {"lowest", coordinate(curve_bottom + 34)}};
 }
 
 }  // namespace tessera::report

@@ -8,7 +8,7 @@
 namespace tessera::report {
 namespace {
 
-constexpr std::size_t most_rows = 24;
+constexpr std::size_t most_kinds = 24;
 
 /// All messages of one name in one scope.
 struct Kind {
@@ -72,7 +72,7 @@ View messages_view(const Part& part, Palette& palette) {
   View rows = View::array();
   Kind others{"", "", 0, 0};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (i < most_rows) {
+    if (i < most_kinds) {
       rows.push_back(message_row(kinds[i], all));
     } else {
       others.times += kinds[i].times;
@@ -80,7 +80,7 @@ View messages_view(const Part& part, Palette& palette) {
     }
   }
   if (others.times > 0) {
-    others.label = count_of(kinds.size() - most_rows, "other kind");
+    others.label = count_of(kinds.size() - most_kinds, "other kind");
     others.path = "all others";
     rows.push_back(message_row(others, all));
   }

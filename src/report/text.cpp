@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace tessera::report {
 namespace {
@@ -56,7 +57,6 @@ std::string duration(double seconds) {
 }
 
 std::string mebibytes(std::uint64_t bytes) {
-  constexpr double mebibyte = 1 << 20;
   return bytes == 0 ? dash : fixed(static_cast<double>(bytes) / mebibyte, 1);
 }
 

@@ -59,5 +59,6 @@ void verify_limits(VerifierContext<S>& context, ClampId list, TensorId tensor) {
                                                      std::span<const ReductionInputOf<S>>); \
   template void verify_limits(VerifierContext<S>&, ClampId, TensorId);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

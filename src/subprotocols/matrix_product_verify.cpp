@@ -44,5 +44,6 @@ PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixP
   template PointClaimOf<S> verify_matrix_product(VerifierContext<S>&, const MatrixProductShape&, const TensorPoint&, \
                                                  std::span<const S>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

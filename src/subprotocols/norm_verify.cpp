@@ -54,5 +54,6 @@ S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, cons
   template S root_target(VerifierContext<S>&, const InverseRoot&, const Shape&, S, std::int64_t, const E&); \
   template S verify_inverse_root(VerifierContext<S>&, const InverseRoot&, const Shape&, std::int64_t, std::int64_t);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

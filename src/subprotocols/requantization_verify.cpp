@@ -57,5 +57,6 @@ PointClaimOf<S> verify_looked_up(VerifierContext<S>& context, ClampId list, Rang
   template PointClaimOf<S> verify_requantized_claims(VerifierContext<S>&, RangeId, RangeId, \
                                                      std::vector<WeightedClaimOf<S>>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -49,5 +49,6 @@ S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream) {
 
 #define INSTANTIATE(S) template S verify_block_update(VerifierContext<S>&, const ResidualEnd&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -93,5 +93,6 @@ TensorPoint rotation_end(const TensorPoint& r, std::span<const E> end) {
   template std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>&, const Rotary&, \
                                                         std::span<const PointClaimOf<S>>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -7,6 +7,7 @@ namespace tessera {
 /// Product of two factors.
 struct ProductRelation {
   static constexpr bool homogeneous = true;
+  static constexpr bool begins_with_claim = true;
   static constexpr std::size_t degree() { return 2; }
   static constexpr std::size_t factors() { return 2; }
   auto operator()(const auto& v) const { return v[0] * v[1]; }

@@ -33,6 +33,13 @@ constexpr bool is_homogeneous() {
   return false;
 }
 
+/// Whether sums are often known before their first round. A relation that says so has kernels for it:
+/// static constexpr bool begins_with_claim = true.
+template <class R>
+constexpr bool begins_with_claim() {
+  return requires { R::begins_with_claim; };
+}
+
 /// term(0) + .. + term(count - 1), count >= 1.
 template <class Term>
 auto sum_of(std::size_t count, const Term& term) {

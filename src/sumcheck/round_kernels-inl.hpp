@@ -211,7 +211,11 @@ HWY_INLINE void sum_run(const R& relation, const RoundRun& run, RoundSums& sums)
       sum_block<binding, true, with_one>(relation, run, first, first + block, totals);
     }
   }
-  unrolled<R::degree() + 1>([&](auto at) TESSERA_WRITTEN_OUT { sums[at] += sum_elements(totals[at]); });
+  unrolled<R::degree() + 1>([&](auto at) TESSERA_WRITTEN_OUT {
+    if (at != 1 || run.with_one) {
+      sums[at] += sum_elements(totals[at]);
+    }
+  });
 }
 
 /// False if the run does not fill vectors, or is of a rare kind.
@@ -223,10 +227,14 @@ HWY_INLINE bool vector_run(const R& relation, const RoundRun& run, RoundSums& su
   }
   if (run.bound != nullptr) {
     sum_run<true, false>(relation, run, sums);
-  } else if (run.with_one) {
-    sum_run<false, true>(relation, run, sums);
+  } else if constexpr (begins_with_claim<R>()) {
+    if (run.with_one) {
+      sum_run<false, true>(relation, run, sums);
+    } else {
+      sum_run<false, false>(relation, run, sums);
+    }
   } else {
-    sum_run<false, false>(relation, run, sums);
+    sum_run<false, true>(relation, run, sums);  // no code for rounds that are rare
   }
   return true;
 }

@@ -43,5 +43,6 @@ SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>& transcript, std::type_id
   template SumcheckResultOf<S> verify_sumcheck(VerifierView<S>&, S, std::size_t, std::size_t); \
   template SumcheckResultOf<S> verify_eq_sumcheck(VerifierView<S>&, S, std::span<const E>, std::size_t);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "field/goldilocks.hpp"
+#include "field/scale_kernels.hpp"
 
 namespace tessera::test {
 
@@ -16,10 +17,7 @@ class Echelon {
     if (lead == row.size()) {
       return false;
     }
-    const F scale = row[lead].inverse();
-    for (std::size_t c = lead; c < row.size(); ++c) {
-      row[c] *= scale;
-    }
+    scale(row[lead].inverse(), row.data() + lead, row.size() - lead, row.data() + lead);
     rows_.emplace(lead, std::move(row));
     return true;
   }
@@ -37,11 +35,7 @@ class Echelon {
       if (found == rows_.end()) {
         return lead;
       }
-      const F factor = row[lead];
-      const F* const pivot = found->second.data();
-      for (std::size_t c = lead; c < row.size(); ++c) {
-        row[c] -= factor * pivot[c];
-      }
+      add_scaled(F{} - row[lead], found->second.data() + lead, row.size() - lead, row.data() + lead);
     }
     return row.size();
   }

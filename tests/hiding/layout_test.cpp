@@ -38,7 +38,7 @@ void expect_fresh_columns(const OpeningSchedule& schedule) {
 
 /// Whatever the sizes of vectors.
 TEST(HidingLayout, fresh_columns_have_room) {
-  for (std::size_t chunks = 1; chunks < std::size_t{1} << 22; chunks += 1 + chunks / 97) {
+  for (std::size_t chunks = 1; chunks < std::size_t{1} << 22; chunks += 1 + chunks / 17) {
     SCOPED_TRACE(::testing::Message() << chunks << " chunks");
     const OracleLayout layout({Shape({Dimension::outer(chunks), Dimension::whole(128)})});
     expect_fresh_columns(opening_schedule(std::vector<CommittedOracle>{{layout, {3, 1}, {}, salt_elements}}));

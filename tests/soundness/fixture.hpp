@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -13,12 +14,8 @@
 
 namespace tessera::testing {
 
-/// The same lies are told under plain keys and under hiding ones (test_hiding_lies).
-#ifdef TESSERA_HIDING_LIES
-inline constexpr std::uint64_t hiding_proofs = 1;
-#else
-inline constexpr std::uint64_t hiding_proofs = 0;
-#endif
+/// The same lies are told under plain keys and, where the environment has TESSERA_HIDING_LIES, under hiding ones.
+inline const std::uint64_t hiding_proofs = std::getenv("TESSERA_HIDING_LIES") != nullptr ? 1 : 0;
 
 /// A committed model, made once per process.
 struct TestModel {

@@ -148,5 +148,6 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
 #define INSTANTIATE(S) \
   template AttentionClaimsOf<S> run(VerifierContext<S>&, const AttentionPlan&, std::vector<WeightedClaimOf<S>>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -32,5 +32,6 @@ QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const At
 
 #define INSTANTIATE(S) template QkvClaimsOf<S> run(VerifierContext<S>&, const CachePlan&, const AttentionClaimsOf<S>&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

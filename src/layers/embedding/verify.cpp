@@ -61,5 +61,6 @@ void run(VerifierContext<S>& context, const EmbeddingPlan& embedding) {
 
 #define INSTANTIATE(S) template void run(VerifierContext<S>&, const EmbeddingPlan&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -74,5 +74,6 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
 
 #define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const GatedMlpPlan&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -54,5 +54,6 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQk
 #define INSTANTIATE(S) \
   template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const GroupedQkvPlan&, const QkvClaimsOf<S>&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -38,5 +38,6 @@ PointClaimOf<S> run(VerifierContext<S>& context, const HeadNormPlan& norm,
 
 #define INSTANTIATE(S) template PointClaimOf<S> run(VerifierContext<S>&, const HeadNormPlan&, const PointClaimOf<S>&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

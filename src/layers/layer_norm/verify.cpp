@@ -81,5 +81,6 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
 
 #define INSTANTIATE(S) template void run(VerifierContext<S>&, const LayerNormPlan&, std::vector<WeightedClaimOf<S>>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

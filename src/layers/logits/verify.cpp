@@ -72,5 +72,6 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
 
 #define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const LogitsPlan&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -31,5 +31,6 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& 
 
 #define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const MlpPlan&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

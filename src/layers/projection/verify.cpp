@@ -27,5 +27,6 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
 
 #define INSTANTIATE(S) template WeightedClaimOf<S> run(VerifierContext<S>&, const ProjectionPlan&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

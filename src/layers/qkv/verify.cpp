@@ -37,5 +37,6 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& 
 #define INSTANTIATE(S) \
   template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const QkvPlan&, const QkvClaimsOf<S>&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

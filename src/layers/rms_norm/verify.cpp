@@ -33,5 +33,6 @@ void run(VerifierContext<S>& context, const RmsNormPlan& norm,
 
 #define INSTANTIATE(S) template void run(VerifierContext<S>&, const RmsNormPlan&, std::vector<WeightedClaimOf<S>>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t header_limit = 256U << 20U;
+constexpr std::uint64_t gguf_header_limit = 256U << 20U;
 constexpr std::uint64_t most_keys = 1U << 16U, most_tensors = 1U << 16U;
 constexpr std::uint64_t most_entries = 1U << 22U;  // of a list: more than a vocabulary has merges
 constexpr std::uint64_t key_limit = 65535, name_limit = 64;
@@ -68,7 +68,7 @@ json read_scalar(ByteReader& reader, Kind kind, const std::string& what) {
     case f64:
       return reader.number<double>(what);
     case text:
-      return reader.text(what, header_limit);
+      return reader.text(what, gguf_header_limit);
     default:
       break;
   }
@@ -233,7 +233,7 @@ void check_layout(const InputFile& file, std::uint64_t data_begin, std::uint64_t
 }  // namespace
 
 GgufHeader read_gguf_header(const InputFile& file) {
-  ByteReader reader(file, header_limit);
+  ByteReader reader(file, gguf_header_limit);
   check_beginning(reader);
   GgufHeader header;
   const std::uint64_t tensors = reader.count("number of tensors", 24, most_tensors);

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/gguf/characters.hpp"
 #include "model/gguf/ties.hpp"
 
 namespace tessera {
-namespace {
-
-bool begins_character(char byte) { return (byte & 0xC0) != 0x80; }
-
-}  // namespace
+namespace {}  // namespace
 
 ScoredMerges merges_of_scores(const std::unordered_map<std::string_view, std::uint32_t>& pieces,
                               std::span<const double> scores) {

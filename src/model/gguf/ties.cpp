@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "model/gguf/characters.hpp"
+
 namespace tessera {
 namespace {
-
-bool begins_character(char byte) { return (byte & 0xC0) != 0x80; }
 
 class Group {
  public:

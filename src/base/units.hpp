@@ -1,0 +1,7 @@
+#pragma once
+
+namespace tessera {
+
+inline constexpr double mebibyte = 1 << 20;  // bytes
+
+}  // namespace tessera
