@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/errors.hpp"
+#include "cli/write_all.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -30,16 +31,6 @@ CLI::Validator path_check(PathOptions::Input input, bool takes_dash) {
             return {};
           },
           ""};
-}
-
-void keep_all(int to, std::span<const char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(to, bytes.data(), bytes.size());
-    if (count < 0 && errno != EINTR) {
-      throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  }
 }
 
 }  // namespace
@@ -99,7 +90,9 @@ void keep_standard_input(const PathOptions& paths) {
     if (count < 0 && errno != EINTR) {
       throw InputError(std::string("-: standard input cannot be read: ") + std::strerror(errno));
     }
-    keep_all(copy, std::span(buffer).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
+    if (!write_all(copy, std::span(buffer).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))))) {
+      throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));
+    }
   }
   if (::dup2(copy, STDIN_FILENO) < 0) {
     throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));

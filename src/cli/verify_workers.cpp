@@ -17,6 +17,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "cli/write_all.hpp"
+
 namespace tessera::cli {
 namespace {
 
@@ -34,17 +36,6 @@ struct Worker {
   int from = -1;
   std::string text;
 };
-
-bool write_all(int to, std::span<const char> text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(to, text.data(), text.size());
-    if (count <= 0 && errno != EINTR) {
-      return false;
-    }
-    text = text.subspan(static_cast<std::size_t>(count < 0 ? 0 : count));
-  }
-  return true;
-}
 
 /// Never returns: the child's whole life. A status of 0 says that the result is complete.
 [[noreturn]] void work_in_child(pid_t parent, int to, const std::function<std::string()>& work) {

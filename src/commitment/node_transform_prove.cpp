@@ -9,8 +9,6 @@
 namespace tessera {
 namespace {
 
-/// Of a block that one thread transforms.
-constexpr std::size_t node_block = std::size_t{1} << 17;
 constexpr std::size_t node_slot = NodeTransform::rows_at_once * sizeof(F);
 
 }  // namespace
@@ -43,7 +41,8 @@ void NodeTransform::sums(const GatheredRows& gathered, std::span<std::byte> piec
   const std::size_t terms = std::min(ranks(), (matrix_.present() + length() - 1) / length());
   const unsigned log_terms = ceil_log2(terms);
   const std::size_t share = std::size_t{1} << log_share();
-  const std::size_t fitting = std::min(share, std::max<std::size_t>(1, node_block / (ranks() * node_slot)));
+  const std::size_t fitting =
+      std::min(share, std::max<std::size_t>(1, TransposedTransform::block_bytes / (ranks() * node_slot)));
 #pragma omp parallel
   {
     std::vector<F> block(fitting * rows_at_once << log_ranks_);

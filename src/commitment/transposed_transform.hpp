@@ -16,7 +16,8 @@ namespace tessera {
 /// all coefficients: nothing moves, but each rank does all of these sums, which costs more once they are long.)
 class TransposedTransform {
  public:
-  static constexpr std::size_t rows_at_once = 8;  // a block of the hash
+  static constexpr std::size_t rows_at_once = 8;                    // a block of the hash
+  static constexpr std::size_t block_bytes = std::size_t{1} << 17;  // that one thread transforms
   /// Of what a rank sends in one call: it is in memory twice, beside the values.
   static constexpr std::size_t sent_bytes = std::size_t{1} << 22;
 

@@ -10,8 +10,6 @@
 namespace tessera {
 namespace {
 
-/// Of a block that one thread transforms.
-constexpr std::size_t transposed_block = std::size_t{1} << 17;
 constexpr std::size_t transposed_slot = TransposedTransform::rows_at_once * sizeof(F);
 
 template <class T>
@@ -105,7 +103,7 @@ std::vector<MessageBytes> TransposedTransform::sums(Range part, std::size_t firs
     }
   }
   const unsigned log_padding = positions_.log_count() - ceil_log2(terms_);
-  const std::size_t fitting = std::max<std::size_t>(1, transposed_block / (classes() * transposed_slot));
+  const std::size_t fitting = std::max<std::size_t>(1, block_bytes / (classes() * transposed_slot));
 #pragma omp parallel
   {
     std::vector<F> block(fitting * rows_at_once << positions_.log_count());

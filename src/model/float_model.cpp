@@ -1,13 +1,12 @@
 #include "model/float_model.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
+#include "model/blas.hpp"
 #include "model/exponentials.hpp"
 #include "model/float_layers.hpp"
 #include "model/rope.hpp"
@@ -16,8 +15,6 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t queries_at_once = 128;  // keys behind all of them are left out
-
-int blas_int(std::size_t value) { return static_cast<int>(value); }
 
 /// exp(row - maximum) over its sum. Returns the largest absolute value that was there.
 template <class Real>

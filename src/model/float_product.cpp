@@ -1,10 +1,10 @@
-#include <cblas.h>
 #include <omp.h>
 
 #include <algorithm>
 #include "arithmetic/clones.hpp"
 #include "arithmetic/integer_product.hpp"
 #include "memory/storage.hpp"
+#include "model/blas.hpp"
 #include "model/float_layers.hpp"
 
 namespace tessera {
@@ -21,8 +21,6 @@ constexpr std::size_t rows_at_once = 128;                          // of X, whic
 constexpr std::size_t wide_stride = columns_at_once + 16;          // rows lie in other sets of the first cache
 constexpr std::size_t slice_entries = std::size_t{1} << 20U;       // of W in float64, a thread
 constexpr std::size_t least_slice = 16, slice_rows_multiple = 16;  // BLAS packs X anew for every slice
-
-int blas_size(std::size_t value) { return static_cast<int>(value); }
 
 TESSERA_CLONES(void, scale, (const float* from, double factor, double* to, std::size_t size),
                (from, factor, to, size)) {
@@ -170,8 +168,8 @@ void multiply_many(std::span<const double> x, const FloatMatrix& weight, std::si
     for (std::size_t first = 0; first < out; first += slice) {
       const std::size_t count = std::min(slice, out - first);
       scale(weight.values.data() + first * in, weight.factor, wide.data(), count * in);
-      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_size(rows), blas_size(count), blas_size(in), 1.0,
-                  x.data(), blas_size(in), wide.data(), blas_size(in), 1.0, y.data() + first, blas_size(out));
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, blas_int(rows), blas_int(count), blas_int(in), 1.0, x.data(),
+                  blas_int(in), wide.data(), blas_int(in), 1.0, y.data() + first, blas_int(out));
     }
   }
 }

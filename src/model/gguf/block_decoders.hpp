@@ -11,6 +11,8 @@ namespace tessera::gguf_blocks {
 constexpr std::size_t small_block = 32;   // values of a block of Q4_0 and its kind
 constexpr std::size_t super_block = 256;  // of types with K, IQ and TQ types
 
+/// Number j of four bits.
+inline unsigned half_byte(const std::uint8_t* bytes, std::size_t j) { return bytes[j / 2] >> j % 2 * 4 & 15U; }
 inline float half_at(const std::uint8_t* bytes) { return from_half(read_little_endian<std::uint16_t>(bytes)); }
 
 /// `count` blocks of the type to floats, with every operation rounded to float32 in the order in which ggml does it.

@@ -16,8 +16,6 @@ constexpr float iq3_xxs_values[8] = {4, 12, 20, 28, 36, 44, 52, 62};
 unsigned eight_signs(unsigned seven) { return seven | static_cast<unsigned>(std::popcount(seven) % 2) << 7U; }
 
 /// Half j of a byte, the lower one first, of bytes.
-unsigned half_byte(const std::uint8_t* bytes, std::size_t j) { return bytes[j / 2] >> j % 2 * 4 & 15U; }
-
 /// Eight values: those of coordinates of a point, or of two points, times a scale, negative where a bit is set.
 void signed_values(float scale, const float (&magnitudes)[8], unsigned signs, float* values) {
   for (std::size_t i = 0; i < 8; ++i) {

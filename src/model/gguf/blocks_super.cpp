@@ -27,8 +27,6 @@ int pair_of_bits(const std::uint8_t* bytes, std::size_t i) {
 int four_bits(const std::uint8_t* bytes, std::size_t i) { return bytes[i / 64 * 32 + i % 32] >> i / 32 % 2 * 4 & 15; }
 
 /// Half j of a byte, the lower one first, of bytes.
-int signed_half_byte(const std::uint8_t* bytes, std::size_t j) { return bytes[j / 2] >> j % 2 * 4 & 15; }
-
 /// Q4_K and Q5_K: parts of 32 numbers with scales and minima; `number` gives each.
 template <class Number>
 void from_parts_of_32(const std::uint8_t* block, float* values, Number&& number) {
@@ -124,7 +122,8 @@ void from_iq4_xs(const std::uint8_t* blocks, std::size_t count, float* values) {
     for (std::size_t i = 0; i < super_block; ++i) {
       const std::size_t part = i / 32;
       const float part_scale =
-          scale * static_cast<float>((signed_half_byte(blocks + 4, part) | (upper >> 2 * part & 3) << 4) - 32);
+          scale *
+          static_cast<float>((static_cast<int>(half_byte(blocks + 4, part)) | (upper >> 2 * part & 3) << 4) - 32);
       const int number = blocks[8 + 16 * part + i % 16] >> i / 16 % 2 * 4 & 15;
       values[i] = part_scale * static_cast<float>(iq4_values[number]);
     }
