@@ -6,41 +6,36 @@
 namespace tessera {
 namespace {
 
-/// Steps 4 to 6 where A has one claim.
-template <class S>
-PointClaimOf<S> verify_gating_at(VerifierContext<S>& context, const GatedMlpPlan& mlp, const PointClaimOf<S>& product) {
-  VerifierView<S>& transcript = context.transcript;
-  const auto sumcheck = verify_sumcheck(transcript, product.value, mlp.inner.bits(), TripleProductRelation{}.degree());
-  const TensorPoint end = to_tensor_point(mlp.inner, sumcheck.point);
-  const S activation = context.committed("activation", mlp.activation.output, weight_at(end));
-  const S up = transcript.receive("up");
-  const std::array<S, 3> factors{eq(to_flat_point(mlp.inner, product.point), sumcheck.point), activation, up};
-  transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
-                         "gated product does not match the sum-check");
-  return {end, up};
-}
-
-/// Steps 3 to 6: from t at the look-up point and at m to U at one point.
+/// Steps 3 to 6: from t at the look-up point and at m, or at one point where values of t may be clamped, to U at one
+/// point.
 template <class S>
 PointClaimOf<S> verify_gating(VerifierContext<S>& context, const GatedMlpPlan& mlp, const PointClaimOf<S>& t) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("gating");
-  const TensorPoint at = context.lookup.point(mlp.inner);
+  std::vector<PointClaimOf<S>> products;  // of a*U
+  std::vector<E> scales{E::one()};
   if (context.exceptions.checked(mlp.product.clamp)) {
-    return verify_gating_at(
-        context, mlp,
+    products.push_back(
         verify_requantized_claims<S>(context, mlp.product, mlp.product_remainder, {{weight_at(t.point), t.value}}));
+  } else {
+    const S here = verify_requantization(context, mlp.product_remainder, t.point, t.value);
+    products.push_back({context.lookup.point(mlp.inner),
+                        requantized_at_lookup(context, mlp.product_remainder, context.lookup.value(mlp.product))});
+    products.push_back({t.point, here});
+    scales.push_back(transcript.challenge("gamma", 1, "combination of claims"));
   }
-  const S here = verify_requantization(context, mlp.product_remainder, t.point, t.value);
-  const S looked_up = requantized_at_lookup(context, mlp.product_remainder, context.lookup.value(mlp.product));
-  const E gamma = transcript.challenge("gamma", 1, "combination of claims");
-  const auto sumcheck =
-      verify_sumcheck(transcript, looked_up + gamma * here, mlp.inner.bits(), TripleProductRelation{}.degree());
+  S claim{};
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    claim = claim + scales[k] * products[k].value;
+  }
+  const auto sumcheck = verify_sumcheck(transcript, claim, mlp.inner.bits(), TripleProductRelation{}.degree());
+  E weight = E::zero();
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    weight += scales[k] * eq(to_flat_point(mlp.inner, products[k].point), sumcheck.point);
+  }
   const TensorPoint end = to_tensor_point(mlp.inner, sumcheck.point);
   const S activation = context.committed("activation", mlp.activation.output, weight_at(end));
   const S up = transcript.receive("up");
-  const E weight =
-      eq(to_flat_point(mlp.inner, at), sumcheck.point) + gamma * eq(to_flat_point(mlp.inner, t.point), sumcheck.point);
   const std::array<S, 3> factors{weight, activation, up};
   transcript.check_equal(transcript.value(TripleProductRelation{}, factors), sumcheck.value,
                          "gated product does not match the sum-check");
