@@ -1,5 +1,6 @@
 #include "archive/hiding_count_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -64,22 +65,36 @@ std::string lines_of(const std::string& key, const UseCount& count) {
   return text.str();
 }
 
-/// Renaming keeps it, copying does not.
-std::uint64_t file_number(const fs::path& file) {
-  struct stat status {};
-  if (::stat(file.c_str(), &status) != 0) {
+/// What a file keeps when it is renamed and what no copy of it has.
+struct FileIdentity {
+  std::uint64_t number;
+  std::uint64_t born;  ///< ns; 0 where the file system does not know. Numbers are unique within one file system alone
+};
+
+FileIdentity identity_of(const fs::path& file) {
+  struct statx status {};
+  if (::statx(AT_FDCWD, file.c_str(), 0, STATX_INO | STATX_BTIME, &status) != 0) {
     refuse_count(file, "expected the secret whose uses are counted beside it, found no such file");
   }
-  return status.st_ino;
+  const bool known = (status.stx_mask & STATX_BTIME) != 0;
+  const auto seconds = static_cast<std::uint64_t>(status.stx_btime.tv_sec);
+  return {status.stx_ino, known ? seconds * 1'000'000'000 + status.stx_btime.tv_nsec : 0};
 }
 
-std::string lines_of(const SecretUses& uses, std::uint64_t number) {
+std::string lines_of(const SecretUses& uses, const FileIdentity& secret) {
   std::ostringstream text;
-  text << title_of_secret << "\nsecret " << number << '\n';
+  text << title_of_secret << "\nsecret " << secret.number << "\nborn " << secret.born << '\n';
   for (const auto& [root, count] : uses.by_root) {
     text << "root " << root << " proofs " << count.proofs << " used " << count.used << '\n';
   }
   return text.str();
+}
+
+void refuse_copy(const fs::path& file, const std::string& field, std::uint64_t expected, std::uint64_t found) {
+  refuse_count(file, "secret: expected " + field + " " + std::to_string(expected) + ", found " + std::to_string(found) +
+                         ": the secret and its count are copies (restored, or moved to another file system), and their "
+                         "original may count for itself: use that one where it is, or commit with --secret of it where "
+                         "you want it; if it is gone");
 }
 
 }  // namespace
@@ -130,6 +145,8 @@ SecretUses load_secret_uses(const fs::path& file) {
   std::istringstream stream = read_checked(file, title_of_secret);
   SecretUses uses{file, {}};
   const std::uint64_t number = number_in(stream, file, "secret");
+  // counts that were written before births were have none
+  const std::uint64_t born = (stream >> std::ws).peek() == 'b' ? number_in(stream, file, "born") : 0;
   std::string word, root;
   while (stream >> word && word == "root" && stream >> root) {
     UseCount& count = uses.by_root[root];
@@ -143,18 +160,18 @@ SecretUses load_secret_uses(const fs::path& file) {
   if (word != "check") {
     refuse_count(file, "check: expected that of the lines above, found none: the count is damaged");
   }
-  if (const std::uint64_t found = file_number(uses.secret()); found != number) {
-    refuse_count(file,
-                 "secret: expected file number " + std::to_string(number) + ", found " + std::to_string(found) +
-                     ": the secret and its count are copies (restored, or moved to another file system), and their "
-                     "original may count for itself: use that one where it is, or commit with --secret of it where "
-                     "you want it; if it is gone");
+  const FileIdentity found = identity_of(uses.secret());
+  if (found.number != number) {
+    refuse_copy(file, "file number", number, found.number);
+  }
+  if (found.born != born && found.born != 0 && born != 0) {
+    refuse_copy(file, "a file born at", born, found.born);
   }
   return uses;
 }
 
 void save_secret_uses(const SecretUses& uses) {
-  write_private(uses.file, checked(lines_of(uses, file_number(uses.secret()))));
+  write_private(uses.file, checked(lines_of(uses, identity_of(uses.secret()))));
 }
 
 }  // namespace tessera

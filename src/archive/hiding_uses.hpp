@@ -12,7 +12,7 @@
 /// directory whose secret came with `--secret FILE`, `secret.uses` is a symbolic link to FILE.uses. Beside it the
 /// directory has `uses`, the count after its own last proof: a count that falls behind it was put back.
 ///
-/// `<secret>.uses` names its secret by file number, so that copies of both are known for what they are.
+/// `<secret>.uses` names its secret by file number and birth, so that copies of both are known for what they are.
 
 namespace tessera {
 
