@@ -187,6 +187,7 @@ void OracleMatrix::prefetch(const GatheredRows& gathered, std::size_t column, st
   }
   const std::byte* const end = stretch->bytes + count * stretch->step;
   for (const std::byte* bytes = stretch->bytes; bytes < end; bytes += std::max<std::size_t>(line, stretch->step)) {
+    asm volatile("");  // gcc takes a function that only prefetches for one without effect, and drops calls
     __builtin_prefetch(bytes);
   }
 }
