@@ -10,7 +10,7 @@ struct ModelPlan;
 
 /// How one dimension is dealt to ranks, and what is dealt by it: rank r has the entries first[r] .. first[r + 1] - 1.
 struct OwnedDimension {
-  std::string name;     // with its symbol of src/README.md, section 6
+  std::string name;     // with its symbol of src/spec/protocol.md, section 2
   std::string tensors;  // names, separated by spaces
   std::uint64_t length = 0;
   std::uint64_t chunk = 1;  // entries that stay together

@@ -220,7 +220,7 @@ void declare(CLI::App& app, DescribeCommand& options, PathOptions& paths) {
   app.add_flag("--keep", options.keeps, "a state is kept");
   declare_pass_length(app, options.pass_length);
   app.add_flag("--json", options.json, "one JSON object");
-  app.add_option("--page", options.page, "one table, as src/README.md has it")
+  app.add_option("--page", options.page, "one table, as the pages in src/spec have it")
       ->check(CLI::IsMember(
           {"limits", "declarations", "messages", "soundness", "words", "columns", "tables", "parameters", "witness"}));
 }

@@ -68,7 +68,7 @@ std::vector<bool> checked_lists(const Plan& plan, const ExceptionCounts& counts)
 }  // namespace
 
 const char* fault_of(const ClampedTensor& tensor, const Exception& entry) {
-  // so that both sides of the identity stay integers (src/README.md, section 4)
+  // so that both sides of the identity stay integers (src/spec/transformer.md, section 2)
   const std::int64_t most = std::int64_t{1} << (62 - tensor.shift);
   if (!has_place(tensor, entry.place)) {
     return "an exception outside its tensor";

@@ -5,7 +5,7 @@
 #include "transcript/hiding_verifier.hpp"
 
 /// \file
-/// Hiding mode: what oracles have beside the values that they commit to (src/README.md, section 17).
+/// Hiding mode: what oracles have beside the values that they commit to (src/spec/hiding.md).
 
 namespace tessera {
 

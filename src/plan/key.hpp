@@ -37,7 +37,7 @@ struct VerifyingKey {
   std::uint64_t hiding_proofs = 0;  // that the parameters' random columns are enough for; 0: a plain key
 
   /// Canonical byte string: sections of named values whose names and number the architecture fixes, little-endian,
-  /// every list length-prefixed (src/README.md, section 5).
+  /// every list length-prefixed (src/spec/transformer.md, section 5).
   [[nodiscard]] std::vector<std::uint8_t> encode() const;
   /// Strict inverse of encode() with check_key(); throws InputError naming the field.
   static VerifyingKey decode(std::span<const std::uint8_t> bytes);

@@ -12,8 +12,8 @@
 namespace tessera {
 
 // What this version supports. Keys and model files are checked against it where they are read, so that later code can
-// rely on it; the integer bounds behind the numbers are in the README of src/. Limits that only checks need stand in
-// the table alone.
+// rely on it; the integer bounds behind the numbers are in src/spec/transformer.md. Limits that only checks need stand
+// in the table alone.
 
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
 inline constexpr std::size_t max_positions = 4096;
@@ -35,7 +35,7 @@ struct Limit {
     return std::cmp_less_equal(least, value) && std::cmp_less_equal(value, most);
   }
 };
-/// All limits, in the order of the key: what the checks go by and what src/README.md lists.
+/// All limits, in the order of the key: what the checks go by and what src/spec/transformer.md lists.
 std::span<const Limit> limits();
 /// The limit of that name.
 const Limit& limit_of(std::string_view name);

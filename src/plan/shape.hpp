@@ -9,7 +9,7 @@ namespace tessera {
 
 inline constexpr unsigned max_inverse_bits = 31;  // of I
 
-/// The integer constants of src/README.md, section 4, of the norms over features and of soft-max.
+/// The integer constants of src/spec/transformer.md, sections 1 and 3, of the norms over features and of soft-max.
 struct IntegerConstants {
   /// Added to V: max(round(d*eps*2^(2*residual)), (floor(C*2^(xi-31)) + 1)^2), the least with which I has 31 bits.
   std::int64_t epsilon = 1;

@@ -4,7 +4,7 @@
 #include "protocol/protocol.hpp"
 
 /// \file
-/// Proofs under hiding keys (src/README.md, section 17).
+/// Proofs under hiding keys (src/spec/hiding.md).
 
 namespace tessera {
 

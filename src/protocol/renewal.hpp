@@ -6,8 +6,8 @@
 #include "protocol/protocol.hpp"
 
 /// \file
-/// Renewals: a proof that two hiding keys commit to the same parameters, which shows nothing else (src/README.md,
-/// section 17). The keys are equal but for root, rows and number of proofs.
+/// Renewals: a proof that two hiding keys commit to the same parameters, which shows nothing else
+/// (src/spec/hiding.md, section 8). The keys are equal but for root, rows and number of proofs.
 
 namespace tessera {
 

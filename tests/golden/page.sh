@@ -1,4 +1,5 @@
-# Sourced: the parts of src/README.md that the code makes, for the golden models' statements.
+# Sourced: the parts of the pages in src/spec that the code makes, for the golden models' statements.
+generated_names=(limits declarations llama-declarations messages soundness)
 
 # generated_page PROGRAMS GOLDEN PAGE: PAGE with what stands between "<!-- generated: NAME -->" and "<!-- end -->" made anew
 # from the keys in the folder GOLDEN: odd-40k.key, and odd-qwen-60k.key for a NAME that begins with "llama-".

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# The tables of src/README.md are those that the code makes.
+# The tables of the pages in src/spec are those that the code makes.
 source "$(dirname "$0")/../cli/common.sh"
 source "$source/tests/golden/page.sh"
 golden_keys "$source/tests/golden" . || fail "keys"
 
-generated_page "$programs" . "$source/src/README.md" >page || fail "describe"
-diff page "$source/src/README.md" || fail "src/README.md differs from the code: run tests/golden/update_page.sh"
-for name in limits declarations llama-declarations messages soundness; do
-  grep -q "^<!-- generated: $name -->\$" page || fail "no generated $name"
+for page in "$source"/src/spec/*.md; do
+  generated_page "$programs" . "$page" >page || fail "describe"
+  diff page "$page" || fail "$page differs from the code: run tests/golden/update_page.sh"
+  [ "$(grep -c '^<!-- generated: ' page)" -eq "$(grep -c '^<!-- end -->$' page)" ] || fail "$page: markers are not paired"
+  grep '^<!-- generated: ' page >>generated
 done
-[ "$(grep -c '^<!-- generated: ' page)" -eq "$(grep -c '^<!-- end -->$' page)" ] || fail "markers are not paired"
+printf '<!-- generated: %s -->\n' "${generated_names[@]}" | sort >names
+sort generated | diff names - || fail "expected each generated table once"
 
 # the golden proof is one of those that describe speaks of
 prompt=$(tessera inspect "$source/tests/golden/odd-40k.proof" | sed -n 's/^tokens *\([0-9]*\) prompt, 12 generated$/\1/p')

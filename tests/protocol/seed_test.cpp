@@ -6,7 +6,7 @@
 namespace tessera::test {
 namespace {
 
-/// The seed as section 5 of src/README.md has it.
+/// The seed as src/spec/protocol.md, section 1, has it.
 Digest seed_of(const VerifyingKey& key, const Statement& statement, const std::vector<std::uint32_t>& more = {}) {
   const std::string name = "tessera";
   std::vector<std::uint8_t> bytes(name.begin(), name.end());

@@ -111,7 +111,8 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
   }
 }
 
-/// Every column and every virtual value appears in the look-up structure at its exact width (section 3).
+/// Every column and every virtual value appears in the look-up structure at its exact width
+/// (src/spec/protocol.md, section 2).
 TEST(Claims, WidthsAreExact) {
   const ModelPlan& plan = proven().forgery->plan;
   const IntegerConstants& constants = plan.constants;
