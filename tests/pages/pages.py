@@ -6,7 +6,8 @@
 
 Faults are: a relative link, or a page that a file of code names, which is not there; an anchor without a heading; a
 "section N", of the same page or of one that is named before it ("opening.md, section 2"), without a heading of that
-number; a line of prose that is longer than 120 characters, on pages that are wrapped.
+number; a line of prose that is longer than 120 characters, on pages that are wrapped (lines of tables and pictures may be
+longer).
 """
 import pathlib
 import re
@@ -107,7 +108,7 @@ class Pages:
     def check_width(self, path, text):
         prose = re.sub(r'^ *```.*?^ *```', lambda match: '\n' * match[0].count('\n'), text, flags=re.M | re.S)
         for number, line in enumerate(prose.split('\n'), 1):
-            if len(line) > WIDTH and not line.lstrip().startswith('|'):
+            if len(line) > WIDTH and not line.lstrip().startswith(('|', '![')):
                 self.faults.append(f'{self.name(path)}:{number}: {len(line)} characters, expected at most {WIDTH}')
 
     def check(self):
