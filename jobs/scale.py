@@ -6,7 +6,7 @@ import pathlib
 import re
 import sys
 
-MODELS = (("gpt2", "GPT-2 small, 448 + 64 tokens"), ("llama-7b", "Llama 2 7B, 960 + 64 tokens"))
+MODELS = (("gpt2", "GPT-2 small, 448 + 64"), ("llama-7b", "Llama 2 7B, 960 + 64"))
 AIMS = ((16, 0.8), (64, 0.6))
 
 
@@ -31,30 +31,38 @@ def seconds_text(seconds):
     return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.3g} s"
 
 
-def table(plans):
-    lines = ["| ranks | time | speed | efficiency | communication | memory a rank | longest scopes |",
-             "|---|---|---|---|---|---|---|"]
+COLUMNS = ("kind", "model, tokens", "ranks", "time", "speed", "efficiency", "communication", "memory a rank", "scopes",
+           "machine")
+
+
+def table(title, plans):
+    """Rows of predictions, as src/guide/scaling.md has them."""
+    lines = []
     for ranks, plan in plans.items():
         phases = sorted(plan["phases"], key=lambda phase: -phase["seconds"])[:3]
         longest = ", ".join(f"{phase['scope'][1:]} {seconds_text(phase['seconds'])}" for phase in phases)
-        lines.append(f"| {ranks} | {seconds_text(plan['seconds'])} | {plans[1]['seconds'] / plan['seconds']:.1f} x "
-                     f"| {100 * efficiency(plans, ranks):.0f} % | {100 * communication(plan) / plan['seconds']:.1f} % "
-                     f"| {plan['memory'] / 2**20:,.0f} MiB | {longest} |")
-    note = plans[max(plans)]["note"]
-    return lines + ([f"\n({note}.)"] if note else [])
+        lines.append(f"| predicted | {title} | {ranks} | {seconds_text(plan['seconds'])} "
+                     f"| {plans[1]['seconds'] / plan['seconds']:.1f} x | {100 * efficiency(plans, ranks):.0f} % "
+                     f"| {100 * communication(plan) / plan['seconds']:.1f} % | {plan['memory'] / 2**20:,.0f} MiB "
+                     f"| {longest} | {plan['rates']['machine']} |")
+    return lines
 
 
-def compared(plans, simulations):
-    """Predicted times beside simulated ones."""
-    lines = ["| ranks | simulated | predicted | communication, simulated | predicted | scopes furthest apart |",
-             "|---|---|---|---|---|---|"]
+def compared(title, plans, simulations):
+    """Rows of simulations: in place of the longest scopes those that are furthest from what is predicted."""
+    lines = []
     for ranks, simulation in simulations.items():
         plan, predicted = plans[ranks], {phase["scope"]: phase["seconds"] for phase in plans[ranks]["phases"]}
         scopes = sorted(simulation["scopes"], key=lambda s: -abs(s["seconds"] - predicted[s["scope"]]))[:3]
         apart = ", ".join(f"{s['scope'][1:]} {s['seconds']:.3f}, {predicted[s['scope']]:.3f} s" for s in scopes)
         network = sum(scope["network"] for scope in simulation["scopes"])
-        lines.append(f"| {ranks} | {simulation['seconds']:.3f} s | {plan['seconds']:.3f} s | {network:.3f} s "
-                     f"| {communication(plan):.3f} s | {apart} |")
+        speed, share = "", ""
+        if 1 in simulations:
+            speed = f"{simulations[1]['seconds'] / simulation['seconds']:.1f} x"
+            share = f"{100 * simulations[1]['seconds'] / (ranks * simulation['seconds']):.0f} %"
+        lines.append(f"| simulated | {title} | {ranks} | {simulation['seconds']:.3f} s | {speed} | {share} "
+                     f"| {100 * network / simulation['seconds']:.1f} % | | predicted {plan['seconds']:.3f} s; {apart} "
+                     "| this |")
     return lines
 
 
@@ -90,12 +98,13 @@ def main():
         if 1 not in plans or any(plan["seconds"] is None for plan in plans.values()):
             print(f"scale: {folder}: expected plans with times of {title} from 1 rank on", file=sys.stderr)
             return 2
-    lines = []
+    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
     for title, plans in models:
-        lines += [f"{title}:\n", *table(plans), ""]
+        lines += table(title, plans)
     if simulations := load(folder, "simulation"):
-        lines += ["gutenberg-2m, 112 + 16 tokens, simulated and predicted:\n",
-                  *compared(load(folder, "simulated"), simulations), ""]
+        lines += compared("gutenberg-2m, 112 + 16", load(folder, "simulated"), simulations)
+    notes = ((title, plans[max(plans)]["note"]) for title, plans in models)
+    lines += ["", *(f"{title}: {note}." for title, note in notes if note), ""]
     text = "\n".join(lines)
     (folder / "scaling.md").write_text(text)
     draw(models, folder / "scaling.svg")

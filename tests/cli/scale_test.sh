@@ -16,15 +16,40 @@ for name in ("gpt2", "llama-7b"):
     for ranks, seconds in ((1, 8.0), (4, 2.5), (16, 1.0)):
         phases = [{"scope": "/lookup", "seconds": 0.75 * seconds, "communication": 0.1 * seconds},
                   {"scope": "/opening", "seconds": 0.25 * seconds, "communication": 0}]
-        plan = {"seconds": seconds, "memory": 2**30 / ranks, "phases": phases, "note": ""}
+        plan = {"seconds": seconds, "memory": 2**30 / ranks, "phases": phases, "note": "", "rates": {"machine": "a core"}}
         json.dump(plan, open(f"plans/{name}-{ranks}.json", "w"))
 EOF
-table() {
+rows() { # WHICH FOLDER: rows of scale.py
   python3 -c "import pathlib, sys; sys.dont_write_bytecode = True; sys.path.insert(0, '$source/jobs'); import scale
-print('\n'.join(scale.table(scale.load(pathlib.Path('plans'), '$1'))))"
+folder = pathlib.Path('$2')
+if '$1' == 'predicted':
+    for name, title in scale.MODELS:
+        print('\n'.join(scale.table(title, scale.load(folder, name))))
+else:
+    print('\n'.join(scale.compared('x', scale.load(folder, 'gpt2'), scale.load(folder, 'simulation'))))"
 }
-expect 0 '^\| 4 \| 2\.5 s \| 3\.2 x \| 80 % \| 10\.0 % \| 256 MiB \| lookup 1\.88 s, opening 0\.625 s \|$' table gpt2
-grep -q '^| 16 | 1 s | 8.0 x | 50 % |' output || fail "efficiency: $(cat output)"
+expect 0 '^\| predicted \| GPT-2 small, 448 \+ 64 \| 4 \| 2\.5 s \| 3\.2 x \| 80 % \| 10\.0 % \| 256 MiB \| lookup 1\.88 s, opening 0\.625 s \| a core \|$' \
+  rows predicted plans
+grep -q '| 16 | 1 s | 8.0 x | 50 % |' output || fail "efficiency: $(cat output)"
+echo '{"seconds": 8, "scopes": [{"scope": "/lookup", "seconds": 7, "network": 0.4}, {"scope": "/opening", "seconds": 1, "network": 0}]}' >plans/simulation-1.json
+echo '{"seconds": 4, "scopes": [{"scope": "/lookup", "seconds": 3, "network": 0.4}, {"scope": "/opening", "seconds": 1, "network": 0}]}' >plans/simulation-4.json
+expect 0 '^\| simulated \| x \| 4 \| 4\.000 s \| 2\.0 x \| 50 % \| 10\.0 % \| \| predicted 2\.500 s; lookup 3\.000, 1\.875 s, opening 1\.000, 0\.625 s \| this \|$' \
+  rows simulated plans
+
+# the page has the rows that plans of this program give
+mkdir now
+for ranks in 1 4 16 64 256; do
+  for model in "gpt2 gpt2.json 448+64" "llama-7b llama-2-7b.json 960+64"; do
+    read -r name shape tokens <<<"$model"
+    tessera plan --quiet --json --shape "$source/configs/$shape" --tokens $tokens --ranks $ranks --nodes $(((ranks + 15) / 16)) \
+      --threads 1 --gigabits 100 --microseconds 2 --rates "$source/src/guide/scaling/rates.json" >"now/$name-$ranks.json" ||
+      fail "plan $name, $ranks ranks"
+  done
+done
+rows predicted now >predicted
+grep '^| predicted |' "$source/src/guide/scaling.md" | diff predicted - ||
+  fail "src/guide/scaling.md differs: run jobs/scale.sh --rates src/guide/scaling/rates.json and take its rows"
+
 rm plans/gpt2-1.json
 expect 2 '^scale: plans: expected plans with times of GPT-2 small' python3 -B "$source/jobs/scale.py" plans
 expect_absent plans/scaling.svg

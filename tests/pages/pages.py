@@ -6,8 +6,8 @@
 
 Faults are: a relative link, or a page that a file of code names, which is not there; an anchor without a heading; a
 "section N", of the same page or of one that is named before it ("opening.md, section 2"), without a heading of that
-number; a line of prose that is longer than 120 characters, on pages that are wrapped (lines of tables and pictures may be
-longer).
+number; a line of prose that is longer than 120 characters, on pages that are wrapped (lines of tables and pictures may
+be longer).
 """
 import pathlib
 import re
@@ -15,11 +15,12 @@ import sys
 import tempfile
 
 WIDTH = 120
-WRAPPED = ('README.md', 'src/ARCHITECTURE.md', 'src/spec/')
+WRAPPED = ('README.md', 'src/ARCHITECTURE.md', 'src/spec/', 'src/guide/numbers.md', 'src/guide/scaling.md')
 FOLDERS = ('src', 'include', 'tests', 'jobs', 'configs')
 CODE = {'.cpp', '.hpp', '.h', '.c', '.py', '.pyi', '.sh', '.sbatch', '.cmake', '.txt', '.toml', '.mjs', '.cjs', '.js'}
 LINK = re.compile(r'\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)="([^"]+)"')
-SECTIONS = re.compile(r'(?:(\[[^\]]*?)?([\w/.-]+)\.md,\s+)?[Ss]ections?\s+(\d+(?:\.\d+)?(?:(?:,\s|\sand\s|\sto\s)\d+(?:\.\d+)?)*)')
+SECTIONS = re.compile(r'(?:([\w/.-]+)\.md,\s+)?[Ss]ections?\s+'
+                      r'(\d+(?:\.\d+)?(?:(?:,\s|\sand\s|\sto\s)\d+(?:\.\d+)?)*)')
 PAGE = re.compile(r'(?<![\w/.-])((?:src|tests|jobs)/[\w/.-]+\.md)\b')
 SELF = 'tests/pages/pages.py'  # has faults on purpose
 
@@ -90,7 +91,7 @@ class Pages:
     def check_sections(self, path, text, own):
         """Sections of pages that are named, and of this page if it is one."""
         for match in SECTIONS.finditer(text):
-            named = match[2] and match[2] + '.md'
+            named = match[1] and match[1] + '.md'
             if not named and not own:
                 continue
             page = path
@@ -101,7 +102,7 @@ class Pages:
                 self.fault(path, text, match.start(), f'{named}: no such page')
                 continue
             known = numbers(self.pages[page])
-            for number in re.findall(r'\d+(?:\.\d+)?', match[3]):
+            for number in re.findall(r'\d+(?:\.\d+)?', match[2]):
                 if number not in known:
                     self.fault(path, text, match.start(), f'section {number}: {self.name(page)} has none')
 
@@ -129,10 +130,10 @@ class Pages:
 
 GOOD = {
     'README.md': '# A\n\nSee [b](src/spec/b.md#1-one-two), [here](#a) and ![p](src/p.png), https://x.y/[z](q:z).\n'
-                 '`[code](nowhere.md)`\n\n```\n[fenced](nowhere.md), section 9 of a long line' + ' long' * 30 + '\n```\n',
+                 '`[code](nowhere.md)`\n\n```\n[fenced](nowhere.md), section 9, a long line' + ' long' * 30 + '\n```\n',
     'src/p.png': '',
-    'src/spec/b.md': '# B\n\n## 1. One, `two`\n\nSection 2.1 and sections 1 to 2, [c.md, section\n3](c.md#3-x).\n\n## 2. T\n\n'
-                     '### 2.1. U\n\n| a table\'s line | ' + 'long ' * 30 + '|\n',
+    'src/spec/b.md': '# B\n\n## 1. One, `two`\n\nSection 2.1 and sections 1 to 2, [c.md, section\n3](c.md#3-x).\n\n'
+                     '## 2. T\n\n### 2.1. U\n\n| a table\'s line | ' + 'long ' * 30 + '|\n',
     'src/spec/c.md': '## 3. X\n',
     'src/code.hpp': '/// (src/spec/b.md,\n/// section 2.1), section 17 of a standard\n',
 }
