@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "archive/renewal_file.hpp"
 #include "base/errors.hpp"
 #include "cli/verify_conversation.hpp"
 #include "datasets/dataset_file.hpp"
@@ -37,6 +38,35 @@ bool independent(const std::vector<cli::ProofSource>& proofs) {
          });
 }
 
+/// Renewals, each after the one that makes the key which it renews, whatever order they have been chosen in. Those that
+/// cannot be read are unusable wherever they stand.
+std::vector<std::string> chained(const std::vector<std::string>& files) {
+  struct Link {
+    std::string file;
+    Digest from{}, to{};
+  };
+  std::vector<Link> links;
+  for (const std::string& file : files) {
+    try {
+      const Renewal renewal = load_renewal_isolated(file);
+      links.push_back({file, renewal.old_key, renewal.key.digest});
+    } catch (const InputError&) {
+      links.push_back({file});
+    }
+  }
+  std::vector<std::string> chain;
+  while (!links.empty()) {
+    const auto is_first = [&](const Link& link) {
+      return std::ranges::find(links, link.from, &Link::to) == links.end();
+    };
+    auto first = std::ranges::find_if(links, is_first);
+    first = first == links.end() ? links.begin() : first;  // a circle, which no key leads into
+    chain.push_back(first->file);
+    links.erase(first);
+  }
+  return chain;
+}
+
 /// Each alone, whatever becomes of the others.
 cli::ExitCode judge_each(const cli::Judge& judge, const std::vector<cli::ProofSource>& proofs,
                          const cli::ExpectedPrompts& expect, const auto& show) {
@@ -51,16 +81,15 @@ cli::ExitCode judge_each(const cli::Judge& judge, const std::vector<cli::ProofSo
   return *worst;
 }
 
-/// {"key", "proofs", "expect_key", "expect_prompt", "expect_ids"} to the document of tessera-verify --json (with
-/// --each, if the proofs are independent), with the printed texts of every statement and the place that a continuation
-/// starts from.
+/// {"key", "renewals", "proofs", "expect_key", "expect_prompt", "expect_ids"} to the document of tessera-verify --json
+/// (with --each, if the proofs are independent), with the printed texts of every statement.
 Json verify(const std::string& request) {
   Json answer;
   cli::ExitCode code = cli::failed;
   try {
     const Json wanted = Json::parse(request);
     cli::Conversation options{wanted.at("key"),
-                              wanted.value("renewals", std::vector<std::string>{}),
+                              chained(wanted.at("renewals")),
                               wanted.at("proofs"),
                               wanted.at("expect_key"),
                               {wanted.at("expect_prompt"), wanted.at("expect_ids")}};
@@ -73,15 +102,21 @@ Json verify(const std::string& request) {
         throw InputError("expected ids: " + wrong);
       }
     }
+    if (options.proofs.empty() && options.renewals.empty()) {
+      throw InputError("proofs: expected one or more, or renewals of the key, found none");
+    }
     const cli::Judge judge = cli::open_key(options);
-    answer["key"] = {{"file", options.key}, {"digest", to_hex(judge.digest)}};
+    answer["key"] = {{"file", options.key}, {"digest", to_hex(judge.given)}};
+    answer["renewals"] = Json::array();
+    for (const cli::RenewedKey& renewal : judge.renewals) {
+      answer["renewals"].push_back({{"file", renewal.file}, {"digest", to_hex(renewal.digest)}});
+    }
     answer["proofs"] = Json::array();
     std::vector<cli::ProofSource> parts;
     std::ranges::transform(options.proofs, std::back_inserter(parts), cli::proof_in);
     const auto show = [&](std::size_t, const cli::Judgement& judgement) {
       Json record = cli::json_of(judge, judgement);
       record["printed"] = printed(judge.key, judgement);
-      record["continues"] = judgement.statement && judgement.statement->start;
       answer["proofs"].push_back(std::move(record));
     };
     const bool each = independent(parts);

@@ -2,7 +2,8 @@
 """corpus.py PROGRAMS SOURCE OUT: files for tests of the page's verifier.
 
 OUT/keys, OUT/proofs: golden and false ones (craft), and such as are damaged at many places, in the data and in the
-structures of HDF5. OUT/damaged_keys likewise. Every choice is seeded.
+structures of HDF5. OUT/damaged_keys likewise. Every choice is seeded. OUT/renewals: keys of three hiding commitments, the
+renewals from one to the next, true and false, and proofs.
 """
 import gzip
 import pathlib
@@ -12,6 +13,9 @@ import subprocess
 import sys
 
 programs, source, out = map(pathlib.Path, sys.argv[1:])
+sys.path.insert(0, str(source / "tests/python"))
+from false_files import change_last  # noqa: E402
+
 golden = source / "tests/golden"
 keys, proofs, damaged_keys = (out / name for name in ("keys", "proofs", "damaged_keys"))
 for folder in (keys, proofs, damaged_keys):
@@ -67,3 +71,26 @@ craft("crash", proofs / "crash.h5", "tessera proof")
 (proofs / "text.h5").write_bytes(b"a text\n" * 100)
 shutil.copyfile(keys / "odd-40k.key", proofs / "a-key.h5")
 shutil.copyfile(names["odd-40k.proof"], damaged_keys / "a-proof.h5")
+
+
+renewals = out / "renewals"
+renewals.mkdir()
+
+
+def tessera(*arguments):
+    subprocess.run([programs / "tessera", arguments[0], "--quiet", *map(str, arguments[1:])], check=True, stdout=subprocess.DEVNULL)
+
+
+model = renewals / "model.h5"
+tessera("import", "--checkpoint", source / "configs/odd-40k", "--out", model)
+for name in ("first", "second", "third"):
+    tessera("commit", "--hiding", "--proofs", 5, "--model", model, "--out", renewals / name)
+    tessera("prove", "--model", model, "--commitment", renewals / name, "--prompt", "The old", "--generate", 3, "--out", renewals / f"{name}.h5")
+for old, new in (("first", "second"), ("second", "third")):
+    tessera("renew", "--model", model, "--commitment", renewals / old, "--renewed", renewals / new, "--out", renewals / f"{old}-{new}.h5")
+    for dataset in ("payload", "old_key"):
+        false = renewals / f"{old}-{new}-false-{dataset}.h5"
+        shutil.copyfile(renewals / f"{old}-{new}.h5", false)
+        change_last(false, dataset)
+whole = (renewals / "first-second.h5").read_bytes()
+(renewals / "cut.h5").write_bytes(whole[:3000])

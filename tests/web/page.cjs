@@ -9,6 +9,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [page_file, corpus, pictures, ...timed] = process.argv.slice(2).map((path) => resolve(path));
 const key = join(corpus, "keys/odd-40k.key");
 const other_key = join(corpus, "keys/odd-qwen-60k.key");
+const renewal = (name) => join(corpus, "renewals", name);
 const proof = (name) => join(corpus, "proofs", `${name}.h5`);
 mkdirSync(pictures, { recursive: true });
 let failures = 0;
@@ -50,6 +51,14 @@ async function verdict(page) {
   return page.$eval("#verdict", (element) => element.innerText.replace(/\s+/g, " "));
 }
 
+/// The verdict with the key's digest.
+async function outcome(page) {
+  await verdict(page);
+  return page.$eval("#outcome", (element) => element.innerText.replace(/\s+/g, " "));
+}
+
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
 const text = (page, selector) => page.$$eval(selector, (all) => all.map((element) => element.textContent));
 
 async function accessible(page, what) {
@@ -79,13 +88,14 @@ async function dropped(browser, address) {
   const said = await verdict(page);
   check(/^ACCEPTED After this prompt .* begins with these 12 tokens, and with no others\. How many .* the prover’s choice/.test(said),
     `a dropped key and proof are accepted: ${said}`);
-  check(/Nobody has compared the key/.test(said), "that nobody has compared the key is said");
+  check(/ Digest of the key [0-9a-f]{64} Nobody has compared this digest\. The key is worth/.test(await outcome(page)),
+    "beside the digest stands that nobody has compared it");
   check((await text(page, ".generated bdi"))[0].length > 5, "the continuation is shown");
   check((await text(page, ".prompt bdi"))[0] === "The old man", "the prompt is shown");
   await page.evaluate(() => { at("verify").click(); at("verify").click(); });
   check((await verdict(page)).startsWith("ACCEPTED"), "asked again at once, it answers");
   const facts = await page.$eval(".facts", (element) => element.innerText);
-  check(/[0-9a-f]{64}/.test(facts) && /bits/.test(facts) && /ms/.test(facts), "digest, soundness and time are shown");
+  check(/bits/.test(facts) && /ms/.test(facts), "soundness and time are shown");
   await accessible(page, "accepted");
   await page.screenshot({ path: join(pictures, "accepted.png"), fullPage: true });
   onlyItself(page, address, `accepted from ${address.slice(0, 8)}`);
@@ -99,12 +109,24 @@ async function rejected(browser, address) {
   await choose(page, [key, proof("odd-40k-proof-payload-1000")]);
   const words = await verdict(page);
   check(/^REJECTED at \/\S+: /.test(words), `a false payload is rejected: ${words}`);
-  check((await text(page, ".title"))[1] === "Generated: claimed, not proven", "its text is not taken for proven");
+  check((await text(page, ".words .title"))[1] === "Generated: claimed, not proven", "its text is not taken for proven");
+  check(await page.$eval(".unproven bdi", (element) => getComputedStyle(element).textDecorationLine === "none"),
+    "and does not look like a spelling mistake");
   await accessible(page, "rejected, dark");
   await page.screenshot({ path: join(pictures, "rejected-dark.png"), fullPage: true });
   await page.click("#clear");
   await choose(page, [key, proof("text")]);
-  check(/^UNUSABLE text\.h5 cannot be used.* text\.h5: expected an HDF5 file/.test(await verdict(page)), "another file is unusable");
+  check(/^UNUSABLE text\.h5 is none of tessera’s files\. text\.h5: expected an HDF5 file/.test(await verdict(page)),
+    "what is wrong comes first");
+  for (const [name, wrong] of [["empty", "is empty"], ["odd-40k-proof-cut000", "is cut short: \\d+ of its \\d+ bytes are there"]]) {
+    await page.click("#clear");
+    await choose(page, [key, proof(name)]);
+    const unusable = await verdict(page);
+    check(new RegExp(`^UNUSABLE ${name}\\.h5 ${wrong}\\. `).test(unusable), `what is wrong comes first: ${unusable}`);
+  }
+  await page.click("#clear");
+  await choose(page, [key, renewal("model.h5")]);
+  check(/^UNUSABLE model\.h5 is a model, and no proof\. /.test(await verdict(page)), "a model is called one");
   await accessible(page, "unusable, dark");
   await page.screenshot({ path: join(pictures, "unusable-dark.png"), fullPage: true });
   await page.click("#clear");
@@ -116,6 +138,7 @@ async function rejected(browser, address) {
     "another key's proof names its key");
   check((await text(page, ".words bdi")).length === 0 && (await text(page, ".words .mono")).length === 2,
     "another key's tokens are ids without a text");
+  check(/[0-9a-f]{64}/.test((await text(page, "#digest .mono"))[0]), "and the key's digest stands beside it");
   onlyItself(page, address, "rejected");
   await page.close();
 }
@@ -126,7 +149,14 @@ async function conversation(browser, address) {
   check((await verdict(page)).startsWith("ACCEPTED"), "parts are taken in the order of their names");
   check((await text(page, ".part")).length === 2, "both parts are shown");
   await accessible(page, "parts, narrow");
-  check(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than a narrow page");
+  check(await fits(page), "nothing is wider than a narrow page");
+  check(await page.evaluate(() => at("outcome").getBoundingClientRect().top < innerHeight / 2), "the verdict is what one sees");
+  check(await page.$eval(".facts", (list) => getComputedStyle(list).gridTemplateColumns.split(" ").length === 2), "facts stand in pairs");
+  const small = await page.$$eval("button, .choose", (all) => all.filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return !element.closest("#digest") && width > 0 && (height < 34 || width < 34);
+  }).length);
+  check(small === 0, `${small} buttons too small for a finger`);
   await page.screenshot({ path: join(pictures, "parts-narrow.png"), fullPage: true });
   await page.click("[aria-label^='Later: odd-40k-proof-part1']");
   check(await page.$eval("#result", (element) => element.hidden), "another order: no result stays");
@@ -143,7 +173,7 @@ async function keys(browser, address) {
   const used = () => page.$eval("#key-file", (element) => element.innerText);
   const hidden = () => page.$eval("#result", (element) => element.hidden);
   await choose(page, [key, proof("odd-40k-proof")]);
-  check(/The key came together with the proof, and nobody has compared it/.test(await verdict(page)),
+  check(/Nobody has compared this digest\. The key came together with the proof/.test(await outcome(page)),
     "of a key that came with the proof it is said");
   await drop(page, [other_key]);
   await page.waitForFunction(() => !document.querySelector("#refused").hidden);
@@ -165,12 +195,14 @@ async function keys(browser, address) {
   await choose(page, [proof("odd-40k-proof")]);
   await choose(page, [key]);
   await verdict(page);
-  const digest = (await text(page, ".facts .mono"))[0];
-  check(/compared by nobody/.test((await text(page, ".facts dt"))[0]), "beside the digest stands that nobody has compared it");
-  await page.$eval("#expect-key", (field, value) => { field.value = value; }, digest);
+  const digest = (await text(page, "#digest .mono"))[0];
+  await page.click("#digest button");
+  check((await page.evaluate(() => document.activeElement.id)) === "expect-key", "the place to compare it is one click away");
+  await page.keyboard.type(digest.toUpperCase());
+  check(await hidden(), "another expectation: no result stays");
   await page.click("#verify");
-  await page.waitForFunction(() => /the one that you expect/.test(document.querySelector(".facts")?.innerText ?? ""));
-  check(!/Nobody has compared|came together/.test(await verdict(page)), "a key that was compared is no stranger's");
+  check(/^ACCEPTED .* Digest of the key [0-9a-f]{64} Compared: it is the one that you expect\.$/.test(await outcome(page)),
+    "a key that was compared is no stranger's");
   onlyItself(page, address, "keys");
   await page.close();
 }
@@ -179,15 +211,67 @@ async function independent(browser, address) {
   const page = await open(browser, address);
   await choose(page, [key, proof("odd-40k-proof"), proof("odd-40k-proof-part1")]);
   const said = await verdict(page);
-  check(/^ACCEPTED Each of these 2 proofs is accepted, alone.* nothing to do with each other/.test(said), `each alone: ${said}`);
+  check(/^ACCEPTED Each of these 2 proofs is accepted, alone.* are no conversation/.test(said), `each alone: ${said}`);
   check((await text(page, ".part .name")).every((name) => /^Proof \d: .*\(accepted\)$/.test(name)), "each has its verdict");
   await page.screenshot({ path: join(pictures, "independent.png"), fullPage: true });
   await choose(page, [proof("odd-40k-proof-payload-1000")]);
-  check(/^REJECTED odd-40k-proof-payload-1000\.h5: at .* nothing to do with each other/.test(await verdict(page)), "one of them is false");
+  check(/^REJECTED odd-40k-proof-payload-1000\.h5: at .* are no conversation/.test(await verdict(page)), "one of them is false");
   check((await text(page, ".part .state")).filter((state) => state === "(accepted)").length === 2, "the others are accepted all the same");
   await accessible(page, "independent proofs");
   onlyItself(page, address, "independent proofs");
   await page.close();
+}
+
+async function renewals(browser, address) {
+  const page = await open(browser, address, { width: 390, dark: true });
+  const names = () => text(page, "#renewals .name");
+  await choose(page, [renewal("first/verifying.key"), renewal("first-second.h5")]);
+  check(/^ACCEPTED The new key commits to the same parameters .* Renewed by first-second\.h5, to [0-9a-f]{64}$/.test(await outcome(page)),
+    `a renewal alone: ${await outcome(page)}`);
+  await accessible(page, "a renewal, dark, narrow");
+  await choose(page, [renewal("second-third.h5"), renewal("third.h5")]);
+  const digests = await page.waitForFunction(() => document.querySelector(".generated bdi")
+    && [...document.querySelectorAll("#digest .mono")].map((element) => element.textContent)).then((found) => found.jsonValue());
+  check((await verdict(page)).startsWith("ACCEPTED After this prompt") && new Set(digests).size === 3, "a proof behind two renewals");
+  check((await names()).join() === "first-second.h5,second-third.h5", "renewals stand apart from proofs");
+  check(await fits(page), "nothing is wider than a narrow page");
+  await page.screenshot({ path: join(pictures, "renewed-narrow-dark.png"), fullPage: true });
+  await page.click("[aria-label='Remove first-second.h5']");
+  await page.click("#verify");
+  check(/^REJECTED at \/statement: renewal second-third\.h5: it renews another key than the one before it$/.test(await verdict(page)),
+    `a chain with a gap: ${await verdict(page)}`);
+  await page.click("#clear");
+  check((await names()).length === 0, "nothing stays");
+  await choose(page, [renewal("first/verifying.key"), renewal("first-second.h5"), renewal("first.h5")]);
+  check(/^REJECTED at .*another verifying key It was made for .* remove the renewal/.test(await verdict(page)), "the old key's proof");
+  check((await text(page, ".words bdi")).length === 0, "has no text under the new one");
+  await page.click("#clear");
+  await choose(page, [renewal("first/verifying.key"), renewal("cut.h5")]);
+  check(/^UNUSABLE cut\.h5 is cut short.* cut\.h5: expected/.test(await verdict(page)), "a damaged renewal");
+  onlyItself(page, address, "renewals");
+  await page.close();
+}
+
+/// What does not show has a mark that no text can imitate; lines are lines.
+async function marks(browser, address) {
+  const page = await open(browser, address);
+  const made = await page.evaluate(() => {
+    const bdi = make("bdi", "", ...readable(String.raw`one\ntwo\n\n\u{202e}\u{7}\xff \\u{202e} \\n \"<b>"\\\\x41`));
+    document.querySelector("main").append(make("div", "words", make("p", "", bdi)));
+    return { html: bdi.innerHTML.replace(/ title="[^"]*"/g, ""), lines: Math.round(bdi.getClientRects().length) };
+  });
+  const line = '<span class="mark line">↵</span>\n';
+  check(made.html === `one${line}two${line}${line}<span class="mark ">U+202E</span><span class="mark ">U+0007</span>`
+    + '<span class="mark ">0xFF</span> \\u{202e} \\n "&lt;b&gt;"\\\\x41', `marks: ${made.html}`);
+  check(made.lines >= 4, `lines are lines: ${made.lines}`);
+  await accessible(page, "marks");
+  await page.close();
+  const fields = await open(browser, address);
+  await choose(fields, [key, proof("odd-40k-proof")]);
+  await verdict(fields);
+  check(await fields.$$eval("input[type=text], textarea", (all) => all.length === 2 && all.every((field) => !field.spellcheck
+    && /^(off|none)$/.test(field.autocapitalize))), "no field is corrected");
+  await fields.close();
 }
 
 async function keyboard(browser, address) {
@@ -217,7 +301,7 @@ async function keyboard(browser, address) {
   check(await page.$eval("#result", (element) => element.hidden), "ids for a text: no result stays");
   await page.click("#verify");
   check(/^UNUSABLE What you expect as token ids is none/.test(await verdict(page)), "a text is no list of ids");
-  const ids = (await page.evaluate(() => verifier.verify({ key: files.key, proofs: files.proofs, expected: { key: "" } })
+  const ids = (await page.evaluate(() => verifier.verify({ ...files, expected: { key: "" } })
     .then((answer) => answer.proofs[0].prompt.ids.join(","))));
   await page.$eval("#prompt-0", (field, value) => { field.value = value; }, ids);
   await page.click("#verify");
@@ -266,6 +350,8 @@ async function main() {
       await conversation(browser, file);
       await keys(browser, file);
       await independent(browser, file);
+      await renewals(browser, file);
+      await marks(browser, file);
       await keyboard(browser, file);
     }
   } finally {

@@ -21,9 +21,9 @@ function native(...options) {
   }
 }
 
-function inPage(key, proofs, expected = { key: "", prompts: [] }) {
+function inPage(key, proofs, expected = { key: "", prompts: [] }, renewals = []) {
   try {
-    return verifyFiles(module, { key: load(key), proofs: proofs.map(load), expected });
+    return verifyFiles(module, { key: load(key), renewals: renewals.map(load), proofs: proofs.map(load), expected });
   } catch (error) {
     return { verdict: "failed", error: error.message };
   }
@@ -109,6 +109,39 @@ for (const list of ["The old man", "1,,2"]) {
 sameConversation("expected prompts of parts", keys[0], parts, ["--expect-prompt", "The old man", "--expect-prompt", " and"],
   { key: "", prompts: ["The old man", " and"] });
 sameConversation("too few expected prompts", keys[0], parts, ["--expect-prompt", "The old man"], { key: "", prompts: ["The old man"] });
+same("nothing to be judged", "unusable", inPage(keys[0], []).verdict);
+
+// renewals: as tessera-verify takes them in the order of the chain, whatever order they are chosen in
+const renewal = (name) => join(corpus, "renewals", name);
+const first = renewal("first/verifying.key");
+function sameRenewed(name, expected, key, chain, proofs, given = chain) {
+  const theirs = native("--key", key, ...chain.flatMap((file) => ["--renewal", file]), ...(proofs.length > 1 ? ["--each"] : []), ...proofs);
+  const ours = inPage(key, proofs, { key: "", prompts: [] }, given);
+  const told = (answer) => JSON.stringify([answer.verdict, answer.key, answer.key && (answer.renewals ?? []), (answer.proofs ?? []).map(relevant),
+    answer.verdict === "rejected" && !answer.proofs?.length ? answer.error : ""]);
+  same(`renewals: ${name}: verdict`, expected, ours.verdict);
+  if (theirs.error && theirs.verdict === "unusable") {
+    same(`renewals: ${name}`, theirs.verdict, ours.verdict);
+  } else {
+    same(`renewals: ${name}`, told(theirs), told(ours));
+  }
+}
+const [one, two] = [renewal("first-second.h5"), renewal("second-third.h5")];
+sameRenewed("alone", "accepted", first, [one], []);
+sameRenewed("a proof behind one", "accepted", first, [one], [renewal("second.h5")]);
+sameRenewed("a chain", "accepted", first, [one, two], [renewal("third.h5")]);
+sameRenewed("a chain in another order", "accepted", first, [one, two], [renewal("third.h5")], [two, one]);
+sameRenewed("proofs of several keys", "rejected", first, [one], [renewal("first.h5"), renewal("second.h5")]);
+sameRenewed("the old key's proof", "rejected", first, [one], [renewal("first.h5")]);
+sameRenewed("one is missing", "rejected", first, [two], [renewal("third.h5")]);
+sameRenewed("of another key", "rejected", renewal("third/verifying.key"), [one, two], [renewal("third.h5")]);
+for (const what of ["payload", "old_key"]) {
+  sameRenewed(`a false ${what}`, "rejected", first, [renewal(`first-second-false-${what}.h5`)], [renewal("second.h5")]);
+  sameRenewed(`a false ${what} in the chain`, "rejected", first, [one, renewal(`second-third-false-${what}.h5`)], [renewal("third.h5")]);
+}
+sameRenewed("of a plain key", "rejected", keys[0], [one], []);
+sameRenewed("one that is cut short", "unusable", first, [renewal("cut.h5")], [renewal("second.h5")]);
+sameRenewed("a proof for a renewal", "unusable", first, [renewal("second.h5")], [renewal("second.h5")]);
 console.log(JSON.stringify(counts));
 for (const verdict of ["accepted", "rejected", "unusable"]) {
   if (!(counts[verdict] > 10)) {

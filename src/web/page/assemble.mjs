@@ -8,7 +8,7 @@ const source = (name) => readFileSync(new URL(name, import.meta.url), "utf8");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 const style = source("style.css");
-const script = source("page.js");
+const script = source("verdict.js") + source("page.js");
 const policy = ["default-src 'none'", `script-src ${hash(script)} 'wasm-unsafe-eval' blob:`, "worker-src blob:",
   `style-src ${hash(style)}`, "base-uri 'none'", "form-action 'none'"].join("; ");
 const module = deflateRawSync(readFileSync(module_file), { level: 9 }).toString("base64");

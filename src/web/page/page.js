@@ -1,23 +1,11 @@
 "use strict";
 
-const key_mark = "tessera verifying key"; // in the first bytes of a key's file
+const key_mark = "tessera verifying key", renewal_mark = "tessera renewal"; // in the first bytes of such files
 const max_file_bytes = 2 ** 29; // more than any key or proof may have
 const seconds_for_a_part = 30;
-const words = { accepted: "ACCEPTED", rejected: "REJECTED", unusable: "UNUSABLE", failed: "FAILED" };
-
 const at = (id) => document.getElementById(id);
 
-/// An element with a class and children, which are elements or text; text is never read as HTML.
-function make(tag, name, ...children) {
-  const element = document.createElement(tag);
-  if (name) {
-    element.className = name;
-  }
-  element.append(...children);
-  return element;
-}
-
-const files = { key: null, proofs: [] }; // each {name, bytes, choice}: files that were chosen together have the same one
+const files = { key: null, renewals: [], proofs: [] }; // each {name, bytes, choice}: files that were chosen together have the same one
 let choices = 0;
 
 // --- the verifier, in a worker
@@ -61,7 +49,7 @@ const verifier = {
   /// One after the other: the worker has one answer at a time.
   verify(request) {
     const next = this.last.catch(() => {}).then(() => this.loaded)
-      .then(() => this.answer(request, seconds_for_a_part * request.proofs.length));
+      .then(() => this.answer(request, seconds_for_a_part * (request.renewals.length + request.proofs.length)));
     this.last = next;
     return next;
   },
@@ -69,13 +57,16 @@ const verifier = {
 
 // --- files
 
-function looksLikeKey(bytes) {
-  return new TextDecoder("latin1").decode(bytes.subarray(0, 512)).includes(key_mark);
+function begins(bytes, mark) {
+  return new TextDecoder("latin1").decode(bytes.subarray(0, 512)).includes(mark);
 }
+
+/// All that are there.
+const allFiles = () => [files.key, ...files.renewals, ...files.proofs].filter(Boolean);
 
 /// Names stand for files: two of the same name get numbers.
 function freeName(name) {
-  const taken = new Set([files.key, ...files.proofs].filter(Boolean).map((file) => file.name));
+  const taken = new Set(allFiles().map((file) => file.name));
   let free = name;
   for (let number = 2; taken.has(free); ++number) {
     free = `${name} (${number})`;
@@ -109,22 +100,25 @@ async function addFiles(list) {
       return;
     }
   }
-  const keys = read.filter((file) => looksLikeKey(file.bytes));
+  const keys = read.filter((file) => begins(file.bytes, key_mark));
   const refused = refusedKeys(keys);
   for (const file of read.filter((file) => !refused || !keys.includes(file))) {
     file.name = freeName(file.name);
     if (keys.includes(file)) {
       files.key = file;
     } else {
-      files.proofs.push(file);
+      (begins(file.bytes, renewal_mark) ? files.renewals : files.proofs).push(file);
     }
   }
   showFiles();
   showRefused(refused);
-  if (!refused && files.key && files.proofs.length > 0 && read.length > 0) {
+  if (!refused && canVerify() && read.length > 0) {
     await verify();
   }
 }
+
+/// Of a renewal alone there is something to be said, too.
+const canVerify = () => files.key && files.proofs.length + files.renewals.length > 0;
 
 function showRefused(why) {
   at("refused").hidden = !why;
@@ -158,15 +152,19 @@ function swap(i, j) {
 function showFiles() {
   clearResult();
   const several = files.proofs.length > 1;
-  at("chosen").hidden = !files.key && files.proofs.length === 0;
+  at("chosen").hidden = allFiles().length === 0;
   at("drop").classList.toggle("small", !at("chosen").hidden);
   const removeKey = () => { files.key = null; };
   at("key-file").replaceChildren(...(files.key
-    ? [make("span", "name", files.key.name), sizeOf(files.key), fileButton("Remove", "✕", files.key, true, removeKey)]
+    ? [make("bdi", "name", files.key.name), sizeOf(files.key), fileButton("Remove", "✕", files.key, true, removeKey)]
     : [make("span", "wanted", "still to come: verifying.key, from the model’s owner")]));
+  at("expected-key").hidden = !files.key;
+  at("renewals-row").hidden = files.renewals.length === 0;
+  at("renewals").replaceChildren(...files.renewals.map((file, i) => make("li", "", make("bdi", "name", file.name), sizeOf(file),
+    fileButton("Remove", "✕", file, true, () => files.renewals.splice(i, 1)))));
   at("parts-title").textContent = several ? "Proofs" : "Proof";
   at("parts").replaceChildren(...files.proofs.map((proof, i) => {
-    const row = make("li", "", make("span", "name", several ? `${i + 1}. ${proof.name}` : proof.name), sizeOf(proof));
+    const row = make("li", "", make("bdi", "name", several ? `${i + 1}. ${proof.name}` : proof.name), sizeOf(proof));
     if (several) {
       row.append(fileButton("Earlier:", "↑", proof, i > 0, () => swap(i, i - 1)),
         fileButton("Later:", "↓", proof, i + 1 < files.proofs.length, () => swap(i, i + 1)));
@@ -178,7 +176,8 @@ function showFiles() {
     at("parts").append(make("li", "wanted", "still to come"));
   }
   showPromptFields(several);
-  at("verify").disabled = !files.key || files.proofs.length === 0;
+  at("expectations").hidden = files.proofs.length === 0;
+  at("verify").disabled = !canVerify();
 }
 
 function showPromptFields(several) {
@@ -187,6 +186,10 @@ function showPromptFields(several) {
     const field = make("textarea");
     field.id = `prompt-${i}`;
     field.rows = 2;
+    field.spellcheck = false; // it is compared letter by letter
+    field.autocapitalize = "off";
+    field.autocomplete = "off";
+    field.setAttribute("autocorrect", "off");
     field.value = before[i] ?? "";
     field.setAttribute("aria-describedby", "prompts-help");
     field.oninput = clearResult;
@@ -203,15 +206,16 @@ let run = 0; // results of earlier ones are not shown
 function clearResult() {
   ++run;
   at("result").hidden = true;
-  at("verdict").className = "verdict";
-  at("verdict").replaceChildren();
-  at("details").replaceChildren();
+  at("outcome").className = "verdict";
+  for (const id of ["verdict", "digest", "details"]) {
+    at(id).replaceChildren();
+  }
 }
 
 /// `why`: sentences, each in a line of its own.
 function showVerdict(verdict, ...why) {
   at("result").hidden = false;
-  at("verdict").className = `verdict ${verdict}`;
+  at("outcome").className = `verdict ${verdict}`;
   at("verdict").replaceChildren(make("span", "word", words[verdict] ?? words.failed),
     ...why.filter(Boolean).map((line) => make("span", "why", line)));
 }
@@ -231,140 +235,29 @@ async function verify() {
   if (prompts.some((text) => text !== "")) {
     expected[at("as-ids").checked ? "ids" : "prompts"] = at("as-ids").checked ? prompts.map((ids) => ids.trim()) : prompts;
   }
+  const given = { key: files.key, renewals: [...files.renewals], proofs: [...files.proofs], expected };
   let answer;
   try {
-    answer = await verifier.verify({ key: files.key, proofs: files.proofs, expected });
+    answer = await verifier.verify(given);
   } catch (error) {
     answer = { verdict: "failed", error: error.message };
   }
   if (mine === run) {
-    showAnswer(answer, expected);
-    at("result").scrollIntoView({ block: "nearest" });
+    showAnswer(answer, given);
+    at("result").scrollIntoView({ block: at("result").offsetHeight > innerHeight ? "start" : "nearest" });
   }
 }
 
-const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
-
-/// What an accepted answer says, and no more than that.
-function claim({ mode, proofs }) {
-  const tokens = count(proofs.reduce((sum, proof) => sum + proof.generated.ids.length, 0), "token");
-  if (mode === "each") {
-    return `Each of these ${proofs.length} proofs is accepted, alone: after its prompt, the key’s model begins with the tokens shown.`;
-  }
-  return proofs.length === 1 ? `After this prompt the key’s model begins with these ${tokens}, and with no others.`
-    : `In this conversation of ${proofs.length} parts the key’s model begins each answer with the tokens shown, ${tokens} in all, and with no others.`;
+function compareKey() {
+  at("expect-key").scrollIntoView({ block: "center" });
+  at("expect-key").focus();
 }
 
-const choice_of_length = "How many tokens there are was the prover’s choice: the model may go on, and change what is said.";
-const no_conversation = "These proofs have nothing to do with each other: none goes on where another one ends.";
-
-/// Whether anybody has compared the key, whose proofs are worth no more than that. `expected.key`: somebody has.
-function keyCompared(expected) {
-  if (expected.key) {
-    return "";
-  }
-  return files.proofs.some((proof) => proof.choice === files.key.choice)
-    ? "The key came together with the proof, and nobody has compared it: whoever made both can prove any text of a model of their own."
-    : "Nobody has compared the key: it is worth as much as the place that you have it from.";
-}
-
-/// What is wrong, first of all.
-function headline(answer, last, expected) {
-  if (answer.verdict === "failed") {
-    return "Nothing is known of the proof: it could not be verified.";
-  }
-  if (answer.key) {
-    return answer.error ? "" : /: tokenizer: /.test(last.reason) ? "The key’s tokenizer does not take the prompt that you expect."
-      : `${last.file} cannot be used: it is no proof, or it is damaged.`;
-  }
-  if (/^expected (key digest|ids): /.test(answer.error)) {
-    return `What you expect as ${/^expected ids/.test(answer.error) ? "token ids" : "the digest of the key"} is none.`;
-  }
-  return expected.key && /: key digest: expected/.test(answer.error) ? "The key is not the one that you expect."
-    : "The key cannot be used.";
-}
-
-/// Sentences on a verdict.
-function why(answer, expected) {
-  const { proofs = [], mode, verdict } = answer;
-  const hint = mode === "each" ? no_conversation : "";
-  if (verdict === "accepted") {
-    return [claim(answer), hint, choice_of_length, keyCompared(expected)];
-  }
-  const bad = mode === "each" ? proofs.find((proof) => proof.verdict === verdict) : proofs.at(-1);
-  const part = files.proofs.length === 1 || !bad ? "" : mode === "each" ? `${bad.file}: ` : `Part ${proofs.length}, ${bad.file}: `;
-  const reason = answer.error ?? (bad.scope ? `${part}at ${bad.scope}: ${bad.reason}` : bad.reason);
-  const made_for = bad?.made_for ? `It was made for the key of digest ${bad.made_for}, which alone can say what text its tokens are.` : "";
-  return [verdict === "rejected" ? "" : headline(answer, bad, expected), reason, made_for, hint];
-}
-
-function fact(name, value, wide) {
-  return make("div", wide ? "wide" : "", make("dt", "", name), make("dd", wide ? "mono" : "", value));
-}
-
-function facts({ key, proofs = [], seconds, verdict }, expected) {
-  const list = make("dl", "facts");
-  if (key) {
-    list.append(fact(`Digest of the key (${expected.key ? "compared: the one that you expect" : "compared by nobody"})`, key.digest, true));
-  }
-  if (verdict === "accepted") {
-    const least = Math.min(...proofs.map((proof) => proof.soundness.least));
-    const sums = proofs.map((proof) => proof.soundness.sum);
-    const sum = sums.length === 1 ? sums[0] // else rounded down, too
-      : Math.floor(-10 * Math.log2(sums.reduce((errors, bits) => errors + 2 ** -bits, 0)) + 1e-5) / 10;
-    list.append(fact("Soundness, each round", `${least.toFixed(1)} bits`), fact("All together", `${sum.toFixed(1)} bits`));
-  }
-  const clamped = proofs.reduce((all, proof) => all + (proof.clamped?.values ?? 0), 0);
-  if (clamped > 0) {
-    list.append(fact("Beyond their range, and clamped", `${clamped} ${clamped === 1 ? "value" : "values"}`));
-  }
-  const bytes = proofs.reduce((all, proof) => all + (proof.bytes ?? 0), 0);
-  if (bytes > 0) {
-    list.append(fact("Proof", `${bytes.toLocaleString("en")} bytes`));
-  }
-  if (seconds !== undefined) {
-    list.append(fact("Time", seconds < 10 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`));
-  }
-  return list;
-}
-
-/// Without a text, of another key's ids, these alone.
-function textBox(kind, title, ids, text, proven, heading) {
-  const numbers = make("details", "", make("summary", "", count(ids.length, "token")), make("p", "mono", ids.join(" ")));
-  numbers.open = text === undefined;
-  const shown = text === undefined ? "" : make("p", "", make("bdi", "", text));
-  return make("div", `words ${kind}${proven ? "" : " unproven"}`,
-    make(heading, "title", proven ? title : `${title}: claimed, not proven`), shown, numbers);
-}
-
-function part(proof, index, several, answer) {
-  const box = make("article", "part");
-  const heading = several ? "h4" : "h3";
-  const alone = answer.mode === "each";
-  const proven = (alone ? proof : answer).verdict === "accepted";
-  if (several) {
-    const state = proven || proof.verdict !== "accepted" ? proof.verdict : "part of a conversation that is not accepted";
-    box.append(make("h3", "name", `${alone ? "Proof" : "Part"} ${index + 1}: ${proof.file} `, make("span", "state", `(${state})`)));
-    if (alone && proof.reason) {
-      box.append(make("p", "state", proof.scope ? `At ${proof.scope}: ${proof.reason}` : proof.reason));
-    }
-  }
-  const { prompt, generated, printed } = proof;
-  if (prompt?.ids.length > 0) {
-    box.append(textBox("prompt", "Prompt", prompt.ids, printed?.prompt, proven, heading));
-  }
-  if (generated) {
-    const title = `Generated: the first ${count(generated.ids.length, "token")}`;
-    box.append(textBox("generated", proven ? title : "Generated", generated.ids, printed?.generated, proven, heading));
-  }
-  return box;
-}
-
-function showAnswer(answer, expected) {
+function showAnswer(answer, given) {
   const { proofs = [], verdict } = answer;
-  showVerdict(verdict, ...why(answer, expected));
-  at("details").replaceChildren(facts(answer, expected),
-    ...proofs.map((proof, i) => part(proof, i, files.proofs.length > 1, answer)));
+  showVerdict(verdict, ...why(answer, given));
+  at("digest").replaceChildren(...(answer.key ? [keyDigest(answer, given, compareKey)] : []));
+  at("details").replaceChildren(...proofs.map((proof, i) => part(proof, i, given.proofs.length > 1, answer)), facts(answer));
 }
 
 // --- events
@@ -375,8 +268,7 @@ at("files").onchange = async ({ target }) => {
 };
 at("verify").onclick = verify;
 at("clear").onclick = () => {
-  files.key = null;
-  files.proofs = [];
+  Object.assign(files, { key: null, renewals: [], proofs: [] });
   at("expect-key").value = "";
   at("as-ids").checked = false;
   at("prompts").replaceChildren();

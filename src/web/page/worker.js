@@ -1,5 +1,5 @@
-// Runs the module, away from the page. Told {name, bytes} of a key and of proofs and what is expected of them, it posts
-// the document that the module makes of them (src/web/binding.cpp).
+// Runs the module, away from the page. Told {name, bytes} of a key, of renewals and of proofs and what is expected of
+// them, it posts the document that the module makes of them (src/web/binding.cpp).
 "use strict";
 
 const no_such_call = 52; // of WASI: what a module may ask for, and this one has no use for
@@ -52,14 +52,15 @@ function connect(module) {
 }
 
 /// What becomes of files, each {name, bytes}; `expected` is {key, prompts} or {key, ids}: of each part, or of none.
-function verifyFiles(module, { key, proofs, expected }) {
+function verifyFiles(module, { key, renewals, proofs, expected }) {
   const start = performance.now();
   const verifier = connect(module); // a new one: nothing is left of files before
-  for (const file of [key, ...proofs]) {
+  for (const file of [key, ...renewals, ...proofs]) {
     verifier.addFile(file.name, file.bytes);
   }
   const answer = verifier.verify({
     key: key.name,
+    renewals: renewals.map((renewal) => renewal.name),
     proofs: proofs.map((proof) => proof.name),
     expect_key: expected.key,
     expect_prompt: expected.prompts ?? [],
