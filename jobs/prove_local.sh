@@ -28,7 +28,6 @@ export OMPI_MCA_hwloc_base_binding_policy=none   # threads share the cores
 export OMPI_MCA_rmaps_base_oversubscribe=1       # Open MPI counts cores, nproc hardware threads
 export OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_orte_execute_quiet=1
-export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=10000 # waiting threads leave the cores to those that work, after a moment
 
 code=0
 mpirun -n "$RANKS" "$BUILD/tessera" prove --threads "$THREADS" --model "$MODEL" --commitment "$COMMITMENT" \

@@ -32,7 +32,7 @@ done
 
 cd "$(dirname "$script")/.."
 source jobs/packages.sh
-export OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 # as tessera has it
 build=build-bench
 out=${out:-$PWD/$build/scale}
 simgrid=OFF targets=(tessera processor_clock)

@@ -9,9 +9,22 @@
 #include "model/integer_model.hpp"
 
 namespace tessera {
+namespace {
+
+void require_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(directory, error)) {
+    const bool inside = directory.filename() == "verifying.key";
+    throw InputError(directory.string() + ": expected a directory written by commit, found a file" +
+                     (inside && directory.has_parent_path() ? ": it is in " + directory.parent_path().string() : ""));
+  }
+}
+
+}  // namespace
 
 CommittedModel open_commitment(const std::filesystem::path& model_file, const Model& model,
                                const std::filesystem::path& directory, Communicator& comm) {
+  require_directory(directory);
   const std::filesystem::path key_path = directory / "verifying.key";
   CommittedModel committed{load_key(key_path), nullptr, nullptr};
   const VerifyingKey& key = committed.key;

@@ -20,15 +20,26 @@ void refuse_empty(const fs::path& path, std::uint64_t size) {
   }
 }
 
+/// Of what is no regular file; of a directory also which file of it was meant, perhaps.
+std::string what_is_at(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fs::exists(path, error) ? "something else" : "nothing";
+  }
+  for (const char* const name : {"verifying.key", "state.h5"}) {
+    if (fs::exists(path / name, error)) {
+      return "a directory: in it is " + (path / name).string();
+    }
+  }
+  return "a directory";
+}
+
 }  // namespace
 
 std::uint64_t regular_file_size(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
-    throw InputError(path.string() + ": expected a file, found " +
-                     (error              ? error.message()
-                      : fs::exists(path) ? "something else"
-                                         : "nothing"));
+    throw InputError(path.string() + ": expected a file, found " + (error ? error.message() : what_is_at(path)));
   }
   return fs::file_size(path);
 }

@@ -103,6 +103,7 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
   Attempt attempt;
   attempt.hiding = committed.hiding != nullptr;
   if (attempt.hiding) {
+    attempt.key = CountedKey::of(key);
     keep_process_private();
     require_no_states(options);
   }

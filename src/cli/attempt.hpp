@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "archive/hiding_uses.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
 
@@ -14,6 +15,7 @@ struct Attempt {
   std::exception_ptr error = {};  // on all ranks: what ended the attempt early
   ContributionRecord record;      // of this rank
   bool hiding = false;            // the key is
+  CountedKey key = {};            // whose uses are counted, if it is
 };
 
 /// Throws InputError unless there are ids, they are the vocabulary's, and the context has room for them, the `before`

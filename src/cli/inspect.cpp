@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cinttypes>
-#include <cstdarg>
 #include <cstdio>
 #include <filesystem>
-#include <set>
+#include <functional>
 #include "archive/codeword_file.hpp"
 #include "archive/gathered_file.hpp"
 #include "archive/hdf5.hpp"
@@ -17,37 +16,13 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
-#include "transcript/shown_bits.hpp"
 #include "cli/command.hpp"
 #include "cli/inspect_json.hpp"
+#include "cli/inspect_text.hpp"
 #include "cli/json_output.hpp"
 
 namespace tessera::cli {
 namespace {
-
-/// Text that grows by formatted pieces.
-class Text {
- public:
-  __attribute__((format(printf, 2, 3))) void add(const char* format, ...) {
-    std::va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    const int size = std::vsnprintf(nullptr, 0, format, arguments);
-    va_end(arguments);
-    const std::size_t end = text_.size();
-    text_.resize(end + static_cast<std::size_t>(std::max(size, 0)) + 1);
-    std::vsnprintf(text_.data() + end, text_.size() - end, format, again);
-    va_end(again);
-    text_.pop_back();  // the terminating NUL
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-constexpr std::size_t most_text = 2000;  // bytes; the file has it whole
 
 void add_shape(Text& text, const ModelShape& shape) {
   text.add("shape         %zu layers, width %zu, %zu heads, inner %zu, vocabulary %zu, context %zu\n", shape.n_layer,
@@ -92,130 +67,6 @@ void add_key(Text& text, const VerifyingKey& key) {
                " activations left their range, and by how much\n",
                key.exceptions);
     }
-  }
-}
-
-double seconds_of(const ProofArchive& proof, std::string_view scope) {
-  const auto found = std::ranges::find(proof.timings, scope, &ScopeTiming::scope);
-  return found == proof.timings.end() ? 0 : found->seconds;
-}
-
-void add_timings(Text& text, const ProofArchive& proof) {
-  text.add("time          %.4f s, plain inference %.4f s of it\n", seconds_of(proof, "/"),
-           seconds_of(proof, "/inference"));
-  text.add("memory        %s\n", printable(proof.memory_measure).c_str());
-  text.add("\n%12s %10s  scope\n", "seconds", "peak MiB");
-  for (const ScopeTiming& timing : proof.timings) {
-    text.add("%12.4f %10.1f  %s\n", timing.seconds, static_cast<double>(timing.peak_memory) / mebibyte,
-             printable(timing.scope).c_str());
-  }
-}
-
-/// Each rank's own measures of the whole run.
-void add_ranks(Text& text, const ProofArchive& proof) {
-  const auto whole = std::ranges::find(proof.timings, "/", &ScopeTiming::scope) - proof.timings.begin();
-  if (proof.ranks.empty() || whole == std::ssize(proof.timings)) {
-    return;
-  }
-  const auto at = static_cast<std::size_t>(whole);
-  text.add("\n%12s %10s  rank\n", "seconds", "peak MiB");
-  for (std::size_t i = 0; i < proof.ranks.size(); ++i) {
-    const RankInfo& rank = proof.ranks[i];
-    text.add("%12.4f %10.1f  %zu, %s\n", rank.seconds[at], static_cast<double>(rank.peak_memory[at]) / mebibyte, i,
-             printable(rank.processor, most_text).c_str());
-  }
-}
-
-void add_communication(Text& text, const ProofArchive& proof) {
-  if (proof.communication.empty()) {
-    return;
-  }
-  text.add("\n%12s %14s %14s  scope: communication, bytes sent by all ranks and by the one that sends most\n", "calls",
-           "bytes", "most");
-  for (const ScopeTraffic& traffic : proof.communication) {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t bytes : traffic.sent) {
-      sum += bytes;
-    }
-    const std::uint64_t most = traffic.sent.empty() ? 0 : *std::ranges::max_element(traffic.sent);
-    text.add("%12" PRIu64 " %14" PRIu64 " %14" PRIu64 "  %s\n", traffic.calls, sum, most,
-             printable(traffic.scope).c_str());
-  }
-}
-
-constexpr std::size_t most_ranks = 64;  // whose shares are listed; the file has all
-
-/// Ranks and what they had.
-void add_ownership(Text& text, const ProofArchive& proof) {
-  if (proof.hosts.empty()) {
-    return;
-  }
-  const std::set<std::string> nodes(proof.hosts.begin(), proof.hosts.end());
-  text.add("\nranks         %zu on %zu machines\n", proof.hosts.size(), nodes.size());
-  for (const OwnedDimension& dimension : proof.ownership) {
-    text.add("%s: %" PRIu64 " by %" PRIu64 "%s%s\n", printable(dimension.name).c_str(), dimension.length,
-             dimension.chunk, dimension.tensors.empty() ? "" : ", of ",
-             printable(dimension.tensors, most_text).c_str());
-  }
-  text.add("\nrank, machine: first entry of each of these\n");
-  for (std::size_t rank = 0; rank < std::min(proof.hosts.size(), most_ranks); ++rank) {
-    text.add("%6zu  %-20s", rank, printable(proof.hosts[rank], most_text).c_str());
-    for (const OwnedDimension& dimension : proof.ownership) {
-      text.add(" %" PRIu64 "..%" PRIu64, dimension.first[rank], dimension.first[rank + 1]);
-    }
-    text.add("\n");
-  }
-}
-
-/// Indented lines joined.
-std::string joined(const std::string& text) {
-  std::string line;
-  bool indentation = false;
-  for (const char c : text) {
-    indentation = c == '\n' || (indentation && c == ' ');
-    if (!indentation) {
-      line += c;
-    } else if (c == '\n') {
-      line += ' ';
-    }
-  }
-  return line;
-}
-
-void add_proof(Text& text, const ProofArchive& proof) {
-  text.add("text          %s\n", printable(proof.text, most_text).c_str());
-  text.add("tokens        %zu prompt, %zu generated\n", proof.statement.prompt.size(),
-           proof.statement.generated.size());
-  if (proof.statement.start) {
-    text.add("continues     a state of %" PRIu64 " positions, then token %u, root %s\n", proof.statement.start->length,
-             proof.statement.start->last_token, to_hex(proof.statement.start->root).c_str());
-  }
-  text.add("keeps a state %s\n", proof.statement.keeps ? "yes" : "no");
-  if (proof.statement.pass_length != 0) {
-    text.add("passes        of %" PRIu32 " rows\n", proof.statement.pass_length);
-  }
-  text.add("payload       %zu bytes (%.3f MiB), digest %s\n", proof.payload.size(),
-           static_cast<double>(proof.payload.size()) / mebibyte, to_hex(blake2s(proof.payload)).c_str());
-  text.add("key digest    %s\n", to_hex(proof.key_digest).c_str());
-  if (proof.timings.empty()) {
-    text.add("computed by   not said, as proofs under hiding keys do\n");
-  } else {
-    text.add("computed by   %u ranks of %u threads, at most %.1f MiB a rank\n", proof.machine.ranks,
-             proof.machine.threads, static_cast<double>(proof.machine.peak_memory) / mebibyte);
-    text.add("configuration %s\n", one_line(joined(proof.configuration), most_text).c_str());
-    add_timings(text, proof);
-  }
-  add_ranks(text, proof);
-  add_communication(text, proof);
-  add_ownership(text, proof);
-  text.add("\n%12s  round\n", "bits");
-  for (const SoundnessEntry& entry : proof.soundness.entries) {
-    text.add("%12.1f  %s: %s\n", shown_bits(entry.bits), printable(entry.scope).c_str(),
-             printable(entry.reason).c_str());
-  }
-  if (!proof.soundness.entries.empty()) {
-    text.add("%12.1f  least (round by round)\n%12.1f  sum of all errors\n",
-             shown_bits(proof.soundness.round_by_round_bits()), shown_bits(proof.soundness.union_bits()));
   }
 }
 
@@ -331,26 +182,70 @@ void inspect_commitment(const std::filesystem::path& directory, bool json) {
   }
 }
 
+/// Made by a confined process: it may be a stranger's file.
+std::string described(const std::string& path, const std::function<std::string()>& describe) {
+  const std::vector<std::uint8_t> bytes = read_isolated_by_library(
+      path,
+      [&describe] {
+        const std::string description = describe();
+        return std::vector<std::uint8_t>(description.begin(), description.end());
+      },
+      IsolationLimits::for_whole(path));
+  return {bytes.begin(), bytes.end()};
+}
+
+void inspect_file(const std::string& path, const InspectCommand& options) {
+  const std::string text =
+      described(path, [&] { return (options.json ? describe_file_as_json : describe_file)(path, options.check); });
+  if (options.json && !is_safe_json(text)) {
+    throw InputError(path + ": expected a readable file, found one that breaks the reader");
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+/// Where a conversation stands; with --check also whether its keys and values agree with their digests.
+void inspect_state(const std::filesystem::path& directory, const InspectCommand& options) {
+  inspect_file((directory / state_manifest).string(), options);
+  std::vector<std::string> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().filename().string().starts_with(state_rows_prefix)) {
+      parts.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(parts);
+  for (const std::string& part : options.check ? parts : std::vector<std::string>()) {
+    const std::string digest = described(part, [&] {
+      const ReadFile file(part, state_rows_format);
+      file.check_all();
+      return to_hex(file.digest());
+    });
+    if (!options.json) {
+      std::printf("%s: agrees with its digests, digest %s\n", one_line(part).c_str(), one_line(digest).c_str());
+    }
+  }
+}
+
+void inspect_directory(const std::filesystem::path& directory, const InspectCommand& options) {
+  if (std::filesystem::exists(directory / "verifying.key")) {
+    inspect_commitment(directory, options.json);
+  } else if (std::filesystem::exists(directory / state_manifest)) {
+    inspect_state(directory, options);
+  } else {
+    throw InputError(
+        directory.string() +
+        ": expected a directory with verifying.key, a commitment, or with state.h5, a state, found neither "
+        "in it");
+  }
+}
+
 }  // namespace
 
 void run(const InspectCommand& options, Context& /*context*/) {
   if (std::filesystem::is_directory(options.file)) {
-    inspect_commitment(options.file, options.json);
-    return;
+    inspect_directory(options.file, options);
+  } else {
+    inspect_file(options.file, options);
   }
-  const std::vector<std::uint8_t> bytes = read_isolated_by_library(
-      options.file,
-      [&options] {
-        const std::string description =
-            (options.json ? describe_file_as_json : describe_file)(options.file, options.check);
-        return std::vector<std::uint8_t>(description.begin(), description.end());
-      },
-      IsolationLimits::for_whole(options.file));
-  const std::string text(bytes.begin(), bytes.end());
-  if (options.json && !is_safe_json(text)) {  // the child read a stranger's file
-    throw InputError(options.file + ": expected a readable file, found one that breaks the reader");
-  }
-  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 }  // namespace tessera::cli

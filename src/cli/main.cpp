@@ -14,6 +14,8 @@
 #include "cli/interruption.hpp"
 #include "cli/options.hpp"
 #include "cli/rank_measures.hpp"
+#include "cli/usage_error.hpp"
+#include "cli/waiting.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/mpi_communicator.hpp"
 
@@ -45,7 +47,8 @@ int run(int argc, char** argv, MpiSession& session) {
   Options options;
   CLI::App program;
   declare(program, options);
-  program.config_formatter(toml_config());
+  program.config_formatter(toml_config(program));
+  program.failure_message(usage_error);
   program.allow_config_extras(CLI::config_extras_mode::error);
   try {
     program.parse(argc, argv);
@@ -100,6 +103,7 @@ int run(int argc, char** argv, MpiSession& session) {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
+  let_waiting_threads_sleep(argv);
   occupy_standard_streams();
   ignore_write_signals();
   tessera::MpiSession session(argc, argv);

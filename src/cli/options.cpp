@@ -196,7 +196,7 @@ void declare(CLI::App& app, InspectCommand& options, PathOptions& paths) {
   paths
       .reads(app.add_option(
           "file", options.file,
-          "model, key, codeword, trace, state or proof file, archive of proofs, or commitment directory"))
+          "model, key, codeword, trace, state or proof file, archive of proofs, commitment or state directory"))
       ->required();
   app.add_flag("--check", options.check, "read everything and check all digests");
   app.add_flag("--json", options.json, "one JSON object");
@@ -292,6 +292,8 @@ void declare(CLI::App& program, Options& options) {
       "same command writes; no output may be an input, whatever names lead to it.\n"
       "TESSERA_INSTRUCTIONS in the environment: the widest instruction set that is used, scalar, avx2, avx512 or ifma "
       "(default: what the processor has); results are the same.\n"
+      "Threads that wait sleep after some microseconds, as with OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 in the "
+      "environment, unless one of the two is set there.\n"
       "Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
   for_each_command(options, [&](const char* name, const char* description, Ranks /*ranks*/, auto& command) {
     CLI::App* const app = program.add_subcommand(name, description);

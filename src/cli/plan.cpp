@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <thread>
 
@@ -8,23 +6,19 @@
 #include "archive/model_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cluster/scope_memory.hpp"
 #include "cost/measure.hpp"
 #include "cost/shape_key.hpp"
-#include "architecture/ownership.hpp"
-#include "cost/work.hpp"
 #include "model/checkpoint.hpp"
 #include "model/integer_model.hpp"
 #include "plan/limits.hpp"
 
 #include "cli/command.hpp"
-#include "cli/json_output.hpp"
-#include "cli/ownership_json.hpp"
+#include "cli/prediction.hpp"
 #include "cli/rates_file.hpp"
 
 namespace tessera::cli {
 namespace {
-
-constexpr double files_bytes = 14 * mebibyte;  // tokenizer, key, libraries at work: whatever the model's size
 
 /// "16+16", or a number, of which one half is the prompt.
 PassShape lengths_of(const PlanCommand& options) {
@@ -83,45 +77,13 @@ std::optional<Network> network_of(const PlanCommand& options) {
   return Network{1 / (options.gigabits * bytes_a_gigabit), options.microseconds * 1e-6};
 }
 
-/// A word on statements that are beyond what one proof can hold.
-std::string lookup_note(const ModelPlan& plan) {
+/// Why one proof cannot hold these statements; empty: it can.
+std::string refusal_of(const ModelPlan& plan) {
   const std::size_t lookups = plan.lookup.present_leaves();
-  return lookups <= max_present_leaves ? std::string()
-                                       : std::to_string(lookups) + " look-ups, of at most " +
-                                             std::to_string(max_present_leaves) + ": prove refuses this length";
+  return lookups <= max_present_leaves
+             ? std::string()
+             : std::to_string(lookups) + " look-ups, of at most " + std::to_string(max_present_leaves);
 }
-
-/// Everything that is printed.
-struct Prediction {
-  JobShape job;
-  std::vector<PhaseCost> phases;
-  std::vector<OwnedDimension> ownership;
-  std::optional<Rates> rates;
-  std::optional<Network> network;
-  std::string rates_machine, note;
-
-  [[nodiscard]] double seconds(const PhaseCost& phase) const {
-    return rates ? seconds_of(phase, *rates, job, network) : 0;
-  }
-  [[nodiscard]] double communication(const PhaseCost& phase) const {
-    return rates ? communication_seconds(phase, *rates, job, network) : 0;
-  }
-  [[nodiscard]] double process_bytes() const { return (rates ? rates->process_bytes : 0) + files_bytes; }
-  [[nodiscard]] double memory() const {
-    double most = 0;  // freed pages are kept for what comes later
-    for (const PhaseCost& phase : phases) {
-      most = std::max(most, phase.memory);
-    }
-    return most + process_bytes();
-  }
-  [[nodiscard]] double total(const auto& of) const {
-    double sum = 0;
-    for (const PhaseCost& phase : phases) {
-      sum += of(phase);
-    }
-    return sum;
-  }
-};
 
 void append(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
 
@@ -130,8 +92,8 @@ void note_cores(const JobShape& job, int threads, std::string& note) {
   const unsigned cores = std::thread::hardware_concurrency();
   const auto together = static_cast<unsigned>(job.ranks_on_node() * threads);
   if (cores > 0 && together > cores) {
-    append(note, std::to_string(together) + " threads on a machine of " + std::to_string(cores) +
-                     " cores: times are those of as many cores as threads");
+    append(note, counted(together, "thread") + " on a machine of " + counted(cores, "core") +
+                     ": times are those of as many cores as threads");
   }
 }
 
@@ -144,7 +106,7 @@ Prediction predict(const PlanCommand& options, int threads) {
   result.phases = proof_cost(plan, key.parameter_oracle, result.job);
   result.ownership = ownership_of(plan, options.ranks);
   result.network = network_of(options);
-  result.note = lookup_note(plan);
+  result.refusal = refusal_of(plan);
   note_cores(result.job, threads, result.note);
   const std::filesystem::path path =
       options.rates.empty() ? default_rates_path() : std::filesystem::path(options.rates);
@@ -157,92 +119,13 @@ Prediction predict(const PlanCommand& options, int threads) {
   result.rates = rates_for(rates, result.job.ranks_on_node(), threads);
   result.rates_machine = rates.machine;
   if (result.rates && (result.rates->ranks_on_node != result.job.ranks_on_node() || result.rates->threads != threads)) {
-    append(result.note, "rates are those of " + std::to_string(result.rates->ranks_on_node) + " ranks of " +
-                            std::to_string(result.rates->threads) + " threads on a machine, the nearest measured");
+    append(result.note, "rates are those of " + counted(result.rates->ranks_on_node, "rank") + " of " +
+                            counted(result.rates->threads, "thread") + " on a machine, the nearest measured");
   }
   if (result.rates && options.nodes > 1 && !result.network) {
     append(result.note, "the network between machines is not in the times");
   }
   return result;
-}
-
-Json work_json(const Amounts& work) {
-  Json result = Json::object();
-  for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-    if (work[kind] > 0) {
-      result[std::string(name_of(static_cast<Work>(kind)))] = std::round(work[kind]);
-    }
-  }
-  return result;
-}
-
-std::string as_json(const Prediction& prediction, int threads) {
-  JsonDocument document;
-  document.add("job", Json{{"ranks", prediction.job.ranks}, {"nodes", prediction.job.nodes}, {"threads", threads}});
-  document.add("rates", prediction.rates ? Json{{"machine", prediction.rates_machine},
-                                                {"ranks_on_node", prediction.rates->ranks_on_node},
-                                                {"threads", prediction.rates->threads}}
-                                         : Json());
-  document.add("note", prediction.note);
-  Json phases = Json::array();
-  for (const PhaseCost& phase : prediction.phases) {
-    phases.push_back({{"scope", phase.scope},
-                      {"seconds", prediction.rates ? Json(prediction.seconds(phase)) : Json()},
-                      {"communication", prediction.rates ? Json(prediction.communication(phase)) : Json()},
-                      {"calls", std::round(phase.calls)},
-                      {"bytes", std::round(phase.bytes)},
-                      {"memory", std::round(phase.memory + prediction.process_bytes())},
-                      {"work", work_json(phase.work)}});
-  }
-  document.add("phases", phases);
-  document.add("seconds", prediction.rates
-                              ? Json(prediction.total([&](const PhaseCost& p) { return prediction.seconds(p); }))
-                              : Json());
-  document.add("memory", std::round(prediction.memory()));
-  document.add("ownership", ownership_json(prediction.ownership));
-  return document.finish();
-}
-
-void print_phases(const Prediction& prediction) {
-  std::printf("\n%10s %8s %8s %12s %10s  scope\n", "seconds", "share", "calls", "bytes", "MiB");
-  const double total = prediction.total([&](const PhaseCost& phase) { return prediction.seconds(phase); });
-  const auto line = [&](const std::string& scope, double seconds, double calls, double bytes, double memory) {
-    if (prediction.rates) {
-      std::printf("%10.3f %6.1f %% %8.0f %12.0f %10.1f  %s\n", seconds, 100 * seconds / total, calls, bytes,
-                  memory / mebibyte, scope.c_str());
-    } else {
-      std::printf("%10s %8s %8.0f %12.0f %10.1f  %s\n", "", "", calls, bytes, memory / mebibyte, scope.c_str());
-    }
-  };
-  for (const PhaseCost& phase : prediction.phases) {
-    line(phase.scope, prediction.seconds(phase), phase.calls, phase.bytes, phase.memory + prediction.process_bytes());
-  }
-  line("/", total, prediction.total([](const PhaseCost& phase) { return phase.calls; }),
-       prediction.total([](const PhaseCost& phase) { return phase.bytes; }), prediction.memory());
-}
-
-void print_work(const Prediction& prediction) {
-  std::printf("\n%16s %14s  work of the rank that has most\n", "amount", "seconds");
-  for (const PhaseCost& phase : prediction.phases) {
-    for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-      if (phase.work[kind] > 0) {
-        const double seconds = prediction.rates ? phase.work[kind] * prediction.rates->seconds[kind] : 0;
-        std::printf("%16.0f %14.4f  %s: %s\n", phase.work[kind], seconds, phase.scope.c_str(),
-                    std::string(name_of(static_cast<Work>(kind))).c_str());
-      }
-    }
-  }
-}
-
-void print_ownership(const Prediction& prediction) {
-  std::printf("\nwho owns what: first entries by rank\n");
-  for (const OwnedDimension& dimension : prediction.ownership) {
-    std::printf("%s, %zu by %zu:", dimension.name.c_str(), std::size_t{dimension.length}, std::size_t{dimension.chunk});
-    for (const std::uint64_t first : dimension.first) {
-      std::printf(" %zu", std::size_t{first});
-    }
-    std::printf("%s%s\n", dimension.tensors.empty() ? "" : "; ", dimension.tensors.c_str());
-  }
 }
 
 /// Replaces what the file has of as many ranks and threads on this machine.
@@ -275,8 +158,10 @@ void measure(const PlanCommand& options, Context& context) {
   if (context.comm.size() == 1 && context.threads > 1) {
     counts.insert(counts.begin(), 1);
   }
+  context.progress.note("measuring proves statements of three models: 15 s to 2 min for each number of threads");
+  const auto process_bytes = static_cast<double>(ScopeMemory().process_peak());  // before any measuring
   for (const int threads : counts) {
-    const Rates rates = measure_rates(threads, context.comm, [&](const std::string& what) {
+    const Rates rates = measure_rates(threads, process_bytes, context.comm, [&](const std::string& what) {
       context.progress.begin("measuring " + std::to_string(context.comm.size()) + " x " + std::to_string(threads) +
                              ", " + what);
     });
@@ -295,6 +180,12 @@ int threads_of(const PlanCommand& options, const Context& context) {
   check_job(options);
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   return context.chosen_threads > 0 ? context.chosen_threads : std::max(1, cores / (options.ranks / options.nodes));
+}
+
+void require_provable(const Prediction& prediction) {
+  if (!prediction.refusal.empty()) {
+    throw InputError("--tokens: " + prediction.refusal + ": prove refuses this length");
+  }
 }
 
 }  // namespace
@@ -316,19 +207,11 @@ void run(const PlanCommand& options, Context& context) {
   const Prediction prediction = predict(options, threads);
   if (options.json) {
     std::cout << as_json(prediction, threads);
+    require_provable(prediction);
     return;
   }
-  std::printf("job           %d ranks of %d threads on %d machines\n", prediction.job.ranks, threads,
-              prediction.job.nodes);
-  if (prediction.rates) {
-    std::printf("rates         %s\n", one_line(prediction.rates_machine).c_str());
-  }
-  if (!prediction.note.empty()) {
-    std::printf("note          %s\n", prediction.note.c_str());
-  }
-  print_phases(prediction);
-  print_work(prediction);
-  print_ownership(prediction);
+  print(prediction, threads);
+  require_provable(prediction);
 }
 
 }  // namespace tessera::cli

@@ -3,11 +3,14 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include "base/errors.hpp"
 #include "cli/json_output.hpp"
@@ -17,7 +20,8 @@ namespace {
 
 constexpr std::chrono::milliseconds terminal_interval{100};
 constexpr std::chrono::seconds log_interval{10};
-constexpr std::size_t bar_width = 24;
+constexpr std::size_t usual_width = 80;  // of a line, where no terminal says its own
+constexpr std::size_t widest_bar = 60;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -39,11 +43,47 @@ std::string duration_text(double seconds) {
 
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
+/// The terminal that standard error goes to, straight or through the process that started this one (mpirun, which
+/// passes on what its ranks write); empty: none.
+std::string terminal_of_errors() {
+  if (::isatty(STDERR_FILENO) == 1) {
+    return "/proc/self/fd/2";
+  }
+  std::string through = "/proc/" + std::to_string(::getppid()) + "/fd/2";
+  std::error_code error;
+  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
+  const std::filesystem::path target = launched ? std::filesystem::read_symlink(through, error) : "";
+  return target.string().starts_with("/dev/pts/") || target.string().starts_with("/dev/tty") ? through : std::string();
+}
+
+/// Columns of a line there.
+std::size_t width_of(const std::string& terminal) {
+  struct winsize size {};
+  const int file = terminal.empty() ? -1 : ::open(terminal.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  const bool told = file >= 0 && ::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  if (file >= 0) {
+    ::close(file);
+  }
+  return told ? size.ws_col : usual_width;
+}
+
+/// A bar and what follows it, no wider than a line.
+std::string bar_line(double done, const std::string& text, std::size_t width) {
+  constexpr std::size_t least_bar = 4, beside = 3;  // two brackets, a space
+  const std::size_t room = width - std::min(width, text.size() + beside + 1);
+  if (room < least_bar) {
+    return text.substr(0, width - std::min<std::size_t>(width, 1));
+  }
+  const std::size_t bar = std::min(room, widest_bar);
+  const auto full = std::min(bar, static_cast<std::size_t>(done * static_cast<double>(bar)));
+  return "[" + std::string(full, '#') + std::string(bar - full, '.') + "] " + text;
+}
+
 ProgressStyle resolved(bool active, ProgressStyle style, const std::string& log) {
   if (!active) {
     return ProgressStyle::none;
   }
-  const bool terminal = log.empty() && ::isatty(STDERR_FILENO) == 1;
+  const bool terminal = log.empty() && !terminal_of_errors().empty();
   return style != ProgressStyle::automatic ? style : terminal ? ProgressStyle::bar : ProgressStyle::plain;
 }
 
@@ -208,7 +248,7 @@ void Progress::show(const std::string& line) {
   } else if (style_ == ProgressStyle::json) {
     write_json(false);
   } else if (style_ == ProgressStyle::bar && next_ == 0) {
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
+    std::fprintf(stderr, "\r\033[K%s", line.substr(0, width_of(terminal_of_errors()) - 1).c_str());
     std::fflush(stderr);
   } else if (style_ == ProgressStyle::bar) {
     show_job();
@@ -221,10 +261,10 @@ void Progress::show_job() {
     return write_json(false);
   }
   const Estimate now = estimate();
-  const auto full = static_cast<std::size_t>(now.done * bar_width);
-  const std::string bar = std::string(full, '#') + std::string(bar_width - std::min(bar_width, full), '.');
-  std::fprintf(stderr, "\r\033[K[%s] %3.0f %%  %s, %s left", bar.c_str(), 100 * now.done,
-               (step_.empty() ? phase_ : step_).c_str(), duration_text(now.left).c_str());
+  char share[16];
+  std::snprintf(share, sizeof share, "%3.0f %%  ", 100 * now.done);
+  const std::string text = share + (step_.empty() ? phase_ : step_) + ", " + duration_text(now.left) + " left";
+  std::fprintf(stderr, "\r\033[K%s", bar_line(now.done, text, width_of(terminal_of_errors())).c_str());
   std::fflush(stderr);
 }
 

@@ -1,11 +1,14 @@
 #include <cstdio>
+#include <iostream>
 
 #include "archive/checkpoint_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hiding_files.hpp"
+#include "archive/hiding_uses.hpp"
 #include "archive/staged_directory.hpp"
 #include "archive/state_file.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/prove_each.hpp"
 #include "cli/prove_one.hpp"
 #include "cluster/serialization.hpp"
@@ -29,6 +32,21 @@ void publish(const std::string& file, const ProofArchive& proof, bool hiding, bo
               proof.statement.generated.size(), shown_bits(proof.soundness.round_by_round_bits()),
               shown_bits(proof.soundness.union_bits()));
   std::fflush(stdout);
+}
+
+/// While the key can still be renewed, which takes one of its proofs.
+void warn_of_last_uses(const std::string& commitment, const CountedKey& key) {
+  constexpr std::uint64_t few = 2;
+  const std::uint64_t left = load_uses(commitment, key).left();
+  if (left <= few) {
+    std::cerr << "tessera: warning: " + one_line(commitment) + ": " + counted(left, "proof") + " left under this key" +
+                     (left == 0 ? ", which cannot be renewed any more: make a commitment with a new secret and publish "
+                                  "its key"
+                      : left == 1 ? ": the one that tessera renew takes"
+                                  : ", of which tessera renew takes one") +
+                     "\n"
+              << std::flush;
+  }
 }
 
 /// Where a state is kept, if it is.
@@ -74,6 +92,9 @@ void prove_one(const ProveCommand& options, Context& context, ProverModel* one_o
   }
   if (comm.rank() == again.writer) {
     publish(options.out, attempt.part.archive, attempt.hiding, one_of_many == nullptr);
+    if (attempt.hiding) {
+      warn_of_last_uses(options.commitment, attempt.key);
+    }
   }
   if (attempt.hiding && !options.scratch.empty()) {
     wipe_file(trace_path(options.scratch, comm));

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/verify_conversation.hpp"
+#include "cli/usage_error.hpp"
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
@@ -130,6 +131,7 @@ int parse_and_run(int argc, char** argv) {
   VerifyOptions options;
   CLI::App program;
   declare(program, options);
+  program.failure_message(usage_error);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "architecture/inference.hpp"
-#include "cluster/scope_memory.hpp"
 #include "hash/merkle_tree.hpp"
 #include "model/integer_model.hpp"
 #include "model/synthesis.hpp"
@@ -205,9 +204,9 @@ void agree(Communicator& comm, Rates& rates) {
 
 }  // namespace
 
-Rates measure_rates(int threads, Communicator& comm, const std::function<void(const std::string&)>& told) {
-  Rates rates{.ranks_on_node = comm.size(), .threads = threads};
-  rates.process_bytes = static_cast<double>(ScopeMemory().process_peak());
+Rates measure_rates(int threads, double process_bytes, Communicator& comm,
+                    const std::function<void(const std::string&)>& told) {
+  Rates rates{.ranks_on_node = comm.size(), .threads = threads, .process_bytes = process_bytes};
   omp_set_num_threads(threads);
   std::vector<Sample> samples{of_nonces()};
   for (const Reference& reference : references()) {

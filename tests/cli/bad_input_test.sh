@@ -8,8 +8,14 @@ try() { tessera prove --quiet --model model.h5 --commitment commitment --out bad
 try_on() { ranks "$1" tessera prove --quiet --model model.h5 --commitment commitment --out bad.h5 "${@:2}"; }
 
 # wrong usage
-expect 2 'subcommand' tessera
-expect 2 '' tessera nonsense
+expect_error 2 '^tessera: expected a command, found none$' tessera
+expect_error 2 '^tessera: "nonsense": expected a command, found none of that name$' tessera nonsense
+expect_error 2 '^tessera: "prov": expected a command, found none of that name; the nearest is prove$' tessera prov --model a
+expect_error 2 '^tessera: "verify": .*; proofs are verified by the program tessera-verify$' tessera verify proof.h5
+expect_error 2 '^tessera: "--genrate": expected an option of prove, found none of that name; the nearest is --generate$' \
+  try --prompt a --generate 1 --genrate 1
+expect_error 2 '^tessera-verify: "--jsn": expected an option of tessera-verify, .*; the nearest is --json$' \
+  verify --key $key proof.h5 --jsn
 expect 2 '--model is required' tessera prove
 expect 2 '--generate' try --prompt a
 expect 2 '--generate' try --prompt a --generate 0
@@ -25,9 +31,21 @@ expect 2 'proof is required' verify --key $key
 expect 2 '' verify --key $key proof.h5 more.h5
 expect 2 'none.toml' try --config none.toml --prompt a --generate 1
 printf '[prove]\ngenerate = = 1\n' >bad.toml
-expect 2 'configuration file: line 2: ' try --config bad.toml --prompt a
-printf '[prove]\nnonsense = 1\n' >bad.toml
-expect 2 'nonsense' try --config bad.toml --prompt a --generate 1
+expect_error 2 '^tessera: bad.toml: line 2: ' try --config bad.toml --prompt a
+printf '[prove]\ngenerate = 1\n\nmodle = "a"\n' >bad.toml
+expect_error 2 '^tessera: bad.toml: line 4: modle: expected an option of prove, found none of that name; the nearest is model$' \
+  try --config bad.toml --prompt a
+printf '[prove]\ngenerate = 1\n[prov]\nmodel = "a"\n' >bad.toml
+expect_error 2 '^tessera: bad.toml: line 3: \[prov\]: expected a command, .*; the nearest is prove$' try --config bad.toml --prompt a
+printf '[prove]\n[prove.more]\na = 1\n' >bad.toml
+expect_error 2 '^tessera: bad.toml: line 2: prove.more: expected a value, found a table$' try --config bad.toml --prompt a
+# directories and files in each other's place
+expect_error 2 '^tessera-verify: commitment: expected a file, found a directory: in it is commitment/verifying.key$' \
+  verify --key commitment proof.h5
+expect_error 2 '^tessera: commitment/verifying.key: expected a directory written by commit, found a file: it is in commitment$' \
+  tessera prove --quiet --model model.h5 --commitment $key --prompt a --generate 1 --out bad.h5
+mkdir nothing_in_it
+expect_error 2 '^tessera: nothing_in_it: expected a directory with verifying.key, .* found neither in it$' tessera inspect nothing_in_it
 expect_absent bad.h5
 
 # prompts

@@ -10,6 +10,9 @@ check() { verify --key $key "$@"; }
 
 expect 0 'proof of' prove 1 --tokens 17,42,5,99 --generate 4 --keep state1 --out part1.h5
 expect 0 'proof of' prove 2 --tokens 17,42,5,99 --generate 4 --keep state1b --out part1b.h5
+expect 0 '^positions +7, then token [0-9]+$' tessera inspect state1
+expect 0 '^state1/keys_values-0.h5: agrees with its digests' tessera inspect --check state1
+expect 0 '"format": "tessera conversation state"' tessera inspect --json state1
 expect 0 'proof of' prove 3 --continue state1b --tokens 64,31 --generate 5 --keep state2 --out part2.h5
 expect 0 'proof of' prove 1 --continue state1 --tokens 64,31 --generate 5 --keep state2b --out part2b.h5
 expect 0 'proof of' prove 2 --continue state2 --generate 3 --out part3.h5 # without a word

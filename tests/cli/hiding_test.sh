@@ -19,6 +19,11 @@ for kind in "" --compact; do
   expect 0 ACCEPTED verify --key "hidden$kind/verifying.key" "proof$kind.h5"
   expect_same "$(left "hidden$kind")" 2 "one use"
 done
+# while a key can be renewed, which takes a use, and when it cannot any more
+expect 0 '^tessera: warning: hidden--compact: 1 proof left under this key: the one that tessera renew takes$' \
+  prove_with hidden--compact last.h5
+expect 0 '^tessera: warning: hidden--compact: 0 proofs left under this key, which cannot be renewed any more' \
+  prove_with hidden--compact last.h5
 expect 0 'The old' ranks 3 tessera prove --quiet --model model.h5 --commitment hidden --prompt "The old" --generate 3 --out ranks.h5
 expect 0 ACCEPTED verify --key hidden/verifying.key ranks.h5
 expect 0 '"proofs_left": 1' tessera inspect --json hidden

@@ -13,7 +13,7 @@ total="[s for s in d['communication'] if s['scope'] == '/'][0]"
 
 # archives: calls and bytes by scope, who owned what
 prove_on 3 --out three.h5 >/dev/null || fail "prove on 3 ranks"
-expect 0 '^ranks +3 on 1 machines$' tessera inspect three.h5
+expect 0 '^ranks +3 on 1 machine$' tessera inspect three.h5
 grep -Eq '^ +[1-9][0-9]* +[1-9][0-9]* +[1-9][0-9]*  /lookup$' output || fail "no communication of /lookup: $(cat output)"
 inspect_json three.h5
 holds inspected.json "all(len(s['sent']) == len(s['received']) == 3 for s in d['communication'])"
@@ -28,6 +28,8 @@ holds inspected.json "len(d['communication']) > 10 and all(s['sent'] == s['recei
 # the plan's ownership is the job's; without rates it has no times
 plan() { tessera plan --quiet --model model.h5 --tokens 5+5 "$@"; }
 expect 0 'no times without rates of this machine: tessera plan --measure' plan --ranks 3
+head -n 1 output | grep -Eq '^plan +time unknown, [0-9]+ MiB a rank$' || fail "no summary first: $(head -n 1 output)"
+grep -q '0\.0000' output && fail "times that nobody knows: $(cat output)"
 plan --ranks 3 --json >planned.json || fail "plan --json"
 inspect_json three.h5
 holds planned.json "d['ownership'] == json.load(open('inspected.json'))['ownership'] and d['seconds'] is None"
@@ -55,8 +57,9 @@ for name, rate in ("rates.json", 1e-9), ("slow.json", 2e-9):
 EOF
 plan --rates rates.json --threads 1 --json >fast-plan.json || fail "plan --rates"
 plan --rates slow.json --threads 1 --json >slow-plan.json || fail "plan --rates"
+expect 0 '^plan +about [0-9.e-]+ s, [0-9]+ MiB a rank$' plan --rates rates.json --threads 1
 holds fast-plan.json "abs(2 * d['seconds'] / json.load(open('slow-plan.json'))['seconds'] - 1) < 1e-9"
-expect 0 'rates are those of 1 ranks of 1 threads on a machine, the nearest measured' \
+expect 0 'rates are those of 1 rank of 1 thread on a machine, the nearest measured' \
   plan --rates rates.json --ranks 2 --threads 2
 expect 0 'the network between machines is not in the times' plan --rates rates.json --ranks 2 --nodes 2 --threads 1
 # with a network they are: later messages, less of a link; a shape needs no model
@@ -68,8 +71,9 @@ holds far.json "abs(($(sum_of d communication) - $seconds) / ($calls * 2 * 198e-
 holds thin.json "d['seconds'] > json.load(open('near.json'))['seconds'] and 'network' not in d['note']"
 tessera plan --quiet --json --shape "$source/configs/gutenberg-2m/config.json" --tokens 32+32 >shape.json || fail "plan --shape"
 holds shape.json "d['memory'] > 2**26 and d['note'].startswith('no times')"
-expect 0 '6[0-9]{9} look-ups, of at most 1073741824: prove refuses this length' \
+expect 2 '^tessera: --tokens: 6[0-9]{9} look-ups, of at most 1073741824: prove refuses this length$' \
   tessera plan --quiet --shape "$source/configs/llama-2-7b.json" --tokens 960+64 --rates rates.json --threads 1
+grep -Eq '^plan +cannot be proven: 6[0-9]{9} look-ups' output || fail "no word of it in the first line: $(head -n 1 output)"
 expect 0 "4096 threads on a machine of $(nproc --all) cores" plan --rates rates.json --ranks 4096 --threads 1
 
 # bad input

@@ -4,9 +4,20 @@ source "$(dirname "$0")/common.sh"
 make_files
 job=(prove --model model.h5 --commitment commitment --prompt "The old" --generate 40 --out p.h5)
 
-# on_terminal COMMAND...: what it writes to a terminal of its own
+# on_terminal COMMAND...: what it writes to a terminal of its own, $columns wide
+columns=80
 on_terminal() {
-  python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' "$@" >typed </dev/null || fail "on a terminal: $*"
+  python3 -c 'import pty, sys, fcntl, os, struct, termios
+process, terminal = pty.fork()
+if process == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.execv(sys.argv[2], sys.argv[2:])
+try:
+    while data := os.read(terminal, 65536):
+        os.write(1, data)
+except OSError:
+    pass
+sys.exit(os.waitpid(process, 0)[1] != 0)' "$columns" "$@" >typed </dev/null || fail "on a terminal: $*"
   tr '\r' '\n' <typed >lines
 }
 on_terminal "$programs/tessera" "${job[@]}"
@@ -21,6 +32,18 @@ shares = [int(share) for share in re.findall(r"\] +(\d+) %", open("lines", error
 sys.exit(not (shares == sorted(shares) and shares[0] < shares[-1] <= 100))
 EOF
 grep -q 'proof of' lines || fail "no result after the bar"
+# widest MOST: columns of the widest line of a bar
+widest() { grep -aE ' left' lines | sed 's/\x1b\[K//g' | awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
+[ "$(widest)" -gt 70 ] && [ "$(widest)" -lt 80 ] || fail "80 columns: a line of $(widest)"
+for columns in 40 24; do
+  on_terminal "$programs/tessera" "${job[@]}"
+  [ "$(widest)" -gt 10 ] && [ "$(widest)" -lt $columns ] || fail "$columns columns: a line of $(widest)"
+done
+columns=60
+on_terminal "$mpirun" -n 2 "$programs/tessera" "${job[@]}"
+grep -Eq '\[#*\.*\] +[0-9]+ %  lookup' lines || fail "no bar under mpirun: $(cat -v lines)"
+[ "$(widest)" -gt 50 ] && [ "$(widest)" -lt 60 ] || fail "60 columns under mpirun: a line of $(widest)"
+columns=80
 on_terminal "$programs/tessera" "${job[@]}" --progress none
 grep -q '%' lines && fail "--progress none speaks: $(cat -v lines)"
 on_terminal "$programs/tessera" "${job[@]}" --progress plain
