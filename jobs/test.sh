@@ -72,7 +72,7 @@ test_packages() {
   step "Debian packages"
   install_packages "${package_test_packages[@]}"
   jobs/package.sh
-  bash tests/package/package_test.sh build-package .
+  bash tests/package/package_test.sh build-demo/packages .
 }
 
 test_gguf() {

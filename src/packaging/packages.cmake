@@ -20,7 +20,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY >=)
 set(CPACK_COMPONENTS_ALL verifier runtime development)
-set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/src/packaging/compress_manual.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/src/packaging/compress_manual.cmake
+  ${PROJECT_SOURCE_DIR}/src/packaging/usual_paths.cmake)
 set(about "The proof is of an integer transformer\nwith parameters that a verifying key commits to.")
 
 set(CPACK_DEBIAN_VERIFIER_PACKAGE_NAME tessera-verify)

@@ -5,13 +5,19 @@
 set -euo pipefail
 programs=$(realpath "$1") folder=$(realpath -m "$2") source=$(realpath "$3")
 shift 3
-rm -rf "$folder/wheel" "$folder/environment" "$folder/example"
+rm -rf "$folder/environment" "$folder/example"
 mkdir -p "$folder/example"
 python3 -m venv "$folder/environment"
 python="$folder/environment/bin/python"
 pip=("$folder/environment/bin/pip" -q --disable-pip-version-check)
-"${pip[@]}" wheel --no-deps --config-settings=build-dir="$folder/build" -w "$folder/wheel" "$source/src/python"
-"${pip[@]}" install "$folder"/wheel/tessera-*.whl "$@"
+"$source/jobs/wheel.sh" "$folder/wheel"
+"${pip[@]}" install "$folder"/wheel/dist/tessera-*manylinux*.whl "$@"
+# with what it needs inside: not this machine's libraries
+module=$(echo "$folder"/environment/lib/python3*/site-packages/tessera/_tessera*.so)
+libraries=$(ldd "$module")
+for library in utf8proc seccomp; do
+  grep -q "lib$library.* => .*/tessera.libs/" <<<"$libraries" || { echo "lib$library is not in the wheel"; exit 1; }
+done
 
 cd "$folder/example" # not where the package's source is
 export TESSERA_GOLDEN="$source/tests/golden"
