@@ -14,15 +14,9 @@ namespace {
 /// Goes on from the judge's key to the one that the file renews it by.
 void renew(Judge& judge, const std::string& file) {
   Renewal renewal = load_renewal_isolated(file);
-  const auto reject = [&](const std::string& scope, const std::string& reason) {
-    throw Rejected(scope, "renewal " + one_line(file) + ": " + reason);
-  };
-  if (renewal.old_key != judge.digest) {
-    reject("/statement", "it renews another key than the one before it");
-  }
-  const Verdict verdict = verify_renewal(judge.key, renewal.key.key, renewal.payload);
+  const Verdict verdict = verify_renewal(judge, renewal.old_key, renewal.key, renewal.payload);
   if (!verdict.accepted) {
-    reject(verdict.scope, verdict.reason);
+    throw Rejected(verdict.scope, "renewal " + one_line(file) + ": " + verdict.reason);
   }
   static_cast<IdentifiedKey&>(judge) = std::move(renewal.key);
   judge.tokenizer = nullptr;

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 
+#include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
 
 /// \file
@@ -35,6 +36,10 @@ SoundnessReport renewal_soundness(const RenewalPlan& plan);
 /// Checks that `payload` proves that the keys commit to the same parameters. Never throws for anything that a prover
 /// supplies, keys included. Serial.
 Verdict verify_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, std::span<const std::uint8_t> payload);
+
+/// The same of a renewal that names the key which it renews: if that is another one, it is rejected for that.
+Verdict verify_renewal(const IdentifiedKey& old_key, const Digest& named, const IdentifiedKey& new_key,
+                       std::span<const std::uint8_t> payload);
 
 /// One of the two commitments, as the prover has it: its tensors with the random columns last.
 using RenewalSide = OracleWitness;

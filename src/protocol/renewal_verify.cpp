@@ -99,4 +99,12 @@ Verdict verify_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key,
   return verdict;
 }
 
+Verdict verify_renewal(const IdentifiedKey& old_key, const Digest& named, const IdentifiedKey& new_key,
+                       std::span<const std::uint8_t> payload) {
+  if (named != old_key.digest) {
+    return {false, "/statement", "it renews another key than the one before it", {}, {}};
+  }
+  return verify_renewal(old_key.key, new_key.key, payload);
+}
+
 }  // namespace tessera

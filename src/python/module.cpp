@@ -15,10 +15,12 @@
 #include "api/names.hpp"
 #include "archive/isolated.hpp"
 #include "archive/isolated_archive.hpp"
+#include "archive/renewal_file.hpp"
 #include "arrays.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "protocol/protocol.hpp"
+#include "protocol/renewal.hpp"
 #include "tokenizer/decode.hpp"
 
 namespace nb = nanobind;
@@ -38,9 +40,7 @@ auto read_alone(Read read) {
 }
 
 /// A key, read and checked once.
-struct Key {
-  VerifyingKey key;
-  Digest digest = key.digest();
+struct Key : IdentifiedKey {
   std::shared_ptr<const Tokenizer> tokenizer = {};  // made when a text is first to be split, which takes a while
 };
 
@@ -73,10 +73,9 @@ struct Judgement {
   SoundnessBits soundness;  // of an accepted proof
 };
 
-Judgement judge(const VerifyingKey& key, const Digest& digest, const ProofArchive& proof,
-                const std::optional<ConversationState>& before) {
+Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::optional<ConversationState>& before) {
   Judgement judgement;
-  if (proof.key_digest != digest) {
+  if (proof.key_digest != key.digest) {
     judgement.verdict.scope = "/statement";
     judgement.verdict.reason = "the proof was made for another verifying key";
     return judgement;
@@ -84,7 +83,7 @@ Judgement judge(const VerifyingKey& key, const Digest& digest, const ProofArchiv
   judgement.verdict = before ? verify_continuation(key, proof.statement, proof.payload, before)
                              : verify_beginning(key, proof.statement, proof.payload);
   if (judgement.verdict.accepted) {
-    const SoundnessReport report = soundness_report(ModelPlan::of(key, proof.statement), key);
+    const SoundnessReport report = soundness_report(ModelPlan::of(key.key, proof.statement), key.key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};
   }
   return judgement;
@@ -95,7 +94,13 @@ Judgement judge_aside(const Key& key, const ProofArchive& proof, const std::opti
   const std::optional<ConversationState> start = taken(before);
   const nb::gil_scoped_release aside;
   const std::shared_lock with_others(at_work);
-  return judge(key.key, key.digest, proof, start);
+  return judge(key, proof, start);
+}
+
+Judgement judge_renewal_aside(const Key& key, const Renewal& renewal) {
+  const nb::gil_scoped_release aside;
+  const std::shared_lock with_others(at_work);
+  return {verify_renewal(key, renewal.old_key, renewal.key, renewal.payload), {}};
 }
 
 template <class Entry, class Value>
@@ -137,10 +142,10 @@ void declare_key(nb::module_& module) {
         return raw<std::uint32_t>(begins ? key.tokenizer->encode_prompt(prompt) : key.tokenizer->encode(prompt));
       });
   module.def(
-      "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file).key; })}; },
+      "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file); })}; },
       nb::sig("def read_key(file: os.PathLike[str]) -> Key"));
   module.def("read_key_bytes", [](const nb::bytes& file) {
-    return Key{read_alone([&] { return load_key_isolated(key_name, bytes_in(file)).key; })};
+    return Key{read_alone([&] { return load_key_isolated(key_name, bytes_in(file)); })};
   });
 }
 
@@ -182,6 +187,19 @@ void declare_proof(nb::module_& module) {
   });
 }
 
+void declare_renewal(nb::module_& module) {
+  nb::class_<Renewal>(module, "Renewal")
+      .def_prop_ro("old_key_digest", [](const Renewal& renewal) { return raw<std::uint8_t>(renewal.old_key); })
+      .def_prop_ro("key_digest", [](const Renewal& renewal) { return raw<std::uint8_t>(renewal.key.digest); })
+      .def("new_key", [](const Renewal& renewal) { return Key{renewal.key}; });
+  module.def(
+      "read_renewal", [](const Path& file) { return read_alone([&] { return load_renewal_isolated(file); }); },
+      nb::sig("def read_renewal(file: os.PathLike[str]) -> Renewal"));
+  module.def("read_renewal_bytes", [](const nb::bytes& file) {
+    return read_alone([&] { return load_renewal_isolated(renewal_name, bytes_in(file)); });
+  });
+}
+
 void declare_verdict(nb::module_& module) {
   using J = Judgement;
   nb::class_<J>(module, "Judgement")
@@ -200,6 +218,7 @@ void declare_verdict(nb::module_& module) {
                    })
       .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
   module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
+  module.def("judge_renewal", &judge_renewal_aside, nb::arg("key"), nb::arg("renewal"));
 }
 
 void raise(const char* name, const char* message) {
@@ -225,6 +244,7 @@ NB_MODULE(_tessera, module) {
   nb::register_exception_translator(&translate);
   declare_key(module);
   declare_proof(module);
+  declare_renewal(module);
   declare_verdict(module);
   module.attr("format_version") = tessera::format_version;
 }

@@ -1,4 +1,4 @@
-"""The stored proofs of tests/golden, which need no prover."""
+"""The stored proofs of tests/golden, which need no prover, and what python_test.sh has made of hiding commitments."""
 
 import gzip
 import os
@@ -34,3 +34,9 @@ def proof_path() -> Path:
 @pytest.fixture(scope="session")
 def parts() -> list[Path]:
     return [GOLDEN / "odd-40k.proof.part1", GOLDEN / "odd-40k.proof.part2"]
+
+
+@pytest.fixture(scope="session")
+def hiding() -> Path:
+    """Folder of first/, second/, third/, first.h5 and so on, renewal.h5 (first to second), renewal2.h5 (second to third)."""
+    return Path(os.environ["TESSERA_RENEWALS"])

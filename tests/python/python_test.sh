@@ -20,16 +20,25 @@ for library in utf8proc seccomp; do
 done
 
 cd "$folder/example" # not where the package's source is
-export TESSERA_GOLDEN="$source/tests/golden"
-timeout 600 "$python" -m pytest -q -p no:cacheprovider "$source/tests/python"
-"$python" -m mypy --strict "$source/tests/python/example.py" "$source/tests/python/wrong_types.py"
-"$python" -m mypy --strict -p tessera
-
 "$programs/tessera" import --quiet --checkpoint "$source/configs/gutenberg-2m" --out model.h5
 "$programs/tessera" commit --quiet --model model.h5 --out commitment
 prove() { "$programs/tessera" prove --quiet --model model.h5 --commitment commitment "$@" >/dev/null; }
 prove --prompt "It was a bright morning, and" --generate 32 --out proof.h5
 prove --prompt "It was a bright" --generate 20 --keep state --out part1.h5
 prove --continue state --prompt " And then she said" --generate 12 --out part2.h5
+# three hiding commitments to a small model, and what leads from one to the next
+"$programs/tessera" import --quiet --checkpoint "$source/configs/odd-40k" --out small.h5
+for name in first second third; do
+  "$programs/tessera" commit --quiet --hiding --proofs 5 --model small.h5 --out $name >/dev/null
+  "$programs/tessera" prove --quiet --model small.h5 --commitment $name --prompt "The old" --generate 3 --out $name.h5 >/dev/null
+done
+renew() { "$programs/tessera" renew --quiet --model small.h5 --commitment "$1" --renewed "$2" --out "$3" >/dev/null; }
+renew first second renewal.h5
+renew second third renewal2.h5
+
+export TESSERA_GOLDEN="$source/tests/golden" TESSERA_RENEWALS="$PWD"
+timeout 600 "$python" -m pytest -q -p no:cacheprovider "$source/tests/python"
+"$python" -m mypy --strict "$source/tests/python/example.py" "$source/tests/python/wrong_types.py"
+"$python" -m mypy --strict -p tessera
 "$python" -m doctest "$source/src/guide/auditing.md"
 echo "the guide's example: as it stands there"

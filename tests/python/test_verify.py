@@ -25,7 +25,7 @@ def test_a_true_proof_is_accepted(key: tessera.Key, proof_path: Path) -> None:
     verdict = tessera.verify(key, proof_path)
     assert verdict and verdict.accepted
     assert (verdict.scope, verdict.reason, verdict.parts) == ("", "", ())
-    assert verdict.key_digest == key.digest
+    assert verdict.key_digest == key.digest and verdict.made_for is None
     assert verdict.prompt == "The old man"
     assert np.array_equal(verdict.statement.prompt, key.encode("The old man"))
     assert verdict.generated == key.decode(verdict.statement.generated)
@@ -52,6 +52,7 @@ def test_another_keys_proof_is_rejected(other_key_bytes: bytes, proof_path: Path
     assert (verdict.scope, verdict.reason) == ("/statement", "the proof was made for another verifying key")
     assert verdict.soundness is None and verdict.kept is None
     assert verdict.prompt is None and verdict.generated is None and len(verdict.statement.prompt) > 0
+    assert verdict.made_for == tessera.Proof(proof_path).key_digest != verdict.key_digest
 
 
 @pytest.mark.parametrize("name", ["payload", "statement/prompt", "statement/generated"])

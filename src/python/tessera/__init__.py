@@ -10,6 +10,7 @@ from ._tessera import format_version
 from .errors import JobFailed, UnusableInput
 from .key import Key
 from .proof import Machine, Proof, Rounds, State, Statement, Timings
+from .renewal import Renewal, RenewalVerdict, verify_renewal
 from .verdict import Soundness, Verdict, verify
 
 __version__ = _version("tessera")
@@ -19,6 +20,8 @@ __all__ = [
     "Key",
     "Machine",
     "Proof",
+    "Renewal",
+    "RenewalVerdict",
     "Rounds",
     "Soundness",
     "State",
@@ -28,4 +31,5 @@ __all__ = [
     "Verdict",
     "format_version",
     "verify",
+    "verify_renewal",
 ]

@@ -24,6 +24,13 @@ class Key:
         else:
             self._key = _tessera.read_key(Path(source))
 
+    @classmethod
+    def _of(cls, key: _tessera.Key) -> Key:
+        """One that was read already."""
+        made = cls.__new__(cls)
+        made._key = key
+        return made
+
     @property
     def digest(self) -> str:
         """BLAKE2s-256 of the key's canonical bytes: 64 hexadecimal digits, as `tessera commit` prints them."""

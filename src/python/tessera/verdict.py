@@ -15,6 +15,7 @@ from .arrays import Source
 from .errors import UnusableInput
 from .key import Key
 from .proof import Proof, State, Statement, state_of
+from .renewal import AnyRenewal, verify_renewal
 
 
 class _Beginning(Enum):
@@ -47,7 +48,9 @@ class Verdict:
     reason: str
     """Why: one line; "" if it is accepted."""
     key_digest: str
-    """Of the key that it was verified with."""
+    """Of the key that it was verified with, behind all renewals."""
+    made_for: str | None
+    """Digest of the key that the proof names, if that is another one; else None."""
     statement: Statement
     """The proof's; of a conversation, that of the last part that was looked at."""
     prompt: str | None
@@ -71,7 +74,13 @@ class Verdict:
         return self.accepted
 
 
-def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: Before = BEGINNING) -> Verdict:
+def verify(
+    key: Key | Source,
+    proof: AnyProof | Sequence[AnyProof],
+    *,
+    before: Before = BEGINNING,
+    renewals: Sequence[AnyRenewal] = (),
+) -> Verdict:
     """Checks that the proof is true under the key. Runs on one thread; other Python threads run meanwhile.
 
     key, proof: read already, or a path, or the bytes of a file. A list or tuple of proofs is a conversation, part by
@@ -80,15 +89,23 @@ def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: B
     before: of a continuation that is verified by itself, `Verdict.kept` of the part before it. A part that does not
     start exactly there is rejected, and so is any part after one that keeps nothing (None).
 
+    renewals: of the key, each from the key before it to the next, in order: the proof is verified under the last one. If
+    one of them is false or of another key, the proof is rejected for it.
+
     A false, malformed or foreign proof is a Verdict that is false, never an exception. Raises UnusableInput for files
     that are no key or no proof, JobFailed where files cannot be read safely, MemoryError where memory runs out. Files
     are read in child processes: see Proof.
     """
     key = key if isinstance(key, Key) else Key(key)
+    if isinstance(proof, (list, tuple)) and not proof:
+        raise UnusableInput("proofs: expected one part of a conversation or more, found none")
+    key, false_renewal = _renewed(key, renewals)
+    if false_renewal is not None:
+        several = isinstance(proof, (list, tuple))
+        verdict = _rejected(key, _read(proof[0] if several else proof), *false_renewal)  # type: ignore[arg-type,index]
+        return replace(verdict, parts=(verdict,)) if several else verdict
     if not isinstance(proof, (list, tuple)):
         return _verify_part(key, proof, before)  # type: ignore[arg-type]
-    if not proof:
-        raise UnusableInput("proofs: expected one part of a conversation or more, found none")
     parts: list[Verdict] = []
     for part in proof:
         parts.append(_verify_part(key, part, before))
@@ -98,14 +115,31 @@ def verify(key: Key | Source, proof: AnyProof | Sequence[AnyProof], *, before: B
     return replace(parts[-1], parts=tuple(parts))
 
 
-def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
-    proof = source if isinstance(source, Proof) else Proof(source)
+def _renewed(key: Key, renewals: Sequence[AnyRenewal]) -> tuple[Key, tuple[str, str] | None]:
+    """The last key, and scope and reason of a renewal that is rejected: then the key before it."""
+    if not isinstance(renewals, (list, tuple)):
+        raise UnusableInput(f"renewals: expected a list of renewals, found {type(renewals).__name__}")
+    for number, renewal in enumerate(renewals, 1):
+        verdict = verify_renewal(key, renewal)
+        if verdict.key is None:
+            return key, (verdict.scope, f"renewal {number}: {verdict.reason}")
+        key = verdict.key
+    return key, None
+
+
+def _read(source: AnyProof) -> Proof:
+    return source if isinstance(source, Proof) else Proof(source)
+
+
+def _rejected(key: Key, proof: Proof, scope: str, reason: str) -> Verdict:
+    """Texts are the key's word on its own ids alone."""
     known = proof.key_digest == key.digest
-    unverified = Verdict(
+    return Verdict(
         accepted=False,
-        scope="/statement",
-        reason="the part before it keeps no state to continue",
+        scope=scope,
+        reason=reason,
         key_digest=key.digest,
+        made_for=None if known else proof.key_digest,
         statement=proof.statement,
         prompt=_text(key, proof.statement.prompt) if known else None,
         generated=_text(key, proof.statement.generated) if known else None,
@@ -114,6 +148,11 @@ def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
         clamped={},
         seconds={},
     )
+
+
+def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
+    proof = _read(source)
+    unverified = _rejected(key, proof, "/statement", "the part before it keeps no state to continue")
     if before is None:
         return unverified
     start = None if before is BEGINNING else (before.root, before.length, before.last_token)
