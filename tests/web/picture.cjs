@@ -1,0 +1,28 @@
+// node picture.cjs PAGE KEY PROOF DIGEST PICTURE: verify.html with a proof that it accepts, as README shows it.
+const { resolve } = require("node:path");
+const puppeteer = require("puppeteer-core");
+
+async function main() {
+  const [page_file, key, proof, digest, picture] = process.argv.slice(2);
+  const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  try {
+    const page = await browser.newPage();
+    await page.setViewport({ width: 900, height: 600 });
+    await page.goto(`file://${resolve(page_file)}`);
+    await page.$eval("#expect-key", (field, value) => { field.value = value; }, digest);
+    await (await page.$("#files")).uploadFile(resolve(key), resolve(proof));
+    await page.waitForFunction(() => document.querySelector("#verdict .word"), { timeout: 60000 });
+    const word = await page.$eval("#verdict .word", (element) => element.textContent);
+    if (!word.startsWith("ACCEPTED")) {
+      throw new Error(`expected an accepted proof, found ${word}`);
+    }
+    await page.screenshot({ path: picture, fullPage: true });
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  console.error(`picture: ${error.message}`);
+  process.exit(1);
+});
