@@ -36,16 +36,13 @@ echo '{"seconds": 4, "scopes": [{"scope": "/lookup", "seconds": 3, "network": 0.
 expect 0 '^\| simulated \| x \| 4 \| 4\.000 s \| 2\.0 x \| 50 % \| 10\.0 % \| \| predicted 2\.500 s; lookup 3\.000, 1\.875 s, opening 1\.000, 0\.625 s \| this \|$' \
   rows simulated plans
 
-# the page has the rows that plans of this program give
+# the page has the rows that plans of this program give, made as jobs/scale.sh makes them
 mkdir now
-for ranks in 1 4 16 64 256; do
-  for model in "gpt2 gpt2.json 448+64" "llama-7b llama-2-7b.json 960+64"; do
-    read -r name shape tokens <<<"$model"
-    tessera plan --quiet --json --shape "$source/configs/$shape" --tokens $tokens --ranks $ranks --nodes $(((ranks + 15) / 16)) \
-      --threads 1 --gigabits 100 --microseconds 2 --rates "$source/src/guide/scaling/rates.json" >"now/$name-$ranks.json" ||
-      fail "plan $name, $ranks ranks"
-  done
-done
+(
+  build=$programs out=$PWD/now rates=src/guide/scaling/rates.json
+  cd "$source" || exit
+  eval "$(sed -n '/^plan() {$/,/^}$/p; /^for ranks in 1 4 /,/^done$/p' jobs/scale.sh)"
+) 2>errors || fail "plans: $(cat errors)"
 rows predicted now >predicted
 grep '^| predicted |' "$source/src/guide/scaling.md" | diff predicted - ||
   fail "src/guide/scaling.md differs: run jobs/scale.sh --rates src/guide/scaling/rates.json and take its rows"
