@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Everything that guards main: packages, formatting, release build (benchmarks too) and all tests, clang-tidy of the
-# verifier, sanitizer build and its tests.
-# Usage: jobs/test.sh [--tidy] [--quick] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--all]
+# What guards main: packages, formatting, release build (benchmarks too) and all tests of it.
+# Usage: jobs/test.sh [--sanitize] [--tidy] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--all]
+#   --sanitize  also the fast tests with address and undefined-behaviour sanitizers, a build of its own; clang-tidy of what a
+#               proof's reader relies on
 #   --tidy      clang-tidy of everything
-#   --quick     no sanitizer build, no clang-tidy
 #   --cluster   also the jobs under a SLURM of four nodes on this machine (needs root)
 #   --packages  also the Debian packages, installed in a bare Debian 12 (needs root)
 #   --gguf      also GGUF files that the package gguf (PyPI) writes, against the folders that they are made from
@@ -15,14 +15,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(cluster packages gguf browser web python models)
-tidy=0 quick=0
+parts=(packages gguf browser web python models)
+tidy=0 sanitize=0 cluster=0
 declare -A wanted
 for argument in "$@"; do
   case $argument in
     --tidy) tidy=1 ;;
-    --quick) quick=1 ;;
-    --all) tidy=1; for part in "${parts[@]}"; do wanted[$part]=1; done ;;
+    --sanitize) sanitize=1 ;;
+    --cluster) cluster=1 ;;
+    --all) tidy=1 sanitize=1 cluster=1; for part in "${parts[@]}"; do wanted[$part]=1; done ;;
     *) [[ " ${parts[*]/#/--} " == *" $argument "* ]] || { grep '^# Usage' "$0" | cut -c 3- >&2; exit 2; }
        wanted[${argument#--}]=1 ;;
   esac
@@ -40,33 +41,47 @@ step "release build"
 cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON -DTESSERA_BENCHMARKS=ON
 cmake --build build-test -j "$jobs"
 
-# what a proof's reader relies on, or all
-checked=(src/base src/field src/hash src/tensor src/tokenizer src/transcript src/sumcheck src/lookup src/commitment src/parameters src/plan
-  src/subprotocols src/layers src/architecture src/protocol src/datasets src/archive src/api)
-# one command a file, where the build puts many files into a unit
-cmake -S . -B build-tidy -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=OFF -DCMAKE_UNITY_BUILD=OFF >/dev/null
-if [ $tidy -eq 1 ]; then
-  step "clang-tidy"
-  git ls-files 'src/*.cpp' ':!src/python' | xargs -r -n 4 -P "$jobs" clang-tidy -p build-tidy --quiet --warnings-as-errors='*'
-elif [ $quick -eq 0 ]; then
-  step "clang-tidy: the verifier's code"
-  git ls-files "${checked[@]}" | grep '\.cpp$' | grep -Ev '(prove|infer|witness)\.cpp$' |
-    xargs -r -n 4 -P "$jobs" clang-tidy -p build-tidy --quiet --warnings-as-errors='*'
+# The jobs of four nodes mostly wait, for nodes that are lost and for time limits: beside what the compiler does.
+cluster_log=build-test/cluster.log
+if [ $cluster -eq 1 ]; then
+  install_packages "${cluster_packages[@]}"
+  bash tests/cluster_jobs/jobs_test.sh build-test "$(command -v mpirun)" . >"$cluster_log" 2>&1 &
+  cluster_job=$!
+  trap 'kill "$cluster_job" 2>/dev/null || true' EXIT
 fi
 
-if [ $quick -eq 0 ]; then
-  step "address and undefined-behaviour sanitizers: build and tests"
+# what a proof's reader relies on
+checked=(src/base src/field src/hash src/tensor src/tokenizer src/transcript src/sumcheck src/lookup src/commitment src/parameters src/plan
+  src/subprotocols src/layers src/architecture src/protocol src/datasets src/archive src/api)
+if [ $((tidy + sanitize)) -gt 0 ]; then
+  # one command a file, where the build puts many files into a unit
+  cmake -S . -B build-tidy -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=OFF -DCMAKE_UNITY_BUILD=OFF >/dev/null
+  step "clang-tidy$([ $tidy -eq 1 ] || echo ": the verifier's code")"
+  if [ $tidy -eq 1 ]; then
+    git ls-files 'src/*.cpp' ':!src/python'
+  else
+    git ls-files "${checked[@]}" | grep '\.cpp$' | grep -Ev '(prove|infer|witness)\.cpp$'
+  fi | xargs -r -n 4 -P "$jobs" clang-tidy -p build-tidy --quiet --warnings-as-errors='*'
+fi
+
+if [ $sanitize -eq 1 ]; then
+  step "address and undefined-behaviour sanitizers: build"
   cmake -S . -B build-sanitize -G Ninja -DCMAKE_BUILD_TYPE=None -DTESSERA_SANITIZE=ON -DTESSERA_TESTS=ON
   cmake --build build-sanitize -j "$jobs"
+fi
+
+if [ $cluster -eq 1 ]; then
+  step "jobs under SLURM, four nodes"
+  wait "$cluster_job" && code=0 || code=$?
+  cat "$cluster_log"
+  [ "$code" -eq 0 ] || exit "$code"
+fi
+
+if [ $sanitize -eq 1 ]; then
+  step "address and undefined-behaviour sanitizers: tests"
   # tests labelled "slow" are for the release build
   ctest --test-dir build-sanitize --output-on-failure -j "$jobs" -LE slow
 fi
-
-test_cluster() {
-  step "jobs under SLURM, four nodes"
-  install_packages "${cluster_packages[@]}"
-  bash tests/cluster_jobs/jobs_test.sh build-test "$(command -v mpirun)" .
-}
 
 test_packages() {
   step "Debian packages"
