@@ -24,7 +24,8 @@ std::vector<std::uint8_t> read_key(const std::filesystem::path& file);
 /// A proof archive, read in the same way.
 StoredProof read_proof(const std::filesystem::path& file);
 
-/// The same of the bytes of such files; errors call them "key" and "proof".
+/// read_key() and read_proof() of the bytes of such files, which are read in a confined child process, too; errors call
+/// them "key" and "proof".
 std::vector<std::uint8_t> read_key(std::span<const std::uint8_t> file);
 StoredProof read_proof(std::span<const std::uint8_t> file);
 

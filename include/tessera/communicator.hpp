@@ -38,7 +38,7 @@ using MessageBytes = std::vector<std::byte, UninitialisedAllocator<std::byte>>;
 class SharedBytes {
  public:
   SharedBytes() = default;
-  /// In memory of the node's; `received`: how many of them came from other nodes to this rank.
+  /// Bytes in memory that the node's ranks share; `received`: how many of them came from other nodes to this rank.
   SharedBytes(std::shared_ptr<const void> keeper, std::span<const std::byte> bytes, std::size_t received)
       : keeper_(std::move(keeper)), bytes_(bytes), received_(received), shared_(true) {}
   /// A rank's own copy, of which it contributed `mine` bytes.
@@ -74,8 +74,8 @@ class Communicator {
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// So many consecutive ranks, from a multiple of that on, are on a machine and share memory; 1: not known, or uneven.
-  /// The same on every rank.
+  /// How many ranks share memory on one node: so many consecutive ranks, from a multiple of that number on, are on one
+  /// machine. 1 if that is not known or differs between machines. Equal on every rank.
   [[nodiscard]] virtual int ranks_together() const { return 1; }
   virtual void barrier() = 0;
   /// Element-wise sum over all ranks, result everywhere.
@@ -85,12 +85,13 @@ class Communicator {
   virtual void all_reduce_max(std::span<std::int64_t> values) = 0;
   /// Every rank's bytes, concatenated by rank, everywhere; lengths may differ.
   virtual MessageBytes all_gather_bytes(std::span<const std::byte> mine) = 0;
-  /// The same where every rank knows how many bytes each of them has: `lengths`, by rank.
+  /// Every rank's bytes, concatenated by rank, everywhere. `lengths`: how many bytes each rank has, by rank, which
+  /// every rank knows.
   virtual MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> /*lengths*/) {
     return all_gather_bytes(mine);
   }
-  /// The same for what is large: ranks of a machine may share the result, which stays until the next call of this. Who
-  /// keeps a shared one until then lets the next one have its memory.
+  /// Every rank's bytes, concatenated by rank, everywhere; for many bytes. Ranks of a machine may share the result,
+  /// which is valid until this is called again. Who keeps a shared one until then lets the next one have its memory.
   virtual SharedBytes gather_shared(std::span<const std::byte> mine) {
     return SharedBytes::of(all_gather_bytes(mine), mine.size());
   }

@@ -35,10 +35,10 @@ struct Verdict {
 /// rejected.
 Verdict verify(std::span<const std::uint8_t> key, const Statement& statement, std::span<const std::uint8_t> payload);
 
-/// The same of a later part of a conversation, all parts before which are accepted. `before`: Verdict::kept of the part
-/// before this one, as these functions have given it. A part that does not start exactly there is rejected, and so is
-/// every part after one that keeps nothing: a beginning is never verified here. verify_conversation() of archive.hpp
-/// takes all parts.
+/// Checks that `payload` proves a later part of a conversation under the key, as verify() does for a beginning; all
+/// parts before it must have been accepted. `before`: Verdict::kept of the part before this one, as these functions
+/// have given it. A part that does not start exactly there is rejected, and so is every part after one that keeps
+/// nothing: a beginning is never verified here. verify_conversation() of archive.hpp takes all parts.
 Verdict verify_continuation(std::span<const std::uint8_t> key, const Statement& statement,
                             std::span<const std::uint8_t> payload, const std::optional<ConversationState>& before);
 

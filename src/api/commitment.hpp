@@ -18,7 +18,7 @@ class HidingUse {
   /// Throws InputError if there is no use left, secret or count that is this key's. Collective.
   /// `parameters`: digest of those that are committed; `comm` must outlive this.
   HidingUse(std::filesystem::path directory, const VerifyingKey& key, const Digest& parameters, Communicator& comm);
-  /// With a seed of its own. Collective.
+  /// What one proof takes of the commitment, with a new seed of its own, equal on all ranks. Collective.
   [[nodiscard]] HidingOptions options(Communicator& comm) const;
   /// Takes a use. Collective.
   void reserve(Communicator& comm) const;

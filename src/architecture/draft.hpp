@@ -17,7 +17,8 @@ class Draft {
   /// Up to `limit` guesses after `ids`: what came after the latest earlier place of their last few ids. None if there
   /// is no such place.
   [[nodiscard]] std::vector<std::uint32_t> next(std::span<const std::uint32_t> ids, std::size_t limit) const;
-  /// So many of the guesses of next() were right. More are made while all are, fewer after wrong ones.
+  /// Tells how many of the guesses of next() were right. next() guesses more while all are right, fewer after a wrong
+  /// one.
   void learn(std::size_t guesses, std::size_t right);
 
  private:

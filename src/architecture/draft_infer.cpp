@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t longest_match = 4;
 constexpr std::size_t shortest_match = 2;
 
-/// Of the latest earlier place where the last `match` ids occur: what follows it.
+/// What follows the latest earlier place where the last `match` ids occur; null if there is no such place.
 const std::uint32_t* follower(std::span<const std::uint32_t> ids, std::size_t match) {
   const auto last = ids.last(match);
   for (std::size_t end = ids.size() - 1; end >= match; --end) {

@@ -41,7 +41,7 @@ Shape with_heads(const ModelShape& model, ParameterAxis axis, const Dimension& p
   return Shape(std::move(dimensions));
 }
 
-/// Of q, k and v.
+/// Axes of the rows of wq, wk and wv.
 std::array<ParameterAxis, 3> head_axes(const ModelShape& model) {
   using enum ParameterAxis;
   return model.gpt2() ? std::array{head_feature, head_feature, head_feature} : std::array{query, key, value};

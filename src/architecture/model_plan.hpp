@@ -75,12 +75,13 @@ struct ModelPlan : Plan {
                       const Division& division = {}) {
     return of(key, {.prompt = prompt_length, .generated = generated}, division);
   }
-  /// The same for a statement, whose ids are checked too, and which so many ranks prove.
+  /// The plan of a statement that so many ranks prove. Throws InputError for a key or lengths that are not supported,
+  /// and for ids that the model does not have.
   static ModelPlan of(const VerifyingKey& key, const Statement& statement, int ranks = 1);
-  /// Of all keys, and of all values, of a state.
+  /// Shapes of a state's two tensors: all keys, all values.
   static StateShapes state_shapes(const ModelShape& model);
 
-  /// Of a hiding key: what its proofs commit to beside the layers' tensors, once these are packed. Throws InputError
+  /// Adds what proofs under a hiding key commit to beside the layers' tensors, once these are packed. Throws InputError
   /// for what such keys do not prove.
   void hide(const VerifyingKey& key);
 

@@ -27,7 +27,7 @@ class CheckpointDirectory {
 
   /// A phase is finished.
   void save(ProofPhase phase, const ProofCheckpoint& checkpoint);
-  /// The same of ids that are not all yet: written only as often as `every` says, never if that is 0.
+  /// Saves generated ids before the last one is known: writes only as often as `every` says, never if that is 0.
   void save_unfinished(const ProofCheckpoint& checkpoint);
   /// Removes the files: the proof is in place.
   static void clear(const std::filesystem::path& directory) noexcept;

@@ -47,20 +47,21 @@ enum class CodewordKind : std::uint8_t { whole, compact };
 
 class CodewordWriter {
  public:
-  /// At least 8 rows. Collective, as the other functions: a rank's error is every rank's.
+  /// A directory to write a codeword of at least 8 rows to. Collective, as the other functions: a rank's error is every
+  /// rank's.
   CodewordWriter(std::filesystem::path directory, const CodewordGeometry& geometry, Communicator& comm,
                  CodewordKind kind = CodewordKind::whole);
   ~CodewordWriter();
   CodewordWriter(const CodewordWriter&) = delete;
   CodewordWriter& operator=(const CodewordWriter&) = delete;
-  /// This rank's, possibly none.
+  /// The columns that this rank writes, possibly none.
   [[nodiscard]] Range columns() const;
   /// The next rows, as encode_rows() gives them: `count` (a multiple of 8) of every column of this
   /// rank, column after column.
   void append(std::size_t count, std::span<const F> values);
-  /// After all rows, in hiding mode: `salt` elements of each column.
+  /// In hiding mode, after all rows: appends `salt` elements of each column.
   void append_salt(std::span<const F> values);
-  /// After all rows. Returns the root. Collective.
+  /// Completes the files when all rows are appended; returns the root. Collective.
   Digest finish(const Digest& parameters);
 
  private:

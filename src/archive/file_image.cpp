@@ -20,7 +20,7 @@ void refuse_empty(const fs::path& path, std::uint64_t size) {
   }
 }
 
-/// Of what is no regular file; of a directory also which file of it was meant, perhaps.
+/// Says what is at a path that is no regular file; at a directory also which file of it was meant, perhaps.
 std::string what_is_at(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {

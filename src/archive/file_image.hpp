@@ -19,7 +19,8 @@ struct FilePart {
 /// A file in memory, where it stays until the process ends: one that may open nothing (confine()) still reads it.
 /// Throws InputError if it cannot be read or is empty.
 std::span<const std::uint8_t> map_file(const std::filesystem::path& path);
-/// The same of a part of a file, which errors call `name`. InputError if the file ends before it.
+/// A part of a file in memory, where it stays until the process ends; errors call it `name`. Throws InputError if the
+/// part cannot be read, is empty or reaches beyond the end of its file.
 std::span<const std::uint8_t> map_part(const FilePart& part, const std::filesystem::path& name);
 
 }  // namespace tessera

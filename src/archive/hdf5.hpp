@@ -75,8 +75,8 @@ class WriteFile {
   /// Completes the file: digest, flush, fsync, rename over the target, fsync of the directory. Returns the file's
   /// digest.
   Digest commit();
-  /// The same, but what waits for the disk is done in another thread: get() gives its errors. This must live until
-  /// then.
+  /// Completes the file as commit() does, but another thread waits for the disk: get() gives its errors. This must live
+  /// until then.
   std::future<void> commit_later();
 
  private:

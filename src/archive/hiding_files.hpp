@@ -38,7 +38,7 @@ Digest shared_seed(Communicator& comm);
 /// segments that ranks of a node share (MPI's are files of their owner's); files that it makes are its owner's alone.
 /// May be called again.
 void keep_process_private();
-/// But for this one: it may be read by whom it could have been read before.
+/// Makes one file an exception to keep_process_private(): it may be read by whom it could have been read before.
 void make_public(const std::filesystem::path& file);
 /// Overwrites and removes a file of secrets, such as a trace; nothing if there is none. Throws JobError if it stays.
 void wipe_file(const std::filesystem::path& file);

@@ -122,7 +122,7 @@ void require_one_name(const fs::path& secret) {
 
 }  // namespace
 
-/// Of the directory first, then beside the secret, as reserve_use() takes them.
+/// Locks a commitment's counts: the directory's first, then the one beside the secret, in the order of reserve_use().
 class CommitCount::Locks {
  public:
   Locks(const fs::path& target, const fs::path& beside_secret) {

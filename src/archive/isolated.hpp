@@ -31,7 +31,8 @@ using ImageReader = std::function<std::vector<std::uint8_t>(std::span<const std:
 /// the calling one only.
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& path, const ImageReader& read,
                                         const IsolationLimits& limits = {}, const std::function<void()>& prepare = {});
-/// The same of a file's bytes in memory, or of a part of a file; errors call it `name`.
+/// The bytes that `read` makes of a file's bytes in memory, or of a part of a file, in a confined child process; errors
+/// call it `name`.
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image,
                                         const ImageReader& read, const IsolationLimits& limits = {});
 std::vector<std::uint8_t> read_isolated(const std::filesystem::path& name, const FilePart& part,
@@ -43,9 +44,9 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
-/// The same of a proof file that is part of another file; errors call it `name`.
+/// Reads a proof file that is part of another file, in a confined child process; errors call it `name`.
 StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part);
-/// The same of the bytes of such files; errors call them `name`.
+/// Read a key or proof from a file's bytes, in a confined child process; errors call it `name`.
 IdentifiedKey load_key_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 StoredProof load_proof_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 

@@ -13,7 +13,7 @@ ProofArchive decode_archive(std::span<const std::uint8_t> bytes);
 
 /// load_proof() of a stranger's file, in a confined child process (isolated.hpp).
 ProofArchive load_archive_isolated(const std::filesystem::path& path);
-/// The same of the bytes of such a file; errors call it `name`.
+/// Reads a proof archive from a file's bytes, in a confined child process; errors call it `name`.
 ProofArchive load_archive_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 
 }  // namespace tessera

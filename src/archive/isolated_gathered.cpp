@@ -15,7 +15,7 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint8_t another_format = 0;
 constexpr std::uint8_t list_follows = 1;
 
-/// In the child.
+/// Run in the child: whether the file is an archive of many proofs, and its list if so.
 Bytes list(const std::filesystem::path& path, std::span<const std::uint8_t> image, bool check) {
   const ImageFile file(path.string(), image, {});
   if (file.format() != gathered_format) {

@@ -27,7 +27,7 @@ class ModelWriter {
   WriteFile file_;
 };
 
-/// The same in one step.
+/// Writes a whole model file; returns the file's digest.
 Digest save_model(const std::filesystem::path& path, const Model& model);
 
 /// Reads everything; of the parameters, the rows that `rank` keeps. Throws

@@ -20,7 +20,7 @@ inline void append_bytes(std::vector<std::uint8_t>& bytes, const void* data, std
   }
 }
 
-/// Of numbers, or the characters of a text.
+/// Appends a list: how many values it has, then the values, which are numbers or the characters of a text.
 template <class List>
 void append_list(std::vector<std::uint8_t>& bytes, const List& values) {
   const std::uint64_t count = values.size();

@@ -22,7 +22,7 @@ Digest save_renewal(const std::filesystem::path& path, const Renewal& renewal);
 /// Reads a renewal file that may come from anyone, in a confined child process (isolated.hpp). Throws InputError naming
 /// file and field.
 Renewal load_renewal_isolated(const std::filesystem::path& path);
-/// The same of the bytes of such a file; errors call it `name`.
+/// Reads a renewal from a file's bytes, in a confined child process; errors call it `name`.
 Renewal load_renewal_isolated(const std::filesystem::path& name, std::span<const std::uint8_t> image);
 
 }  // namespace tessera

@@ -31,7 +31,7 @@ struct Part {
   std::size_t blocks, rows, stride, chunks, part, length;
 
   [[nodiscard]] Extents extents() const { return {blocks, rows, length}; }
-  /// For each row its values in a tensor and its place in the file.
+  /// Calls `visit` for each row of a tensor of this rank's, with its values and its place in the file.
   template <class Tensor, class Visit>
   void each_row(Tensor& tensor, const Visit& visit) const {
     for (std::size_t block = 0; block < blocks; ++block) {

@@ -20,7 +20,7 @@ struct TraceHeader {
   std::uint32_t last_token = 0;
   std::vector<std::uint32_t> tokens;  // prompt, generated, filler
 };
-/// Of a trace file; throws InputError for what cannot be.
+/// Reads what a trace file belongs to; throws InputError for values that no trace can have.
 TraceHeader read_trace_header(const ReadFile& file);
 
 /// Writes this rank's trace shard: header fields at the root and, for each tensor, tensors/<name>/

@@ -24,7 +24,7 @@ class ProductInput {
   /// `values` row-major.
   ProductInput(std::span<const std::int16_t> values, std::size_t rows, std::size_t columns)
       : digits_(values, rows, columns) {}
-  /// The same of wider values.
+  /// `values` row-major, of 32 bits.
   ProductInput(std::span<const std::int32_t> values, std::size_t rows, std::size_t columns)
       : digits_(values, rows, columns) {}
 

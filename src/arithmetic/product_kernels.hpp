@@ -33,7 +33,7 @@ class Digits {
   /// Few columns: (columns, digits, rows padded to whole vectors). Many: (blocks of a vector's 32-bit lanes, pairs of
   /// rows, digits, columns of the block, the pair's two rows), an odd last row with 0 beside it.
   [[nodiscard]] const std::int16_t* values() const { return values_.data(); }
-  /// Of few columns: from a digit's values to the next digit's.
+  /// Where columns are few: how many values lie from a digit's first one to the next digit's.
   [[nodiscard]] std::size_t stride() const { return stride_; }
 
  private:

@@ -139,7 +139,7 @@ struct Signed {
 struct Direction {
   Signed cos{one, false}, sin{};
 
-  /// Of an angle between 0 and 1.
+  /// Cosine and sine of an angle between 0 and 1, by their series.
   static Direction of(Unsigned angle) {
     Direction direction;
     Unsigned term = one;
@@ -150,7 +150,7 @@ struct Direction {
     }
     return direction;
   }
-  /// Of the sum of two angles.
+  /// Cosine and sine of the sum of two angles.
   friend Direction operator+(const Direction& a, const Direction& b) {
     return {a.cos * b.cos - a.sin * b.sin, a.sin * b.cos + a.cos * b.sin};
   }

@@ -17,7 +17,8 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
 /// and values have at most 24 bits; std::runtime_error for an entry too close to a tie, a chance below 10^-3.
 std::vector<std::int32_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits = 16);
 
-/// The same of silu(x) = x/(1 + exp(-x)), the gate of SwiGLU.
+/// The activation table of silu(x) = x/(1 + exp(-x)), the gate of SwiGLU; rows, rounding, limits and errors are those
+/// of gelu_table().
 std::vector<std::int32_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits = 16);
 
 }  // namespace tessera

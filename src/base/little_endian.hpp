@@ -16,7 +16,7 @@ void append_little_endian(std::vector<std::uint8_t>& bytes, T value) {
   }
 }
 
-/// The same of many integers at once.
+/// Appends the bytes of many integers, of each the least significant first.
 template <class T>
 void append_little_endian(std::vector<std::uint8_t>& bytes, const std::vector<T>& values) {
   const std::size_t before = bytes.size();

@@ -29,7 +29,7 @@ void check_prompt(std::span<const std::uint32_t> ids, std::size_t before, std::s
 Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunicator& ranks, bool checks,
                       ProverModel* model = nullptr);
 
-/// Another attempt that has succeeded, and its ranks.
+/// An attempt that has succeeded after one that failed, and its ranks.
 struct Retrial {
   Attempt attempt;                         // on ranks that took part
   std::unique_ptr<MpiCommunicator> ranks;  // null on others

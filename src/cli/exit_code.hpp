@@ -13,7 +13,7 @@ struct Failure {
   std::string message;  // one line
 };
 
-/// The one place where errors become exit codes.
+/// Turns an error into exit code and message; nothing else does so.
 Failure describe(const std::exception_ptr& error);
 
 /// Standard streams that whoever started the program has closed are opened, such that nothing can be read or written:

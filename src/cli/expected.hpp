@@ -11,7 +11,7 @@ namespace tessera::cli {
 std::vector<std::uint32_t> read_expected(const std::string& path, bool as_ids, const Tokenizer& tokenizer,
                                          std::span<const std::uint32_t> prompt);
 
-/// Where the model goes on otherwise, and how; `as_ids` as above.
+/// Says where the model goes on otherwise than expected, and how; `as_ids`: as ids, not as text.
 std::string difference(const TokenizerData& tokenizer, std::span<const std::uint32_t> expected, bool as_ids,
                        const OtherToken& other);
 

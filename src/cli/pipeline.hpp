@@ -27,7 +27,8 @@ namespace tessera::cli {
 
 /// A whole text file; throws InputError.
 std::string read_text_file(const std::string& path);
-/// The same without what editors put into texts: the byte order mark in front. Throws InputError for UTF-16.
+/// A whole text file without the byte order mark that editors put in front. Throws InputError if it cannot be read or
+/// is UTF-16.
 std::string read_edited_text_file(const std::string& path);
 
 struct Evaluation {

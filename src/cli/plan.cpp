@@ -68,7 +68,7 @@ void check_job(const PlanCommand& options) {
   }
 }
 
-/// That between the job's machines, if it is told.
+/// What connects the job's machines; nothing if no option says it.
 std::optional<Network> network_of(const PlanCommand& options) {
   constexpr double bytes_a_gigabit = 1e9 / 8;
   if (options.gigabits == 0) {
@@ -175,7 +175,7 @@ void measure(const PlanCommand& options, Context& context) {
   }
 }
 
-/// Of each rank: by option, else the cores of a machine like this one, shared.
+/// Threads of each rank: as the option says, else an equal part of the cores of a machine like this one.
 int threads_of(const PlanCommand& options, const Context& context) {
   check_job(options);
   const int cores = static_cast<int>(std::thread::hardware_concurrency());

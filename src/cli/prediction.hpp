@@ -13,7 +13,7 @@
 namespace tessera::cli {
 
 inline constexpr double files_bytes = 14 * mebibyte;  // tokenizer, key, libraries at work: whatever the model's size
-/// Of a rank that has just begun, where none was measured.
+/// Memory of a rank that has just begun, where none was measured.
 inline constexpr double bare_process_bytes = 30 * mebibyte;
 
 /// What a job will cost.
@@ -51,9 +51,9 @@ struct Prediction {
   }
 };
 
-/// As one JSON document.
+/// The prediction as one JSON document.
 std::string as_json(const Prediction& prediction, int threads);
-/// For a person: a summary in the first line, then phases, work, who owns what.
+/// Prints the prediction for a person: a summary in the first line, then phases, work, who owns what.
 void print(const Prediction& prediction, int threads);
 
 }  // namespace tessera::cli

@@ -55,7 +55,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Of the whole job.
+  /// How far the whole job has come.
   struct Estimate {
     double done = 0;  // share
     double left = 0;  // seconds

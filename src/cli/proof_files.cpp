@@ -47,7 +47,8 @@ class Search {
     }
   }
 
-  /// The same name in the same directory is the same file; links to one file are not, as somebody put both there.
+  /// Adds a file unless it is there already. Two paths are one file if they have one name in one directory; links to a
+  /// file are files of their own, as somebody put them there.
   void add_file(const fs::path& path, const fs::path& name, const std::string& problem) {
     ++seen_;
     std::error_code error;

@@ -26,7 +26,7 @@ class ProverModel {
   void divide(const Division& division);
   /// The rows of this rank, made once.
   [[nodiscard]] const ParameterTensors& tensors();
-  /// They are not read any more: gives their memory back, unless there may be another proof.
+  /// Gives the memory of tensors() back, which must not be read any more, unless there may be another proof.
   void release_tensors();
 
  private:

@@ -16,7 +16,7 @@ std::vector<RankInfo> measures_of_ranks(const std::vector<ScopeTiming>& timings,
 
 /// The machine that this rank runs on.
 std::string host_name();
-/// Those of all ranks. Collective.
+/// The machines of all ranks, by rank. Collective.
 std::vector<std::string> hosts_of(Communicator& comm);
 
 }  // namespace tessera::cli

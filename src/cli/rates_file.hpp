@@ -6,7 +6,7 @@
 
 namespace tessera::cli {
 
-/// This machine, as MachineRates names it.
+/// The name of this machine in MachineRates.
 std::string machine_name();
 /// $XDG_CACHE_HOME/tessera/rates.json, or below ~/.cache; empty without any of them.
 std::filesystem::path default_rates_path();

@@ -15,7 +15,7 @@ namespace {
 
 using ProofBytes = std::vector<std::uint8_t>;
 
-/// In the child: what inspect --json says, a NUL, and the proof.
+/// Run in the child: what inspect --json says, a NUL, and the proof.
 ProofBytes encode_all(const std::string& path) {
   const ProofArchive proof = load_proof(path);  // first: of any other file it says what it is
   const std::string text = describe_file_as_json(path, true);

@@ -41,7 +41,7 @@ std::string no_command(const CLI::App& program, const std::string& word) {
                           : start + nearest(word, command_names(program));
 }
 
-/// Of the program and the command that was called, which takes its options, too.
+/// The command that was called, which takes the program's options, too; the program if there was none.
 const CLI::App& called(const CLI::App& program) {
   const std::vector<CLI::App*> commands = program.get_subcommands();
   return commands.empty() ? program : *commands.front();

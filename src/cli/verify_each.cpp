@@ -24,7 +24,7 @@ struct Piece {
   std::optional<GatheredProof> entry;
 };
 
-/// Of a proof that was not verified.
+/// The judgement on a proof that was not verified.
 Judgement without_proof(const Piece& piece, ExitCode code, const std::string& reason) {
   Judgement judgement;
   judgement.file = piece.file.path;
@@ -36,7 +36,8 @@ Judgement without_proof(const Piece& piece, ExitCode code, const std::string& re
 
 constexpr char archive_follows = 'a';  // instead of an exit code's digit
 
-/// Of a file that is no proof: that it is an archive of many, with its list, or nothing and what is wrong with it.
+/// Tells what a file is that is no proof. For an archive of many proofs the judgement says so and this returns their
+/// list; else the judgement says what is wrong, and this returns nothing.
 std::string list_of(Judgement& judgement) {
   try {
     if (const auto proofs = list_gathered_isolated(judgement.file)) {

@@ -85,7 +85,7 @@ const char* name_of(ExitCode code);
 /// "ACCEPTED <file>, 22 + 32 tokens", and why where it is not.
 std::string line_of(const Judgement& judgement);
 
-/// The same and more, for programs. What nothing is known about is null.
+/// All that is known of a judgement as JSON, for programs. What is not known is null.
 Json json_of(const Judge& judge, const Judgement& judgement);
 
 }  // namespace tessera::cli

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// Of what is handed over in a call. Faults are no adversaries: eight bytes tell them, of any hash that is fast and the
-/// same in all processes.
+/// Digest of the bytes that are handed over in a call. Faults are no adversaries: eight bytes tell them, of any hash
+/// that is fast and equal in all processes.
 std::uint64_t contribution_digest(std::span<const std::byte> bytes);
 
 /// What one rank handed over in the collective calls of a proof: a digest of its part of each call, in order. The same

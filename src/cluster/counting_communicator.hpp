@@ -27,8 +27,8 @@ struct ScopeTraffic {
   friend bool operator==(const ScopeTraffic&, const ScopeTraffic&) = default;
 };
 
-/// Another communicator, and what goes through it by scope. Scopes nest; what an inner one communicates is part of the
-/// outer ones'.
+/// Hands all calls to the communicator that it is given and counts by scope what goes through. Scopes nest; what an
+/// inner one communicates is part of the outer ones'.
 class CountingCommunicator final : public Communicator {
  public:
   explicit CountingCommunicator(Communicator& comm) : comm_(comm) {}

@@ -20,7 +20,8 @@ namespace {
 /// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
 constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
 
-/// Of values that lie where others wrote them. Exact, so the order in which they are combined does not matter.
+/// Adds up values that lie where others wrote them. Sums are exact, so the order in which they are combined does not
+/// matter.
 template <class T, class Add>
 void combine(std::byte* into, const std::byte* from, std::size_t count, Add add) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -23,8 +23,9 @@ class NodeBoard {
   /// Adds the values of one rank to those of others: combine(into, from, count).
   using Combine = void (*)(std::byte* into, const std::byte* from, std::size_t count);
 
-  /// Of the nodes of a communicator, of any number of ranks each; `node`: this rank's, `file`: its memory. Nothing on
-  /// all ranks where some node cannot share memory, or none has two ranks. Collective.
+  /// A board for the nodes of a communicator, with any number of ranks each; `node`: the ranks of this one's node,
+  /// `file`: the node's memory. Null on all ranks where some node cannot share memory, or none has two ranks.
+  /// Collective.
   static std::unique_ptr<NodeBoard> make(MPI_Comm comm, MPI_Comm node, const std::shared_ptr<NodeFile>& file);
   ~NodeBoard();
   NodeBoard(const NodeBoard&) = delete;

@@ -29,7 +29,7 @@ class NodeMemory {
   [[nodiscard]] int ranks_together() const { return ranks_together_; }
   /// The ranks of this node; none of a rank that is alone.
   [[nodiscard]] MPI_Comm node() const { return node_; }
-  /// That they share; none where they do not.
+  /// The memory that the ranks of this node share; null where they share none.
   [[nodiscard]] const std::shared_ptr<NodeFile>& file() const { return file_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot

@@ -8,12 +8,13 @@
 
 namespace tessera {
 
-/// Another communicator, and a record of this rank's contributions. Calls count where a scope below the outermost one
-/// is open: between phases, jobs that keep checkpoints make other calls than those that do not.
+/// Hands all calls to the communicator that it is given and records this rank's contributions. Calls count where a
+/// scope below the outermost one is open: between phases, jobs that keep checkpoints make other calls than those that
+/// do not.
 class RecordingCommunicator final : public Communicator {
  public:
   explicit RecordingCommunicator(CountingCommunicator& comm) : comm_(comm) {}
-  /// The same calls, not recorded: what does not belong to the work.
+  /// The communicator below, for calls that do not belong to the work and are not recorded.
   [[nodiscard]] CountingCommunicator& unrecorded() { return comm_; }
   /// What this rank has come to, as if it were handed over.
   void record(std::string_view scope, std::span<const std::byte> result);

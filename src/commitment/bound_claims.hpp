@@ -51,7 +51,7 @@ struct PlaceWeights {
   std::uint64_t first = 0;
   std::vector<E> weights;
 
-  /// Their multilinear extension at a point of the vector.
+  /// The weights' multilinear extension at a point of the vector.
   [[nodiscard]] E weight_at(std::span<const E> point) const;
 };
 

@@ -30,7 +30,8 @@ class CompactCodewordStore final : public CodewordStore {
   [[nodiscard]] Digest root() const override { return upper_.back().front(); }
   /// Throws WrongColumn, on all ranks, if the tensors are not those that the nodes were made from.
   std::vector<F> columns(std::span<const std::size_t> positions) override;
-  /// Of lower levels those only that authenticate the columns asked for last.
+  /// Digests of a level of the tree. Below the stored levels there are those only that authenticate the columns asked
+  /// for last.
   std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) override;
 
  private:

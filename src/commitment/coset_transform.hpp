@@ -66,7 +66,7 @@ class CosetTransform {
     reserve(lanes_ << positions_.log_size());
     through(number, coefficients, present, buffer_, take);
   }
-  /// In memory of the caller's, as many values as the class has.
+  /// Transforms one class as the other through() does, in memory of the caller's: as many values as the class has.
   template <class Coefficients>
   void through(std::size_t number, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
                const TakeValues& take) const {
@@ -139,7 +139,7 @@ class CosetTransform {
     }
   }
 
-  /// Of `count` neighbouring slots.
+  /// Adds up coefficients for `count` neighbouring slots from slot `first` on.
   template <class Coefficients>
   void add_up(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
               std::size_t count, std::vector<ScaledIntegers>& terms, Sums& sums) const {

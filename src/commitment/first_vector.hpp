@@ -33,21 +33,22 @@ class VectorSummand final : public Summand {
 
   [[nodiscard]] const DenseTable& values() const { return products_.table(0); }
   [[nodiscard]] std::span<E> weights() const { return products_.table(1).span(); }
-  /// Of the values' 2^log_columns columns as they are now.
+  /// Which of the 2^log_columns columns that the values have in this round are this rank's.
   [[nodiscard]] ResidueShares columns(unsigned log_columns) const;
   /// Once all rows are bound: the next vector, which is zero from `used` on, and its weights. Ranks share its columns,
   /// or have all of it and the zeros up to the next power of two. Collective.
   void next(std::uint64_t used);
-  /// The same where every rank gets all. Collective.
+  /// Once all rows are bound: every rank gets the whole next vector and its weights. Collective.
   void gather();
 
  private:
   [[nodiscard]] bool shared() const { return columns_.log_count() > 0; }
   RoundSums reduced(RoundSums sums);
   void deal(const ResidueShares& columns, std::size_t size);
-  /// Of values that are one a column, of all ranks, those in these columns of the next vector: `size` entries.
+  /// Distributes values that are one a column, of all ranks: returns the `size` entries of the next vector that lie in
+  /// this rank's `columns` of it. Collective.
   [[nodiscard]] DenseTable dealt(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const;
-  /// The same of a rank that had all.
+  /// The next vector, zeros up to the next power of two included, on a rank that has all of its values already.
   [[nodiscard]] DenseTable completed(const DenseTable& values) const;
 
   ResidueShares columns_;

@@ -9,7 +9,7 @@ namespace {
 
 /// log2 of the columns of a class that are worth a message, and that opened columns are computed from.
 constexpr unsigned min_log_columns = 7;
-/// And of all columns of the vectors after v_0.
+/// log2 of the least number of columns with which a vector after v_0 is shared by ranks.
 constexpr unsigned min_log_later_columns = 10;
 
 /// Where a chunk's values begin in v_0.
@@ -73,7 +73,7 @@ ResidueShares shares_of_first_vector(const OpeningSchedule& schedule, const Comm
 
 namespace {
 
-/// Of a vector that is zero from `used` on, the entries of a rank.
+/// How many entries a rank has of a vector that is zero from `used` on.
 std::size_t share_size(std::uint64_t used, const ResidueShares& columns) {
   const std::size_t all = columns.size() * folded_rows;
   if (columns.mine().size() != 1 ||

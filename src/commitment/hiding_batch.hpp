@@ -55,8 +55,8 @@ HidingBatch batch_hidden(const OpeningSchedule& schedule, std::span<const Commit
                          std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding, E eta,
                          E gamma);
 
-/// The same of two commitments to the same tensors: for every one of `forms` forms, gamma^(i+1) times its value in
-/// oracle 0 minus that in oracle 1, which is 0.
+/// Batches claims that two commitments to the same tensors agree: for every one of `forms` forms, gamma^(i+1) times its
+/// value in oracle 0 minus that in oracle 1, which is 0.
 HidingBatch batch_differences(const OpeningSchedule& schedule, std::size_t forms, E gamma);
 
 /// Weights of masks c_0, c_11, c_12, c_21, .. where these variables are bound: the one that was bound first is last.

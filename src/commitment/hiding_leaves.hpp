@@ -24,7 +24,8 @@ class SaltedLeaves final : public LeafExtras {
   std::shared_ptr<const KeyedStream> salt_;
 };
 
-/// Of the last vector's word, at each point the value of the polynomial that masks the vector in clear.
+/// What the leaves of the last vector's word hold after the column: at each point the value of the polynomial that
+/// masks the vector in clear.
 std::shared_ptr<const LeafExtras> clear_mask_leaves(std::span<const E> mask, const CommittedWord& word);
 
 }  // namespace tessera

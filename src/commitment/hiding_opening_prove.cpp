@@ -17,7 +17,7 @@ class MaskedRows final : public Summand {
   [[nodiscard]] bool homogeneous() const override { return products_.homogeneous(); }
   /// An oracle whose rows begin later: its sum over all variables that are free now.
   void wait(E sum) { constant_ += sum; }
-  /// It begins.
+  /// The rows of a waiting oracle begin: `products` take the place of `sum`, which was its constant.
   void join(std::vector<DenseSummand> products, E sum) {
     constant_ -= sum;
     products_.join(std::move(products));

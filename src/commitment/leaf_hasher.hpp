@@ -19,19 +19,19 @@ class LeafHasher {
   /// The next rows of these classes. `values` may be overwritten once they are the last ones.
   void absorb(Range classes, Range rows, std::span<F> values);
 
-  /// The same in blocks, in any order, by any thread, between begin() and end(): leaves stand in the order of the
-  /// transform's memory until they are done.
+  /// Absorbs the next rows of these classes in blocks, in any order, by any thread, between begin() and end(). Until
+  /// end(), leaves stand in the order of the transform's memory.
   void begin(Range classes, Range rows);
   void absorb(std::size_t number, const ValueBlock& block);
   /// `scratch`: memory that may be overwritten after the last rows.
   void end(Range classes, Range rows, std::span<F> scratch = {});
 
-  /// In the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What values were encoded in
-  /// may be freed before, for leaves of several classes move.
+  /// The leaves' digests, in the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What
+  /// values were encoded in may be freed before, for leaves of several classes move.
   TreeLevel leaves() &&;
 
  private:
-  /// Of some classes, in their transform's order.
+  /// Leaves of some classes, in the order of their transform.
   struct Part {
     Range classes;
     TreeLevel digests;

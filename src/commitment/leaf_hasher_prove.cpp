@@ -70,7 +70,8 @@ void LeafHasher::end(Range classes, Range rows, std::span<F> scratch) {
   parts_.push_back({classes, std::move(*hasher_).digests()});
 }
 
-/// After blocks: to leaves in the order that place() undoes.
+/// Hashes what leaves have beside their columns; where these came in blocks, leaves are in the order that place()
+/// undoes.
 void LeafHasher::absorb_extras(Range classes, std::span<F> scratch) {
   constexpr std::size_t block = LeafExtras::block;
   const std::size_t together = ColumnHasher::side_by_side();

@@ -35,8 +35,8 @@ class NodeTransform {
   [[nodiscard]] std::size_t ranks() const { return std::size_t{1} << log_ranks_; }
   /// log2 of the j < length() whose sums a rank makes.
   [[nodiscard]] unsigned log_share() const { return positions_.log_size() - log_ranks_; }
-  /// Of coefficients j + m length(), m < ranks(), of the node's coset for this rank's j, at the node's classes: by
-  /// ranks that have these.
+  /// Sums of the coefficients j + m length(), m < ranks(), of the node's coset, for this rank's j, at the node's
+  /// classes: a piece for each rank, which has these classes.
   void sums(const GatheredRows& gathered, std::span<std::byte> pieces) const;
   /// Coefficients of this rank's coset into their slots.
   void put(const CoefficientBlock& block, Pieces pieces) const;

@@ -138,7 +138,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
                    std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
                    Communicator& comm);
 
-/// The same of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
+/// The opening of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
 void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                            std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding);
 /// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them.

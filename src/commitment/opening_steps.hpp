@@ -59,7 +59,7 @@ class MaskRounds {
   /// c_0, c_11, c_12, c_21, ..
   explicit MaskRounds(std::vector<E> masks)
       : masks_(std::move(masks)), free_(static_cast<unsigned>(masks_.size() / 2)), fixed_(masks_.front()) {}
-  /// Of a constant, each time a variable is bound.
+  /// 1/2: a constant counts half each time a variable is bound, since it stands in sums over both values of a variable.
   static E half() { return E(F::from_canonical(2).inverse()); }
   /// Over all values of the variables that are free.
   [[nodiscard]] E sum() const;
@@ -85,7 +85,7 @@ struct RowTables {
 RowTables row_tables(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                      std::span<const OracleWitness> witnesses, const Batch& batch, Communicator& comm);
 
-/// Where the rows are bound.
+/// The point at which the rows are bound, and the claim that is left.
 struct BoundRows {
   E claim;  // on v_0
   BoundVariables variables;

@@ -40,7 +40,8 @@ class Opening {
       }
     }
   }
-  /// Before step 1 of hiding proofs and renewals. `tensor`: of the carrier, that holds the row masks.
+  /// Receives the `masked sum` before step 1 of hiding proofs and renewals. `tensor`: that of the carrier which holds
+  /// the row masks.
   void receive_masked_sum(std::size_t tensor) {
     masks_ = tensor;
     claim_ = transcript_.receive("masked sum");

@@ -40,7 +40,8 @@ struct GatheredRows {
   SharedBytes bytes;                     // rank after rank, of each its chunks, tensor by tensor
   std::vector<std::size_t> chunk_start;  // in bytes, of all chunks
   std::vector<ColumnStretch> stretches;
-  /// That of all `count` columns, beginning with the first one's values, if they are in one.
+  /// The stretch of columns column .. column + count - 1, from the first one's values on; nothing if they are not in
+  /// one.
   [[nodiscard]] std::optional<ColumnStretch> stretch(std::size_t column, std::size_t count) const {
     ColumnStretch found = stretches[column >> log_stretch];
     const std::size_t place = column % (std::size_t{1} << log_stretch);
@@ -95,8 +96,8 @@ class OracleMatrix {
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
   /// What values() or integers() is going to read.
   void prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const;
-  /// The same without a factor, if every column has eight values of 16 bits, all are from one chunk, and lie side by
-  /// side.
+  /// The integers of `count` columns from `column` on, without a factor, if every column has eight values of 16 bits,
+  /// all are from one chunk, and lie side by side; else nothing.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
                                                        std::size_t count) const;
 
@@ -169,11 +170,11 @@ class OracleMatrix {
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
 
-  /// Of a chunk.
+  /// How many columns a chunk fills, at least 1.
   [[nodiscard]] std::size_t columns_of(const Shape& shape) const {
     return std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
   }
-  /// From where chunks' values are on.
+  /// Finds out for each stretch of columns where in memory its chunks' values lie.
   [[nodiscard]] std::vector<ColumnStretch> stretches(const GatheredRows& gathered) const;
 
   /// The raw integers of this rank's chunks for a selection, in the chunks' order.

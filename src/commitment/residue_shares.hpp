@@ -22,13 +22,13 @@ class ResidueShares {
         log_count_(std::min(log_indices, log_classes(ranks))),
         ranks_(ranks),
         mine_(contiguous_range(std::size_t{1} << log_count_, rank, ranks)) {}
-  /// Of an evaluation domain.
+  /// Classes of an evaluation domain.
   static ResidueShares of_domain(unsigned log_indices, int rank, int ranks) {
     ResidueShares shares(log_indices, rank, ranks);
     shares.reversed_ = true;
     return shares;
   }
-  /// Of a domain and a rank that is alone, in 2^log_count classes all the same.
+  /// 2^log_count classes of an evaluation domain, all of one rank that is alone.
   static ResidueShares alone(unsigned log_indices, unsigned log_count) {
     ResidueShares shares = of_domain(log_indices, 0, 1);
     shares.log_count_ = log_count;

@@ -32,8 +32,8 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
                    const RowSink& sink);
 
-/// The same, of neighbouring columns: values[column * rows.size() + row] of this rank's `columns`. The ranks' columns
-/// cover the codeword in rank order. Collective; every value moves once.
+/// Encodes all rows at this rank's neighbouring `columns` of the codeword, for `visit`: values[column * rows.size() +
+/// row]. The ranks' columns cover the codeword in rank order. Collective; every value moves once.
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit);

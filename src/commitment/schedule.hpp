@@ -9,7 +9,7 @@ namespace tessera {
 
 struct CommittedOracle;
 
-/// Of a hiding proof's last vector: elements of F in its leaves that mask the vector in clear.
+/// Elements of F in each leaf of a hiding proof's last vector that mask the vector in clear.
 inline constexpr std::size_t clear_mask_elements = 2;
 
 /// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of `columns` coefficients,

@@ -18,7 +18,7 @@ class TransposedTransform {
  public:
   static constexpr std::size_t rows_at_once = 8;                    // a block of the hash
   static constexpr std::size_t block_bytes = std::size_t{1} << 17;  // that one thread transforms
-  /// Of what a rank sends in one call: it is in memory twice, beside the values.
+  /// Most bytes that a rank sends in one call: they are in memory twice, beside the values.
   static constexpr std::size_t sent_bytes = std::size_t{1} << 22;
 
   /// Whether sums of coefficients are so long that values had better move. `present`: coefficients of a row.
@@ -47,7 +47,7 @@ class TransposedTransform {
   [[nodiscard]] Range share_of(std::size_t rank) const {
     return contiguous_range(length(), static_cast<int>(rank), positions_.ranks());
   }
-  /// Those of them that are exchanged in step `step`.
+  /// The j of share_of(rank) whose sums are exchanged in step `step`.
   [[nodiscard]] Range part_of(std::size_t rank, std::size_t step) const;
   void read(const Column& column, std::size_t first_row, F* to) const;
   /// s_q(j) of `part` for all q, to the ranks that have these classes: class after class, of each the j ascending.

@@ -19,7 +19,7 @@ void read_as(const std::byte* from, std::size_t count, F* to) {
   to_field(std::span<const T>(values).first(count), to);
 }
 
-/// By type_number().
+/// Bytes of an integer, by type_number().
 constexpr std::array size_of_type{sizeof(std::int16_t), sizeof(std::uint16_t), sizeof(std::int32_t),
                                   sizeof(std::int64_t)};
 

@@ -19,9 +19,10 @@ constexpr std::size_t shared_bytes = std::size_t{1} << 20;
 constexpr std::size_t group = CosetTransform::lanes / 2;
 /// Parts of an evaluation between which threads add up what they have.
 constexpr std::size_t parts_of_a_thread = 8;
-/// And where values are hashed on the way, which shorter cosets are not worth.
-constexpr std::size_t group_on_the_way = 2 * group;
-constexpr unsigned log_on_the_way = 13;
+/// Elements of E of a column that are encoded at once where values are hashed as soon as they are encoded, and log2 of
+/// the shortest coset for which that pays.
+constexpr std::size_t group_hashed_at_once = 2 * group;
+constexpr unsigned log_hashed_at_once = 13;
 
 class VectorEncoder {
  public:
@@ -83,17 +84,18 @@ class VectorEncoder {
     return hasher;
   }
 
-  /// Of a rank that is alone, a coset after the other, hashed on the way: it touches less memory.
-  [[nodiscard]] TreeLevel leaves_on_the_way() const {
+  /// Leaves of a rank that is alone, which encodes a coset after the other and hashes values as soon as they are
+  /// encoded: it touches less memory.
+  [[nodiscard]] TreeLevel leaves_hashed_at_once() const {
     const ResidueShares positions = ResidueShares::alone(positions_.log_indices(), log_inverse_rate_);
     LeafHasher hasher(positions, 2 * rows(), extras_);
     std::optional<CosetTransform> transform(std::in_place, vector_.columns.log_indices(), positions,
-                                            2 * group_on_the_way);
+                                            2 * group_hashed_at_once);
     for (std::size_t coset = 0; coset < positions.mine().size(); ++coset) {
-      for (std::size_t first = 0; first < rows(); first += group_on_the_way) {
-        const Range some{2 * first, 2 * (first + group_on_the_way)};
+      for (std::size_t first = 0; first < rows(); first += group_hashed_at_once) {
+        const Range some{2 * first, 2 * (first + group_hashed_at_once)};
         hasher.begin({coset, coset + 1}, some);
-        transform->through(coset, Coefficients{*this, first, group_on_the_way}, present(),
+        transform->through(coset, Coefficients{*this, first, group_hashed_at_once}, present(),
                            [&](const ValueBlock& block) { hasher.absorb(0, block); });
         hasher.end({coset, coset + 1}, some);
       }
@@ -101,8 +103,9 @@ class VectorEncoder {
     transform.reset();
     return std::move(hasher).leaves();
   }
-  [[nodiscard]] bool pays_on_the_way() const {
-    return comm_.size() == 1 && rows() % group_on_the_way == 0 && vector_.columns.log_indices() >= log_on_the_way;
+  [[nodiscard]] bool pays_to_hash_at_once() const {
+    return comm_.size() == 1 && rows() % group_hashed_at_once == 0 &&
+           vector_.columns.log_indices() >= log_hashed_at_once;
   }
 
   /// The columns at `positions`, the same on every rank. Collective.
@@ -165,7 +168,7 @@ class VectorEncoder {
     return transform(positions_.mine(), Coefficients{*this, first, group}, present());
   }
 
-  /// The same if ranks share its columns.
+  /// A group of rows at this rank's positions, if ranks share the vector's columns. Collective.
   [[nodiscard]] std::span<const F> encode_shared(std::size_t first, CosetTransform& transform, SharedBytes& all) const {
     const ResidueShares& columns = vector_.columns;
     const std::size_t of_class = present() / columns.mine().size();  // the same on every rank; the others are zero
@@ -199,7 +202,7 @@ class VectorEncoder {
 
 namespace {
 
-/// Of a rank that has all, or its part of all, and of what the others have.
+/// Commits to a vector of which this rank has all, alone, or a part of its columns. Collective.
 std::unique_ptr<CodewordStore> commit_part(const SharedVector& vector, unsigned log_inverse_rate, Communicator& comm,
                                            std::shared_ptr<const LeafExtras> extras) {
   const VectorEncoder encoder(vector, log_inverse_rate, comm, extras.get());
@@ -211,9 +214,9 @@ std::unique_ptr<CodewordStore> commit_part(const SharedVector& vector, unsigned 
     codeword.levels = merkle_levels(encoder.hash_whole(codeword.columns));
     return std::make_unique<MemoryCodewordStore>(std::move(codeword), comm);
   }
-  Codeword codeword =
-      hashed_codeword(leaf_values, encoder.positions(),
-                      encoder.pays_on_the_way() ? encoder.leaves_on_the_way() : encoder.hash().digests(), comm);
+  Codeword codeword = hashed_codeword(
+      leaf_values, encoder.positions(),
+      encoder.pays_to_hash_at_once() ? encoder.leaves_hashed_at_once() : encoder.hash().digests(), comm);
   codeword.extras = std::move(extras);
   return std::make_unique<MemoryCodewordStore>(
       std::move(codeword), comm,

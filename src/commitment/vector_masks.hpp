@@ -10,15 +10,15 @@ namespace tessera {
 /// its rounds, then its random columns, 16 rows each; at the end the mask of the vector in clear.
 class VectorMasks {
  public:
-  /// Both must outlive this.
+  /// `schedule` and `stream` must outlive this.
   VectorMasks(const OpeningSchedule& schedule, const KeyedStream& stream) : schedule_(schedule), stream_(stream) {}
   /// Elements of E in all.
   [[nodiscard]] std::uint64_t size() const { return first(schedule_.vectors.size()) + schedule_.clear_size; }
-  /// Of the rounds over a vector's rows.
+  /// Masks of the rounds over a vector's rows.
   [[nodiscard]] std::vector<E> of_rounds(std::size_t round) const;
   /// Fills the fresh columns of a vector; of `columns`, this rank's, each of 16 rows.
   void fill(std::size_t round, const ResidueShares& columns, std::span<E> values) const;
-  /// Of the vector in clear.
+  /// The mask of the vector in clear.
   [[nodiscard]] std::vector<E> of_clear() const;
 
  private:

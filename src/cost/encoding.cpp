@@ -26,7 +26,8 @@ Encoding encode_transposed(const Parts& parts, const OracleLayout& layout, const
   return {integers, values / steps + 2 * sent};
 }
 
-/// The same inside nodes (NodeTransform), whose ranks share the integers of some rows after the other.
+/// Ranks that move sums of coefficients inside nodes (NodeTransform): they share the integers of some rows after the
+/// other.
 Encoding encode_in_nodes(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle,
                          PhaseCost& phase) {
   constexpr double rows = NodeTransform::rows_at_once;

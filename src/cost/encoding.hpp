@@ -20,7 +20,7 @@ struct Encoding {
   double buffers = 0;  // and meanwhile
 };
 
-/// That of this oracle; its work, calls and bytes are added to the phase.
+/// What encoding this oracle takes of a rank; its work, calls and bytes are added to the phase.
 Encoding encoding_of(const Parts& parts, const OracleLayout& layout, const OracleParameters& oracle, PhaseCost& phase);
 
 }  // namespace tessera

@@ -131,7 +131,8 @@ Sample of_nonces() {
   return sample;
 }
 
-/// Of a byte that ranks show each other: copied there from a rank's cache, and from there into another one's.
+/// Measures the time of a byte that ranks of a node exchange in shared memory: copied there from a rank's cache, and
+/// from there into another one's.
 void measure_exchange(Communicator& comm, Rates& rates) {
   constexpr std::size_t shown = std::size_t{1} << 23;
   constexpr int calls = 8;
@@ -162,7 +163,7 @@ void measure_exchange(Communicator& comm, Rates& rates) {
   rates.shown_byte_seconds = seconds_since(start) / static_cast<double>(calls * piece_bytes * (together - 1));
 }
 
-/// Of a collective call, and of a byte from another rank.
+/// Measures the time of a collective call, and of a byte from another rank.
 void measure_communication(Communicator& comm, Rates& rates) {
   if (comm.size() == 1) {
     return;

@@ -43,7 +43,7 @@ class Parts {
   [[nodiscard]] const ModelPlan& plan() const { return plan_; }
   [[nodiscard]] const JobShape& job() const { return job_; }
   [[nodiscard]] bool alone() const { return ranks_ == 1; }
-  /// Of bytes that are gathered from all ranks: those of the others.
+  /// How many of the bytes that are gathered from all ranks come from the others.
   [[nodiscard]] double from_others(double bytes) const { return bytes * (ranks_ - 1) / ranks_; }
 
  private:

@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-/// Of a collective call among as many: each with one twice as far.
+/// Steps of a collective call among so many ranks: in each one twice as many know of each other.
 double steps(int ranks) { return std::max(1.0, std::ceil(std::log2(ranks))); }
 
 /// One step of coordinate descent on the residuals of one rate; returns how far it went.

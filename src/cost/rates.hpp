@@ -24,10 +24,10 @@ struct MachineRates {
   std::vector<Rates> list;
 };
 
-/// Those for as many ranks and threads, else for as many threads together or the nearest; nothing if there are none.
-/// Where one rank measured, communication is that of the nearest of several ranks.
+/// The rates measured with as many ranks and threads, else with as many threads altogether or the nearest number;
+/// nothing if there are none. Where one rank measured, communication is that of the nearest of several ranks.
 std::optional<Rates> rates_for(const MachineRates& rates, int ranks_on_node, int threads);
-/// Of the machine that README's numbers are from: for shares of time where nothing was measured, not for times.
+/// Rates of the machine that README's numbers are from: for shares of time where nothing was measured, not for times.
 Rates nominal_rates();
 
 /// What connects machines: switches that block nothing.

@@ -64,7 +64,7 @@ double heads_at_tiles(const Parts& parts) {
 /// Tokens that teams share, and among how many ranks the smallest ones; none: 0 and 1.
 struct Sharing {
   double tokens = 0, ranks = 1;
-  /// Of work on all `of` tokens, a rank's.
+  /// A rank's part of work on all `of` tokens.
   [[nodiscard]] double part(double of) const { return (of - tokens + tokens / ranks) / of; }
 };
 

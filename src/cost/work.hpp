@@ -46,7 +46,7 @@ struct JobShape {
   bool compact = false;             // the parameters' opened columns are computed again
   std::size_t codeword_budget = 0;  // bytes a rank, see default_codeword_budget
   [[nodiscard]] int ranks_on_node() const { return (ranks + nodes - 1) / nodes; }
-  /// Of bytes that all ranks gather in memory which the ranks of a node share: those that one rank receives.
+  /// How many bytes one rank receives of those that all ranks gather in memory which the ranks of a node share.
   [[nodiscard]] double received_of_shared(double bytes) const {
     return ranks_on_node() > 1 ? bytes * (nodes - 1) / nodes / ranks_on_node() : bytes * (ranks - 1) / ranks;
   }

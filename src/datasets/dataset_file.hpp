@@ -95,7 +95,7 @@ class DatasetFile {
   [[nodiscard]] std::vector<T> read(const std::string& name, const Extents& expected) const {
     return read_checked<T>(find(name, ElementType::of<T>(), expected));
   }
-  /// The same into memory of the caller's.
+  /// Reads a whole dataset of exactly this type and these extents into memory of the caller's; its digest is checked.
   template <Number T>
   void read_into(const std::string& name, const Extents& expected, std::span<T> values) const {
     read_whole(find(name, ElementType::of<T>(), expected), std::as_writable_bytes(values));
@@ -160,11 +160,11 @@ class DatasetFile {
   void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
   void require_digest(const DatasetInfo& info, const Digest& computed) const;
   void read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const;
-  /// From `begin` bytes into a dataset.
+  /// Reads bytes of a dataset from its byte `begin` on.
   void read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const;
-  /// From `offset` bytes into the file: what lies inside a dataset that add_dataset() has taken.
+  /// Reads bytes of the file from its byte `offset` on, inside a dataset that add_dataset() has taken.
   virtual void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const = 0;
-  /// These bytes of the file will be read.
+  /// Says that these bytes of the file will be read.
   virtual void expect_at(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
   template <Number T>
   [[nodiscard]] std::vector<T> read_checked(const DatasetInfo& info) const {

@@ -23,7 +23,8 @@ class Damaged : public std::runtime_error {
       : std::runtime_error("expected " + std::string(expected) + ", found " + std::string(found)) {}
 };
 
-/// Likewise, but nothing speaks for damage: another program has written them in another way, maybe from a file of ours.
+/// Bytes that are no HDF5 file of ours but need not be damaged: another program has written them in another way, maybe
+/// from a file of ours.
 class Rewritten : public Damaged {
  public:
   using Damaged::Damaged;
@@ -70,7 +71,7 @@ class Image {
   [[nodiscard]] std::uint64_t root() const { return root_; }
   /// Bytes inside the part of the file that the superblock says is used.
   [[nodiscard]] Bytes at(std::uint64_t address, std::uint64_t size) const;
-  /// The same for a structure whose last 4 bytes are the checksum of those before them; returns those before them.
+  /// The bytes of a structure of `size` bytes without its last 4, which must be the checksum of those before them.
   [[nodiscard]] Bytes checked(std::uint64_t address, std::uint64_t size) const;
 
  private:

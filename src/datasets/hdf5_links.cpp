@@ -30,7 +30,7 @@ class FractalHeap {
   };
   [[nodiscard]] std::uint64_t block_size(std::uint64_t row) const { return start_size_ << (row < 2 ? 0 : row - 1); }
   [[nodiscard]] std::uint64_t header_size() const { return 4 + 1 + 8 + offset_width_; }
-  /// Of a block: signature, version, heap header address and block offset.
+  /// Reads and checks a block's header: signature, version, heap header address and block offset.
   void check_header(Fields& fields, std::string_view signature, std::uint64_t begin) const;
   void add_rows(std::uint64_t address, std::uint64_t rows);
   /// A direct block whose checksum, which counts as 0 in itself, is checked once.

@@ -31,7 +31,7 @@ struct Message {
 class ObjectHeader {
  public:
   ObjectHeader(const Image& image, std::uint64_t address);
-  /// The one message of this type; nothing if there is none. Throws Rewritten if there are more.
+  /// The only message of this type; nothing if there is none. Throws Rewritten if there are more.
   [[nodiscard]] std::optional<Bytes> find(Message::Type type) const;
   /// The value of an attribute of this type and these extents; nothing if there is none such.
   [[nodiscard]] std::optional<Bytes> attribute(std::string_view name, const ElementType& type,

@@ -76,7 +76,8 @@ struct ValueBlock {
 /// the same in all calls, and `first` a multiple of `neighbours`.
 using TakeValues = std::function<void(const ValueBlock&)>;
 
-/// The same of `lanes` columns whose values go to `take` and nowhere else. `scratch`: lanes << log_length values.
+/// Transforms `lanes` columns whose coefficients `put` gives and whose values go to `take` and nowhere else. `scratch`:
+/// lanes << log_length values.
 void ntt(std::span<F> scratch, unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset,
          const PutCoefficients& put, const TakeValues& take);
 

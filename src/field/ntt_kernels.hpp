@@ -21,7 +21,7 @@ struct TransformStep {
 class PassTwiddles {
  public:
   static constexpr std::size_t gap = 64 / sizeof(F);  ///< values between groups of rows: a cache line
-  /// Only every 2^log_padding-th row need be there, log_padding <= log_rows.
+  /// Twiddles of a transform of which only every 2^log_padding-th row need be there, log_padding <= log_rows.
   explicit PassTwiddles(unsigned log_rows, unsigned log_padding = 0);
   /// Makes a copy of `plain` those of a coset: u times v^number, v of order 2^(first + count + log_count). In a later
   /// pass of a transform slots with one low index are such a coset.
@@ -53,7 +53,7 @@ class PassTwiddles {
 
 /// A transform of 2^log_rows rows of `lanes` values that begin `stride` values apart, in place.
 void transform_rows(F* rows, std::size_t stride, std::size_t lanes, const PassTwiddles& twiddles);
-/// Of rows at PassTwiddles::place().
+/// A transform of 2^log_rows rows of `lanes` values that lie at PassTwiddles::place(), in place.
 void transform_rows(F* rows, std::size_t lanes, const PassTwiddles& twiddles);
 
 /// Slots of `lanes` values: of every row `neighbours` side by side, `stride` values apart, rows `distance` values
@@ -67,7 +67,7 @@ struct SlotGrid {
 };
 /// Slot i of row r to twiddles.place(r) of the i-th array of twiddles.size().
 void take_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to);
-/// And back. `stream`: past the cache.
+/// Writes the rows that take_rows() has read back into their slots. `stream`: past the cache.
 void put_rows(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream);
 /// Rows of one array, `grid.neighbours` of them side by side, `grid.distance` values from these to the next ones.
 void put_runs(const F* from, const SlotGrid& grid, const PassTwiddles& twiddles, F* to, bool stream);

@@ -17,25 +17,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// The same butterflies on vectors and, where few lanes do not fill one, on single elements. Vectors are weak between
-/// layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery form);
-/// multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
+/// One code for butterflies on vectors and, where few lanes do not fill one, on single elements. Vectors are weak
+/// between layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery
+/// form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
 HWY_INLINE V load(const F* from) { return hn::LoadU(Lanes(), words(from)); }
 HWY_INLINE void store(V value, F* to) { hn::StoreU(value, Lanes(), words(to)); }
 
-/// How a butterfly reads and writes a row's lanes: one,
+/// How a butterfly reads and writes one lane of a row.
 struct OneLane {
   using Value = F;
   HWY_INLINE F load(const F* from) const { return *from; }
   HWY_INLINE void store(F value, F* to) const { *to = value; }
 };
-/// those of a vector,
+/// How a butterfly reads and writes the lanes of a row that fill a vector.
 struct AllLanes {
   using Value = V;
   HWY_INLINE V load(const F* from) const { return HWY_NAMESPACE::load(from); }
   HWY_INLINE void store(V value, F* to) const { HWY_NAMESPACE::store(value, to); }
 };
-/// or its first ones: no others are touched on machines whose vectors are long enough for this.
+/// How a butterfly reads and writes the first lanes of a vector: no others are touched on machines whose vectors are
+/// long enough for this.
 struct SomeLanes {
   using Value = V;
   hn::Mask<Lanes> mask;

@@ -126,7 +126,7 @@ void later_pass(unsigned log_length, std::size_t lanes, Pass pass, Coset coset, 
   }
 }
 
-/// Of slots in their places.
+/// A pass after the first: slots are read and written in their places.
 void later_pass(std::span<F> data, unsigned log_length, std::size_t lanes, std::size_t stride, Pass pass, Coset coset) {
   const std::size_t lows = std::size_t{1} << pass.first;
   const SlotGrid grid{lows * stride, stride, std::size_t{1} << pass.count, later_neighbours(lanes, pass), lanes};

@@ -45,7 +45,7 @@ HWY_INLINE WideE add_product(WideE sum, VE a, VFactor b) {
 }
 HWY_INLINE WideE carried(WideE sum) { return {carried(sum.c0), carried(sum.c1)}; }
 HWY_INLINE VE reduce(WideE value) { return {reduce(value.c0), reduce(value.c1)}; }
-/// Not canonical: good as a left factor.
+/// Reduces to elements that need not be canonical and are good as left factors.
 HWY_INLINE VE reduce_weak(WideE value) { return {reduce_weak(value.c0), reduce_weak(value.c1)}; }
 HWY_INLINE VE multiply(VE a, VFactor b) { return reduce(multiply_wide(a, b)); }
 /// low + challenge*(high - low).

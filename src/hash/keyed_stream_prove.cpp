@@ -32,7 +32,7 @@ Digest stream_key(const Digest& seed, std::string_view purpose) {
   return key;
 }
 
-/// The same for all calls of a thread, of few threads different.
+/// A number of the calling thread: equal in all its calls, and different for different threads while they are few.
 std::size_t number_of_thread() {
   static std::atomic<std::size_t> threads{0};
   thread_local const std::size_t number = threads++;

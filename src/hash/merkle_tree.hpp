@@ -19,13 +19,13 @@ class ColumnHasher {
   ColumnHasher(std::size_t columns, std::size_t leaf_bytes);
   /// The next `length` bytes (a positive multiple of 64) of every column, one after the other.
   void absorb(std::span<const std::uint8_t> parts, std::size_t length);
-  /// The same of side_by_side() columns from `first` on, a multiple of it, by any thread; absorbed() when all have
-  /// theirs.
+  /// Absorbs the next `length` bytes of side_by_side() columns from `first` on, a multiple of it, by any thread;
+  /// absorbed() is called when all columns have theirs.
   void absorb_group(std::size_t first, const std::uint8_t* parts, std::size_t length);
   void absorbed(std::size_t length) { absorbed_ += length; }
   /// Columns that a vector has lanes for.
   static std::size_t side_by_side();
-  /// After leaf_bytes bytes.
+  /// The leaves' digests, once leaf_bytes bytes of every column are absorbed.
   TreeLevel digests() &&;
 
  private:

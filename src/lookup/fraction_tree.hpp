@@ -120,7 +120,8 @@ class FractionTree {
 /// tree, are computed again from the leaves: the level below it at once, those below that run by run whenever they are
 /// read.
 inline constexpr unsigned kept_height = 5;
-/// The same of fractions, which tables have: few, but all of their tree is as long as they are.
+/// Levels from this height above the leaves on are kept for fractions, which tables have: they are few, but the whole
+/// of their tree is as long as they are.
 inline constexpr unsigned kept_height_of_fractions = 3;
 
 /// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
@@ -135,7 +136,7 @@ void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned 
 /// All nodes of an integer class at `height`, 4 or 5, from the leaves.
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
-/// The same of a class of kind `fractions`, log_leaves >= height >= 1.
+/// All nodes of a class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.
 BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
 /// Blocks for `nodes` nodes, a multiple of two blocks; places behind the last node are zero, others uninitialised.

@@ -99,7 +99,7 @@ class RangeLeaves {
     sums.leading = carried(WideE{add_product(sums.leading.c0, weight.c0, reduced),  //
                                  add_product(sums.leading.c1, weight.c1, reduced)});
   }
-  /// For bind(): q on the line is shift' - a_low - challenge*(a_high - a_low + 2^31).
+  /// Prepares bind(): q on the line is shift' - a_low - challenge*(a_high - a_low + 2^31).
   void set_challenge(E challenge) {
     challenge_ = broadcast(challenge);
     const E offset = challenge * two_to_the(31);

@@ -102,14 +102,14 @@ NodeSums leaf_first_round(const LeafIntegers& leaves, const LeafCode& code, cons
 NodeSums leaf_bind_round(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out,
                          const WeightBlock* weights, E challenge, std::size_t count);
 
-/// The same nodes without the sums.
+/// out[i] = denominators of pair i of nodes bound to `challenge` (4*count leaves), without sums.
 void leaf_bind(const LeafIntegers& leaves, const LeafCode& code, DenominatorsBlock* out, E challenge,
                std::size_t count);
 
 /// out[i] = pair i of `in` (2*count nodes) bound to `challenge`. count >= 16.
 void bind_children(const ChildrenBlock* in, ChildrenBlock* out, E challenge, std::size_t count);
 
-/// As bind_round, g = q0*q1.
+/// bind_round() for nodes without numerators: g = q0*q1.
 NodeSums denominators_bind_round(const DenominatorsBlock* in, DenominatorsBlock* out, const WeightBlock* weights,
                                  E challenge, std::size_t count);
 

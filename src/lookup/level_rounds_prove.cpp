@@ -229,7 +229,8 @@ class NodeRounds : public SegmentRounds {
     }
     return nodes.data();
   }
-  /// The same with s and with the variables bound so far.
+  /// Nodes of a segment as by derived(), with s = p1 + tau*q1 in place of p1, after the variables in `bound_` are
+  /// bound.
   ChildrenBlock* bound_nodes(std::size_t segment, std::size_t first, std::size_t count) const {
     std::size_t total = count << bound_.size();
     ChildrenBlock* const nodes = derived(segment, first << bound_.size(), total);

@@ -93,7 +93,7 @@ class Pages {
     std::byte* begin;
     std::size_t bytes;
   };
-  /// Of the last piece.
+  /// Takes `bytes` from the end of the last piece.
   void remove(std::size_t bytes) {
     total_ -= bytes;
     pieces_.back().bytes -= bytes;

@@ -11,7 +11,7 @@ struct LlamaMember {
   std::string_view model_type, architecture;
   bool qkv_bias = false, head_norm = false;
 };
-/// By model_type, of which there must be one.
+/// The member of this model_type, which there must be.
 const LlamaMember& llama_member(std::string_view model_type);
 
 /// The context of a model that leaves it open: the chosen one, else the positions in field `name` that it was trained

@@ -96,7 +96,7 @@ class Battery {
     add(std::move(all));
   }
 
-  /// Of a vocabulary that cannot write all of them, those that it can.
+  /// The battery's texts as tokens; of a vocabulary that cannot write all of them, those that it can.
   [[nodiscard]] std::vector<TokenSequence> encoded_texts() const {
     std::vector<TokenSequence> encoded;
     try {

@@ -58,7 +58,7 @@ void BoundList::logits(ParameterId weight, unsigned bits, double row) {
 
 namespace {
 
-/// Of the rows that are kept here.
+/// The largest sum of absolute values among the rows that are kept here.
 double largest_row_sum(const Parameters& parameters, ParameterId id) {
   const ParameterExtents extents = parameters[id].extents();
   std::int64_t largest = 0;

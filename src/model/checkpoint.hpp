@@ -28,7 +28,7 @@ CheckpointConfig read_checkpoint_config(const std::filesystem::path& file, std::
 /// ignored. Throws InputError for missing, extra and mis-shaped tensors, NaN and infinity, naming file, tensor and
 /// index.
 FloatModel load_checkpoint(const CheckpointFiles& files, std::optional<std::size_t> context = {});
-/// The same of find_checkpoint(path).
+/// Loads the checkpoint of find_checkpoint(path).
 FloatModel load_checkpoint(const std::filesystem::path& path, std::optional<std::size_t> context = {});
 
 }  // namespace tessera

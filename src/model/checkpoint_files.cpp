@@ -75,7 +75,7 @@ struct SetType {
   std::size_t width = 0;  // its bytes
 };
 
-/// Of the file, or of the first one that the index names.
+/// The type that most values have, in a file of weights or in the first file that an index names.
 SetType type_of_set(const fs::path& weights) {
   const SafetensorsFile file(weights.extension() == ".json" ? first_shard(weights) : weights);
   std::map<std::string, std::size_t> counts;

@@ -16,7 +16,7 @@ class ConfigFields {
 
   /// A size within the limit of that name.
   std::size_t size(const std::string& name, std::string_view limit);
-  /// The same; `absent` where there is none or null.
+  /// A size within the limit of that name; `absent` where the field is missing or null.
   std::size_t size(const std::string& name, std::string_view limit, std::size_t absent);
   /// A positive integer.
   std::size_t count(const std::string& name);

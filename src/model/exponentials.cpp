@@ -70,7 +70,8 @@ const double gelu_slope = -2 * std::sqrt(2.0 / std::acos(-1.0));
 const Curve gelu_curve{gelu_slope, gelu_slope * 0.044715};
 constexpr Curve silu_curve{-1, 0};
 
-/// Of few bits and many values: each of eight sums in its order, so that it does not hang on how long vectors are.
+/// A sum of many values of few bits: each of eight partial sums is in its order, so that the result does not depend on
+/// how long vectors are.
 double sum_in_order(std::span<const float> values) {
   constexpr std::size_t lanes = 8;
   double sums[lanes] = {};

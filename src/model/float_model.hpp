@@ -77,7 +77,7 @@ class BasicTransformer {
   explicit BasicTransformer(std::shared_ptr<const FloatModel> model);
   /// A vector of one block; of parameters without blocks, block 0 is all; empty where the model has none.
   [[nodiscard]] std::span<const Real> vector(ParameterId id, std::size_t block) const;
-  /// The same of a matrix, which there is.
+  /// A matrix of one block, which the model must have; of parameters without blocks, block 0 is all.
   [[nodiscard]] FloatMatrix matrix(ParameterId id, std::size_t block) const;
   /// X*W^T + b.
   [[nodiscard]] Values product(const Values& x, ParameterId weight, std::size_t block,

@@ -17,7 +17,7 @@ std::optional<ParameterId> folded_gain(const ModelShape& shape, ParameterId id);
 /// Whether this parameter is a gain whose mantissas go into columns.
 bool is_folded_gain(const ModelShape& shape, ParameterId id);
 
-/// Less than any power of a gain.
+/// A bound that is less than any power of a gain.
 inline constexpr int no_least_power = -1000;
 
 /// What a gain is without its mantissa, whose absolute value is from sqrt(1/2) to sqrt(2): a power of two, at least

@@ -13,7 +13,7 @@ inline float from_half(std::uint16_t bits) {
   return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
 }
 
-/// The same of a bfloat16 number: the upper half of a float.
+/// The value of a bfloat16 number, exact: it is the upper half of a float.
 inline float from_brain(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16U); }
 
 }  // namespace tessera

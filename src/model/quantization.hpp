@@ -11,7 +11,8 @@ namespace tessera {
 /// rounded operations only, so the same on any machine. Throws InputError naming tensor, index and bound if one is not
 /// int16.
 Parameters quantize(const FloatModel& model, const Exponents& exponents);
-/// The same. Each parameter's float values are given back when it is quantized: both never exist at once.
+/// quantize() that takes the model apart: each parameter's float values are given back when it is quantized, so that
+/// both never exist at once.
 Parameters quantize(FloatModel&& model, const Exponents& exponents);
 
 /// Largest absolute value of each parameter as it is quantized (after folding).
@@ -45,8 +46,8 @@ std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstant
 /// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
                   const ParameterMaxima& maxima, const LlamaConstants& llama = {});
-/// The same of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of logits
-/// that it keeps.
+/// Checks the bounds of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of
+/// logits that it keeps. Throws InputError naming the first quantity beyond its limit, its value and the limit.
 void check_bounds(const Model& model, const ParameterMaxima& maxima);
 
 }  // namespace tessera

@@ -23,8 +23,8 @@ class SafetensorsFile {
   /// Values of an F32, F16 or BF16 tensor as float (exact). Throws InputError for another dtype and for NaN and
   /// infinity, naming tensor and index.
   [[nodiscard]] std::vector<float> read(const std::string& tensor) const;
-  /// The same of values.size() of its values, from number `first` on; takes little memory beside them. Safe to call
-  /// from several threads.
+  /// Reads values.size() values of a tensor as float, from number `first` on; takes little memory beside them. Throws
+  /// InputError for another dtype and for NaN and infinity. Safe to call from several threads.
   void read(const std::string& tensor, std::size_t first, std::span<float> values) const;
 
  private:

@@ -25,7 +25,7 @@ class StoredTensors {
  public:
   virtual ~StoredTensors() = default;
 
-  /// In alphabetical order.
+  /// Names of all tensors, in alphabetical order.
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
   [[nodiscard]] virtual bool contains(const std::string& tensor) const = 0;
   [[nodiscard]] virtual const TensorEntry& entry(const std::string& tensor) const = 0;
@@ -34,7 +34,7 @@ class StoredTensors {
   /// Rows (entries of the first extent) of a tensor as float, row-major. Throws InputError for a type that has no such
   /// values, NaN and infinity, naming file, tensor and index.
   virtual void read_rows(const std::string& tensor, Range rows, std::span<float> values) const = 0;
-  /// All of it.
+  /// All rows of a tensor, as read_rows() reads them.
   [[nodiscard]] std::vector<float> read(const std::string& tensor) const;
   /// The files, in whole.
   [[nodiscard]] virtual std::vector<std::string> files() const = 0;

@@ -29,7 +29,7 @@ struct TensorNaming {
 /// Tables of rotary positions that versions of the format store at several places: the configuration says them.
 bool is_rotary_buffer(std::string_view tensor);
 
-/// Of the folders: buffers that older versions of the format store are ignored.
+/// Names of tensors in folders of safetensors. Buffers that older versions of the format store are ignored.
 TensorNaming folder_naming(const ModelShape& shape);
 
 }  // namespace tessera

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// But for added tokens, which either may have.
+/// Whether two vocabularies are equal but for added tokens, which either may have.
 bool same_vocabulary(const json& left, const json& right, const json& added_tokens) {
   std::map<std::string_view, const json*> added;
   for (const json& token : added_tokens) {

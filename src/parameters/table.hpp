@@ -75,9 +75,9 @@ std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& sha
 struct Division {
   int ranks = 1;
   std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are dealt out as they are
-  /// More of them divide no finer.
+  /// Tokens with which the division is finest: more of them divide no finer.
   static constexpr std::size_t enough_tokens = std::size_t{1} << 8;
-  /// Where no pass is too short.
+  /// The division of a job in which no pass is too short for it.
   static Division finest(int ranks) { return {ranks, enough_tokens}; }
 
   /// Rows of features, MLP features, vocabulary and positions; others are dealt out as they are: by heads.
@@ -142,7 +142,7 @@ struct ParameterRow {
 
 /// The parameters that a model has, in the order of the parameter oracle.
 std::vector<ParameterRow> parameter_table(const ModelShape& shape);
-/// One of them. Throws std::logic_error for a parameter that the model does not have.
+/// The table's row of one parameter. Throws std::logic_error for a parameter that the model does not have.
 ParameterRow parameter_row(const ModelShape& shape, ParameterId id);
 
 /// A place of equalisation and how many powers it has.

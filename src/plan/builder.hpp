@@ -40,9 +40,9 @@ class Builder {
     const Recorded<T> values = record<T>(name, shape, ownership);
     return {range(name, shape, width, is_signed, false, {Source::Kind::recorded, values.recorded}), values};
   }
-  /// The same for a derived one.
+  /// A value that the witness step derives: all its pieces but the top one are committed.
   DerivedRange derived_value(const std::string& name, const Shape& shape, Ownership ownership, Width width);
-  /// The same for values that the layer's witness step gives chunk by chunk.
+  /// A value that the layer's witness step gives chunk by chunk: all its pieces but the top one are committed.
   RangeId layer_value(const std::string& name, const Shape& shape, Width width, bool is_signed = false);
 
   /// A remainder of rshift by `shift`, recorded: it is the sum of its committed pieces. Where nothing is computed it is
@@ -55,7 +55,8 @@ class Builder {
         values};
   }
 
-  /// The same for remainders that the layer's witness step gives chunk by chunk.
+  /// A remainder of rshift by `shift` that the layer's witness step gives chunk by chunk: it is the sum of its
+  /// committed pieces.
   RangeId layer_remainder(const std::string& name, const Shape& shape, int shift);
 
   /// A committed tensor and, at once or later, the range check of its values.
@@ -87,7 +88,8 @@ class Builder {
   /// Under a key with exceptions the values of a range, what a rshift by `shift` gives, are clamped and listed. After
   /// those that are declared before it, and before its handle is copied.
   void clamp(RangeId& range, int shift, ClampedTensor::Kind kind = ClampedTensor::Kind::values);
-  /// The same of what is looked up in a table, under a name of its own.
+  /// Under a key with exceptions what is looked up in a table, which a rshift by `shift` gives, is clamped and listed,
+  /// under a name of its own. Called in the order of declarations, and before the handle is copied.
   void clamp(PairLookup& pair, std::string name, unsigned width, int shift,
              ClampedTensor::Kind kind = ClampedTensor::Kind::values);
 

@@ -26,7 +26,7 @@ class ClaimLedgerOf {
     lists_[place(oracle)].push_back({{tensor, std::move(weight)}, value});
   }
   [[nodiscard]] const std::vector<ClaimOf<S>>& operator[](OracleId oracle) const { return lists_[place(oracle)]; }
-  /// Of the oracles that the pass has, in the opening's order.
+  /// The claims on each of the oracles that the pass has, in the opening's order.
   [[nodiscard]] std::span<const std::vector<ClaimOf<S>>> lists() const { return lists_; }
 
  private:
@@ -105,7 +105,7 @@ struct VerifierContext {
   S committed(std::string_view label, TensorId tensor, std::vector<Factor> weight) {
     return claim(label, witness_oracle, tensor, std::move(weight));
   }
-  /// The same for a tensor of a state.
+  /// Receives <w, T> for a tensor of a state and records the claim.
   S state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight) {
     return claim(label, oracle, tensor, std::move(weight));
   }

@@ -47,7 +47,7 @@ class Exceptions {
   /// E at a point of the list's tensor.
   [[nodiscard]] E excess_at(ClampId id, const TensorPoint& point) const;
   [[nodiscard]] const std::vector<Exception>& entries(ClampId id) const;
-  /// Of a list that is checked: the weight sum_i rho^i*onehot(place_i), and what it gives.
+  /// The weight sum_i rho^i*onehot(place_i) of a list that is checked, and what it gives.
   [[nodiscard]] const Places& places(ClampId id) const { return lists_[id.list].places; }
   [[nodiscard]] const E& limits(ClampId id) const { return lists_[id.list].limits; }
 

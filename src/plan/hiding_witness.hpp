@@ -38,7 +38,7 @@ class HidingWitness {
   [[nodiscard]] const std::vector<E>& left() const { return left_; }
   [[nodiscard]] const std::vector<E>& right() const { return right_; }
   [[nodiscard]] const std::vector<E>& row_masks() const { return masks_.row_masks(); }
-  /// By HidingPlan::Tensor.
+  /// The tensors that hiding adds to the witness oracle, by HidingPlan::Tensor.
   [[nodiscard]] std::vector<IntegerTensor> tensors() const;
 
  private:

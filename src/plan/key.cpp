@@ -40,7 +40,8 @@ void head_fields(Archive& a, Key& key) {
   for_each_exponent(key.shape, key.exponents, [&a](std::string_view name, auto& value) { a.named(name, value); });
 }
 
-/// Those of gpt2 are as they were when there was no other model; the others say more.
+/// Fields of the tokenizer. Keys of gpt2's have those that they had when there was no other model; the others' have
+/// more.
 template <class Archive, class Key, class Tokenizer>
 void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
   const bool strip = a.tokenizer_kind("tokenizer", tokenizer.model, strips(tokenizer));

@@ -48,7 +48,7 @@ class KeyEncoder {
     string(name);
     append_little_endian(bytes, value);
   }
-  /// In 8 bytes, whatever the machine's sizes have.
+  /// Writes a size in 8 bytes, however many the machine's sizes have.
   void size(std::string_view name, std::size_t value) { named(name, std::uint64_t{value}); }
   void flag(std::string_view name, bool value) { named(name, static_cast<std::uint8_t>(value)); }
   template <class T>

@@ -79,9 +79,9 @@ ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& m
   return tensor;
 }
 
-/// The same in the memory of `source`, which is used up: where only rows are padded, and only the last ones, the rows
-/// that some neighbouring chunks divide lie where these chunks are going to lie. Nothing, and `source` as it was, where
-/// that is not so.
+/// Cuts a parameter into the oracle's chunks in the memory of `source`, which is used up: where only rows are padded,
+/// and only the last ones, the rows that some neighbouring chunks divide lie where these chunks are going to lie.
+/// Nothing, and `source` as it was, where that is not so.
 std::optional<ChunkedTensor<std::int16_t>> chunked_in_place(const ParameterRow& row, const ModelShape& model,
                                                             ParameterValues<std::int16_t>& source, int rank,
                                                             const Division& division) {

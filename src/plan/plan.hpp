@@ -20,7 +20,7 @@ struct PassShape {
   bool keeps = false;
   std::size_t pass_length = 0;  // Statement::pass_length
   static PassShape of(const Statement& statement);
-  /// Of a job of so many ranks that proves it.
+  /// How finely a job of so many ranks that proves this shape divides its tensors.
   [[nodiscard]] Division division(int ranks) const {
     const std::size_t tokens = std::clamp(prompt + generated, std::size_t{1}, Division::enough_tokens);
     return {ranks, std::size_t{1} << ceil_log2(tokens)};
@@ -30,7 +30,7 @@ struct PassShape {
 
 /// Tensors of the states.
 enum StateTensor : std::size_t { state_keys, state_values };
-/// Their shapes, by StateTensor.
+/// Shapes of a state's tensors, by StateTensor.
 using StateShapes = std::array<Shape, 2>;
 
 /// Everything that verifier and prover derive from (key, shape of the pass) before the proof: committed
@@ -91,7 +91,8 @@ struct Plan {
   Plan(const VerifyingKey& key, const PassShape& pass, const Division& division = {});
   /// Packs the oracles once all is declared; throws InputError if the witness is too large for the field.
   void pack_model(const ModelShape& model, const StateShapes& state);
-  /// The same for parameters of these shapes, by ParameterId.
+  /// Packs the oracles, of which the parameters have these shapes, by ParameterId, once all is declared; throws
+  /// InputError if the witness is too large for the field.
   void pack(std::vector<Shape> parameters, const StateShapes& state);
 };
 

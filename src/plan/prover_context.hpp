@@ -23,7 +23,7 @@ struct ProverContext {
   E parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight);
   E committed(std::string_view label, TensorId tensor, std::vector<Factor> weight);
   E state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight);
-  /// The same for a value that is known already.
+  /// Sends a value <w, T> that is known already and records the claim.
   void parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight, E value);
   void committed(std::string_view label, TensorId tensor, std::vector<Factor> weight, E value);
 };

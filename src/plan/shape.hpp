@@ -19,13 +19,13 @@ struct IntegerConstants {
   unsigned inverse_bits = 0;        // bits of floor(C*2^xi/floor(sqrt(eps')))
   static IntegerConstants of(const ModelShape& shape, double layer_norm_epsilon, const Exponents& exponents = {},
                              const Widths& widths = {});
-  /// The same from the integer eps' of a verifying key.
+  /// The constants that follow from the integer eps' of a verifying key.
   static IntegerConstants of(const ModelShape& shape, std::int64_t epsilon, const Widths& widths = {});
   /// The least eps' that keys may have: I = floor(C*2^xi/floor(sqrt(eps'))) has at most 31 bits.
   static std::int64_t least_epsilon(const ModelShape& shape, const Widths& widths);
 };
 
-/// The same of norms on queries or keys: eps' = max(1, round(m*eps*2^(2a))), a the exponent of what is normed.
+/// eps' of norms on queries or keys: max(1, round(m*eps*2^(2a))), a the exponent of what is normed.
 std::int64_t head_epsilon(const ModelShape& shape, double epsilon, std::int32_t exponent);
 /// C*2^8, C = round(sqrt(m)*2^16), and the bits of floor(C*2^8/floor(sqrt(eps'))).
 std::int64_t head_norm_numerator(const ModelShape& shape);

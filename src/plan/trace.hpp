@@ -38,7 +38,7 @@ class Trace {
   const ChunkedTensor<T>& operator[](const Recorded<T>& tensor) const {
     return std::get<ChunkedTensor<T>>(tensors[tensor.recorded]);
   }
-  /// Any of them, by number.
+  /// The recorded tensor of this number, of whichever integers.
   [[nodiscard]] IntegerTensor view(std::size_t number) const {
     return std::visit([](const auto& tensor) -> IntegerTensor { return &tensor; }, tensors[number]);
   }

@@ -54,7 +54,7 @@ class Witness {
     return recorded[tensor.recorded];
   }
 
-  /// Of a list; nothing if the key allows none.
+  /// The entries of a list of exceptions; none if the key allows none.
   [[nodiscard]] std::vector<Exception> exceptions_of(ClampId id) const {
     return id.known() ? exceptions[id.list] : std::vector<Exception>();
   }

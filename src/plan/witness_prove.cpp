@@ -23,7 +23,7 @@ std::function<LeafIntegers(std::size_t)> values_in_place(const IntegerTensor& te
   return {};
 }
 
-/// The same of a committed piece, as a.
+/// Where the chunks of a committed piece lie as a look-up's a.
 std::function<LeafIntegers(std::size_t)> piece_in_place(const IntegerTensor& tensor) {
   return [piece = std::get<const ChunkedTensor<std::uint16_t>*>(tensor)](std::size_t chunk) {
     return LeafIntegers{.narrow = piece->chunk(chunk).data()};

@@ -18,7 +18,7 @@ struct IdentifiedKey {
   static IdentifiedKey decode(std::span<const std::uint8_t> bytes);
 };
 
-/// The same as of the key alone.
+/// verify_beginning() and verify_continuation() of protocol.hpp for a key whose digest is known.
 Verdict verify_beginning(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 Verdict verify_continuation(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
                             const std::optional<ConversationState>& before);

@@ -15,7 +15,7 @@ namespace tessera {
 /// and for a statement that continues or keeps a state or has a pass length: || flags || the state that it starts from
 /// || the pass length.
 Digest statement_seed(const VerifyingKey& key, const Statement& statement);
-/// The same by the digest of the key.
+/// The Fiat-Shamir seed by the digest of the key.
 Digest statement_seed(const Digest& key_digest, const Statement& statement);
 
 /// What a proof comes down to: claims on the parameters and on what the prover committed to.
@@ -40,7 +40,7 @@ ProofClaims verify_all(const ModelPlan& plan, const VerifyingKey& key, const Sta
 /// prover supplies. Serial.
 Verdict verify_inference(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
-/// The same with a plan at hand (normally ModelPlan::of(key, statement)).
+/// verify_inference() with a plan at hand (normally ModelPlan::of(key, statement)).
 Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
 
@@ -49,11 +49,11 @@ Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const S
 Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
                        std::span<const std::uint8_t> payload);
 
-/// The same as verify_inference() of a proof that begins a conversation; a continuation is rejected.
+/// Checks, as verify_inference() does, a proof that begins a conversation; a continuation is rejected.
 Verdict verify_beginning(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload);
 
-/// The same of a later part, which must start where the part before it has ended: `before` is that one's Verdict::kept.
-/// Rejects a beginning, and whatever follows a part that keeps nothing.
+/// Checks, as verify_inference() does, a later part of a conversation, which must start where the part before it has
+/// ended: `before` is that one's Verdict::kept. Rejects a beginning, and whatever follows a part that keeps nothing.
 Verdict verify_continuation(const VerifyingKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
                             const std::optional<ConversationState>& before);
 

@@ -84,7 +84,7 @@ Verdict verify_statement(const ModelPlan& plan, const VerifyingKey& key, const D
   return verify_payload(plan, key, statement, statement_seed(key_digest, statement), payload);
 }
 
-/// The same for any statement.
+/// The verdict on any statement, whose plan is made here.
 Verdict verify_whole(const VerifyingKey& key, const Digest& key_digest, const Statement& statement,
                      std::span<const std::uint8_t> payload) {
   try {

@@ -23,7 +23,7 @@ struct RenewalPlan {
 
   /// Throws InputError if a key is not hiding, if they differ in more than they may, or if they are the same.
   static RenewalPlan of(const VerifyingKey& old_key, const VerifyingKey& new_key, const Division& division = {});
-  /// In the opening's order.
+  /// The three oracles of a renewal, in the opening's order.
   [[nodiscard]] std::vector<CommittedOracle> oracles(const Digest& mask_root) const;
 };
 
@@ -37,7 +37,8 @@ SoundnessReport renewal_soundness(const RenewalPlan& plan);
 /// supplies, keys included. Serial.
 Verdict verify_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, std::span<const std::uint8_t> payload);
 
-/// The same of a renewal that names the key which it renews: if that is another one, it is rejected for that.
+/// Checks a renewal that names the key which it renews, as the other verify_renewal() does: if it names another key
+/// than `old_key`, it is rejected for that.
 Verdict verify_renewal(const IdentifiedKey& old_key, const Digest& named, const IdentifiedKey& new_key,
                        std::span<const std::uint8_t> payload);
 

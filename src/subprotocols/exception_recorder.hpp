@@ -14,7 +14,7 @@ class ExceptionRecorder {
   /// `recording`: else values are clamped and nothing is kept, so that there is no limit.
   ExceptionRecorder(const Plan& plan, bool recording);
 
-  /// From any thread.
+  /// Adds an entry; may be called by any thread.
   void add(ClampId id, const Exception& entry);
   /// Forgets entries of rows from `length` on.
   void forget(std::size_t length);

@@ -27,7 +27,7 @@ struct HeadLayout {
   std::size_t group = 1;  // query heads for each
   bool split = false;
   [[nodiscard]] std::size_t query_heads() const { return heads * group; }
-  /// Of all query heads.
+  /// Features of all query heads.
   [[nodiscard]] std::size_t features() const { return query_heads() * size; }
   /// q, k, v are already in the padded layout.
   [[nodiscard]] bool whole() const { return split || std::has_single_bit(size); }

@@ -50,7 +50,8 @@ struct InferenceContext {
     return gather_parts([&](int rank) { return owned_rows(dimension, rank, comm.size()).size() * row_size; },
                         std::move(mine));
   }
-  /// The same of parts of any lengths, which all ranks know: one after the other. Collective.
+  /// All ranks' values, one rank's after the other's, if no value of any rank has left its range; lengths may be any
+  /// that all ranks know. Collective.
   template <class T, class Length>
   std::vector<T> gather_parts(const Length& length_of, std::vector<T> mine) const {
     if (comm.size() == 1) {

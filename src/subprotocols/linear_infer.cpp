@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-/// Of a row.
+/// The biases of a block's rows, shifted as the products are; 0 where there are none.
 class Bias {
  public:
   Bias(const InferenceContext& context, const Linear& linear, std::size_t block)

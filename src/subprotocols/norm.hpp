@@ -81,7 +81,7 @@ struct NormSpec {
   [[nodiscard]] bool wide() const { return output_bits.bits > 16; }
 };
 
-/// Its output; the columns of the inverse root are per token and replicated, u lies with the features of x.
+/// The output of a norm; the columns of the inverse root are per token and replicated, u lies with the features of x.
 struct NormOutput : InverseRoot {
   RecordedRange<std::int16_t> u;
   RecordedRange<std::int32_t> wide_u;  // in place of u where the norm is wide: a final one

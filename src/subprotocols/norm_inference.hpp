@@ -48,7 +48,7 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const R
   }
 }
 
-/// The same into batch.u, of a wide norm into batch.wide_u.
+/// Infers the output of a norm into batch.u, of a wide norm into batch.wide_u.
 template <class Row>
 void infer_output(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
                   Batch& batch, const Row& row) {

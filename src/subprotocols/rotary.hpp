@@ -30,7 +30,7 @@ struct Rotary {
   std::size_t past = 0;                                    // position of row 0
 
   [[nodiscard]] std::size_t position(std::size_t row) const { return std::min(past + row, positions - 1); }
-  /// By i, of a row.
+  /// Cosines of a row's angles, by i.
   [[nodiscard]] std::span<const std::int16_t> cos(std::size_t row) const {
     return std::span(*table).subspan(position(row) * half, half);
   }

@@ -105,7 +105,8 @@ inline constexpr bool multiplies_values<expression::Product<A, B>> = multiplies_
 HWY_INLINE Halves load_pairs(const E* table, std::size_t x) {
   return split_pairs(load_elements(table + 2 * x), load_elements(table + 2 * x + elements_per_vector()));
 }
-/// The same of a table whose lowest variable is bound here, and stored.
+/// What the pairs x, x+1, .. of a table run from and to, once its lowest variable is bound here; the bound table is
+/// stored.
 HWY_INLINE Halves bind_pairs(const E* table, E* bound, std::size_t x, ElementFactor challenge) {
   const std::size_t n = elements_per_vector();
   const Halves first = load_pairs(table, 2 * x);
@@ -117,7 +118,7 @@ HWY_INLINE Halves bind_pairs(const E* table, E* bound, std::size_t x, ElementFac
   return split_pairs(low, high);
 }
 
-/// For lambdas, which would be called otherwise.
+/// Makes the compiler write lambdas out that it would call otherwise.
 #undef TESSERA_WRITTEN_OUT
 #define TESSERA_WRITTEN_OUT __attribute__((always_inline))
 
@@ -129,7 +130,7 @@ HWY_INLINE void unrolled(const Body& body) {
   }
   (std::make_index_sequence<count>{});
 }
-/// The same where the count may be known at run time only.
+/// body(k) for each factor k of the relation, written out where their number is known when this is compiled.
 template <class R, class Body>
 HWY_INLINE void for_each_factor(const R& relation, const Body& body) {
   if constexpr (requires { std::integral_constant<std::size_t, R::factors()>{}; }) {

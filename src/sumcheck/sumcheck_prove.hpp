@@ -43,7 +43,7 @@ class SumcheckProver {
   void settle();
   /// Adds to a claim that is known.
   void add_to_claim(E value) { *claim_ += value; }
-  /// After the last round, or before the first one if it was known.
+  /// The claim that is left after the last round, or that was known before the first one.
   [[nodiscard]] E claim() const { return *claim_; }
 
  private:

@@ -20,7 +20,7 @@ struct Places {
   std::vector<std::uint64_t> places;
   std::vector<E> values;  // of each
 };
-/// Its multilinear extension: a product for each variable and place.
+/// The multilinear extension of such a tensor at a point: a product for each variable and place.
 E evaluate(const Places& tensor, const TensorPoint& point);
 
 }  // namespace tessera

@@ -72,7 +72,7 @@ ChunkedTensor<T> assemble(const ChunkedTensor<T>& from, Ownership ownership, con
   return result;
 }
 
-/// The same of whole chunks, which their owners have. Collective.
+/// A tensor whose owners have whole chunks, as the chunks that each rank wants, of `ownership`. Collective.
 template <class T>
 ChunkedTensor<T> redistribute(const ChunkedTensor<T>& from, Ownership ownership, const ChunksOf& wanted,
                               Communicator& comm) {

@@ -32,11 +32,11 @@ struct Dimension {
   friend bool operator==(const Dimension& a, const Dimension& b) {
     return a.length == b.length && a.log_chunk == b.log_chunk && a.log_parts == b.log_parts;
   }
-  /// The same under a name.
+  /// This dimension under a name, which a proof's tables print.
   [[nodiscard]] Dimension named(std::string_view name) const { return {length, log_chunk, name, log_parts}; }
   /// Cut into chunks of 2^log_least entries at least, until `ranks` can have parts that differ by little.
   [[nodiscard]] Dimension divided(unsigned log_least, int ranks) const;
-  /// As the protocol has it.
+  /// The dimension as the protocol has it: chunks are those before divided().
   [[nodiscard]] Dimension undivided() const { return {length, log_chunk + log_parts, symbol}; }
 
   /// The whole length in one chunk of ceil-log2 size.
@@ -88,8 +88,9 @@ class Shape {
   [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const;
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
-  /// As the protocol has it. At most one dimension is divided, and those before it have chunks of one entry, so that
-  /// parts of a chunk are consecutive values of it. If those after it have one chunk, the flat order is the same.
+  /// The shape as the protocol has it. At most one dimension is divided, and those before it have chunks of one entry,
+  /// so that parts of a chunk are consecutive values of it. If those after it have one chunk, the flat order is the
+  /// same.
   [[nodiscard]] Shape undivided() const;
   [[nodiscard]] bool is_divided() const;
   friend bool operator==(const Shape& a, const Shape& b) {

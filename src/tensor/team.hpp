@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// Of fewer parts than ranks, dealt out by contiguous_owner(): the ranks from a part's owner on to the next one's are
-/// its team, and share its work by columns.
+/// The ranks that work on one part where parts are fewer than ranks: from the part's owner (contiguous_owner()) on to
+/// the next part's. They share its work by columns.
 struct Team {
   std::size_t part = 0;
   int first = 0;           // rank of its owner
@@ -21,7 +21,7 @@ struct Team {
   }
 };
 
-/// That of `rank`; ranks > count > 0.
+/// The team of `rank`; ranks > count > 0.
 inline Team team_of(std::size_t count, int rank, int ranks) {
   const auto all = static_cast<std::size_t>(ranks);
   const std::size_t part = ((static_cast<std::size_t>(rank) + 1) * count - 1) / all;

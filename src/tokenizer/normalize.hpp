@@ -9,7 +9,8 @@ namespace tessera {
 /// O(n log n): marks are sorted, however many follow each other.
 std::string nfc(std::string_view text);
 
-/// The same with compatibility forms taken apart before.
+/// Unicode's canonical composition after compatibility forms are taken apart, of the well-formed stretches of a text,
+/// each for itself; other bytes stay. O(n log n).
 std::string nfkc(std::string_view text);
 
 /// SentencePiece's mark for a space, U+2581, becomes one.

@@ -27,7 +27,7 @@ class Tokenizer {
   /// The canonical token ids of a byte string; O(n log n) in its length. Safe to call from several threads. Throws
   /// InputError naming a byte that no token of byte_level has.
   [[nodiscard]] std::vector<std::uint32_t> encode(std::string_view text) const;
-  /// The same behind the tokens that stand in front of a prompt.
+  /// The token ids of a prompt: first those that stand in front of every prompt, then those of the text as by encode().
   [[nodiscard]] std::vector<std::uint32_t> encode_prompt(std::string_view text) const;
   /// Bytes of the tokens, as by tessera::decode().
   [[nodiscard]] std::string decode(std::span<const std::uint32_t> ids) const;

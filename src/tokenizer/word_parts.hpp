@@ -16,7 +16,7 @@ struct Run {
 };
 Run run_of(CharacterKind kind, std::string_view text);
 
-/// The same of characters for which `belongs(code)` holds.
+/// Bytes of the characters at the beginning of a text for which `belongs(code)` holds, and of the last of them.
 template <class Belongs>
 Run run_while(std::string_view text, Belongs&& belongs) {
   Run run;
@@ -37,7 +37,7 @@ std::size_t space_length(std::string_view text);
 std::size_t lines_length(std::string_view text);
 /// (?i:'s|'t|'re|'ve|'m|'ll|'d) at the beginning of a text, 0 if it does not fit.
 std::size_t caseless_contraction(std::string_view text);
-/// At most so many characters \p{N}.
+/// Bytes of the characters \p{N} at the beginning of a text, at most `most` characters.
 std::size_t numbers_length(std::string_view text, std::size_t most);
 inline bool is_line_end(char32_t code) { return code == '\r' || code == '\n'; }
 

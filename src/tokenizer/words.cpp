@@ -28,7 +28,7 @@ struct Later {
   bool joins_lines = true;  // line ends follow other characters in a word
 };
 
-/// The same as gpt2_word() with such a pattern.
+/// Bytes of the first word of a text that is not empty, by a pattern made after GPT-2's.
 std::size_t later_word(std::string_view text, const Later& pattern) {
   if (const std::size_t contraction = caseless_contraction(text); contraction != 0) {
     return contraction;

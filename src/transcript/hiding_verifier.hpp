@@ -74,7 +74,7 @@ class VerifierView<Affine> {
     friend Operand operator*(const Operand& a, F scale) { return {a.view, a.value * scale}; }
   };
 
-  /// The same value without products of pads.
+  /// An affine form without products of pads that has the value of `a`.
   Affine single(const Affine& a);
   Affine padded_product(const Affine& a, const Affine& b);
   /// The number of the product of two pads.

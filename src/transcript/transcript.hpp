@@ -87,7 +87,7 @@ class ProverTranscript : public Transcript {
   void send(std::string_view label, std::span<const F> values);
   void send(std::string_view label, const Digest& digest);
   void send(std::string_view label, std::span<const Digest> digests);
-  /// As they are; never padded.
+  /// Sends bytes as they are, never padded.
   void send_bytes(std::string_view label, std::span<const std::uint8_t> bytes) { append(label, bytes); }
   /// From now on a pad is added to every element of E that is sent (hiding mode); end_pads(): no longer.
   void begin_pads(std::vector<E> pads);

@@ -171,8 +171,8 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
   }
 }
 
-/// Kept or computed again, by a rank alone (long ones hashed on the way) or at shared positions; the last columns may
-/// be missing.
+/// Kept or computed again, by a rank alone (long ones hashed as they are encoded) or at shared positions; the last
+/// columns may be missing.
 TEST(CommittedVector, AgreesWithTheTransform) {
   testing::RandomElements random(5);
   for (const unsigned log_rows : {3U, 4U}) {

@@ -126,8 +126,8 @@ TEST(Ntt, SeveralPassesAgreeWithTheDefinition) {
   compare(13, 9, 9);
 }
 
-/// Coefficients that are put in and values that are taken out on the way are those of the transform in memory.
-void compare_on_the_way(unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset) {
+/// Coefficients that are put in and values that are taken out while it runs are those of the transform in memory.
+void compare_streamed(unsigned log_length, std::size_t lanes, unsigned log_padding, Coset coset) {
   std::mt19937_64 random(log_length);
   std::vector<F> coefficients(lanes << (log_length - log_padding));
   std::ranges::generate(coefficients, [&] { return F::from_unsigned(random()); });
@@ -163,13 +163,13 @@ void compare_on_the_way(unsigned log_length, std::size_t lanes, unsigned log_pad
 
 TEST(Ntt, ValuesAreTakenOnTheWay) {
   for (const std::size_t lanes : {3U, 8U, 16U}) {
-    compare_on_the_way(0, lanes, 0, {});
-    compare_on_the_way(3, lanes, 1, {1, 2});
-    compare_on_the_way(11, lanes, 0, {});
-    compare_on_the_way(13, lanes, 1, {3, 2});
-    compare_on_the_way(16, lanes, 0, {1, 1});
+    compare_streamed(0, lanes, 0, {});
+    compare_streamed(3, lanes, 1, {1, 2});
+    compare_streamed(11, lanes, 0, {});
+    compare_streamed(13, lanes, 1, {3, 2});
+    compare_streamed(16, lanes, 0, {1, 1});
   }
-  compare_on_the_way(9, 4096, 0, {});  // three passes in memory
+  compare_streamed(9, 4096, 0, {});  // three passes in memory
 }
 
 }  // namespace

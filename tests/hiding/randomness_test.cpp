@@ -179,8 +179,9 @@ TEST(HidingRandomness, words_with_masks_do_not_depend_on_ranks) {
   }
 }
 
-/// A long codeword's values are hashed on the way, a kept one's where they stand: salt follows their columns in both.
-TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_on_the_way) {
+/// A long codeword's values are hashed as they are encoded, a kept one's where they stand: salt follows their columns
+/// in both.
+TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_as_they_are_encoded) {
   SelfCommunicator comm;
   const OracleParameters parameters{4, 1};
   ChunkedTensor<std::int16_t> tensor(Shape({Dimension::outer(8), Dimension::whole(std::size_t{1} << 14)}), {0}, 0, 1);

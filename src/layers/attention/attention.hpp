@@ -80,8 +80,9 @@ struct AttentionPlan : AttentionSpec {
 std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
                                 std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
                                 const Batch& batch);
-/// Of several ranks, one infers a head, and many own tiles of its scores: they compute z, its remainder and e of these
-/// again, from q, k and M as they are recorded, in their places. Fewer bytes move than tiles have. Collective.
+/// Records what belongs to tiles of scores: one rank infers a head, but several may own tiles of it, and compute z, its
+/// remainder and e of these again, from q, k and M as they are recorded, in their places. Fewer bytes move than tiles
+/// have. Collective.
 void record_tiles(const AttentionPlan& attention, std::span<const std::int32_t> exp_table, Trace& trace,
                   Communicator& comm);
 void derive(Witness& witness, const AttentionPlan& attention, Communicator& comm);

@@ -54,7 +54,7 @@ struct TileStep {
     const std::size_t row = tile.head / plan.heads.group * plan.heads.size;
     return all.data() + cache.block_offset(tile.block) + (row - cache.rows.first) * cache.capacity;
   }
-  /// Of the tile's query head.
+  /// Values of `tensor` in the row of the tile's query head, from `place` on.
   template <class T>
   [[nodiscard]] T* row_of(const QueryTile& tile, const Recorded<T>& tensor, std::size_t place = 0) const {
     ChunkedTensor<T>& values = trace()[tensor];

@@ -12,7 +12,7 @@ std::int64_t floor_divide(std::int64_t numerator, std::int64_t denominator) {
   return quotient - (numerator % denominator < 0 ? 1 : 0);
 }
 
-/// Of every token of a batch.
+/// Mean and variance of every token of a batch.
 struct Centred {
   std::vector<std::int64_t> mean;      // mu
   std::vector<std::int64_t> variance;  // V

@@ -60,7 +60,8 @@ struct QkvCache {
 /// q, k, v of this rank's tokens of a batch, from batch.u.
 void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch, QkvCache& cache);
 
-/// Of a batch that teams share: k and v of all its tokens to all of a team. `heads`: that are shared. Collective.
+/// Gives every rank of a team k and v of all tokens of a batch whose tokens the team shares. `heads`: how many heads
+/// are shared. Collective.
 void share_keys(const InferenceContext& context, std::size_t heads, std::size_t block, const Batch& batch,
                 QkvCache& cache);
 

@@ -45,7 +45,7 @@ struct RmsNormRelation {
   static constexpr std::size_t degree() { return 4; }
   static constexpr std::size_t factors() { return 5; }
   auto operator()(const auto& v) const { return v[1] * second_factor(v); }
-  /// Of degree 2 in hidden values.
+  /// The factor beside x: of degree 2 in hidden values.
   auto second_factor(const auto& v) const {
     const auto &at_u = v[0], &x = v[1], &inverse = v[2], &gamma = v[3], &at_token = v[4];
     return at_u * (inverse * gamma) + lambda * at_token * x;

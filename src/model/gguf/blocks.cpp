@@ -39,7 +39,7 @@ constexpr std::array<GgufType, 28> types{{{0, "F32", 1, 4, from_f32},
                                           {39, "MXFP4", small_block, 17, from_mxfp4},
                                           {40, "NVFP4", 64, 36, from_nvfp4}}};
 
-/// By number; empty: none, or no longer one.
+/// Names of ggml's types by number; empty where there is none, or no longer one.
 constexpr std::string_view all_names[] = {
     "F32",   "F16",    "Q4_0",  "Q4_1", "",     "",        "Q5_0",   "Q5_1",    "Q8_0",  "Q8_1",   "Q2_K",
     "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K", "Q8_K", "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S",

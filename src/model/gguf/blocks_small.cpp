@@ -13,7 +13,7 @@ unsigned nibble(const std::uint8_t* bytes, std::size_t i) {
   return i < small_block / 2 ? bytes[i] & 15U : bytes[i - small_block / 2] >> 4U;
 }
 
-/// The same with a fifth bit from a word of 32.
+/// Number i of 16 bytes with a fifth bit, which is bit i of a word of 32.
 unsigned with_fifth_bit(const std::uint8_t* bytes, std::uint32_t high, std::size_t i) {
   return nibble(bytes, i) | (high >> i & 1U) << 4U;
 }

@@ -80,7 +80,7 @@ void from_q4_k(const std::uint8_t* blocks, std::size_t count, float* values) {
   }
 }
 
-/// The same with 32 bytes of fifth bits before the numbers.
+/// scale of scales, scale of minima (halves), 12 bytes of both, 32 bytes of fifth bits, 128 bytes of numbers.
 void from_q5_k(const std::uint8_t* blocks, std::size_t count, float* values) {
   for (; count > 0; --count, blocks += 176, values += super_block) {
     from_parts_of_32(blocks, values, [&](std::size_t i) {

@@ -15,7 +15,7 @@ namespace tessera {
 /// are InputErrors that name file, field, expected and found. Nothing is allocated beyond what is left of the file.
 class ByteReader {
  public:
-  /// Of the first `limit` bytes, or of all if the file has less.
+  /// Reads the first `limit` bytes of a file, or all if it has less.
   ByteReader(const InputFile& file, std::uint64_t limit);
 
   /// Little-endian.

@@ -91,7 +91,7 @@ class Group {
     return result;
   }
 
-  /// Before every cut whose left part is the right one of this.
+  /// Whether this cut comes before every cut whose left part is its right one.
   bool comes_in_time(std::size_t u) {
     const std::size_t needed = latest(u);
     return work_ != 0 && std::ranges::none_of(made_by_, [&](const auto& v) {
