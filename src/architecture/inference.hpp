@@ -110,6 +110,14 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
                     Communicator& comm, const Progress& progress = {}, const PastState& past = {},
                     const Generation& generation = {});
 
+/// What run_inference() generates, and nothing else: no trace. `ends`: whether a token is the last one, however many
+/// plan.generated allows; `generation.known` is not used. Throws std::invalid_argument (ids outside the vocabulary) and
+/// RangeError, on all ranks. Collective.
+std::vector<std::uint32_t> generate(const IntegerModel& model, const ModelPlan& plan,
+                                    std::span<const std::uint32_t> prompt, Communicator& comm,
+                                    const PastState& past = {}, const Generation& generation = {},
+                                    const std::function<bool(std::uint32_t)>& ends = {});
+
 /// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
 /// the model would generate.
 Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,

@@ -42,6 +42,31 @@ std::vector<std::uint32_t> choose(IntegerTransformer& transformer, std::uint32_t
   return ids;
 }
 
+/// Adds to `ids`, which follow `prompt` and of which the last has no row yet, what the model chooses, until there are
+/// `most` of them or `ends` says so of one.
+void go_on(IntegerTransformer& transformer, std::span<const std::uint32_t> prompt, std::vector<std::uint32_t>& ids,
+           std::size_t most, const Generation& generation, const std::function<bool(std::uint32_t)>& ends) {
+  Draft draft;
+  std::vector<std::uint32_t> all(prompt.begin(), prompt.end());
+  all.insert(all.end(), ids.begin(), ids.end());
+  while (ids.size() < most && !(ends && ends(ids.back()))) {
+    const std::size_t room = most - ids.size() - 1;
+    std::vector<std::uint32_t> guesses = generation.guess ? generation.guess(all, room) : draft.next(all, room);
+    const std::size_t guessed = guesses.size();
+    std::vector<std::uint32_t> next = choose(transformer, ids.back(), std::move(guesses), ids.size());
+    draft.learn(guessed, next.size() - 1);
+    if (ends) {
+      const auto end = std::ranges::find_if(next, ends);
+      next.erase(end == next.end() ? end : end + 1, next.end());
+    }
+    ids.insert(ids.end(), next.begin(), next.end());
+    all.insert(all.end(), next.begin(), next.end());
+    if (generation.chosen) {
+      generation.chosen(ids);
+    }
+  }
+}
+
 }  // namespace
 
 OtherToken::OtherToken(std::size_t number, std::uint32_t known_id, std::uint32_t chosen_id)
@@ -67,28 +92,13 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
   if (const auto other = std::ranges::mismatch(ids, known); other.in1 != ids.end()) {
     throw OtherToken(static_cast<std::size_t>(other.in1 - ids.begin()), *other.in2, *other.in1);
   }
-  const auto tell = [&] {
+  if (ids.empty()) {
+    ids = transformer.select({prompt.size() - 1, prompt.size()}, 0);
     if (generation.chosen) {
       generation.chosen(ids);
     }
-  };
-  if (ids.empty()) {
-    ids = transformer.select({prompt.size() - 1, prompt.size()}, 0);
-    tell();
   }
-  Draft draft;
-  std::vector<std::uint32_t> all(prompt.begin(), prompt.end());
-  all.insert(all.end(), ids.begin(), ids.end());
-  while (ids.size() < plan.generated) {
-    const std::size_t most = plan.generated - ids.size() - 1;
-    std::vector<std::uint32_t> guesses = generation.guess ? generation.guess(all, most) : draft.next(all, most);
-    const std::size_t guessed = guesses.size();
-    const std::vector<std::uint32_t> next = choose(transformer, ids.back(), std::move(guesses), ids.size());
-    draft.learn(guessed, next.size() - 1);
-    ids.insert(ids.end(), next.begin(), next.end());
-    all.insert(all.end(), next.begin(), next.end());
-    tell();
-  }
+  go_on(transformer, prompt, ids, plan.generated, generation, {});
   // nothing waits for the last token's row, if it has one: it runs with the filler
   std::vector<std::uint32_t> rest(plan.padded_tokens - transformer.length(), plan.filler);
   if (transformer.length() < plan.tokens) {
@@ -98,6 +108,19 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
   Trace trace = transformer.take_trace();
   trace.last_token = ids.back();
   return trace;
+}
+
+std::vector<std::uint32_t> generate(const IntegerModel& model, const ModelPlan& plan,
+                                    std::span<const std::uint32_t> prompt, Communicator& comm, const PastState& past,
+                                    const Generation& generation, const std::function<bool(std::uint32_t)>& ends) {
+  IntegerTransformer transformer(model, plan, Record::nothing, comm, {}, past);
+  transformer.append(prompt);
+  std::vector<std::uint32_t> ids = transformer.select({prompt.size() - 1, prompt.size()}, 0);
+  if (generation.chosen) {
+    generation.chosen(ids);
+  }
+  go_on(transformer, prompt, ids, plan.generated, generation, ends);
+  return ids;
 }
 
 Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,

@@ -8,6 +8,7 @@
 #include "architecture/model_plan.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/expected.hpp"
+#include "cli/job_trace.hpp"
 #include "cli/rank_measures.hpp"
 #include "cluster/serialization.hpp"
 #include "commitment/compact_codeword.hpp"
@@ -70,6 +71,27 @@ std::exception_ptr common_error(MpiCommunicator& ranks) {
   return std::current_exception();
 }
 
+/// What is generated up to the end token, or plan.generate tokens: then it is proven as what is expected, in one pass.
+void generate_to_the_end(ProverModel& model, const VerifyingKey& key, const Past& past, JobPlan& plan,
+                         RecordingCommunicator& comm, Progress& progress) {
+  Statement statement;
+  statement.prompt = plan.prompt;
+  statement.generated.resize(plan.generate);
+  statement.start = past.state;
+  const PassShape pass = PassShape::of(statement);
+  const ModelPlan lengths = ModelPlan::of(key, pass, pass.division(comm.size()));
+  model.divide(lengths.division);
+  progress.begin("generating");
+  const std::uint32_t last = key.tokenizer.end_of_text;
+  try {
+    plan.expected = generate({key, &model.model().parameters}, lengths, prompt_rows(statement), comm.unrecorded(),
+                             past.tensors, {}, [last](std::uint32_t id) { return id == last; });
+  } catch (const RangeError& error) {
+    throw_out_of_range(key, error);
+  }
+  plan.generate = static_cast<std::uint32_t>(plan.expected.size());
+}
+
 }  // namespace
 
 void check_prompt(std::span<const std::uint32_t> ids, std::size_t before, std::size_t generate,
@@ -108,8 +130,11 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
     require_no_states(options);
   }
   const Past past = load_state(options.start, key, ModelPlan::state_shapes(key.shape), comm);
-  const JobPlan plan = make_plan(options, model.model(), past, comm);
+  JobPlan plan = make_plan(options, model.model(), past, comm);
   try {
+    if (options.until_end) {
+      generate_to_the_end(model, key, past, plan, comm, context.progress);
+    }
     attempt.part = prove_model(model, key, *committed.codeword, committed.hiding.get(), plan, past, checks, comm,
                                context.progress);
   } catch (const OtherToken& other) {  // on all ranks

@@ -60,6 +60,16 @@ void run(const RenewCommand& options, Context& context);
 /// Tokens that one proof generates at most.
 inline constexpr std::uint32_t max_generated = 4096;
 
+struct GenerateCommand {
+  std::string model;
+  std::optional<std::string> prompt;
+  std::vector<std::uint32_t> tokens;
+  std::uint32_t generate = 0;
+  bool until_end = false;
+  std::string ids;  // file to write
+};
+void run(const GenerateCommand& options, Context& context);
+
 struct ProveCommand {
   static constexpr double gibibyte = 1 << 30;
   std::string model, commitment, out, scratch, checkpoint;
@@ -70,6 +80,7 @@ struct ProveCommand {
   std::string prompts;            // file of prompts, a text a line: `out` is a directory then
   std::string prompt_ids;         // the same of ids
   std::uint32_t generate = 0;     // 0: as many as are expected
+  bool until_end = false;         // fewer, if an end token comes before
   std::string expect;             // file of the text that has been generated elsewhere
   std::string expect_ids;         // the same of ids
   std::uint32_t pass_length = 0;  // 0: Statement's own

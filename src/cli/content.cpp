@@ -42,6 +42,7 @@ constexpr std::array signs{Sign{Content::model, "a model file", model_format},
                            Sign{Content::checkpoint, "a checkpoint", ""},
                            Sign{Content::page, "a page of tessera report", ""},
                            Sign{Content::rates, "a file of rates", ""},
+                           Sign{Content::ids, "a list of token ids", ""},
                            Sign{Content::log, "a log", ""}};
 
 constexpr std::size_t head_bytes = 4096;
@@ -115,6 +116,8 @@ bool fits_text(std::string_view head, Content content, bool among_inputs) {
       return head.starts_with("<!DOCTYPE html>") && has(head, "<title>tessera report: ");
     case Content::rates:
       return has(head, "\"tessera rates\"");
+    case Content::ids:
+      return head.find_first_not_of("0123456789,\n") == std::string_view::npos;
     case Content::log:
       return is_log(head) || (!among_inputs && is_text(head) && !is_ours(head));
     default:

@@ -5,7 +5,6 @@
 #include "archive/staged_file.hpp"
 #include "archive/trace_file.hpp"
 #include "architecture/inference.hpp"
-#include "arithmetic/range_guard.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -52,6 +51,12 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
+void throw_out_of_range(const VerifyingKey& key, const RangeError& error) {
+  throw WrongValue(key.hiding_proofs == 0 ? error.what()
+                                          : "inference: a value is outside its range; which one is not said, because "
+                                            "the key is hiding");
+}
+
 Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
                  const Statement& statement, const Past& past, const Generation& generation,
                  RecordingCommunicator& comm, Progress& progress) {
@@ -73,9 +78,7 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
       return run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
                            past.tensors, generation);
     } catch (const RangeError& error) {
-      throw WrongValue(key.hiding_proofs == 0 ? error.what()
-                                              : "inference: a value is outside its range; which one is not said, "
-                                                "because the key is hiding");
+      throw_out_of_range(key, error);
     } catch (const OtherToken& error) {
       if (!job.expected.empty()) {
         throw;

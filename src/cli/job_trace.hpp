@@ -1,5 +1,6 @@
 #pragma once
 
+#include "arithmetic/range_guard.hpp"
 #include "cli/pipeline.hpp"
 
 namespace tessera::cli {
@@ -10,5 +11,8 @@ namespace tessera::cli {
 Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
                  const Statement& statement, const Past& past, const Generation& generation,
                  RecordingCommunicator& comm, Progress& progress);
+
+/// Throws WrongValue that names the value, unless the key is hiding.
+[[noreturn]] void throw_out_of_range(const VerifyingKey& key, const RangeError& error);
 
 }  // namespace tessera::cli

@@ -107,6 +107,26 @@ void declare_pass_length(CLI::App& app, auto& length) {
       });
 }
 
+void declare_until_end(CLI::App& app, bool& until_end) {
+  app.add_flag("--until-end", until_end,
+               "stop after the key's end of text, if the model chooses it before there are as many tokens")
+      ->needs("--generate");
+}
+
+void declare(CLI::App& app, GenerateCommand& options, PathOptions& paths) {
+  paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
+  CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
+  prompt->add_option("--prompt", options.prompt, "text to continue");
+  prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
+  prompt->require_option(1);
+  app.add_option("--generate", options.generate, "number of tokens to generate")
+      ->required()
+      ->check(CLI::Range(1U, max_generated));
+  declare_until_end(app, options.until_end);
+  paths.writes(app.add_option("--ids", options.ids, "file for the ids that were generated, for prove --expect-ids"),
+               Content::ids);
+}
+
 void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
   paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
   paths.reads(app.add_option("--commitment", options.commitment, "directory written by commit"), directory_argument)
@@ -147,6 +167,7 @@ void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
       ->excludes(prompts)
       ->excludes(prompt_ids);
   length->require_option(1);
+  declare_until_end(app, options.until_end);
   declare_pass_length(app, options.pass_length);
   paths
       .writes(app.add_option("--out", options.out, "proof file to write; with --prompts and --prompt-ids a directory"),

@@ -24,6 +24,7 @@ struct Options {
   EvaluateCommand evaluate;
   CommitCommand commit;
   RenewCommand renew;
+  GenerateCommand generate;
   ProveCommand prove;
   GatherCommand gather;
   InspectCommand inspect;
@@ -44,6 +45,8 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("commit", "Commit to a model's parameters and write the verifying key", Ranks::all, options.commit);
   visit("renew", "Prove that a new hiding commitment is to the same parameters as one whose proofs run out", Ranks::all,
         options.renew);
+  visit("generate", "Generate text as prove does, without a proof: prove --expect-ids proves it later", Ranks::all,
+        options.generate);
   visit("prove", "Generate text and prove that this model generated it", Ranks::all, options.prove);
   visit("gather", "Put many proofs into one archive, or take them out again", Ranks::first, options.gather);
   visit("inspect", "Say what a file of ours is and what is in it", Ranks::first, options.inspect);

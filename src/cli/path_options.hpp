@@ -28,6 +28,7 @@ enum class Content : std::uint8_t {
   checkpoint,
   page,
   rates,
+  ids,
   log
 };
 

@@ -76,7 +76,7 @@ std::string bar_line(double done, const std::string& text, std::size_t width) {
   }
   const std::size_t bar = std::min(room, widest_bar);
   const auto full = std::min(bar, static_cast<std::size_t>(done * static_cast<double>(bar)));
-  return "[" + std::string(full, '#') + std::string(bar - full, '.') + "] " + text;
+  return std::string("[").append(full, '#').append(bar - full, '.').append("] ").append(text);
 }
 
 ProgressStyle resolved(bool active, ProgressStyle style, const std::string& log) {

@@ -184,6 +184,10 @@ std::string line_of(const Judgement& judgement) {
   return line + judgement.reason;
 }
 
+bool is_complete(const Judge& judge, const Statement& statement) {
+  return statement.generated.back() == judge.key.tokenizer.end_of_text;
+}
+
 Json json_of(const Judge& judge, const Judgement& judgement) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json result{{"file", judgement.file},
@@ -195,6 +199,7 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["made_for"] = judgement.made_for ? Json(to_hex(*judgement.made_for)) : Json();
   result["prompt"] = statement ? ids_json(judge, judgement, statement->prompt) : Json();
   result["generated"] = statement ? ids_json(judge, judgement, statement->generated) : Json();
+  result["complete"] = judgement.code == done ? Json(is_complete(judge, *statement)) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
   result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
   result["bytes"] = statement ? Json(judgement.bytes) : Json();

@@ -58,6 +58,9 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       print_ids("prompt", key, judgement.statement->prompt);
       print_ids("generated", key, judgement.statement->generated);
     }
+    if (judgement.code == done && is_complete(judge, *judgement.statement)) {
+      std::cout << "complete: the last token is the key's end of text\n";
+    }
     if (judgement.code == done && !judgement.clamped.empty()) {
       std::cout << clamped_text(judgement.clamped) << '\n';
     }

@@ -1,0 +1,132 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "archive/hdf5.hpp"
+#include "archive/staged_file.hpp"
+#include "arithmetic/range_guard.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/attempt.hpp"
+#include "cli/command.hpp"
+#include "cli/prover_model.hpp"
+#include "cluster/agreement.hpp"
+#include "cluster/serialization.hpp"
+#include "memory/storage.hpp"
+#include "model/integer_model.hpp"
+#include "tokenizer/decode.hpp"
+#include "tokenizer/tokenizer.hpp"
+
+namespace tessera::cli {
+namespace {
+
+/// A text that grows, on standard output as far as it is certain: a character may still be in the making. On a terminal
+/// whatever does not show has a mark, but for new lines.
+class Stream {
+ public:
+  explicit Stream(const TokenizerData& tokenizer) : tokenizer_(tokenizer), marks_(::isatty(STDOUT_FILENO) == 1) {}
+
+  void show(std::span<const std::uint32_t> ids, bool whole) {
+    const std::string text = decode(tokenizer_, ids);
+    const std::string_view rest = std::string_view(text).substr(std::min(written_, text.size()));
+    const std::string_view now = rest.substr(0, whole ? rest.size() : complete(rest));
+    written_ += now.size();
+    for (std::size_t from = 0; marks_ && from < now.size();) {
+      const std::size_t end = std::min(now.find('\n', from), now.size());
+      std::fputs(one_line(now.substr(from, end - from)).c_str(), stdout);
+      std::fputs(end < now.size() ? "\n" : "", stdout);
+      from = end + 1;
+    }
+    if (!marks_) {
+      std::fwrite(now.data(), 1, now.size(), stdout);
+    }
+    std::fflush(stdout);
+  }
+
+ private:
+  /// Bytes up to the last character, if that is cut.
+  static std::size_t complete(std::string_view text) {
+    constexpr std::size_t longest = 4;
+    for (std::size_t back = 1; back <= std::min(longest, text.size()); ++back) {
+      const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+      if ((byte & 0xC0U) != 0x80U) {  // where a character begins
+        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+        return length > back ? text.size() - back : text.size();
+      }
+    }
+    return text.size();
+  }
+
+  const TokenizerData& tokenizer_;
+  bool marks_;
+  std::size_t written_ = 0;
+};
+
+std::vector<std::uint32_t> prompt_of(const GenerateCommand& options, const Model& model, Communicator& comm) {
+  std::vector<std::uint32_t> prompt = options.tokens;
+  fail_together(comm, [&] {
+    if (options.prompt && comm.rank() == 0) {
+      prompt = Tokenizer(model.tokenizer).encode_prompt(*options.prompt);
+    }
+  });
+  broadcast_object(comm, prompt);
+  return prompt;
+}
+
+std::string text_of_ids(std::span<const std::uint32_t> ids) {
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    text.append(text.empty() ? "" : ",").append(std::to_string(id));
+  }
+  return text.append("\n");
+}
+
+}  // namespace
+
+void run(const GenerateCommand& options, Context& context) {
+  MpiCommunicator& comm = context.comm;
+  keep_freed_heap();
+  context.progress.begin("reading model");
+  ProverModel loaded(options.model, comm, true);
+  require_agreement(comm, options.model, ReadFile(options.model).digest());
+  const std::vector<std::uint32_t> prompt = prompt_of(options, loaded.model(), comm);
+  check_prompt(prompt, 0, options.generate, loaded.model().shape);
+  const PassShape pass{.prompt = prompt.size(), .generated = options.generate};
+  loaded.divide(pass.division(comm.size()));
+  const Model& model = loaded.model();
+  const IntegerModel integers = integer_model(model);
+  const ModelPlan plan = ModelPlan::of(integers.key, pass, pass.division(comm.size()));
+  context.progress.finish();
+  Stream stream(model.tokenizer);
+  Generation generation;
+  if (comm.rank() == 0) {
+    generation.chosen = [&](std::span<const std::uint32_t> ids) { stream.show(ids, false); };
+  }
+  const std::uint32_t last = model.tokenizer.end_of_text;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::uint32_t> ids;
+  try {
+    ids = generate(
+        integers, plan, prompt, comm, {}, generation,
+        options.until_end ? [last](std::uint32_t id) { return id == last; } : std::function<bool(std::uint32_t)>());
+  } catch (const RangeError& error) {
+    throw JobError(error.what());
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (comm.rank() != 0) {
+    return;
+  }
+  stream.show(ids, true);
+  std::puts("");
+  if (!options.ids.empty()) {
+    const std::string text = text_of_ids(ids);
+    write_file(options.ids, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(ids.size()) / seconds);
+  context.progress.note(counted(ids.size(), "token") + " after " + counted(prompt.size(), "token") + ", " + rate +
+                        " a second" + (ids.back() == last ? ", complete" : ""));
+}
+
+}  // namespace tessera::cli
