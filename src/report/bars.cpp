@@ -6,9 +6,9 @@
 namespace tessera::report {
 namespace {
 
-constexpr double left = 130, right = 120, bar_height = 22, bar_distance = 30, margin = 8, axis_height = 24;
+constexpr double left = 2, right = 8, label_height = 16, bar_height = 15, bar_distance = 38, axis_height = 34;
 constexpr double plot = figure_width - left - right;
-constexpr double letter = 6.4;  // width of one, at most mostly
+constexpr double letter = 6.2;  // width of one, at most mostly
 
 double total_of(const Bar& bar) {
   double total = 0;
@@ -49,28 +49,35 @@ View figure(const Bars& bars) {
   }
   const double scale = most > 0 ? plot / most : 0;
   View rows = View::array();
-  double top = margin;
+  double top = 0;
   for (const Bar& bar : bars.bars) {
     rows.push_back({{"label", bar.label},
-                    {"label_x", coordinate(left - 8)},
-                    {"middle", coordinate(top + bar_height / 2)},
-                    {"segments", segments_view(bar, scale, top)},
-                    {"total", bar.total},
-                    {"total_x", coordinate(left + total_of(bar) * scale + 6)}});
+                    {"label_y", coordinate(top + label_height - 4)},
+                    {"segments", segments_view(bar, scale, top + label_height)},
+                    {"total", bar.total}});
     top += bar_distance;
   }
   View marks = View::array();
   for (const double value : most > 0 ? ticks(0, most) : std::vector<double>{}) {
-    marks.push_back({{"tick_x", coordinate(left + value * scale)}, {"tick", tick_text(value)}});
+    marks.push_back({{"tick_x", coordinate(left + value * scale)},
+                     {"anchor", value == 0                      ? "start"
+                                : value * scale > plot - letter ? "end"
+                                                                : "middle"},
+                     {"tick", tick_text(value)}});
   }
   return {{"title", bars.title},
           {"description", bars.description},
+          {"unit", bars.unit},
           {"height", coordinate(top + axis_height)},
           {"bars", rows},
           {"ticks", marks},
-          {"top", coordinate(margin / 2)},
+          {"left", coordinate(left)},
+          {"right", coordinate(figure_width - right)},
+          {"middle", coordinate(left + plot / 2)},
+          {"top", coordinate(label_height - 4)},
           {"bottom", coordinate(top)},
-          {"tick_y", coordinate(top + 14)},
+          {"tick_y", coordinate(top + 13)},
+          {"unit_y", coordinate(top + 28)},
           {"bar_height", coordinate(bar_height)}};
 }
 

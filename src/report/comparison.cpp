@@ -109,15 +109,14 @@ class CurveSet {
   void add(const std::string& name, CurvePoint point) {
     auto found = std::ranges::find(curves_, name, &Curve::name);
     if (found == curves_.end()) {
-      const std::size_t colour = curves_.size() % (Palette::count - 1);
-      found = curves_.insert(found, Curve{name, {}, colour, false});
+      found = curves_.insert(found, Curve{name, {}, false});
     }
     found->points.push_back(point);
     places_.insert(point.x);
   }
   void add_ideal(CurvePoint from) {
     const double most = places_.empty() ? from.x : *places_.rbegin();
-    curves_.push_back({"ideal: time ÷ threads", {from, {most, from.y * from.x / most}}, Palette::count - 1, true});
+    curves_.push_back({"ideal: time ÷ threads", {from, {most, from.y * from.x / most}}, true});
   }
   [[nodiscard]] bool shows_something() const { return places_.size() > 1; }
   [[nodiscard]] std::vector<Curve> take() {
@@ -195,17 +194,33 @@ std::string verdict_of(const Part& part) {
   return !part.verification ? "unverified" : part.verification->accepted ? "accepted" : "rejected";
 }
 
+std::string name_of(const Part& part, std::size_t number, bool several) {
+  return (several ? std::to_string(number) + ". " : "") + shown(part.file);
+}
+
 View summary_view(const Report& report) {
   View rows = View::array();
-  for (const Part* const part : all_parts(report)) {
+  auto unusable = report.unusable.begin();
+  const auto add_unusable = [&](std::size_t place) {
+    for (; unusable != report.unusable.end() && unusable->place <= place; ++unusable) {
+      rows.push_back({{"file", shown(unusable->file)},
+                      {"verdict", "unusable"},
+                      {"why", shown(unusable->problem)},
+                      {"is_proof", false}});
+    }
+  };
+  const Parts parts = all_parts(report);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    add_unusable(i);
+    const Part* const part = parts[i];
     const auto& verification = part->verification;
     const SoundnessReport& soundness = soundness_of(*part);
-    const bool known = !soundness.entries.empty();
-    rows.push_back({{"file", shown(part->file)},
+    const bool known = !soundness.entries.empty() && (!verification || verification->soundness);
+    rows.push_back({{"is_proof", true},
+                    {"file", name_of(*part, i + 1, parts.size() > 1)},
                     {"verdict", verdict_of(*part)},
                     {"tokens", tokens_of(part->archive.statement)},
                     {"least", known ? fixed(shown_bits(soundness.round_by_round_bits()), 1) : "–"},
-                    {"sum", known ? fixed(shown_bits(soundness.union_bits()), 1) : "–"},
                     {"bytes", grouped(part->archive.payload.size())},
                     {"prove", duration(whole_seconds(part->archive))},
                     {"machine", machine_of(*part)},
@@ -215,6 +230,7 @@ View summary_view(const Report& report) {
                                 ? View("at " + shown(verification->scope) + ": " + shown(verification->reason))
                                 : View(false)}});
   }
+  add_unusable(parts.size());
   return rows;
 }
 

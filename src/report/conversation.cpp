@@ -13,6 +13,8 @@ std::string token_bytes(const VerifyingKey& key, std::uint32_t id) {
   return id < vocabulary.size() ? vocabulary[id] : "<unknown token>";
 }
 
+View pieces_view(View pieces) { return pieces.empty() ? View(false) : View{{"pieces", std::move(pieces)}}; }
+
 View text_view(const std::optional<VerifyingKey>& key, const std::vector<std::uint32_t>& ids) {
   if (!key) {
     return false;
@@ -21,7 +23,17 @@ View text_view(const std::optional<VerifyingKey>& key, const std::vector<std::ui
   for (const std::uint32_t id : ids) {
     text += token_bytes(*key, id);
   }
-  return text.empty() ? View(false) : View(readable(text));
+  return pieces_view(pieces(text));
+}
+
+/// Of another key's proof, of which no text is known.
+View ids_view(const std::vector<std::uint32_t>& ids) {
+  std::string text;
+  for (const std::uint32_t id : ids) {
+    text += text.empty() ? "" : " ";
+    text += std::to_string(id);
+  }
+  return text.empty() ? View(false) : View(text);
 }
 
 /// A statement's ids with their places: positions count the conversation's tokens, rows those of this proof.
@@ -44,7 +56,7 @@ class Places {
     if (generated) {
       tip += ", chosen by row " + std::to_string(row - 1);
     }
-    return {{"token", key_ ? View(shown(token_bytes(*key_, id), most_token)) : View(false)},
+    return {{"token", key_ ? pieces_view(pieces(token_bytes(*key_, id), most_token)) : View(false)},
             {"kind", generated ? "generated" : "prompt"},
             {"position", std::to_string(first_ + row)},
             {"row", place},
@@ -95,7 +107,8 @@ View clamped_view(const std::vector<ClampedValues>& clamped) {
 /// `given`: the report's key, whose vocabulary says nothing of another key's ids.
 View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& given) {
   static const std::optional<VerifyingKey> none;
-  const std::optional<VerifyingKey>& key = part.verification && part.verification->another_key ? none : given;
+  const bool another_key = part.verification && part.verification->another_key;
+  const std::optional<VerifyingKey>& key = another_key ? none : given;
   const Statement& statement = part.archive.statement;
   const auto kept = part.verification ? part.verification->kept : std::nullopt;
   return {{"part_name", several ? View("Part " + std::to_string(index + 1)) : View(false)},
@@ -103,7 +116,11 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
           {"verdict", verdict_of(part)},
           {"prompt_text", text_view(key, statement.prompt)},
           {"generated_text", text_view(key, statement.generated)},
-          {"told_text", key ? View(false) : View(readable(part.archive.text))},
+          {"told_text", given ? View(false) : pieces_view(pieces(part.archive.text))},
+          {"claimed", part.verification && !part.verification->accepted},
+          {"named_key", another_key ? View(to_hex(part.archive.key_digest)) : View(false)},
+          {"prompt_ids", another_key ? ids_view(statement.prompt) : View(false)},
+          {"generated_ids", another_key ? ids_view(statement.generated) : View(false)},
           {"prompt_count", count_of(statement.prompt.size(), "prompt token")},
           {"generated_count", count_of(statement.generated.size(), "generated token")},
           {"start", state_view(statement.start)},
@@ -111,6 +128,7 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
           {"clamped", clamped_view(part.verification ? part.verification->clamped : std::vector<ClampedValues>())},
           {"keeps", statement.keeps},
           {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
+          {"with_texts", key.has_value()},
           {"tokens", tokens_view(statement, key)}};
 }
 

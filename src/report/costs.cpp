@@ -10,7 +10,6 @@
 namespace tessera::report {
 namespace {
 
-constexpr std::size_t most_rows = 400;   // of a table of scopes
 constexpr std::size_t most_ranks = 32;   // with a bar each
 constexpr std::size_t most_scopes = 24;  // outermost ones with a bar each
 
@@ -41,8 +40,7 @@ std::vector<std::size_t> outermost_scopes(const ProofArchive& archive) {
   return places;
 }
 
-Bar time_bar(const ProofArchive& archive, const RankInfo& rank, const std::vector<std::size_t>& scopes,
-             Palette& palette) {
+Bar time_bar(const ProofArchive& archive, const RankInfo& rank, const std::vector<std::size_t>& scopes) {
   Bar bar;
   double rest = 0;
   for (std::size_t i = 0; i < archive.timings.size(); ++i) {
@@ -53,53 +51,54 @@ Bar time_bar(const ProofArchive& archive, const RankInfo& rank, const std::vecto
   }
   for (const std::size_t i : scopes) {
     const std::string& scope = archive.timings[i].scope;
-    bar.segments.push_back({shown(scope), duration(rank.seconds[i]), rank.seconds[i], palette.of(scope)});
+    bar.segments.push_back({shown(scope), duration(rank.seconds[i]), rank.seconds[i], colour_of(scope)});
     rest -= drawable(rank.seconds[i]);
   }
   if (rest > 0) {
-    bar.segments.push_back({"between", duration(rest), rest, Palette::count - 1});
+    bar.segments.push_back({"between", duration(rest), rest, no_colour});
   }
   return bar;
 }
 
-View time_figure(const ProofArchive& archive, Palette& palette) {
+View time_figure(const ProofArchive& archive) {
   const std::vector<std::size_t> scopes = outermost_scopes(archive);
   const std::vector<RankInfo> ranks = ranks_of(archive);
-  Bars bars{"Seconds by scope and rank", "Stacked bars, one a rank; the values are in the table below.", {}};
+  Bars bars{"Seconds by scope and rank", "Stacked bars, one a rank; the values are in the table.", "seconds", {}};
   for (std::size_t r = 0; r < std::min(ranks.size(), most_ranks); ++r) {
-    bars.bars.push_back(time_bar(archive, ranks[r], scopes, palette));
-    bars.bars.back().label = "rank " + std::to_string(r) + ", s";
+    bars.bars.push_back(time_bar(archive, ranks[r], scopes));
+    bars.bars.back().label = "rank " + std::to_string(r);
   }
   return figure(bars);
 }
 
-View legend(const ProofArchive& archive, Palette& palette) {
+View legend(const ProofArchive& archive) {
   View entries = View::array();
   for (const std::size_t i : outermost_scopes(archive)) {
     const ScopeTiming& timing = archive.timings[i];
-    entries.push_back({{"colour", std::to_string(palette.of(timing.scope))},
+    entries.push_back({{"colour", std::to_string(colour_of(timing.scope))},
                        {"name", shown(timing.scope)},
                        {"value", duration(timing.seconds)}});
   }
   return entries;
 }
 
-View memory_figure(const ProofArchive& archive, Palette& palette) {
+View memory_figure(const ProofArchive& archive) {
   Bars bars{"Peak memory by scope",
             "A bar for each outermost scope, longest running first: the most resident memory of the largest rank.",
+            "MiB",
             {}};
   for (const std::size_t i : outermost_scopes(archive)) {
     const ScopeTiming& timing = archive.timings[i];
     const double size = static_cast<double>(timing.peak_memory) / mebibyte;
     const std::string value = mebibytes(timing.peak_memory) + " MiB";
     bars.bars.push_back(
-        {shown(timing.scope, 20), {{shown(timing.scope), value, size, palette.of(timing.scope)}}, value});
+        {shown(timing.scope, 30), {{shown(timing.scope), value, size, colour_of(timing.scope)}}, value});
   }
   return figure(bars);
 }
 
 View rank_memory_figure(const ProofArchive& archive) {
-  Bars bars{"Peak memory by rank", "A bar for each rank: its most resident memory during the run.", {}};
+  Bars bars{"Peak memory by rank", "A bar for each rank: its most resident memory during the run.", "MiB", {}};
   for (std::size_t r = 0; r < std::min(archive.ranks.size(), most_ranks); ++r) {
     std::uint64_t peak = 0;
     for (const std::uint64_t value : archive.ranks[r].peak_memory) {
@@ -107,52 +106,9 @@ View rank_memory_figure(const ProofArchive& archive) {
     }
     const std::string value = mebibytes(peak) + " MiB";
     bars.bars.push_back(
-        {"rank " + std::to_string(r), {{"peak", value, static_cast<double>(peak) / mebibyte, 0}}, value});
+        {"rank " + std::to_string(r), {{"peak", value, static_cast<double>(peak) / mebibyte, no_colour}}, value});
   }
   return figure(bars);
-}
-
-template <class Value>
-struct Extremes {
-  Value least = std::numeric_limits<Value>::max();
-  Value most = 0;
-};
-
-/// Of a measure (member of RankInfo) in one scope.
-template <class Value>
-Extremes<Value> extremes(const ProofArchive& archive, std::vector<Value> RankInfo::*measure, std::size_t scope) {
-  Extremes<Value> result;
-  for (const RankInfo& rank : archive.ranks) {
-    result.least = std::min(result.least, (rank.*measure)[scope]);
-    result.most = std::max(result.most, (rank.*measure)[scope]);
-  }
-  return result;
-}
-
-View scope_rows(const ProofArchive& archive) {
-  std::vector<std::size_t> order(archive.timings.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  // "/" before all, inner scopes after their outer one
-  std::ranges::sort(order, {}, [&](std::size_t i) { return archive.timings[i].scope; });
-  order.resize(std::min(order.size(), most_rows));
-  const double whole = whole_seconds(archive);
-  View rows = View::array();
-  for (const std::size_t i : order) {
-    const ScopeTiming& timing = archive.timings[i];
-    const Extremes<double> seconds = extremes(archive, &RankInfo::seconds, i);
-    const Extremes<std::uint64_t> memory = extremes(archive, &RankInfo::peak_memory, i);
-    rows.push_back({{"scope", shown(timing.scope)},
-                    {"level", std::to_string(std::min<std::size_t>(depth(timing.scope), 6))},
-                    {"seconds", fixed(timing.seconds, 4)},
-                    {"share", share(timing.seconds, whole)},
-                    {"least_seconds", fixed(seconds.least, 4)},
-                    {"most_seconds", fixed(seconds.most, 4)},
-                    {"memory", mebibytes(timing.peak_memory)},
-                    {"least_memory", mebibytes(memory.least)}});
-  }
-  return rows;
 }
 
 }  // namespace
@@ -162,19 +118,16 @@ double whole_seconds(const ProofArchive& archive) {
   return found == archive.timings.end() ? std::numeric_limits<double>::quiet_NaN() : found->seconds;
 }
 
-View costs_view(const ProofArchive& archive, Palette& palette) {
+View costs_view(const ProofArchive& archive) {
   const bool several = archive.ranks.size() > 1;
   const std::size_t left_out = archive.ranks.size() - std::min(archive.ranks.size(), most_ranks);
-  return {{"time_figure", time_figure(archive, palette)},
-          {"legend", legend(archive, palette)},
-          {"memory_figure", memory_figure(archive, palette)},
+  return {{"time_figure", time_figure(archive)},
+          {"legend", legend(archive)},
+          {"memory_figure", memory_figure(archive)},
           {"rank_memory_figure", several ? rank_memory_figure(archive) : View(false)},
           {"measured_ranks", !archive.ranks.empty()},
-          {"several_ranks", several},
           {"ranks_left_out", left_out == 0 ? View(false) : View(count_of(left_out, "more rank"))},
-          {"memory_measure", shown(archive.memory_measure)},
-          {"scope_rows", scope_rows(archive)},
-          {"scopes_left_out", archive.timings.size() > most_rows}};
+          {"memory_measure", shown(archive.memory_measure)}};
 }
 
 }  // namespace tessera::report

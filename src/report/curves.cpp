@@ -9,8 +9,9 @@
 namespace tessera::report {
 namespace {
 
-constexpr double curve_left = 64, curve_right = 190, curve_top = 24, curve_height = 250,
-                 curve_bottom = curve_top + curve_height;
+constexpr double curve_left = 44, curve_right = 10, curve_top = 22, curve_height = 190, curve_names = 52,
+                 curve_name = 18, curve_bottom = curve_top + curve_height;
+constexpr std::size_t dashes = 5;  // kinds of them, of which the first is none and the last is of ideals
 constexpr double curve_width = figure_width - curve_left - curve_right;
 
 /// A logarithmic scale from one place to another, with some room beyond the values.
@@ -61,7 +62,7 @@ Scales scales_of(const Curves& curves) {
   return scales;
 }
 
-View curve_view(const Curve& curve, const Scales& scales) {
+View curve_view(const Curve& curve, const std::string& dash, const Scales& scales) {
   View dots = View::array();
   std::string path;
   for (const CurvePoint& point : curve.points) {
@@ -71,10 +72,7 @@ View curve_view(const Curve& curve, const Scales& scales) {
       dots.push_back({{"x", x}, {"y", y}, {"tip", tick_text(drawable(point.x)) + ", " + tick_text(drawable(point.y))}});
     }
   }
-  return {{"path", path},
-          {"dots", curve.ideal ? View::array() : dots},
-          {"colour", std::to_string(curve.colour)},
-          {"dashed", curve.ideal}};
+  return {{"path", path}, {"dots", curve.ideal ? View::array() : dots}, {"dash", dash}};
 }
 
 View axis_view(const Scale& scale, const char* place, const std::vector<double>& values) {
@@ -105,18 +103,16 @@ View figure(const Curves& curves) {
   const Scales scales = scales_of(curves);
   View views = View::array();
   View names = View::array();
-  double name_y = curve_top + 10;
+  double name_y = curve_bottom + curve_names;
   for (const Curve& curve : curves.curves) {
-    views.push_back(curve_view(curve, scales));
-    names.push_back({{"colour", std::to_string(curve.colour)},
-                     {"dashed", curve.ideal},
-                     {"name", curve.name},
-                     {"name_y", coordinate(name_y)}});
-    name_y += 18;
+    const std::string dash = std::to_string(curve.ideal ? dashes - 1 : views.size() % (dashes - 1));
+    views.push_back(curve_view(curve, dash, scales));
+    names.push_back({{"dash", dash}, {"name", curve.name}, {"name_y", coordinate(name_y)}});
+    name_y += curve_name;
   }
   return {{"title", curves.title},
           {"description", curves.description},
-          {"height", coordinate(curve_bottom + 40)},
+          {"height", coordinate(name_y - curve_name + 10)},
           {"curves", views},
           {"names", names},
           {"x_ticks", axis_view(scales.x, "tick_x", x_ticks(curves, scales.x))},
@@ -127,13 +123,13 @@ View figure(const Curves& curves) {
           {"right", coordinate(curve_left + curve_width)},
           {"middle", coordinate(curve_left + curve_width / 2)},
           {"before", coordinate(curve_left - 6)},
-          {"swatch_x", coordinate(curve_left + curve_width + 10)},
-          {"swatch_end", coordinate(curve_left + curve_width + 30)},
-          {"name_x", coordinate(curve_left + curve_width + 36)},
+          {"swatch_x", coordinate(curve_left)},
+          {"swatch_end", coordinate(curve_left + 30)},
+          {"name_x", coordinate(curve_left + 36)},
           {"top", coordinate(curve_top)},
           {"bottom", coordinate(curve_bottom)},
-          {"below", coordinate(curve_bottom + 15)},
-          {"lowest", coordinate(curve_bottom + 34)}};
+          {"below", coordinate(curve_bottom + 14)},
+          {"lowest", coordinate(curve_bottom + 31)}};
 }
 
 }  // namespace tessera::report

@@ -49,16 +49,22 @@ View facts_view(const Part& part) {
   return {{"facts", facts}, {"configuration", readable(archive.configuration, most_configuration)}};
 }
 
-View key_view(const VerifyingKey& key) {
+View key_view(const VerifyingKey& key, const KeyOrigin& origin) {
   const ModelShape& shape = key.shape;
   std::string heads = count_of(shape.n_head, "head");
   if (!shape.gpt2()) {
     heads += " on " + std::to_string(shape.kv_heads());
   }
-  return {{"architecture", std::string(architecture_name(shape.architecture))},
+  View renewals = View::array();
+  for (const RenewedBy& renewal : origin.renewals) {
+    renewals.push_back({{"renewal_file", shown(renewal.file)}, {"renewal_digest", to_hex(renewal.digest)}});
+  }
+  return {{"compared", origin.compared},
+          {"renewals", renewals},
+          {"architecture", std::string(architecture_name(shape.architecture))},
           {"shape", count_of(shape.n_layer, "layer") + ", width " + grouped(shape.n_embd) + ", " + heads +
                         ", vocabulary " + grouped(shape.n_vocab) + ", context " + grouped(shape.n_positions)},
-          {"key_digest", to_hex(key.digest())},
+          {"key_digest", to_hex(origin.renewals.empty() ? key.digest() : origin.given)},
           {"parameter_root", to_hex(key.parameter_root)}};
 }
 

@@ -8,10 +8,11 @@
 
 namespace tessera::report {
 
-// Figures: places and sizes of what templates/<figure>.svg draws. Widths are of a viewBox of 720; values that are not
-// finite or negative count as 0. Every figure has a title and a description, which tells its values' source.
+// Figures: places and sizes of what templates/<figure>.svg draws. Widths are of a viewBox as wide as a phone, so that
+// letters have one size on every screen; values that are not finite or negative count as 0. Every figure has a title
+// and a description, which tells its values' source, and every axis its unit.
 
-inline constexpr double figure_width = 720;
+inline constexpr double figure_width = 360;
 
 struct Segment {
   std::string name;   // written into it where there is room and others beside it
@@ -20,13 +21,14 @@ struct Segment {
   std::size_t colour = 0;
 };
 struct Bar {
-  std::string label;  // to the left
+  std::string label;  // above it, to the left
   std::vector<Segment> segments;
-  std::string total;  // to the right
+  std::string total;  // above it, to the right
 };
 /// Stacked bars from left to right on one scale.
 struct Bars {
   std::string title, description;
+  std::string unit;  // of the axis
   std::vector<Bar> bars;
 };
 View figure(const Bars& bars);
@@ -36,14 +38,13 @@ struct Mark {
   double value = 0;
   std::size_t colour = 0;
 };
-/// A mark for each of a list, in order, with two lines across: one that none may be below, and one for all together.
+/// A mark for each of a list, in order, with a line across that none may be below; those that are look otherwise.
 struct Marks {
   std::string title, description;
+  std::string unit, order;  // names of the axes
   std::vector<Mark> marks;
   double line = 0;
   std::string line_name;
-  double whole = 0;
-  std::string whole_name;
 };
 View figure(const Marks& marks);
 
@@ -53,10 +54,9 @@ struct CurvePoint {
 struct Curve {
   std::string name;
   std::vector<CurvePoint> points;  // by x
-  std::size_t colour = 0;
-  bool ideal = false;  // dashed, without marks
+  bool ideal = false;              // without marks
 };
-/// Curves over logarithmic axes; points that are not positive are left out.
+/// Curves over logarithmic axes, told apart by their dashes; points that are not positive are left out.
 struct Curves {
   std::string title, description, x_name, y_name;
   std::vector<Curve> curves;

@@ -9,14 +9,17 @@
 namespace tessera::report {
 namespace {
 
-View details_view(const Part& part, std::size_t number) {
-  Palette palette;  // in the order of the first figure
+/// Figures of a proof.
+View figures_view(const Part& part, std::size_t number, bool several) {
+  return {{"figures_of", name_of(part, number, several)},
+          {"costs", costs_view(part.archive)},
+          {"messages", messages_view(part)},
+          {"soundness", soundness_view(part)}};
+}
+
+View record_view(const Part& part, std::size_t number, bool several) {
   View view = facts_view(part);
-  view["detail_file"] = shown(part.file);
-  view["detail_number"] = std::to_string(number);
-  view["costs"] = costs_view(part.archive, palette);
-  view["messages"] = messages_view(part, palette);
-  view["soundness"] = soundness_view(part, palette);
+  view["record_of"] = name_of(part, number, several);
   return view;
 }
 
@@ -25,12 +28,17 @@ View verdict_view(const Report& report) {
   const std::vector<const Part*> parts = all_parts(report);
   const auto accepted = static_cast<std::size_t>(std::ranges::count_if(
       parts, [](const Part* part) { return part->verification && part->verification->accepted; }));
-  const std::string of_all = std::to_string(accepted) + " of " + count_of(parts.size(), "proof") + " accepted";
+  const std::size_t unusable = report.unusable.size();
+  const std::string rest = unusable == 0 ? "" : ", " + count_of(unusable, "file") + " unusable";
+  const std::string of_all = std::to_string(accepted) + " of " + count_of(parts.size(), "proof") + " accepted" + rest;
   if (!report.key) {
-    return {{"verdict", "unverified"}, {"word", "NOT VERIFIED"}, {"verdict_text", "no verifying key was given"}};
+    return {{"verdict", "unverified"}, {"word", "NOT VERIFIED"}, {"verdict_text", "no verifying key was given" + rest}};
   }
   if (accepted < parts.size()) {
     return {{"verdict", "rejected"}, {"word", "REJECTED"}, {"verdict_text", of_all}};
+  }
+  if (unusable > 0) {
+    return {{"verdict", "unusable"}, {"word", "UNUSABLE"}, {"verdict_text", of_all}};
   }
   return {{"verdict", "accepted"}, {"word", "ACCEPTED"}, {"verdict_text", parts.size() > 1 ? of_all : "one proof"}};
 }
@@ -65,7 +73,7 @@ View conversations_view(const Report& report) {
       continue;
     }
     first.push_back(&conversation);
-    const std::string name = conversation.size() > 1 ? "Conversation" : "Text";
+    const std::string name = conversation.size() > 1 ? "Conversation" : "Prompt and answer";
     views.push_back({{"conversation_name", name},
                      {"number", std::to_string(first.size())},
                      {"same", View::array()},
@@ -112,19 +120,26 @@ void verify_all(Report& report) {
 }
 
 std::string page(const Report& report) {
-  View details = View::array();
-  for (const Part* const part : all_parts(report)) {
-    details.push_back(details_view(*part, details.size() + 1));
+  const std::vector<const Part*> parts = all_parts(report);
+  const bool several = parts.size() > 1;
+  View figures = View::array();
+  View records = View::array();
+  for (const Part* const part : parts) {
+    const std::size_t number = figures.size() + 1;
+    figures.push_back(figures_view(*part, number, several));
+    records.push_back(record_view(*part, number, several));
   }
-  const bool several = details.size() > 1;
   return render_page({{"program", report.program},
                       {"overall", verdict_view(report)},
-                      {"key", report.key ? key_view(*report.key) : View(false)},
+                      {"key", report.key ? key_view(*report.key, report.origin) : View(false)},
                       {"summary", summary_view(report)},
                       {"conversations", conversations_view(report)},
                       {"comparison", comparison_view(report)},
                       {"several", several},
-                      {"details", details}});
+                      {"listed", several || !report.unusable.empty()},
+                      {"figures", figures},
+                      {"tables", tables_view(parts)},
+                      {"records", records}});
 }
 
 }  // namespace tessera::report

@@ -21,11 +21,32 @@ struct Part {
 /// The parts of one conversation, in order; a single proof is one of one part.
 using Conversation = std::vector<Part>;
 
+/// A file that renews a key, and the new key's digest.
+struct RenewedBy {
+  std::string file;
+  Digest digest{};
+};
+
+/// How the report's key came to be trusted.
+struct KeyOrigin {
+  bool compared = false;                 // somebody has expected the digest of the key that was given
+  Digest given{};                        // of that key, where there are
+  std::vector<RenewedBy> renewals = {};  // that lead from it to the report's key
+};
+
+/// A file that cannot be read as a proof.
+struct UnusableFile {
+  std::string file, problem;
+  std::size_t place = 0;  // the number of proofs before it
+};
+
 /// What a report tells.
 struct Report {
   std::string program;              // that makes it, with its version
   std::optional<VerifyingKey> key;  // what proofs were verified with
   std::vector<Conversation> conversations;
+  KeyOrigin origin = {};
+  std::vector<UnusableFile> unusable = {};
 };
 
 /// A proof that continues one belongs to the conversation of the proof before it, any other begins one.

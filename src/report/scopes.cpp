@@ -1,6 +1,7 @@
 #include "report/scopes.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tessera::report {
 
@@ -12,14 +13,13 @@ std::size_t depth(std::string_view path) {
   return path.size() <= 1 ? 0 : static_cast<std::size_t>(std::ranges::count(path, '/'));
 }
 
-std::size_t Palette::of(std::string_view path) {
-  const std::string_view scope = outermost(path);
-  const auto found = std::ranges::find(scopes_, scope);
-  const auto index = static_cast<std::size_t>(found - scopes_.begin());
-  if (found == scopes_.end() && scopes_.size() + 1 < count) {
-    scopes_.emplace_back(scope);
-  }
-  return std::min(index, count - 1);
+std::size_t colour_of(std::string_view path) {
+  static constexpr std::array<std::string_view, 10> known{
+      "/opening",      "/lookup",  "/inference", "/self_attention", "/commitment",
+      "/feed_forward", "/witness", "/final",     "/embedding",      "/check"};
+  static_assert(known.size() < colours);
+  const auto found = std::ranges::find(known, outermost(path));
+  return found == known.end() ? no_colour : static_cast<std::size_t>(found - known.begin());
 }
 
 }  // namespace tessera::report

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace tessera::report {
 
@@ -11,15 +10,10 @@ std::string_view outermost(std::string_view path);
 /// 0 for "/", 1 for "/lookup", 2 for "/lookup/layer".
 std::size_t depth(std::string_view path);
 
-/// Gives every outermost scope of a proof its colour, the same in all figures: a number below `count`.
-class Palette {
- public:
-  static constexpr std::size_t count = 12;
-  /// The last colour is for all that find no other.
-  std::size_t of(std::string_view path);
+inline constexpr std::size_t colours = 12;
+inline constexpr std::size_t no_colour = colours - 1;  // grey: of what is outside of all scopes, or of no known one
 
- private:
-  std::vector<std::string> scopes_;
-};
+/// A scope's colour is that of its outermost one: the same in all figures and tables of all pages. Below `colours`.
+std::size_t colour_of(std::string_view path);
 
 }  // namespace tessera::report

@@ -6,7 +6,7 @@
 namespace tessera::report {
 namespace {
 
-constexpr std::size_t most_rounds = 400;
+constexpr std::size_t most_marks = 400;
 
 }  // namespace
 
@@ -14,36 +14,31 @@ const SoundnessReport& soundness_of(const Part& part) {
   return part.verification && part.verification->soundness ? *part.verification->soundness : part.archive.soundness;
 }
 
-View soundness_view(const Part& part, Palette& palette) {
+View soundness_view(const Part& part) {
   const SoundnessReport& report = soundness_of(part);
   if (report.entries.empty()) {
     return false;
   }
-  Marks marks{"Soundness round by round",
-              "A mark for each round in the protocol's order: -log2 of its error, with the line that none may be below "
-              "and the sum of all errors. The values are in the table below.",
-              {},
-              required_soundness_bits,
-              "required, " + fixed(required_soundness_bits, 0),
-              report.union_bits(),
-              "sum of all, " + fixed(shown_bits(report.union_bits()), 1)};
-  View rows = View::array();
+  Marks marks{
+      "Soundness round by round",
+      "A mark for each round in the protocol's order: -log2 of its error, with the line that none may be below. "
+      "The values are in the table.",
+      "bits",
+      "rounds, in the protocol's order",
+      {},
+      required_soundness_bits,
+      fixed(required_soundness_bits, 0) + " bits: no round may have less"};
   for (const SoundnessEntry& entry : report.entries) {
-    if (rows.size() == most_rounds) {
+    if (marks.marks.size() == most_marks) {
       break;
     }
-    const std::string bits = fixed(shown_bits(entry.bits), 1);
-    const std::string scope = shown(entry.scope), reason = shown(entry.reason);
-    const std::size_t colour = palette.of(entry.scope);
-    marks.marks.push_back({scope + ": " + reason + ", " + bits + " bits", entry.bits, colour});
-    rows.push_back({{"round_scope", scope},
-                    {"round_reason", reason},
-                    {"round_bits", bits},
-                    {"round_colour", std::to_string(colour)}});
+    marks.marks.push_back(
+        {shown(entry.scope) + ": " + shown(entry.reason) + ", " + fixed(shown_bits(entry.bits), 1) + " bits",
+         entry.bits, colour_of(entry.scope)});
   }
   return {{"soundness_figure", figure(marks)},
-          {"rounds", rows},
-          {"rounds_left_out", report.entries.size() > most_rounds},
+          {"round_count", count_of(report.entries.size(), "place")},
+          {"required", fixed(required_soundness_bits, 0)},
           {"computed", part.verification.has_value() && part.verification->soundness.has_value()},
           {"least_bits", fixed(shown_bits(report.round_by_round_bits()), 1)},
           {"sum_bits", fixed(shown_bits(report.union_bits()), 1)}};

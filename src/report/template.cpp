@@ -32,6 +32,7 @@ mustache::data filling(const View& view) {
 }
 
 mustache::data part(std::string_view text) {
+  text.remove_suffix(text.size() - 1 - text.find_last_not_of('\n'));  // the last line's end is the file's
   return {mustache::partial([text] { return std::string(text); })};
 }
 
@@ -43,6 +44,8 @@ std::string render(const std::string& text, const View& view) {
   data.set("bars_figure", part(bars_template));
   data.set("marks_figure", part(marks_template));
   data.set("curves_figure", part(curves_template));
+  data.set("summary_table", part(summary_template));
+  data.set("text_pieces", part(text_template));
   data.set("style", part(style_template));
   std::string result = form.render(data);
   if (!form.is_valid()) {

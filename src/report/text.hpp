@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "report/view.hpp"
+
 namespace tessera::report {
 
 // What a report shows, as text for a template, which escapes it for HTML. None of it holds a character that does not
@@ -15,7 +17,10 @@ inline constexpr std::size_t most_text = 1U << 16U;  // bytes of a conversation'
 
 /// A stranger's name on one line, clipped.
 std::string shown(std::string_view text, std::size_t most = most_name);
-/// A stranger's text to read, clipped: its lines stay.
+/// A stranger's text to read, clipped, in pieces for templates/text.html: its lines stay, and what does not show is a
+/// mark that no text can imitate.
+View pieces(std::string_view text, std::size_t most = most_text);
+/// The same as plain text, in which the marks are \u{...} and \xNN.
 std::string readable(std::string_view text, std::size_t most = most_text);
 
 /// "475,936".

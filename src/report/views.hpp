@@ -15,20 +15,25 @@ const SoundnessReport& soundness_of(const Part& part);
 /// "accepted", "rejected", "unverified": a word for people and for the style.
 std::string verdict_of(const Part& part);
 
+/// A file as people are told of it: "2. part.h5" of several.
+std::string name_of(const Part& part, std::size_t number, bool several);
+
 /// Texts and tokens, each with its place.
 View conversation_view(const Conversation& conversation, const std::optional<VerifyingKey>& key);
-/// Seconds and memory by scope and by rank.
-View costs_view(const ProofArchive& archive, Palette& palette);
-/// Bytes of the payload by scope and by message; needs the key's account.
-View messages_view(const Part& part, Palette& palette);
-View soundness_view(const Part& part, Palette& palette);
+/// Figures of seconds and memory by scope and by rank.
+View costs_view(const ProofArchive& archive);
+/// A figure of the payload's bytes by scope; needs the key's account.
+View messages_view(const Part& part);
+View soundness_view(const Part& part);
+/// All numbers of all proofs, each table once: a column for each proof.
+View tables_view(const std::vector<const Part*>& parts);
 /// Machine, configuration, digests.
 View facts_view(const Part& part);
 /// A line for each proof.
 View summary_view(const Report& report);
 /// What can be compared of several proofs; false of one.
 View comparison_view(const Report& report);
-/// Shape and origin of the model.
-View key_view(const VerifyingKey& key);
+/// The key that was given, what renewed it, and the model's shape.
+View key_view(const VerifyingKey& key, const KeyOrigin& origin);
 
 }  // namespace tessera::report

@@ -35,9 +35,10 @@ def check(folder, name, width, paper):
 def main():
     folder = Path(sys.argv[1])
     for name in ("one", "unverified", "talk", "many"):
-        check(folder, name, 1000, LIGHT)
-    check(folder, "dark", 1000, DARK)
-    check(folder, "narrow", 500, LIGHT)
+        check(folder, f"{name}-open", 1000, LIGHT)
+    check(folder, "many-dark-open", 1000, DARK)
+    for name in ("one", "many"):
+        check(folder, f"{name}-narrow-open", 390, LIGHT)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 # at.
 pictures=$(mkdir -p "$4" && realpath "$4")
 source "$(dirname "$0")/../cli/common.sh"
+source "$source/tests/browser/npm.sh"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { fail "no Chromium"; finish; }
 
 tessera import --quiet --checkpoint "$source/configs/gutenberg-2m" --out model.h5 >/dev/null || fail "import"
@@ -21,27 +22,33 @@ prove_text 2 --continue state --prompt " And then she" --generate 12 --out part2
 tessera report --key $key --out one.html ranks2.h5 >/dev/null || fail "report on one"
 tessera report --out unverified.html ranks2.h5 >/dev/null || fail "report without a key"
 tessera report --key $key --out talk.html part1.h5 part2.h5 >/dev/null || fail "report on a conversation"
-tessera report --key $key --out many.html ranks1.h5 ranks2.h5 ranks3.h5 long.h5 >/dev/null || fail "report on many"
+head -c 5000 long.h5 >cut.h5
+tessera report --key $key --out many.html ranks1.h5 cut.h5 ranks2.h5 ranks3.h5 long.h5 >/dev/null 2>&1
+[ $? -eq 2 ] || fail "report on many, of which one is damaged"
+tessera import --quiet --checkpoint "$odd" --out other.h5 >/dev/null || fail "import"
+tessera commit --quiet --model other.h5 --out other >/dev/null || fail "commit"
+tessera report --key other/verifying.key --out wrong.html ranks2.h5 >/dev/null 2>&1
+[ $? -eq 1 ] || fail "report under another key"
 
-chromium() {
-  timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/profile" "$@" \
-    >browser.log 2>&1
+npm_packages "$pictures/../npm" || fail "npm"
+NODE_PATH="$pictures/../npm/node_modules" timeout 300 node "$source/tests/browser/report.cjs" "$browser" "$PWD" "$pictures" || fail "pages"
+# page_of PAGE TEXT: the printed page that has it
+page_of() {
+  local number
+  for number in 1 2 3 4 5 6 7 8; do
+    pdftotext -f $number -l $number -layout "$pictures/$1.pdf" - | grep -qE -e "$2" && { echo $number; return; }
+  done
 }
-# picture NAME PAGE WIDTH HEIGHT OPTIONS...
-picture() {
-  chromium --screenshot="$pictures/$1.png" --window-size="$3,$4" "${@:5}" "file://$PWD/$2" ||
-    { fail "picture $1"; tail browser.log; }
-}
-for page in one unverified talk many; do
-  picture $page $page.html 1000 4000
-done
-picture dark many.html 1000 4000 --blink-settings=preferredColorScheme=0
-picture narrow one.html 500 4000
 for page in one talk many; do
-  chromium --no-pdf-header-footer --print-to-pdf="$pictures/$page.pdf" "file://$PWD/$page.html" || fail "print $page"
   pdftoppm -r 60 -png "$pictures/$page.pdf" "$pictures/$page-printed" || fail "pages of $page"
-  pdftotext -layout "$pictures/$page.pdf" - | grep -q 'ACCEPTED' || fail "$page: nothing of it is printed"
+  pdftotext -layout "$pictures/$page.pdf" - | grep -qE 'ACCEPTED|UNUSABLE' || fail "$page: nothing of it is printed"
+  pdftotext -layout "$pictures/$page.pdf" - | grep -q 'Tokens, one by one' || fail "$page: what is folded is not printed"
 done
+expect_same "$(page_of one '^ *ACCEPTED') $(page_of one 'Prompt and answer')" "1 1" "verdict and text"
+tables=$(page_of one '^ *Tables')
+[ "${tables:-9}" -le 3 ] || fail "expected at most two printed pages before the tables, found them on page $tables"
+[ "$(page_of one 'sum of all errors')" -lt "$tables" ] && [ "$(page_of one 'Most resident memory of each rank')" -lt "$tables" ] ||
+  fail "expected figures before the tables"
 pdfinfo "$pictures/one.pdf" | grep -q 'A4' || fail "expected A4"
-python3 "$source/tests/browser/check_pictures.py" "$pictures" || fail "pictures"
+/usr/bin/python3 "$source/tests/browser/check_pictures.py" "$pictures" || fail "pictures"
 finish

@@ -15,12 +15,12 @@ HTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
 # all that a page may consist of: no scripts, no links, nothing embedded
 ALLOWED = set(
     """html head meta title style body header main footer section article h1 h2 h3 h4 p small span code dl div dt dd br
-    table thead tbody tr th td blockquote ol ul li b i pre figure figcaption""".split()
+    table thead tbody tr th td blockquote ol ul li b i pre figure figcaption details summary""".split()
 )
 ALLOWED_SVG = set("svg title desc line rect circle path text".split())
 ATTRIBUTES = set(
     """lang charset http-equiv content name class title viewBox role x y x1 x2 y1 y2 cx cy r d width height dx
-    text-anchor dominant-baseline""".split()
+    text-anchor dominant-baseline scope colspan tabindex aria-label""".split()
 )
 
 
@@ -85,6 +85,55 @@ def check_numbers(text, told):
             raise ValueError(f"expected {value!r} in the page, found none")
 
 
+def check_order(document):
+    """Verdict, then texts, then the rest, which is folded."""
+    body = document.find(HTML + "body")
+    main = body.find(HTML + "main")
+    if [child.tag for child in body] != [HTML + name for name in ("header", "main", "footer")]:
+        raise ValueError("expected header, main, footer")
+    kinds = [child.tag.removeprefix(HTML) for child in main if child.tag != HTML + "p" and child.get("class") != "wide"]
+    texts = kinds.index("details")
+    if set(kinds[:texts]) != {"section"} or set(kinds[texts:]) != {"details"}:
+        raise ValueError(f"expected texts, then what is folded, found {kinds}")
+    for place in ("figure", "pre", "ol"):
+        outside = sum(1 for child in main if child.tag != HTML + "details" for _ in child.iter(HTML + place))
+        if outside:
+            raise ValueError(f"expected each {place} folded, found {outside} outside")
+
+
+def check_tables(document, proofs):
+    """Each once, with a column for each proof or for those that agree."""
+    labels = [item.get("aria-label") for item in document.iter(HTML + "div") if item.get("role") == "region"]
+    if len(labels) != len(set(labels)):
+        raise ValueError(f"expected each table once, found {labels}")
+    for region in document.iter(HTML + "div"):
+        if region.get("aria-label") == "Seconds by scope":
+            heads = [head.text for head in region.iter(HTML + "th")]
+            if ", ".join(heads[1:]).split(", ") != [str(i + 1) for i in range(proofs)]:
+                raise ValueError(f"expected a column for each proof, found {heads}")
+
+
+def check_colours(document):
+    """A scope has one colour in all figures and tables, and no two outermost scopes have the same."""
+    colours = {}
+    for item in document.iter():
+        name = None
+        if item.tag in (SVG + "rect", SVG + "circle"):
+            tip = item.findtext(SVG + "title")
+            name = tip.split(":")[0] if tip.startswith("/") else None
+        elif item.tag in (HTML + "td", HTML + "li") and item.find(HTML + "span") is not None and "swatch" in item.find(HTML + "span").get("class"):
+            name = "".join(item.itertext()).split(" ")[0]
+            item = item.find(HTML + "span")
+        if name and name.startswith("/") and len(name) > 1:
+            colour = next(word for word in item.get("class").split() if word.startswith("c"))
+            colours.setdefault("/" + name.split("/")[1], set()).add(colour)
+    if len(colours) < 5 or any(len(found) != 1 for found in colours.values()):
+        raise ValueError(f"expected one colour of each scope, found {colours}")
+    known = [found for found in map(tuple, colours.values()) if found != ("c11",)]
+    if len(known) != len(set(known)):
+        raise ValueError(f"expected another colour of each scope, found {colours}")
+
+
 def check_tokens(document, told):
     tiles = ["".join(tile.itertext()) for tile in document.iter(HTML + "li") if tile.get("class") in ("prompt", "generated")]
     ids = told["prompt"] + told["generated"]
@@ -111,6 +160,10 @@ def main():
         with open(path, encoding="ascii") as file:
             told.append(json.load(file))
         check_numbers(text, told[-1])
+    check_order(document)
+    if told:
+        check_tables(document, len(told))
+        check_colours(document)
     if len(told) == 1:
         check_tokens(document, told[0])
 

@@ -40,14 +40,23 @@ says one.html '<span class="verdict accepted">ACCEPTED</span>'
 says one.html "<blockquote class=\"prompt\">The old</blockquote>"
 says one.html 'as the verifier computes them'
 bytes=$(sed -n 's/.*"payload": {"bytes": *\([0-9]*\).*/\1/p' one.json)
+says one.html 'Nobody has compared this digest'
 says one.html "^<figcaption>$(sed -E ':a;s/([0-9])([0-9]{3})(,|$)/\1,\2\3/;ta' <<<"$bytes") bytes in "
+digest=$(tessera inspect commitment | sed -n 's/^key digest *//p')
+expect 0 '1 accepted' tessera report one.h5 --key $key --expect-key "$digest" --out compared.html
+says compared.html 'Compared when this page was made'
+says_not compared.html 'Nobody has compared'
+expect_error 2 "verifying.key: key digest: expected 0{64}, found $digest" \
+  tessera report one.h5 --key $key --expect-key "$(printf '0%.0s' {1..64})" --out no.html
+expect 2 'key' tessera report one.h5 --expect-key "$digest" --out no.html
 # without one: nothing is claimed
 expect 0 'report on 1 proof, not verified' tessera report two.h5 --out two.html
 check two.html two.json
 says two.html 'NOT VERIFIED'
 says two.html 'Nothing on this page is proven'
 says_not two.html 'ACCEPTED|class="verdict accepted"|<blockquote class="prompt">'
-says two.html '>rank 1, s<'
+says two.html '>rank 1<'
+says two.html 'Time and memory by scope'
 
 # several: a conversation, a comparison
 expect 0 'report on 2 proofs, 2 accepted' tessera report part1.h5 part2.h5 --key $key --out talk.html
@@ -80,6 +89,38 @@ craft parameter model.h5 other.h5
 tessera commit --quiet --model other.h5 --out other >/dev/null || fail "commit"
 expect_error 1 'made for another verifying key' tessera report one.h5 --key other/verifying.key --out false.html
 check false.html one.json
+says false.html "Made for the key of digest <span class=\"code\">$digest"
+says_not false.html '<h4>(Prompt|Generated[:<]|Text)' # ids, which are no text of that key's
+
+# renewals: the page names all keys
+tessera commit --quiet --hiding --proofs 3 --model model.h5 --out first >/dev/null || fail "commit"
+tessera commit --quiet --hiding --proofs 3 --model model.h5 --out second >/dev/null || fail "commit"
+tessera renew --quiet --model model.h5 --commitment first --renewed second --out renewal.h5 >/dev/null || fail "renew"
+tessera prove --quiet --model model.h5 --commitment second --prompt "The old" --generate 3 --out second.h5 >/dev/null || fail "prove"
+expect 0 '1 accepted' tessera report second.h5 --key first/verifying.key --renewal renewal.h5 --out renewed.html
+check renewed.html
+for name in first second; do
+  says renewed.html "$(tessera inspect $name | sed -n 's/^key digest *//p')"
+done
+says renewed.html 'by <span class="file">renewal.h5</span>'
+expect_error 1 'REJECTED at /statement: second.h5: the proof was made for another' tessera report second.h5 --key first/verifying.key --out false.html
+expect_error 1 'REJECTED at /statement: renewal renewal.h5: it renews another key' \
+  tessera report second.h5 --key second/verifying.key --renewal renewal.h5 --out no.html
+expect_error 2 'tessera renewal' tessera report second.h5 --key first/verifying.key --renewal second.h5 --out no.html
+expect 2 'key' tessera report second.h5 --renewal renewal.h5 --out no.html
+
+# a damaged file of several is a line, and the exit code is as of tessera-verify --each
+head -c 5000 one.h5 >cut.h5
+expect_error 2 '^tessera: cut.h5: expected an HDF5 file' tessera report cut.h5 one.h5 two.h5 absent.h5 --key $key --out lines.html
+grep -q '^lines.html: report on 2 proofs, 2 accepted, 2 files unusable$' output || fail "expected both files to be counted"
+check lines.html one.json two.json
+says lines.html '<span class="verdict unusable">UNUSABLE</span> <small>2 of 2 proofs accepted, 2 files unusable'
+says lines.html '<td class="file">cut.h5</td><td colspan="8"><span class="verdict unusable">unusable</span>'
+says lines.html 'absent.h5: expected a file'
+expect_error 1 'REJECTED at .*: false.h5: ' tessera report cut.h5 one.h5 false.h5 --key $key --out lines.html
+check lines.html one.json false.json
+expect_error 2 'cut.h5: ' tessera report one.h5 cut.h5 --out lines.html
+says lines.html 'NOT VERIFIED'
 
 # hostile files: no markup gets through, numbers that are none are drawn as nothing
 craft markup two.h5 markup.h5
@@ -94,7 +135,7 @@ grep -qP '[\x00-\x09\x0b-\x1f\x7f]' controls.html && fail "controls in a page"
 
 # unusable input: one line, no page
 expect_error 2 'model.h5: format: expected tessera proof' tessera report model.h5 --out no.html
-expect_error 2 'absent.h5: expected a file' tessera report one.h5 absent.h5 --out no.html
+expect_error 2 'absent.h5: expected a file' tessera report absent.h5 model.h5 --out no.html
 craft crash crash.h5 "tessera proof"
 expect_error 2 'crash.h5: ' tessera report crash.h5 --out no.html
 expect_error 2 'model.h5: format: expected tessera verifying key' tessera report one.h5 --key model.h5 --out no.html

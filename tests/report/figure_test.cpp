@@ -3,16 +3,21 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "report/axis.hpp"
 #include "report/figure.hpp"
+#include "report/scopes.hpp"
+#include "report/tables.hpp"
 #include "report/template.hpp"
 
 namespace tessera::report {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -41,7 +46,7 @@ TEST(Axis, DrawsWhatIsNoNumberAsNothing) {
 
 TEST(BarsFigure, StacksSegmentsOnOneScale) {
   const View view =
-      figure(Bars{"t", "d", {{"a", {{"x", "1", 1, 0}, {"y", "3", 3, 1}}, "4"}, {"b", {{"x", "2", 2, 0}}, "2"}}});
+      figure(Bars{"t", "d", "u", {{"a", {{"x", "1", 1, 0}, {"y", "3", 3, 1}}, "4"}, {"b", {{"x", "2", 2, 0}}, "2"}}});
   const View& first = view["bars"][0]["segments"];
   const View& second = view["bars"][1]["segments"];
   ASSERT_EQ(first.size(), 2U);
@@ -53,7 +58,7 @@ TEST(BarsFigure, StacksSegmentsOnOneScale) {
 }
 
 TEST(BarsFigure, WritesNamesOnlyWhereThereIsRoom) {
-  const View view = figure(Bars{"t", "d", {{"a", {{"wide", "99", 99, 0}, {"narrow", "1", 1, 1}}, "100"}}});
+  const View view = figure(Bars{"t", "d", "u", {{"a", {{"wide", "99", 99, 0}, {"narrow", "1", 1, 1}}, "100"}}});
   EXPECT_EQ(view["bars"][0]["segments"][0]["inner"], "wide");
   EXPECT_EQ(view["bars"][0]["segments"][1]["inner"], false);
   EXPECT_EQ(view["bars"][0]["segments"][1]["tip"], "narrow: 1");
@@ -62,11 +67,11 @@ TEST(BarsFigure, WritesNamesOnlyWhereThereIsRoom) {
 TEST(Figures, StayInTheirFrameWhateverTheValuesAre) {
   for (const double value : {nan, infinity, -infinity, -1.0, 0.0, 1e300, 1e-300}) {
     const std::string bars =
-        render("{{>bars_figure}}", figure(Bars{"t", "d", {{"a", {{"x", "", value, 0}, {"y", "", 1, 0}}, ""}}}));
-    const std::string marks = render(
-        "{{>marks_figure}}", figure(Marks{"t", "d", {{"a", value, 0}, {"b", 101, 0}}, 100, "line", value, "whole"}));
+        render("{{>bars_figure}}", figure(Bars{"t", "d", "u", {{"a", {{"x", "", value, 0}, {"y", "", 1, 0}}, ""}}}));
+    const std::string marks =
+        render("{{>marks_figure}}", figure(Marks{"t", "d", "u", "o", {{"a", value, 0}, {"b", 101, 0}}, 100, "line"}));
     const std::string curves = render(
-        "{{>curves_figure}}", figure(Curves{"t", "d", "x", "y", {{"a", {{value, 1}, {1, value}, {2, 3}}, 0, false}}}));
+        "{{>curves_figure}}", figure(Curves{"t", "d", "x", "y", {{"a", {{value, 1}, {1, value}, {2, 3}}, false}}}));
     for (const std::string& text : {bars, marks, curves}) {
       EXPECT_THAT(text, Not(ContainsRegex("[\" -](nan|inf)")));
       EXPECT_LT(text.size(), 8000U);
@@ -74,21 +79,77 @@ TEST(Figures, StayInTheirFrameWhateverTheValuesAre) {
   }
   EXPECT_THAT(render("{{>curves_figure}}", figure(Curves{"t", "d", "x", "y", {}})),
               Not(ContainsRegex("[\" -](nan|inf)")));
-  EXPECT_THAT(render("{{>bars_figure}}", figure(Bars{"t", "d", {}})), Not(ContainsRegex("[\" -](nan|inf)")));
+  EXPECT_THAT(render("{{>bars_figure}}", figure(Bars{"t", "d", "u", {}})), Not(ContainsRegex("[\" -](nan|inf)")));
 }
 
 TEST(MarksFigure, PutsRoundsAboveAndBelowTheLine) {
-  const View view = figure(Marks{"t", "d", {{"good", 101, 0}, {"bad", 99, 1}, {"best", 128, 2}}, 100, "l", 98, "w"});
+  const View view = figure(
+      Marks{"t", "d", "u", "o", {{"good", 101, 0}, {"bad", 99, 1}, {"best", 128, 2}, {"just", 100, 3}}, 100, "l"});
   const double line = number(view["line_y"]);
   EXPECT_LT(number(view["dots"][0]["y"]), line);
   EXPECT_GT(number(view["dots"][1]["y"]), line);
   EXPECT_LT(number(view["dots"][2]["y"]), number(view["dots"][0]["y"]));
-  EXPECT_GT(number(view["whole_y"]), line);
   EXPECT_NEAR(number(view["dots"][1]["y"]) - line, line - number(view["dots"][0]["y"]), 0.2);
+  const auto is_low = [&](std::size_t i) { return view["dots"][i]["low"].get<bool>(); };
+  EXPECT_THAT((std::vector<bool>{is_low(0), is_low(1), is_low(2), is_low(3)}), ElementsAre(false, true, false, false));
+}
+
+TEST(Figures, SayTheUnitsOfTheirAxes) {
+  EXPECT_THAT(render("{{>bars_figure}}", figure(Bars{"t", "d", "furlongs", {{"a", {{"x", "1", 1, 0}}, "1"}}})),
+              HasSubstr(">furlongs</text>"));
+  const std::string marks =
+      render("{{>marks_figure}}", figure(Marks{"t", "d", "bits", "rounds", {{"a", 101, 0}}, 100, "l"}));
+  EXPECT_THAT(marks, AllOf(HasSubstr(">bits</text>"), HasSubstr(">rounds</text>")));
+  const std::string curves =
+      render("{{>curves_figure}}", figure(Curves{"t", "d", "ranks", "seconds", {{"a", {{1, 2}}, false}}}));
+  EXPECT_THAT(curves, AllOf(HasSubstr(">ranks</text>"), HasSubstr(">seconds</text>")));
+}
+
+TEST(Scopes, HaveOneColourEverywhere) {
+  std::set<std::size_t> all;
+  for (const char* scope : {"/opening", "/lookup", "/inference", "/self_attention", "/commitment", "/feed_forward",
+                            "/witness", "/final", "/embedding", "/check"}) {
+    EXPECT_TRUE(all.insert(colour_of(scope)).second) << scope;
+    EXPECT_EQ(colour_of(std::string(scope) + "/inner/more"), colour_of(scope));
+    EXPECT_NE(colour_of(scope), no_colour);
+  }
+  for (const char* scope : {"/", "", "/unheard-of", "/openings"}) {
+    EXPECT_EQ(colour_of(scope), no_colour) << scope;
+  }
+}
+
+TEST(Tables, HaveAColumnForEachProofAndOneForThoseThatAgree) {
+  const auto row = [](const std::string& name, const std::string& value) {
+    return Columns::Row{{{name}, 0, 0}, {value}};
+  };
+  const Columns a{{"Scope"}, {"s"}, {row("/", "1"), row("/b", "2")}};
+  const Columns b{{"Scope"}, {"s"}, {row("/", "9"), row("/a", "8"), row("/b", "7"), row("/b", "6")}};
+  const View view = merged_tables("title", "note", {a, b, a});
+  ASSERT_EQ(view["parts"].size(), 1U);
+  const View& table = view["parts"][0];
+  EXPECT_EQ(table["heads"], (View{"1, 3: s", "2: s"}));
+  std::vector<std::string> rows;
+  for (const View& found : table["rows"]) {
+    rows.push_back(found["names"][0]["name"].get<std::string>() + " " + found["cells"].dump());
+  }
+  EXPECT_THAT(rows, ElementsAre("/ [\"1\",\"9\"]", "/a [\"–\",\"8\"]", "/b [\"2\",\"7\"]", "/b [\"–\",\"6\"]"));
+  EXPECT_EQ(merged_tables("title", "note", {a})["parts"][0]["heads"], View{"s"});
+}
+
+TEST(Tables, AreNotTooWide) {
+  std::vector<Columns> proofs;
+  for (int i = 0; i < 17; ++i) {
+    proofs.push_back({{"Scope"}, {"s"}, {{{{"/"}, 0, 0}, {std::to_string(i)}}}});
+  }
+  const View view = merged_tables("title", "note", proofs);
+  ASSERT_EQ(view["parts"].size(), 3U);
+  EXPECT_EQ(view["parts"][0]["heads"].size() + view["parts"][1]["heads"].size() + view["parts"][2]["heads"].size(),
+            17U);
+  EXPECT_EQ(view["parts"][2]["rows"][0]["cells"], View{"16"});
 }
 
 TEST(CurvesFigure, IsLogarithmic) {
-  const View view = figure(Curves{"t", "d", "x", "y", {{"a", {{1, 8}, {2, 4}, {4, 2}}, 0, false}}});
+  const View view = figure(Curves{"t", "d", "x", "y", {{"a", {{1, 8}, {2, 4}, {4, 2}}, false}}});
   const View& dots = view["curves"][0]["dots"];
   ASSERT_EQ(dots.size(), 3U);
   EXPECT_NEAR(number(dots[1]["x"]) - number(dots[0]["x"]), number(dots[2]["x"]) - number(dots[1]["x"]), 0.2);

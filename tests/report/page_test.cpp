@@ -63,6 +63,24 @@ TEST(Text, HasNoCharacterThatDoesNotShow) {
             "a\\u{202e}b");
 }
 
+/// As a template shows it.
+std::string shown_pieces(std::string_view text, std::size_t most = most_text) {
+  return std::regex_replace(render("{{>text_pieces}}", {{"pieces", pieces(text, most)}}),
+                            std::regex(" title=\"[^\"]*\""), "");
+}
+
+TEST(Text, HasLinesAndMarksThatNoTextImitates) {
+  const std::string line = "<span class=\"mark line\">↵</span>\n";
+  EXPECT_EQ(shown_pieces("a\n\nb"), "a" + line + line + "b");
+  EXPECT_EQ(shown_pieces("\x07\xff\xe2\x80\xae"
+                         "c"),
+            "<span class=\"mark\">U+0007</span><span class=\"mark\">0xFF</span><span class=\"mark\">U+202E</span>c");
+  EXPECT_EQ(shown_pieces("\\u{202e} \\n \\xff ↵ \\"), "\\u{202e} \\n \\xff ↵ \\");
+  EXPECT_EQ(shown_pieces("\"<b>\""), "&quot;&lt;b&gt;&quot;");
+  EXPECT_EQ(shown_pieces(std::string(100, '\n'), 7), line + line + line + "...");
+  EXPECT_EQ(shown_pieces(std::string(100, '\\'), 7), "\\\\\\...");
+}
+
 TEST(Text, WritesNumbers) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
@@ -84,7 +102,8 @@ TEST(Page, KeepsItsMarkupWhateverTheFilesHold) {
   for (const char* hostile :
        {"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onclick='x", "</style><b>", "</title><svg>",
         "<!--", "]]>", "{{#several}}", "{{>page}}", "{{{program}}}", "&lt;b&gt;", "a\nb\tc"}) {
-    const std::string html = page(report_of(long_name + hostile));
+    const std::regex marks("<span class=\"mark[^>]*>[^<]*</span>");  // in place of characters that do not show
+    const std::string html = std::regex_replace(page(report_of(long_name + hostile)), marks, "x");
     std::string harmless = long_name + hostile;
     std::ranges::replace_if(
         harmless, [](char c) { return c != '/'; }, 'x');  // scopes as deep
@@ -103,7 +122,8 @@ TEST(Page, EscapesTokensOfTheKey) {
     token = "<i>\xff";
   }
   const std::string html = page(report);
-  EXPECT_THAT(html, HasSubstr("&lt;i&gt;\\xff"));
+  EXPECT_THAT(html,
+              HasSubstr("&lt;i&gt;<span class=\"mark\" title=\"a byte that belongs to no character\">0xFF</span>"));
   EXPECT_THAT(html, Not(HasSubstr("<i>\\xff")));
 }
 
@@ -126,6 +146,87 @@ TEST(Page, SaysThatAProofIsOfAnotherKey) {
   EXPECT_THAT(html, HasSubstr("at /statement: the proof was made for another verifying key"));
   EXPECT_THAT(html, HasSubstr("0 of 2 proofs accepted"));
   EXPECT_THAT(html, Not(HasSubstr("zebra")));  // the vocabulary of this key says nothing of that one's ids
+  const Part& part = report.conversations[0][0];
+  EXPECT_THAT(html, HasSubstr("Made for the key of digest <span class=\"code\">" + to_hex(part.archive.key_digest)));
+  std::string ids;
+  for (const std::uint32_t id : part.archive.statement.generated) {
+    ids += (ids.empty() ? "" : " ") + std::to_string(id);
+  }
+  EXPECT_THAT(html, HasSubstr("Generated ids: claimed, not proven</h4>\n<blockquote class=\"generated claimed code\">" +
+                              ids + "<"));
+  EXPECT_THAT(html, Not(HasSubstr("as the file tells it</h4>")));
+}
+
+TEST(Page, SaysWhetherTheKeysDigestWasCompared) {
+  Report report = report_of("harmless", 1);
+  report.key = test::small_key();
+  const std::string digest = to_hex(report.key->digest());
+  std::string html = page(report);
+  EXPECT_LT(html.find("Nobody has compared this digest.") - html.find(digest), 150U);  // beside it
+  EXPECT_THAT(html, Not(HasSubstr("Compared when")));
+  report.origin.compared = true;
+  html = page(report);
+  EXPECT_THAT(html, HasSubstr("Compared when this page was made"));
+  EXPECT_THAT(html, Not(HasSubstr("Nobody has compared")));
+}
+
+TEST(Page, AcceptsNothingThatWasNotVerified) {
+  Report report = report_of("harmless", 1);
+  report.key = test::small_key();
+  EXPECT_THAT(page(report), Not(HasSubstr("ACCEPTED")));
+}
+
+TEST(Page, NamesTheGivenKeyAndWhatRenewedIt) {
+  Report report = report_of("harmless", 1);
+  report.key = test::small_key();
+  report.origin.given.fill(0xab);
+  report.origin.renewals = {{"renewal<.h5", report.key->digest()}};
+  const std::string html = page(report);
+  EXPECT_THAT(html, HasSubstr("<dt>Key digest</dt><dd><span class=\"code\">" + to_hex(report.origin.given)));
+  EXPECT_THAT(html, HasSubstr("<dt>Renewed to</dt><dd><span class=\"code\">" + to_hex(report.key->digest()) +
+                              "</span> by <span class=\"file\">renewal&lt;.h5</span>"));
+}
+
+TEST(Page, HasALineForAFileThatCannotBeUsed) {
+  Report report = report_of("proof.h5", 2);
+  report.unusable = {{"cut<.h5", "cut<.h5: expected more", 1}, {"last.h5", "last.h5: found nothing", 2}};
+  const std::string html = page(report);
+  const auto place = [&](const std::string& text) { return html.find(">" + text); };
+  EXPECT_THAT(html, HasSubstr("cut&lt;.h5: expected more"));
+  EXPECT_LT(place("1. proof.h5<"), place("cut&lt;.h5<"));
+  EXPECT_LT(place("cut&lt;.h5<"), place("2. proof.h5<"));
+  EXPECT_LT(place("2. proof.h5<"), place("last.h5<"));
+  EXPECT_THAT(html, HasSubstr("no verifying key was given, 2 files unusable"));
+  report.key = test::small_key();
+  report.conversations = conversations_of({});
+  EXPECT_THAT(page(report), HasSubstr("<span class=\"verdict unusable\">UNUSABLE</span>"));
+}
+
+TEST(Page, HasVerdictAndTextsFirstAndTheRestFolded) {
+  const std::string html = page(report_of("harmless", 1));
+  const std::size_t folded = html.find("<details");
+  EXPECT_LT(html.find("<h1>"), html.find("Text, as the file tells it"));
+  EXPECT_LT(html.find("Text, as the file tells it"), folded);
+  EXPECT_GT(html.find("<figure"), folded);
+  EXPECT_GT(html.find("<ol class=\"tokens\""), folded);
+  EXPECT_THAT(html, Not(HasSubstr("<details open")));
+}
+
+TEST(Page, HasTablesOnceForSeveralProofs) {
+  for (const std::size_t proofs : {1, 5}) {
+    const std::string html = page(report_of("harmless", proofs));
+    EXPECT_EQ(count(html, "aria-label=\"Soundness by round\""), 1U);
+    EXPECT_EQ(count(html, proofs == 1 ? "aria-label=\"Time and memory by scope\"" : "aria-label=\"Seconds by scope\""),
+              1U);
+    EXPECT_EQ(count(html, "class=\"all-tables\""), 1U);
+  }
+}
+
+TEST(Page, ExplainsTheSumOfErrorsAndDrawsNoneOfIt) {
+  const std::string html = page(report_of("harmless", 1));
+  EXPECT_THAT(html, HasSubstr("<b>The sum of all errors</b> is 2 to the power of −99.7."));
+  const std::size_t svg = html.find("<svg"), end = html.find("</svg>");
+  EXPECT_THAT(html.substr(svg, end - svg), Not(HasSubstr("99.7")));
 }
 
 TEST(Page, IsBounded) {

@@ -10,7 +10,8 @@ pictures=$(realpath -m "${3:-$page/screenshots}")
 cd "$(dirname "$0")/../.."
 source jobs/packages.sh
 install_packages "${web_test_packages[@]}"
-npm install --silent --no-fund --no-audit --prefix "$page/npm" puppeteer-core@25 axe-core@4
+source tests/browser/npm.sh
+npm_packages "$page/npm"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 NODE_PATH=/usr/share/nodejs cmake --build "$page" --target unicode_probe
