@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// Tokens that may come next, so that one pass over the weights can choose several (prompt lookup decoding): a pass
-/// takes the last chosen token and the guesses behind it, and as many choices count as guesses were right, and one
-/// more. What is chosen never depends on guesses.
+/// Tokens that may come next, so that one pass over the weights can choose several (speculative decoding, with
+/// guesses by prompt look-up): a pass takes the last chosen token and the guesses behind it, and as many choices count
+/// as guesses were right, and one more. What is chosen never depends on guesses.
 class Draft {
  public:
   static constexpr std::size_t most = 7;

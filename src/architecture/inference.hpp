@@ -118,8 +118,8 @@ std::vector<std::uint32_t> generate(const IntegerModel& model, const ModelPlan& 
                                     const PastState& past = {}, const Generation& generation = {},
                                     const std::function<bool(std::uint32_t)>& ends = {});
 
-/// The same trace in one pass over prompt, given generated tokens and filler. Does not check that `generated` is what
-/// the model would generate.
+/// Makes the trace of run_inference() in one pass over prompt, given generated tokens and filler. Does not check that
+/// `generated` is what the model would generate.
 Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
                    std::span<const std::uint32_t> generated, Communicator& comm, const Progress& progress = {},
                    const PastState& past = {});

@@ -149,9 +149,9 @@ void walk(Context& context, const ModelPlan& plan) {
   run(context, plan.embedding);
 }
 
-/// Everything that the prover commits to or looks up. Collective. `strangers`: see count_multiplicities.
+/// Everything that the prover commits to or looks up. Collective. `out_of_range`: see count_multiplicities.
 std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& statement, const Trace& trace,
                                       const ParameterTensors& parameters, Communicator& comm,
-                                      Strangers strangers = Strangers::refuse);
+                                      OutOfRange out_of_range = OutOfRange::refuse);
 
 }  // namespace tessera

@@ -8,12 +8,12 @@ namespace tessera {
 
 struct ModelPlan;
 
-/// How one dimension is dealt to ranks, and what is dealt by it: rank r has the entries first[r] .. first[r + 1] - 1.
+/// How one dimension is distributed, and which tensors by it: rank r has the entries first[r] .. first[r + 1] - 1.
 struct OwnedDimension {
   std::string name;     // with its symbol of src/spec/protocol.md, section 2
   std::string tensors;  // names, separated by spaces
   std::uint64_t length = 0;
-  std::uint64_t chunk = 1;  // entries that stay together
+  std::uint64_t chunk = 1;  // entries that are on one rank
   std::vector<std::uint64_t> first;
   friend bool operator==(const OwnedDimension&, const OwnedDimension&) = default;
 };

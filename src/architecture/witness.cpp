@@ -5,7 +5,7 @@
 namespace tessera {
 
 std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& statement, const Trace& trace,
-                                      const ParameterTensors& parameters, Communicator& comm, Strangers strangers) {
+                                      const ParameterTensors& parameters, Communicator& comm, OutOfRange out_of_range) {
   auto witness = std::make_unique<Witness>(plan, trace, parameters, comm);
   for (const NormLayer* norm : {&plan.norm_1, &plan.norm_2, &plan.norm_final}) {
     std::visit([&](const auto& layer) { derive(*witness, layer, comm); }, *norm);
@@ -17,7 +17,7 @@ std::unique_ptr<Witness> make_witness(const ModelPlan& plan, const Statement& st
   derive(*witness, plan.attention, comm);
   std::visit([&](const auto& layer) { derive(*witness, layer); }, plan.mlp);
   derive(*witness, plan.logits, statement, comm);
-  witness->finish(comm, strangers);
+  witness->finish(comm, out_of_range);
   return witness;
 }
 

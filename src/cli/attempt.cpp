@@ -18,7 +18,7 @@
 namespace tessera::cli {
 namespace {
 
-/// Of what has been generated elsewhere, text or ids; empty: none.
+/// The file with what was generated elsewhere, as text or as ids; an empty name if there is none.
 const std::string& expected_file(const ProveCommand& options) {
   return options.expect.empty() ? options.expect_ids : options.expect;
 }

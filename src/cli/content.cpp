@@ -72,7 +72,7 @@ std::string format_of(const fs::path& file) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-/// As progress lines begin: with a date, or as JSON objects do.
+/// Whether a file begins as progress lines do: with a date, or as JSON objects.
 bool is_log(std::string_view head) {
   constexpr std::string_view date = "dddd-dd-dd dd:dd:dd ";
   const auto fits = [](char form, char found) {

@@ -107,8 +107,8 @@ class ThreadCommunicator final : public Communicator {
   }
 
  private:
-  /// Shows `mine` to every rank and reads what each rank shows, in rank order. Nobody's data changes before all have
-  /// read.
+  /// Publishes `mine` to every rank and reads what each rank publishes, in rank order. Nobody's data changes before all
+  /// have read.
   template <class T, class Read>
   void exchange(const T& mine, const Read& read) {
     group_.published(rank_) = &mine;

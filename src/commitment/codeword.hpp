@@ -24,8 +24,8 @@ struct Codeword {
 /// Levels from this one on are kept, those between it and the leaves follow from these.
 inline constexpr unsigned upper_levels = 5;
 
-/// log2 of the leaves that stay together: a rank holds whole groups, each with the tree above it, at least as high as
-/// upper_levels. Large ones: what is above them is every rank's work.
+/// log2 of the leaves that stay on one rank: a rank holds whole groups, each with the tree above it, at least as high
+/// as upper_levels. Large ones: what is above them is every rank's work.
 unsigned log_group_of_columns(unsigned log_columns, int ranks);
 /// The leaves that a rank holds: contiguous ranges in rank order.
 Range columns_of_rank(unsigned log_columns, int rank, int ranks);

@@ -44,10 +44,10 @@ class VectorSummand final : public Summand {
  private:
   [[nodiscard]] bool shared() const { return columns_.log_count() > 0; }
   RoundSums reduced(RoundSums sums);
-  void deal(const ResidueShares& columns, std::size_t size);
+  void distribute(const ResidueShares& columns, std::size_t size);
   /// Distributes values that are one a column, of all ranks: returns the `size` entries of the next vector that lie in
   /// this rank's `columns` of it. Collective.
-  [[nodiscard]] DenseTable dealt(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const;
+  [[nodiscard]] DenseTable distributed(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const;
   /// The next vector, zeros up to the next power of two included, on a rank that has all of its values already.
   [[nodiscard]] DenseTable completed(const DenseTable& values) const;
 

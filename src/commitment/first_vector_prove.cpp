@@ -159,7 +159,7 @@ RoundSums VectorSummand::reduced(RoundSums sums) {
   return sums;
 }
 
-DenseTable VectorSummand::dealt(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const {
+DenseTable VectorSummand::distributed(const DenseTable& mine, const ResidueShares& columns, std::size_t size) const {
   const SharedBytes all = comm_.gather_shared(std::as_bytes(std::span<const E>(mine.span())));
   const std::size_t present = mine.size / columns_.mine().size();  // of each class, the same on every rank
   RawVector<E> values(size);
@@ -188,10 +188,10 @@ DenseTable VectorSummand::completed(const DenseTable& values) const {
   return DenseTable::of(std::move(all));
 }
 
-void VectorSummand::deal(const ResidueShares& columns, std::size_t size) {
+void VectorSummand::distribute(const ResidueShares& columns, std::size_t size) {
   std::vector<DenseTable> tables;
   for (const std::size_t table : {0, 1}) {
-    tables.push_back(shared() ? dealt(products_.table(table), columns, size) : completed(products_.table(table)));
+    tables.push_back(shared() ? distributed(products_.table(table), columns, size) : completed(products_.table(table)));
   }
   products_ = DenseSummand(round_kernel(ProductRelation{}), std::move(tables));
 }
@@ -203,14 +203,14 @@ void VectorSummand::next(std::uint64_t used) {
     gather();
     return;
   }
-  deal(next, share_size(used, next));
+  distribute(next, share_size(used, next));
   columns_ = next;
 }
 
 void VectorSummand::gather() {
   const unsigned log_size = columns_.log_indices();
   if (shared() || (values().size < std::size_t{1} << log_size && !whole_)) {
-    deal(ResidueShares(log_size, 0, 1), std::size_t{1} << log_size);
+    distribute(ResidueShares(log_size, 0, 1), std::size_t{1} << log_size);
     columns_ = ResidueShares(log_size, 0, 1);
   }
   whole_ = true;

@@ -52,7 +52,7 @@
 ///    What makes D the dimension: an opened column's claim is on the D values of the next vector where the bound word's
 ///    message belongs, and on no other, so the codeword in question is that of a polynomial of degree below D. The next
 ///    vector has D' = ceil(D/16) columns likewise, and so on to the clear vector, which has as many values as are sent:
-///    no word has a tail that would have to be shown to be zero. Cells of a message that are in no segment, or in its
+///    no word has a tail that would have to be proven to be zero. Cells of a message that are in no segment, or in its
 ///    last column behind the last value, may be anything: all weights are zero there, and from the last used place on
 ///    they stay so when variables are bound.
 ///  - the clear vector is its own decoding.
@@ -147,8 +147,8 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
                           std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,
                           const HidingMasks& masks, Communicator& comm);
 
-/// Two commitments to the same tensors, of which nothing else is shown: every form has the same value in oracles 0 and
-/// 1. Oracle 2, the carrier, has nothing but masks; `mask_tensor` of it holds the row masks.
+/// Two commitments to the same tensors, of which nothing else is revealed: every form has the same value in oracles 0
+/// and 1. Oracle 2, the carrier, has nothing but masks; `mask_tensor` of it holds the row masks.
 void verify_equality_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                              std::span<const LinearForm> forms, std::size_t mask_tensor);
 void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,

@@ -16,13 +16,13 @@ inline double cells(const Shape& shape) {
 
 inline double power_of_two(unsigned exponent) { return std::ldexp(1.0, static_cast<int>(exponent)); }
 
-/// Sizes of a plan as the rank with the largest part sees them.
+/// Sizes of a plan as the rank with the largest share sees them.
 class Parts {
  public:
   /// References to both are kept.
   Parts(const ModelPlan& plan, const JobShape& job);
 
-  /// The largest part of a tensor that one rank works on.
+  /// The largest share of a tensor that one rank works on.
   [[nodiscard]] double share(const Shape& shape, const Ownership& ownership) const;
   [[nodiscard]] double held(const Shape& shape, const Ownership& ownership) const {
     return cells(shape) * share(shape, ownership);
@@ -37,7 +37,7 @@ class Parts {
   [[nodiscard]] double state(std::size_t number) const { return held(plan_.state_layout.tensors()[number], {1}); }
   /// Who owns the columns of the look-up.
   [[nodiscard]] std::span<const Ownership> columns() const { return columns_; }
-  /// Look-ups of a column: chunks of replicated ones are dealt out.
+  /// Look-ups of a column: chunks of replicated ones are distributed.
   [[nodiscard]] double lookups(std::size_t column) const;
   [[nodiscard]] double of_ranks(double whole) const { return whole / ranks_; }
   [[nodiscard]] const ModelPlan& plan() const { return plan_; }

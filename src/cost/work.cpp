@@ -52,7 +52,7 @@ double heads_at_tiles(const Parts& parts) {
   const auto ranks = static_cast<double>(parts.job().ranks);
   const auto bytes = [&](std::size_t heads, double tokens) {
     const auto all = static_cast<double>(heads);
-    const double here = std::min(all, all / ranks + 1);  // tiles are dealt out head by head
+    const double here = std::min(all, all / ranks + 1);  // tiles are distributed head by head
     return sizeof(std::int16_t) * here * static_cast<double>(attention.heads.size) * tokens;
   };
   const auto blocks = static_cast<double>(parts.plan().model.n_layer);
@@ -64,7 +64,7 @@ double heads_at_tiles(const Parts& parts) {
 /// Tokens that teams share, and among how many ranks the smallest ones; none: 0 and 1.
 struct Sharing {
   double tokens = 0, ranks = 1;
-  /// A rank's part of work on all `of` tokens.
+  /// A rank's share of work on all `of` tokens.
   [[nodiscard]] double part(double of) const { return (of - tokens + tokens / ranks) / of; }
 };
 

@@ -13,7 +13,7 @@ namespace tessera {
 /// What a prover's time goes into. A unit's name says what one is.
 enum class Work : std::uint8_t {
   step_weight,         ///< a weight read for one token alone, as each generated one is
-  batch_product,       ///< a product of an activation with a weight or another activation, of tokens together
+  batch_product,       ///< a product of an activation with a weight or another activation, of a batch of tokens
   recorded_value,      ///< an integer that inference records
   witness_value,       ///< a look-up counted; values that it is made of
   codeword_element,    ///< an element of F of an oracle's codeword: encoded, hashed

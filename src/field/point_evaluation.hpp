@@ -17,7 +17,7 @@ class PointEvaluation {
   [[nodiscard]] std::size_t parts() const { return std::size_t{1} << log_parts_; }
   /// Values of a part, for all lanes, and gaps between them.
   [[nodiscard]] std::size_t part_size() const { return twiddles_.size(lanes_); }
-  /// Parts that are best placed together: as many as a cache holds.
+  /// Parts that are best placed at once: as many as a cache holds.
   [[nodiscard]] std::size_t parts_at_once() const;
   /// Where the lanes of coefficient i begin in its part. Places of no coefficient are not read.
   [[nodiscard]] std::size_t place(std::size_t i) const {

@@ -34,7 +34,8 @@ enum class LeafKind : std::uint8_t {
   fractions,  ///< numerator and denominator stored: table rows and short chunks
 };
 
-/// This rank's segments of one kind and length. Every rank has the same list of classes, some of them empty.
+/// This rank's segments of one kind and length. Every rank has the same list of segment classes, some of them
+/// empty.
 struct SegmentClass {
   LeafKind kind = LeafKind::fractions;
   unsigned log_leaves = 0;
@@ -49,13 +50,13 @@ struct SegmentClass {
 /// Shorter chunks are stored as fractions: the integer kernels work on blocks.
 inline constexpr unsigned least_integer_bits = 8;
 
-/// Who works on a chunk: its owner; chunks of a replicated column are dealt out.
+/// Who works on a chunk: its owner; chunks of a replicated column are distributed.
 int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chunk, int ranks);
 
 /// Whose node a segment becomes: single leaves are known to all ranks, and the first one's from the beginning.
 constexpr int segment_owner(unsigned log_leaves, int owner) { return log_leaves == 0 ? 0 : owner; }
 
-/// How a table is dealt out: in equal pieces, a power of two of them.
+/// How a table is distributed: in equal pieces, a power of two of them.
 struct TablePieces {
   unsigned log_count, log_size;  // of pieces, of rows of each
   int ranks;
@@ -68,7 +69,7 @@ struct TablePieces {
   [[nodiscard]] int owner(std::size_t piece) const { return contiguous_owner(piece, count(), ranks); }
 };
 
-/// The classes with this rank's segments, columns read.
+/// The segment classes with this rank's segments, columns read.
 std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
 
 /// A node with its index in its level; nodes that are not listed are neutral.
@@ -93,11 +94,11 @@ struct SparseNodes {
   void move(const NodeOwners& owners, unsigned height, Communicator& comm);
 };
 
-/// Level j of the tree: 2^j nodes with their children. A class whose segments are longer than one node keeps them in
-/// `nodes` (segment after segment; empty below kept_height of integer columns and below kept_height_of_fractions of
-/// others); all others are in `sparse`.
+/// Level j of the tree: 2^j nodes with their children. A segment class whose segments are longer than one node keeps
+/// them in `nodes` (segment after segment; empty below kept_height of integer columns and below
+/// kept_height_of_fractions of others); all others are in `sparse`.
 struct FractionLevel {
-  std::vector<BlockBuffer<ChildrenBlock>> nodes;  // per class
+  std::vector<BlockBuffer<ChildrenBlock>> nodes;  // by segment class
   SparseNodes sparse;
 };
 
@@ -133,10 +134,10 @@ void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_
 void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::size_t first,
                      std::size_t count, ChildrenBlock* out);
 
-/// All nodes of an integer class at `height`, 4 or 5, from the leaves.
+/// All nodes of an integer segment class at `height`, 4 or 5, from the leaves.
 BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
-/// All nodes of a class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.
+/// All nodes of a segment class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.
 BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
 /// Blocks for `nodes` nodes, a multiple of two blocks; places behind the last node are zero, others uninitialised.

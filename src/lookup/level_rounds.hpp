@@ -23,7 +23,7 @@ struct LevelContext {
   const PrefixEq& eq;
 };
 
-/// The part of a class of segments in one level's sum-check of g = p0*q1 + p1*q0 + tau*q0*q1. Sums are over this rank's
+/// What a segment class adds to one level's sum-check of g = p0*q1 + p1*q0 + tau*q0*q1. Sums are over this rank's
 /// segments, of beta*(g - tau): neutral nodes contribute nothing.
 class SegmentRounds {
  public:
@@ -42,8 +42,8 @@ class SegmentRounds {
   unsigned log_length_;
 };
 
-/// The part of a class in the level at `height` above the leaves, log_leaves > height; `nodes`: those that the tree has
-/// kept of it, if any. Keeps references to all but `nodes`.
+/// What a segment class adds to the level at `height` above the leaves, log_leaves > height; `nodes`: those that the
+/// tree has kept of it, if any. Keeps references to all but `nodes`.
 std::unique_ptr<SegmentRounds> segment_rounds(const LevelContext& level, const LookupInput& input,
                                               const SegmentClass& segments, BlockBuffer<ChildrenBlock> nodes,
                                               unsigned height);

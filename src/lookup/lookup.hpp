@@ -33,7 +33,7 @@ inline constexpr std::size_t max_present_leaves = std::size_t{1} << 30;
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G).
 ///
 /// Leaves: the columns (numerator 1) and one column per table (numerator -multiplicity), each in an aligned slot of
-/// 2^bits leaves, in the flat order of its shape. Slots are dealt by size descending, then columns in order, then
+/// 2^bits leaves, in the flat order of its shape. Slots are assigned by size descending, then columns in order, then
 /// tables in order; absent chunks and unused slots are the neutral fraction 0/1.
 struct LookupStructure {
   std::vector<LookupTable> tables;
@@ -92,7 +92,7 @@ struct LookupColumnData {
 };
 
 /// What to do with a looked-up value that is no row of its table.
-enum class Strangers : std::uint8_t { refuse, skip };
+enum class OutOfRange : std::uint8_t { refuse, skip };
 
 /// Occurrences of every table row over all columns and ranks (the same on every rank): multiplicity[table][row].
 /// Throws std::logic_error unless every a < 2^log_size and b matches the table: the trace is checked before. Tests of
@@ -100,7 +100,7 @@ enum class Strangers : std::uint8_t { refuse, skip };
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
                                                             std::span<const LookupColumnData> columns,
                                                             Communicator& comm,
-                                                            Strangers strangers = Strangers::refuse);
+                                                            OutOfRange out_of_range = OutOfRange::refuse);
 
 /// Prover's side of verify_lookup; collective.
 LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,

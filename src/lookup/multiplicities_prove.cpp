@@ -9,7 +9,7 @@ namespace tessera {
 
 std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructure& structure,
                                                             std::span<const LookupColumnData> columns,
-                                                            Communicator& comm, Strangers strangers) {
+                                                            Communicator& comm, OutOfRange out_of_range) {
   std::vector<std::size_t> first{0};  // of every table in the flat list of all rows
   for (const LookupTable& table : structure.tables) {
     first.push_back(first.back() + (std::size_t{1} << table.log_size));
@@ -47,7 +47,7 @@ std::vector<std::vector<std::int64_t>> count_multiplicities(const LookupStructur
   }
   std::int64_t failed = outside ? 1 : 0;
   comm.all_reduce_max(std::span(&failed, 1));
-  if (failed != 0 && strangers == Strangers::refuse) {
+  if (failed != 0 && out_of_range == OutOfRange::refuse) {
     throw StrangeValue("count_multiplicities: a looked-up value is not a row of its table");
   }
   comm.all_reduce_sum(std::span(total));

@@ -179,7 +179,7 @@ namespace {
 
 bool is_divided(ParameterAxis axis) { return axis == vocabulary || axis == place || axis == feature || axis == inner; }
 
-/// Fewest rows of a part: a part has 2^8 cells, of weights and of activations.
+/// log2 of the fewest rows of a share: a share has 2^8 cells, of weights and of activations.
 unsigned log_least_rows(ParameterAxis axis, const ModelShape& shape, std::size_t tokens) {
   constexpr unsigned log_cells = ceil_log2(Division::enough_tokens);
   if (axis == vocabulary) {

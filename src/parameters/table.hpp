@@ -70,19 +70,19 @@ std::size_t axis_length(ParameterAxis axis, const ModelShape& shape);
 std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& shape);
 
 /// How finely a job divides the rows of its tensors among ranks: so finely that all ranks have about as much, but no
-/// part may become shorter than what the prover's kernels and an oracle's columns need. Weights and the activations
+/// share may become shorter than what the prover's kernels and an oracle's columns need. Weights and the activations
 /// that they make are divided alike, so that a rank keeps the weights that it computes with.
 struct Division {
   int ranks = 1;
-  std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are dealt out as they are
+  std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are distributed whole
   /// Tokens with which the division is finest: more of them divide no finer.
   static constexpr std::size_t enough_tokens = std::size_t{1} << 8;
   /// The division of a job in which no pass is too short for it.
   static Division finest(int ranks) { return {ranks, enough_tokens}; }
 
-  /// Rows of features, MLP features, vocabulary and positions; others are dealt out as they are: by heads.
+  /// Rows of features, MLP features, vocabulary and positions; others are distributed in whole chunks: by heads.
   [[nodiscard]] Dimension rows(ParameterAxis axis, const ModelShape& shape) const;
-  /// Whether another one deals a model's tensors out in the same way.
+  /// Whether another one distributes a model's tensors alike.
   [[nodiscard]] bool same(const Division& other, const ModelShape& shape) const;
 };
 

@@ -19,7 +19,7 @@ using RecordedTensor = std::variant<ChunkedTensor<std::int16_t>, ChunkedTensor<s
 template <class T>
 concept Recordable = std::constructible_from<RecordedTensor, std::in_place_type_t<ChunkedTensor<T>>>;
 
-/// A tensor of integers that layers declare, before any values: every rank allocates its part of it.
+/// A tensor of integers that layers declare, before any values: every rank allocates its share of it.
 struct DeclaredTensor {
   std::string name;
   Shape shape;

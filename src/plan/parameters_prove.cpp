@@ -53,7 +53,7 @@ struct Axes {
   }
 };
 
-/// The part of the oracle's tensor that `rank` owns; padding is zero.
+/// The share of the oracle's tensor that `rank` owns; padding is zero.
 ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& model,
                                     const ParameterValues<std::int16_t>& source, int rank, const Division& division) {
   ChunkedTensor<std::int16_t> tensor(row.oracle_shape(model, division), row.ownership(), rank, division.ranks);

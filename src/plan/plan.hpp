@@ -53,7 +53,7 @@ struct Plan {
   std::uint32_t exception_limit = 0;      // the key's
   bool all_lists = false;                 // claims are made of empty lists, too: a hiding key's proofs have one shape
   std::vector<ClampedTensor> clamped;     // of a key with exceptions
-  std::size_t shared_heads = 0;           // heads that a team may infer together; 0: a head is one rank's
+  std::size_t shared_heads = 0;           // heads that a team may infer jointly; 0: a head is one rank's
 
   std::vector<Shape> witness_shapes;       // of committed tensors, by TensorId
   std::vector<std::string> witness_names;  // by TensorId

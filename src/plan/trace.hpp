@@ -16,11 +16,11 @@ class Trace {
   /// inference records into has a head's chunks of all blocks where the head is inferred, each of a team all of them,
   /// until deal_chunks().
   Trace(const Plan& plan, int rank, int ranks, bool recording = false);
-  /// Chunks go to their owners. Collective.
+  /// Distributes the chunks to their owners. Collective.
   void deal_chunks(const Plan& plan, Communicator& comm);
 
   std::vector<std::uint32_t> tokens;  // of the rows: prompt, generated, filler: s_hat ids
-  std::vector<Range> shared;          // the rows that teams shared together with a row, if any; until deal_chunks()
+  std::vector<Range> shared;          // by row, the rows of a batch that teams shared, if any; until deal_chunks()
   std::uint32_t last_token = 0;       // the last one generated, which a continuation has no row for
   std::size_t prompt_length = 0;
   std::size_t generated = 0;

@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// The int16 parameters as tensors of the parameter oracle: every rank holds its part (output features, heads or
+/// The int16 parameters as tensors of the parameter oracle: every rank holds its share (output features, heads or
 /// vocabulary rows by contiguous ranges; vectors are replicated).
 struct ParameterTensors {
   std::vector<ChunkedTensor<std::int16_t>> tensors;  // in the oracle's order
@@ -46,7 +46,7 @@ class Witness {
 
   /// Committed pieces, look-up columns and multiplicities. Collective. Throws std::logic_error if a declared tensor has
   /// no values.
-  void finish(Communicator& comm, Strangers strangers = Strangers::refuse);
+  void finish(Communicator& comm, OutOfRange out_of_range = OutOfRange::refuse);
 
   /// A recorded or derived tensor as the provers' sums take it.
   template <class T>

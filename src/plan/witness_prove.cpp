@@ -126,7 +126,7 @@ void Witness::commit_pieces(const RangeCheck& range, Ownership ownership, const 
   }
 }
 
-void Witness::finish(Communicator& comm, Strangers strangers) {
+void Witness::finish(Communicator& comm, OutOfRange out_of_range) {
   for (std::size_t id = 0; id < tensors.size(); ++id) {
     if (plan_.witness_sources[id].kind != Source::Kind::layer) {
       tensors[id] = source(plan_.witness_sources[id]);
@@ -143,7 +143,7 @@ void Witness::finish(Communicator& comm, Strangers strangers) {
       throw std::logic_error("witness: no values for look-up column " + plan_.lookup.columns[column].name);
     }
   }
-  multiplicities = count_multiplicities(plan_.lookup, columns, comm, strangers);
+  multiplicities = count_multiplicities(plan_.lookup, columns, comm, out_of_range);
   for (std::size_t table = 0; table < multiplicities.size(); ++table) {
     const TensorId id = plan_.multiplicities[table];
     auto& counts = counts_.emplace_back(plan_.witness_shapes[id], Ownership{}, rank_, ranks_);

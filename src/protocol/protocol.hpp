@@ -83,7 +83,7 @@ struct Proof {
   std::map<std::string, double> timings;           // seconds by scope
   std::vector<Message> messages;                   // where each lies in the payload behind what was resumed
   std::optional<ConversationState> kept;           // where the next part begins
-  std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's part
+  std::vector<ChunkedTensor<std::int16_t>> state;  // what it needs, by StateTensor: this rank's share
   std::vector<Digest> state_nodes;                 // of its tree: what a CompactCodewordStore keeps
 };
 
@@ -106,9 +106,9 @@ struct ProverOptions {
   std::function<void()> parameters_bound = {};  // parameters are read by their codeword alone from then on
 };
 
-/// Proves the statement from this rank's part of trace and parameters. Collective; every rank returns the same payload.
-/// Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if the
-/// shape's soundness is below required_soundness_bits.
+/// Proves the statement from this rank's share of trace and parameters. Collective; every rank returns the same
+/// payload. Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if
+/// the shape's soundness is below required_soundness_bits.
 Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
                       const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
                       const ProverOptions& options = {});

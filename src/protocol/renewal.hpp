@@ -7,7 +7,7 @@
 #include "protocol/protocol.hpp"
 
 /// \file
-/// Renewals: a proof that two hiding keys commit to the same parameters, which shows nothing else
+/// Renewals: a proof that two hiding keys commit to the same parameters, which reveals nothing else
 /// (src/spec/hiding.md, section 8). The keys are equal but for root, rows and number of proofs.
 
 namespace tessera {

@@ -26,7 +26,7 @@ View text_view(const std::optional<VerifyingKey>& key, const std::vector<std::ui
   return pieces_view(pieces(text));
 }
 
-/// Of another key's proof, of which no text is known.
+/// The ids themselves, for a proof under another key, of which no text is known.
 View ids_view(const std::vector<std::uint32_t>& ids) {
   std::string text;
   for (const std::uint32_t id : ids) {

@@ -20,7 +20,7 @@ struct Extremes {
   Value most = 0;
 };
 
-/// Of a measure (member of RankInfo) in one scope.
+/// The least and the most of a measure (member of RankInfo) in one scope, over all ranks.
 template <class Value>
 Extremes<Value> extremes(const ProofArchive& archive, std::vector<Value> RankInfo::*measure, std::size_t scope) {
   Extremes<Value> result;

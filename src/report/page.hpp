@@ -52,7 +52,7 @@ struct Report {
 /// A proof that continues one belongs to the conversation of the proof before it, any other begins one.
 std::vector<Conversation> conversations_of(std::vector<Part> parts);
 
-/// Of all conversations, in order.
+/// The parts of all conversations, in order.
 std::vector<const Part*> all_parts(const Report& report);
 
 /// Verifies all parts with the report's key, those of a conversation in order: one after a part that is not accepted

@@ -20,7 +20,7 @@ std::string shown(std::string_view text, std::size_t most = most_name);
 /// A stranger's text to read, clipped, in pieces for templates/text.html: its lines stay, and what does not show is a
 /// mark that no text can imitate.
 View pieces(std::string_view text, std::size_t most = most_text);
-/// The same as plain text, in which the marks are \u{...} and \xNN.
+/// A stranger's text to read, clipped, as plain text: lines stay, and marks are \u{...} and \xNN.
 std::string readable(std::string_view text, std::size_t most = most_text);
 
 /// "475,936".

@@ -8,7 +8,7 @@ namespace tessera::report {
 
 // The sections of a report, each from what it is about.
 
-/// Of the timings, the seconds of all; NaN if they do not have it.
+/// Seconds of the whole proof, from its timings; NaN if these do not have it.
 double whole_seconds(const ProofArchive& archive);
 /// Soundness as the verifier computes it; without a key what the file says.
 const SoundnessReport& soundness_of(const Part& part);

@@ -12,8 +12,8 @@ namespace tessera {
 /// for each head the group has no coordinates. Sources: seed multi_head_attention, "Padding" and "Unpadding".
 ///
 /// Tensors come in two layouts. *Split*: head, group and place are dimensions of their own (the place maybe several),
-/// so that places are padded by their dimension and a head point is a point of the tensor, its place coordinates dealt
-/// to the place's dimensions. Otherwise (group = 1) features are one dimension:
+/// so that places are padded by their dimension and a head point is a point of the tensor, its place coordinates split
+/// into those of the place's dimensions. Otherwise (group = 1) features are one dimension:
 ///
 /// Padding, Q_hat = Q*P with P[x, j] = 1 iff j = head*m_hat + place, x = head*m + place: a claim on Q_hat at point r is
 /// the claim on Q whose weight along the feature dimension is P(., r). Unpadding, O = O_hat*U with U = P^T: a claim on

@@ -11,22 +11,22 @@
 
 namespace tessera {
 
-/// What is dealt out to ranks, in equal contiguous ranges.
+/// What is distributed to ranks, in equal contiguous ranges.
 enum class Deal : std::uint8_t {
   indices,  ///< chunk numbers of a dimension
   tiles,    ///< present chunks of it and of all behind it: ranks that are neighbours share an index
   all,      ///< of those before it, too: all chunks of an index, then all of the next one. All are present
 };
 
-/// Which rank owns which chunk of a tensor. `dimension` is the one that is dealt out; `replicated` tensors are held by
-/// every rank and counted by rank 0. Never touches a byte of the proof.
+/// Which rank owns which chunk of a tensor. `dimension` is the one that is distributed; `replicated` tensors are held
+/// by every rank and counted by rank 0. Never touches a byte of the proof.
 struct Ownership {
   static constexpr std::size_t replicated = static_cast<std::size_t>(-1);
   std::size_t dimension = replicated;
   Deal deal = Deal::indices;
 
   [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
-  /// How many parts are dealt out.
+  /// How many units are distributed: chunk numbers or chunks, as `deal` says.
   [[nodiscard]] std::size_t parts(const Shape& shape) const;
   friend bool operator==(const Ownership&, const Ownership&) = default;
 };
@@ -34,13 +34,13 @@ struct Ownership {
 /// The chunks of a tensor that a rank owns, ascending.
 std::vector<std::size_t> owned_chunks(const Shape& shape, const Ownership& ownership, int rank, int ranks);
 
-/// The rank that owns part `index` of `count` when they are dealt to `ranks` in contiguous ranges:
+/// The rank that owns unit `index` of `count` when these are distributed to `ranks` in contiguous ranges:
 /// floor(index*ranks/count).
 int contiguous_owner(std::size_t index, std::size_t count, int ranks);
-/// The parts that `rank` owns then.
+/// The units that `rank` owns by contiguous_owner().
 Range contiguous_range(std::size_t count, int rank, int ranks);
 
-/// What `rank` owns of a dimension whose chunks are dealt out like that, without padding.
+/// What `rank` owns of a dimension whose chunks are distributed by contiguous_owner(), without padding.
 Range owned_rows(const Dimension& dimension, int rank, int ranks);
 
 /// Where a row of a tensor (block, dimensions of the row.., tokens in one chunk) lies: its chunk and its number in it.
@@ -49,7 +49,7 @@ struct RowPlace {
 };
 /// Rows of a block are numbered row-major over the lengths of the dimensions between block and tokens, without padding.
 RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row);
-/// Rows of a block that `rank` owns if dimension 1 is dealt out.
+/// Rows of a block that `rank` owns if dimension 1 is distributed.
 Range owned_rows(const Shape& shape, int rank, int ranks);
 
 /// Integers of a sharded tensor: the chunks that this rank holds, each 2^inner_bits values, inner indices row-major.

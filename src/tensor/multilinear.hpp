@@ -37,7 +37,7 @@ TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat);
 Point to_flat_point(const Shape& shape, const TensorPoint& point);
 /// Pres(point): the multilinear extension of the indicator of the present chunks.
 E presence_at(const Shape& shape, const TensorPoint& point);
-/// The coordinates of a natural index over `dimensions`, each whole, as one point a dimension.
+/// Splits the coordinates of a natural index over `dimensions`, each whole, into one point a dimension.
 TensorPoint deal(std::span<const Dimension> dimensions, std::span<const E> coordinates);
 /// The joined coordinates of a point's dimensions first .. last-1: a natural index over them.
 Point joined(const TensorPoint& point, std::size_t first, std::size_t last);

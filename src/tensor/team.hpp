@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// The ranks that work on one part where parts are fewer than ranks: from the part's owner (contiguous_owner()) on to
-/// the next part's. They share its work by columns.
+/// The ranks that work on one unit where what is distributed has fewer units than there are ranks: from the unit's
+/// owner (contiguous_owner()) on to the next unit's. They share its work by columns.
 struct Team {
   std::size_t part = 0;
   int first = 0;           // rank of its owner

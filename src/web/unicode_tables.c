@@ -107,7 +107,7 @@ static void print_numbers(const char* name, const utf8proc_uint16_t* numbers, un
   printf("\n};\n");
 }
 
-/// As the longest runs from left to right.
+/// Prints numbers as runs, from left to right, each as long as it can be.
 static void print_runs(const char* name, const utf8proc_uint16_t* numbers, unsigned count) {
   printf("enum { %s_size = %u };\nstatic const struct run %s_runs[] = {\n", name, count, name);
   for (unsigned begin = 0; begin < count;) {

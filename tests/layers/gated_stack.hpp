@@ -115,7 +115,7 @@ class StackCase {
     derive(*witness, plan.norm, comm);
     derive(*witness, plan.norm_final, comm);
     derive(*witness, plan.mlp);
-    witness->finish(comm, lie ? Strangers::skip : Strangers::refuse);
+    witness->finish(comm, lie ? OutOfRange::skip : OutOfRange::refuse);
     lookup.emplace(plan, true_lookup(plan, *witness, comm));
   }
   StackCase(const StackCase&) = delete;

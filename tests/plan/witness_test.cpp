@@ -124,7 +124,7 @@ TEST(Witness, values_outside_their_range_are_an_error) {
   made.trace[made.plan.remainder].values()[3] = 32;
   derive(made.witness, made.plan);
   EXPECT_THROW(made.witness.finish(made.self), std::logic_error);
-  EXPECT_NO_THROW(made.witness.finish(made.self, Strangers::skip));
+  EXPECT_NO_THROW(made.witness.finish(made.self, OutOfRange::skip));
 }
 
 TEST(LookupValues, claims_follow_from_the_declarations) {

@@ -193,7 +193,7 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     }
     // the witness once more, for u and I, then the values that no int32 holds
     forgery.witness =
-        make_witness(forgery.plan, forgery.statement, forgery.trace, test.parameters, test.comm, Strangers::skip);
+        make_witness(forgery.plan, forgery.statement, forgery.trace, test.parameters, test.comm, OutOfRange::skip);
     forgery.set_tensor(norm.sigma.tensor, sigma);
     forgery.set_range(norm.sigma.checked, sigma);
     std::array<ChunkedTensor<std::int64_t>*, 4> wide{};

@@ -92,7 +92,7 @@ Forgery::Forgery(TestModel& test_model, Statement what, ModelPlan with_plan, Tra
       statement(std::move(what)),
       plan(std::move(with_plan)),
       trace(std::move(with_trace)),
-      witness(make_witness(plan, statement, trace, parameters, test.comm, Strangers::skip)),
+      witness(make_witness(plan, statement, trace, parameters, test.comm, OutOfRange::skip)),
       codeword(test.codeword.get()) {}
 
 ChunkedTensor<std::int64_t>& Forgery::zeros(const Shape& shape) {
@@ -142,7 +142,7 @@ void Forgery::set_input(const PairLookup& pair, std::size_t chunk, std::size_t p
 }
 
 void Forgery::recount() {
-  const auto counts = count_multiplicities(plan.lookup, witness->columns, test.comm, Strangers::skip);
+  const auto counts = count_multiplicities(plan.lookup, witness->columns, test.comm, OutOfRange::skip);
   for (std::size_t table = 0; table < counts.size(); ++table) {
     set_multiplicities(table, counts[table]);
   }

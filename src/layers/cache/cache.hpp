@@ -41,7 +41,7 @@ struct CachePlan : CacheSpec {
   static CachePlan declare(Builder& builder, CacheSpec spec);
 };
 
-/// Past keys and values into an empty cache, from all ranks' parts by StateTensor: where heads straddle chunks a rank
+/// Past keys and values into an empty cache, from all ranks' shares by StateTensor: where heads straddle chunks a rank
 /// needs more than its own. Collective.
 void load(const CachePlan& plan, const std::vector<ChunkedTensor<std::int16_t>>& past, QkvCache& cache,
           Communicator& comm);
