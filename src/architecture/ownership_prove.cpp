@@ -45,9 +45,9 @@ std::string_view symbol_of(ParameterAxis axis) {
   }
 }
 
-class Dealt {
+class Distribution {
  public:
-  explicit Dealt(int ranks) : ranks_(ranks) {}
+  explicit Distribution(int ranks) : ranks_(ranks) {}
 
   void add(std::string_view symbol, const Dimension& dimension, std::string_view tensor) {
     std::string name(symbol);
@@ -90,31 +90,32 @@ class Dealt {
 }  // namespace
 
 std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
-  Dealt dealt(ranks);
+  Distribution distribution(ranks);
   for (const ParameterRow& row : parameter_table(plan.model)) {
     if (row.sharded) {
-      dealt.add(symbol_of(row.rows),
-                row.oracle_shape(plan.model, plan.division).dimensions()[row.ownership().dimension], row.name);
+      distribution.add(symbol_of(row.rows),
+                       row.oracle_shape(plan.model, plan.division).dimensions()[row.ownership().dimension], row.name);
     }
   }
   for (const std::vector<DeclaredTensor>* tensors : {&plan.recorded, &plan.derived}) {
     for (const DeclaredTensor& tensor : *tensors) {
       if (tensor.ownership.deal == Deal::tiles) {
-        dealt.add_parts("tiles of scores, head by head", tensor);
+        distribution.add_parts("tiles of scores, head by head", tensor);
       } else if (tensor.ownership.deal == Deal::all) {
-        dealt.add_parts("heads of all layers, head by head", tensor);
+        distribution.add_parts("heads of all layers, head by head", tensor);
       } else if (tensor.ownership.dimension != Ownership::replicated) {
         const Dimension& dimension = tensor.shape.dimensions()[tensor.ownership.dimension];
-        dealt.add(dimension.symbol, dimension, tensor.name);
+        distribution.add(dimension.symbol, dimension, tensor.name);
       }
     }
   }
   const OracleParameters& oracle = plan.witness_oracle;
   const unsigned log_columns = plan.witness_layout.log_size() - oracle.log_rows + oracle.log_inverse_rate;
-  dealt.list().push_back({"columns of the witness codeword", "", std::uint64_t{1} << log_columns,
-                          std::uint64_t{1} << log_group_of_columns(log_columns, ranks),
-                          dealt.boundaries([&](int rank) { return columns_of_rank(log_columns, rank, ranks); })});
-  return std::move(dealt.list());
+  distribution.list().push_back(
+      {"columns of the witness codeword", "", std::uint64_t{1} << log_columns,
+       std::uint64_t{1} << log_group_of_columns(log_columns, ranks),
+       distribution.boundaries([&](int rank) { return columns_of_rank(log_columns, rank, ranks); })});
+  return std::move(distribution.list());
 }
 
 }  // namespace tessera

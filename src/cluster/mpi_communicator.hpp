@@ -34,8 +34,8 @@ class MpiCommunicator final : public Communicator {
   /// Tests: so many consecutive ranks share memory, whatever machine they are on. Collective.
   void set_ranks_on_node(int ranks);
   /// A communicator of these ranks under other numbers, without those that have none: `number` is this rank's, nothing
-  /// for none. Null on ranks without number. ranks_together() stays as it is, on one machine or not, so that equal work
-  /// makes equal calls. Collective.
+  /// for none. Null on ranks without number. If no rank is left out, ranks_together() stays as it is, on one machine or
+  /// not, so that equal work makes equal calls. Collective.
   [[nodiscard]] std::unique_ptr<MpiCommunicator> renumbered(std::optional<int> number) const;
   /// Whether all ranks call this within the time, whatever else some of them wait for. After false the
   /// job must end, or this be called again until it is true.

@@ -114,7 +114,7 @@ HWY_INLINE Products add_product(Products sum, V a, V b) {
   return sum;
 }
 HWY_INLINE Products multiply_wide(V a, V b) { return add_product(no_product(), a, b); }
-/// A sum of products as before, with its two lower parts below 2^52.
+/// The sum of products with its two lower parts below 2^52.
 HWY_INLINE Products carried(Products sum) {
   const V mask = constant((std::uint64_t{1} << 52) - 1);
   const V middle = hn::Add(sum.at_52, hn::ShiftRight<52>(sum.at_0));

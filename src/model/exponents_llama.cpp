@@ -19,7 +19,7 @@ constexpr int update_exponent = 12;
 // Exponents of the gate and of logits from which rounding no longer shows in the divergence.
 constexpr int fine_gate = 10;
 constexpr double fine_logits = 5e-7;  // nats a token
-// Of the activation, whose values nothing ranges over: rounding it is then nothing beside rounding t.
+// The exponent of the activation, whose values nothing ranges over: rounding it is then nothing beside rounding t.
 constexpr int fine_activation = 14;
 
 /// Norms of all rows of a matrix.

@@ -53,8 +53,8 @@ TESSERA_CLONES(bool, quantize_piece,
   return fits;
 }
 
-/// Quantizes a row whose columns have factors; whether all of it are int16. Products of a float and a float's mantissa
-/// are exact.
+/// Quantizes a row whose columns have factors; returns whether all of its integers are int16. Products of a float and a
+/// float's mantissa are exact.
 TESSERA_CLONES(bool, quantize_row,
                (const float* values, const double* factors, double divisor, double unit, std::int16_t* integers,
                 std::size_t size),

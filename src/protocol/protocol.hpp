@@ -44,8 +44,8 @@ Verdict verify_inference(const VerifyingKey& key, const Statement& statement, st
 Verdict verify_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                          std::span<const std::uint8_t> payload);
 
-/// The last part of these: of a statement that was checked and of its plan and seed, for many payloads of one
-/// statement.
+/// Checks a payload of a statement that was checked before, by its plan and seed, as verify_inference() does in the
+/// end; for many payloads of one statement.
 Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Digest& seed,
                        std::span<const std::uint8_t> payload);
 

@@ -10,7 +10,8 @@ namespace tessera::report {
 /// & < > " ' as HTML has them.
 std::string render_page(const View& view);
 
-/// Any template, likewise. Throws std::logic_error if it is not one.
+/// Any template filled with a view, whose texts are escaped as in render_page(). Throws std::logic_error if it is not
+/// one.
 std::string render(const std::string& text, const View& view);
 
 }  // namespace tessera::report

@@ -4,7 +4,7 @@ namespace tessera {
 namespace {
 
 /// Factors on block, on the dimensions between block and token at the natural index `middle`, and on tokens.
-std::vector<Factor> dealt(const Shape& shape, const Point& block, std::span<const E> middle, Factor token) {
+std::vector<Factor> weight_over(const Shape& shape, const Point& block, std::span<const E> middle, Factor token) {
   const std::vector<Dimension>& dimensions = shape.dimensions();
   std::vector<Factor> weight{Factor::at(block)};
   for (Point& coordinates : deal(std::span(dimensions).subspan(1, dimensions.size() - 2), middle)) {
@@ -56,14 +56,14 @@ Factor feature_to_padded(const HeadLayout& layout, unsigned padded_bits, const P
 std::vector<Factor> head_weight(const HeadLayout& layout, const Shape& shape, const TensorPoint& at, Factor token) {
   const Point place = joined(at, 1, at.size() - 1);
   if (layout.whole()) {
-    return dealt(shape, at[0], place, std::move(token));
+    return weight_over(shape, at[0], place, std::move(token));
   }
   return {Factor::at(at[0]), padded_to_feature(layout, shape.dimensions()[1].bits(), place), std::move(token)};
 }
 
 std::vector<Factor> feature_weight(const HeadLayout& layout, const Shape& shape, const TensorPoint& at) {
   if (layout.whole()) {
-    return dealt(shape, at[0], at[1], Factor::at(at[2]));
+    return weight_over(shape, at[0], at[1], Factor::at(at[2]));
   }
   return {Factor::at(at[0]), feature_to_padded(layout, shape.dimensions()[1].bits(), at[1]), Factor::at(at[2])};
 }

@@ -31,7 +31,7 @@ std::size_t lower_end(std::string_view text) {
   return run == 0 ? both : place + run;
 }
 
-/// [upper]+[lower]*, likewise.
+/// Bytes of [upper]+[lower]* at the beginning of a text; 0 if it does not begin so.
 std::size_t upper_end(std::string_view text) {
   const std::size_t run = run_while(text, [](char32_t code) { return is_in(code, upper); }).length;
   return run == 0 ? 0 : run + run_while(text.substr(run), [](char32_t code) { return is_in(code, lower); }).length;

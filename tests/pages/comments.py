@@ -24,9 +24,9 @@ POINTING = re.compile(
     r'|the (?:other|others|former|latter|ones?) (?:of|is|are|that|which|where|for|with)\b'
     r'|another\b|others\b|(?:one|all|some|none|more|most|each|any|half) of (?:it|them|these|those)\b'
     r'|(?:in|to|from|with|without|for|by|on|at|after|before|behind|below|above|beside) ' + BACK + r'\b'
-    r')', re.IGNORECASE)# a comment that is one phrase ("In the child.") and nothing else
-PHRASE = re.compile(r'(?:after|as|at|before|behind|below|by|for|from|in|on|under|with|without)\b[^.,:;]*\.?$',
-                    re.IGNORECASE)
+    r')', re.IGNORECASE)# a comment that is one phrase ("In the child.") and nothing else, or leaves the rest to others ("..., likewise.")
+PHRASE = re.compile(r'(?:after|as|at|before|behind|below|by|for|from|in|on|under|with|without)\b[^.,:;]*\.?$'
+                    r'|.*\b(?:likewise|as above|as before)\.?$', re.IGNORECASE)
 DOC = re.compile(r'\s*///(?!/)(?!<)\s*(.*)')
 
 
@@ -77,7 +77,7 @@ BAD = ('The same of a rank that had all.', 'Likewise: two.', 'And back.', 'Of a 
        'Those of all ranks.', 'They are not read any more.', 'Its output.', 'That of `rank`.', 'But for this one.',
        'Another communicator, and a record.', 'One of them.', 'In it, what follows.', 'It begins.', 'the same again',
        'Both must outlive this.', 'In the child.', 'By number.', 'As above, of two.', 'Such a file.',
-       'The other of the two.')
+       'The other of the two.', '(B,K), likewise.')
 
 
 def self_test():

@@ -23,7 +23,7 @@ class PaddedHeads {
 
   /// (B,G,J,P,T) or, where chunks are heads, (B,A,T).
   [[nodiscard]] const ChunkedTensor<std::int16_t>& q() const { return *q_; }
-  /// (B,G,P,keys), likewise.
+  /// (B,G,P,keys) or, where chunks are heads, (B,A,keys).
   [[nodiscard]] const ChunkedTensor<std::int16_t>& k() const { return *k_; }
   /// A = q*k^T of all tiles; a view of this.
   [[nodiscard]] TileProduct score_product() const { return {scores_, q_, k_}; }
