@@ -176,6 +176,21 @@ TEST(Page, AcceptsNothingThatWasNotVerified) {
   EXPECT_THAT(page(report), Not(HasSubstr("ACCEPTED")));
 }
 
+TEST(Page, SaysThatATextIsCompleteOnlyIfThatIsProven) {
+  Report report = report_of("harmless", 1);
+  report.key = test::small_key();
+  Part& part = report.conversations[0][0];
+  report.key->tokenizer.end_of_text = part.archive.statement.generated.back();
+  const auto says_so = [&] { return page(report).find("Complete: ") != std::string::npos; };
+  EXPECT_FALSE(says_so());
+  part.verification.emplace();
+  EXPECT_FALSE(says_so());
+  part.verification->accepted = true;
+  EXPECT_TRUE(says_so());
+  part.archive.statement.generated.back() += 1;
+  EXPECT_FALSE(says_so());
+}
+
 TEST(Page, NamesTheGivenKeyAndWhatRenewedIt) {
   Report report = report_of("harmless", 1);
   report.key = test::small_key();

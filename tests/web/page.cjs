@@ -90,6 +90,12 @@ async function dropped(browser, address) {
     `a dropped key and proof are accepted: ${said}`);
   check(/ Digest of the key [0-9a-f]{64} Nobody has compared this digest\. The key is worth/.test(await outcome(page)),
     "beside the digest stands that nobody has compared it");
+  const ends = await page.evaluate(() => {
+    const generated = { ids: [1] };
+    const answer = (...parts) => ({ verdict: "accepted", mode: "conversation", proofs: parts.map((complete) => ({ generated, complete })) });
+    return [answer(true), answer(true, false), { ...answer(true, true), mode: "each" }].map((one) => /text is complete/.test(why(one, {}).join()));
+  });
+  check(ends.join() === "true,false,false", `a text that ends is complete: ${ends}`);
   check((await text(page, ".generated bdi"))[0].length > 5, "the continuation is shown");
   check((await text(page, ".prompt bdi"))[0] === "The old man", "the prompt is shown");
   await page.evaluate(() => { at("verify").click(); at("verify").click(); });

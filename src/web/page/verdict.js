@@ -32,6 +32,7 @@ function claim({ mode, proofs }) {
 }
 
 const choice_of_length = "How many tokens there are was the prover’s choice: the model may go on, and change what is said.";
+const complete = "The text is complete: its last token is the one by which the model ends a text.";
 const no_conversation = "These proofs are no conversation: none goes on where another one ends, so each was judged alone.";
 
 /// What is wrong with a file that cannot be used, in a sentence; the verifier's own words come after it.
@@ -83,7 +84,8 @@ function why(answer, given) {
   const { proofs = [], mode, verdict } = answer;
   const hint = mode === "each" ? no_conversation : "";
   if (verdict === "accepted") {
-    return [claim(answer), hint, proofs.length > 0 ? choice_of_length : ""];
+    const whole = mode !== "each" && proofs.at(-1)?.complete;
+    return [claim(answer), hint, proofs.length === 0 ? "" : whole ? complete : choice_of_length];
   }
   const bad = mode === "each" ? proofs.find((proof) => proof.verdict === verdict) : proofs.at(-1);
   const part = given.proofs.length === 1 || !bad ? "" : mode === "each" ? `${bad.file}: ` : `Part ${proofs.length}, ${bad.file}: `;
