@@ -83,7 +83,7 @@ expect_same "$(payload_digest proof.h5)" "$digest"
 expect 0 '^ACCEPTED$' verify --key local/verifying.key proof.h5 --expect-prompt "$text"
 OUT=shared.h5 COMMITMENT=compact submit 120 --nodes=2 --ntasks-per-node=2 "$source/jobs/prove.sbatch"
 ended 0 '^ACCEPTED$' "prove-$job.log"
-expect 0 '^computed by +4 ranks of 1 threads' tessera inspect shared.h5
+expect 0 '^computed by +4 ranks of 1 thread' tessera inspect shared.h5
 expect_same "$(payload_digest shared.h5)" "$digest"
 long=$(head -c 3000 "$source/configs/gutenberg-2m/sample.txt" | tr '\n' ' ')
 OUT=bad.h5 PROMPT=$long submit 60 --nodes=4 "$source/jobs/prove.sbatch"
