@@ -56,7 +56,7 @@ case "$*" in
   inspect*model.h5) echo "shape         4 layers, width 192, 6 heads, inner 768, vocabulary 2048, context 256" ;;
   inspect*)
     echo "payload       475776 bytes (0.454 MiB), digest 00"
-    echo "computed by   2 ranks of 1 threads, at most 184.5 MiB a rank"
+    echo "computed by   2 ranks of 1 thread, at most 184.5 MiB a rank"
     printf '%12s %10s  scope\n' seconds "peak MiB"
     for scope in "0.0625 46.0 /inference" "0.1500 146.5 /lookup" "0.0500 100.0 /lookup/layer" "0.7500 184.5 /"; do
       printf '%12s %10s  %s\n' $scope

@@ -107,7 +107,7 @@ expect 0 '^ACCEPTED$' timeout 100 "$source/jobs/prove_local.sh"
 expect_same "$(payload_digest alone.h5)" "$(payload_digest proof.h5)"
 cores=$(env -u OMP_NUM_THREADS nproc)
 THREADS=1 expect 0 '^ACCEPTED$' timeout 100 "$source/jobs/prove_local.sh"
-expect 0 "^computed by +$cores ranks of 1 threads" tessera inspect alone.h5
+expect 0 "^computed by +$cores ranks? of 1 thread" tessera inspect alone.h5
 OUT=bad.h5 RANKS=2 THREADS=$cores expect 2 "expected at most $cores, the cores" "$source/jobs/prove_local.sh"
 OUT=bad.h5 THREADS=x expect 2 'THREADS: expected 1 to 9999, found x' "$source/jobs/prove_local.sh"
 OUT=bad.h5 MODEL=none.h5 expect_error 2 'none.h5' timeout 100 "$source/jobs/prove_local.sh"
