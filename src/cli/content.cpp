@@ -105,7 +105,7 @@ bool is_text(std::string_view head) {
 /// do.
 bool is_ours(std::string_view head) {
   return head.starts_with("tessera ") || fits_text(head, Content::page, false) ||
-         fits_text(head, Content::rates, false);
+         fits_text(head, Content::rates, false) || fits_text(head, Content::ids, false);
 }
 
 bool fits_text(std::string_view head, Content content, bool among_inputs) {

@@ -24,7 +24,7 @@ TESSERA_INSTRUCTIONS=mmx expect_error 2 'TESSERA_INSTRUCTIONS: expected scalar, 
 expect_absent wide.h5
 tessera import --quiet --margin 4 --checkpoint "$odd" --out wide.h5 >/dev/null || fail "import with a margin"
 expect 0 'margin 4' tessera inspect wide.h5
-expect 2 '^--margin: Value 0.5 not in range' tessera import --margin 0.5 --checkpoint "$odd" --out wide.h5
+expect 2 '^tessera: --margin: Value 0.5 not in range' tessera import --margin 0.5 --checkpoint "$odd" --out wide.h5
 
 # commit: one root whatever computes it; files complete
 expect 0 '^parameter root  [0-9a-f]{64}$' tessera commit --model model.h5 --out commitment

@@ -39,6 +39,7 @@ std::map<std::string, fs::path> files_of_all_kinds(const TemporaryDirectory& fol
   add("checkpoint", "tessera checkpoint 1\n...");
   add("page", "<!DOCTYPE html>\n<head><title>tessera report: accepted</title>");
   add("rates", "{\n \"format\": \"tessera rates\",\n");
+  add("ids", "17,4,255\n");
   add("log", "2026-01-02 03:04:05 calibrating ...\n");
   add("json log", R"({"phase":"calibrating","done":null)");
   add("text", "It was a bright morning\n");
@@ -65,6 +66,7 @@ const std::map<Content, std::vector<std::string>> own{
     {Content::checkpoint, {"checkpoint"}},
     {Content::page, {"page"}},
     {Content::rates, {"rates"}},
+    {Content::ids, {"ids"}},
     {Content::log, {"log", "json log", "text", "config.json", "other page"}}};
 
 TEST(Paths, OnlyFilesOfTheKindThatIsWrittenAreReplaced) {

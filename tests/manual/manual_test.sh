@@ -62,7 +62,7 @@ completes tessera-verify --key file.h5 --each fo folder
 completes tessera-verify --key file.h5 --json a "a file a folder"
 completes tessera-verify --expect-key f ""
 if [ ${#programs[@]} -eq 2 ]; then
-  completes tessera "" "commit describe evaluate gather import inspect plan prove renew report synthesize"
+  completes tessera "" "commit describe evaluate gather generate import inspect plan prove renew report synthesize"
   completes tessera i "import inspect"
   completes tessera --config fi file.h5
   completes tessera --config file.h5 pr prove
