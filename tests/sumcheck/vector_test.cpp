@@ -181,7 +181,9 @@ TEST_P(VectorRounds, TheKernelsAreUsedWhereThereAreVectors) {
     (void)kernel.run({tables.places.data(), pairs, {}, 0, true});
     return CountingRelation::evaluations;
   };
-  EXPECT_EQ(evaluations(16), GetParam() == HWY_SCALAR ? 3 * 16 : 0);
+  // a build may have left it out
+  const bool vectors = GetParam() != HWY_SCALAR && (HWY_TARGETS & GetParam()) != 0;
+  EXPECT_EQ(evaluations(16), vectors ? 0 : 3 * 16);
   EXPECT_EQ(evaluations(3), 3 * 3);
 }
 
