@@ -42,6 +42,13 @@ of_ends --expect-ids end.txt --out again.h5 >/dev/null || fail "prove --expect-i
 expect_same "$(payload_digest end.h5)" "$(payload_digest again.h5)" "--until-end and --expect-ids"
 expect 0 "4 \\+ $number tokens" ranks 2 tessera prove --quiet --model ends.h5 --commitment ends-key "${ids[@]}" --generate 30 --until-end --out two.h5
 expect_same "$(payload_digest end.h5)" "$(payload_digest two.h5)" "--until-end on 2 ranks"
+# of many prompts, and in a conversation
+printf '17,42,5,99\n17,42,5,99\n' >prompts.txt
+expect 0 "000002.h5: proof of .* 4 \\+ $number tokens" tessera prove --quiet --model ends.h5 --commitment ends-key --prompt-ids prompts.txt \
+  --generate 30 --until-end --out many
+expect 0 "4 \\+ $number tokens" of_ends --generate 30 --until-end --keep state --out part1.h5
+expect 0 'tokens' tessera prove --quiet --model ends.h5 --commitment ends-key --continue state --tokens 7,8 --generate 5 --until-end --out part2.h5
+expect 0 '^ACCEPTED$' verify --key ends-key/verifying.key part1.h5 part2.h5
 # an end that does not come, and one that others stand behind
 expect 0 "4 \\+ $((number - 1)) tokens" of_ends --generate $((number - 1)) --until-end --out short.h5
 expect 0 "4 \\+ $((number + 1)) tokens" of_ends --generate $((number + 1)) --out long.h5
