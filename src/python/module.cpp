@@ -71,6 +71,7 @@ std::optional<ConversationState> taken(const std::optional<State>& state) {
 struct Judgement {
   Verdict verdict;
   SoundnessBits soundness;  // of an accepted proof
+  bool complete = false;    // an accepted proof's last token is the key's end of text
 };
 
 Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::optional<ConversationState>& before) {
@@ -85,6 +86,7 @@ Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::
   if (judgement.verdict.accepted) {
     const SoundnessReport report = soundness_report(ModelPlan::of(key.key, proof.statement), key.key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};
+    judgement.complete = proof.statement.generated.back() == key.key.tokenizer.end_of_text;
   }
   return judgement;
 }
@@ -100,7 +102,7 @@ Judgement judge_aside(const Key& key, const ProofArchive& proof, const std::opti
 Judgement judge_renewal_aside(const Key& key, const Renewal& renewal) {
   const nb::gil_scoped_release aside;
   const std::shared_lock with_others(at_work);
-  return {verify_renewal(key, renewal.old_key, renewal.key, renewal.payload), {}};
+  return {verify_renewal(key, renewal.old_key, renewal.key, renewal.payload), {}, false};
 }
 
 template <class Entry, class Value>
@@ -216,6 +218,7 @@ void declare_verdict(nb::module_& module) {
                      }
                      return counts;
                    })
+      .def_prop_ro("complete", [](const J& j) { return j.complete; })
       .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
   module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
   module.def("judge_renewal", &judge_renewal_aside, nb::arg("key"), nb::arg("renewal"));

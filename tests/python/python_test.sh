@@ -40,5 +40,21 @@ export TESSERA_GOLDEN="$source/tests/golden" TESSERA_RENEWALS="$PWD"
 timeout 600 "$python" -m pytest -q -p no:cacheprovider "$source/tests/python"
 "$python" -m mypy --strict "$source/tests/python/example.py" "$source/tests/python/wrong_types.py"
 "$python" -m mypy --strict -p tessera
+# whether a text is complete: of a model whose end of text is what it chooses third
+"$programs/tessera" import --quiet --checkpoint "$source/configs/odd-qwen2-50k" --out base.h5
+cp -r "$source/configs/odd-qwen2-50k" ends && rm ends/tokenizer_config.json
+"$programs/tessera" generate --quiet --model base.h5 --tokens 17,42,5,99 --generate 4 --ids ids.txt
+sed -i "s/\"eos_token_id\": 297/\"eos_token_id\": $(cut -d , -f 3 ids.txt)/" ends/config.json
+"$programs/tessera" import --quiet --checkpoint ends --exponents base.h5 --out ends.h5
+"$programs/tessera" commit --quiet --model ends.h5 --out ends-key
+for tokens in 2 3 4; do
+  "$programs/tessera" prove --quiet --model ends.h5 --commitment ends-key --tokens 17,42,5,99 --generate $tokens --out ends$tokens.h5
+done
+"$python" - <<'EOF'
+import tessera
+found = [tessera.verify("ends-key/verifying.key", f"ends{tokens}.h5") for tokens in (2, 3, 4)]
+assert all(found) and [verdict.complete for verdict in found] == [False, True, False], found
+assert not tessera.verify("commitment/verifying.key", "ends3.h5").complete  # another key's
+EOF
 "$python" -m doctest "$source/src/guide/auditing.md"
 echo "the guide's example: as it stands there"

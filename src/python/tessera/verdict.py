@@ -62,6 +62,8 @@ class Verdict:
     """Of this proof, as the verifier computes it; None unless accepted."""
     kept: State | None
     """Where the next part begins; None unless accepted and a state is kept."""
+    complete: bool
+    """Whether the last token is the key's end of text, after which the model says no more; False unless accepted."""
     clamped: Mapping[str, int]
     """Values that left the range that calibration had found and were cut to its limits, by tensor; the proof says which,
     and that there are no others. Empty unless accepted."""
@@ -145,6 +147,7 @@ def _rejected(key: Key, proof: Proof, scope: str, reason: str) -> Verdict:
         generated=_text(key, proof.statement.generated) if known else None,
         soundness=None,
         kept=None,
+        complete=False,
         clamped={},
         seconds={},
     )
@@ -164,6 +167,7 @@ def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
         reason=judgement.reason,
         soundness=Soundness(*judgement.soundness) if judgement.accepted else None,
         kept=state_of(judgement.kept),
+        complete=judgement.complete,
         clamped=judgement.clamped,
         seconds=judgement.seconds,
     )
