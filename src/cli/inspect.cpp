@@ -206,6 +206,9 @@ void inspect_file(const std::string& path, const InspectCommand& options) {
 /// Where a conversation stands; with --check also whether its keys and values agree with their digests.
 void inspect_state(const std::filesystem::path& directory, const InspectCommand& options) {
   inspect_file((directory / state_manifest).string(), options);
+  if (!options.check) {
+    return;
+  }
   std::vector<std::string> parts;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     if (entry.path().filename().string().starts_with(state_rows_prefix)) {
@@ -213,7 +216,7 @@ void inspect_state(const std::filesystem::path& directory, const InspectCommand&
     }
   }
   std::ranges::sort(parts);
-  for (const std::string& part : options.check ? parts : std::vector<std::string>()) {
+  for (const std::string& part : parts) {
     const std::string digest = described(part, [&] {
       const ReadFile file(part, state_rows_format);
       file.check_all();

@@ -106,10 +106,13 @@ std::string shortened(const std::string& json) {
   bool inside = false, quoted = false;
   for (std::size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
-    quoted = quoted != (c == '"' && (i == 0 || json[i - 1] != '\\'));
+    quoted = quoted != (c == '"');
     inside = inside || (c == '[' && !quoted);
     std::string& to = inside && entries >= shown ? list : result;
     to += c;
+    if (c == '\\' && i + 1 < json.size()) {
+      to += json[++i];
+    }
     entries += inside && !quoted && c == ',' ? 1 : 0;
     if (c == ']' && !quoted) {
       result += entries <= shown ? list : list.empty() ? "" : " ... " + std::to_string(entries + 1) + " in all ]";

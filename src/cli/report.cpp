@@ -2,6 +2,7 @@
 
 #include "archive/staged_file.hpp"
 #include "base/errors.hpp"
+#include "base/units.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/report_read.hpp"
@@ -23,7 +24,7 @@ std::string summary_of(const report::Report& report, const std::string& out) {
   const std::size_t unusable = report.unusable.size();
   return one_line(out) + ": report on " + of + ", " +
          (report.key ? std::to_string(accepted) + " accepted" : "not verified: no --key") +
-         (unusable == 0 ? "" : ", " + std::to_string(unusable) + (unusable == 1 ? " file" : " files") + " unusable");
+         (unusable == 0 ? "" : ", " + counted(unusable, "file") + " unusable");
 }
 
 /// Says why the first proof that is not accepted is not; of files that cannot be used only where none is rejected.

@@ -8,15 +8,14 @@
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/token_ids.hpp"
 #include "datasets/dataset_file.hpp"
+#include "plan/plan.hpp"
 #include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {
 namespace {
-
-/// "3 tokens", "1 token"
-std::string tokens(std::size_t count) { return std::to_string(count) + (count == 1 ? " token" : " tokens"); }
 
 /// Where the ids of what is expected, which `name` says, and those of a prompt part.
 std::string difference(const std::string& name, const std::vector<std::uint32_t>& expected,
@@ -25,9 +24,9 @@ std::string difference(const std::string& name, const std::vector<std::uint32_t>
   const auto id = [](const auto& ids, const auto& place) {
     return place == ids.end() ? "none" : std::to_string(*place);
   };
-  return "the prompt is not the expected one: its ids differ from those of " + name + " (" + tokens(expected.size()) +
-         ") at token " + std::to_string(a - expected.begin() + 1) + ": expected " + id(expected, a) + ", found " +
-         id(prompt, b);
+  return "the prompt is not the expected one: its ids differ from those of " + name + " (" +
+         counted(expected.size(), "token") + ") at token " + std::to_string(a - expected.begin() + 1) + ": expected " +
+         id(expected, a) + ", found " + id(prompt, b);
 }
 
 /// The canonical ids of a text under the key's tokenizer: any other tokens that make up the same text would give
@@ -184,10 +183,6 @@ std::string line_of(const Judgement& judgement) {
   return line + judgement.reason;
 }
 
-bool is_complete(const Judge& judge, const Statement& statement) {
-  return statement.generated.back() == judge.key.tokenizer.end_of_text;
-}
-
 Json json_of(const Judge& judge, const Judgement& judgement) {
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json result{{"file", judgement.file},
@@ -199,7 +194,7 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["made_for"] = judgement.made_for ? Json(to_hex(*judgement.made_for)) : Json();
   result["prompt"] = statement ? ids_json(judge, judgement, statement->prompt) : Json();
   result["generated"] = statement ? ids_json(judge, judgement, statement->generated) : Json();
-  result["complete"] = judgement.code == done ? Json(is_complete(judge, *statement)) : Json();
+  result["complete"] = judgement.code == done ? Json(is_complete(judge.key, *statement)) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
   result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
   result["bytes"] = statement ? Json(judgement.bytes) : Json();

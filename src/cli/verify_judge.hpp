@@ -85,9 +85,6 @@ const char* name_of(ExitCode code);
 /// "ACCEPTED <file>, 22 + 32 tokens", and why where it is not.
 std::string line_of(const Judgement& judgement);
 
-/// Whether the last generated token of an accepted statement is the key's end of text: the model says no more.
-bool is_complete(const Judge& judge, const Statement& statement);
-
 /// All that is known of a judgement as JSON, for programs. What is not known is null.
 Json json_of(const Judge& judge, const Judgement& judgement);
 

@@ -11,6 +11,7 @@
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
 #include "cli/verify_sources.hpp"
+#include "plan/plan.hpp"
 #include "transcript/verifier.hpp"
 #include "datasets/dataset_file.hpp"
 
@@ -58,7 +59,7 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       print_ids("prompt", key, judgement.statement->prompt);
       print_ids("generated", key, judgement.statement->generated);
     }
-    if (judgement.code == done && is_complete(judge, *judgement.statement)) {
+    if (judgement.code == done && is_complete(judge.key, *judgement.statement)) {
       std::cout << "complete: the last token is the key's end of text\n";
     }
     if (judgement.code == done && !judgement.clamped.empty()) {

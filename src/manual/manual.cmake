@@ -7,12 +7,12 @@ add_library(tessera_manual STATIC src/manual/man_page.cpp src/manual/completion.
 target_include_directories(tessera_manual PUBLIC ${PROJECT_BINARY_DIR}/rooms/manual)
 target_link_libraries(tessera_manual PUBLIC tessera_revision tessera_verifier CLI11::CLI11)
 
-# tessera_manual_of(PROGRAM COMPONENT HEADER TYPE SOURCES...)
-function(tessera_manual_of program component header type)
+# tessera_manual_of(PROGRAM COMPONENT HEADER TYPE LIBRARY), which declares the options
+function(tessera_manual_of program component header type options)
   set(generator ${program}-manual)
   set(directory ${PROJECT_BINARY_DIR}/manual/${program})
-  add_executable(${generator} src/manual/main.cpp ${ARGN})
-  target_link_libraries(${generator} PRIVATE tessera_manual)
+  add_executable(${generator} src/manual/main.cpp)
+  target_link_libraries(${generator} PRIVATE tessera_manual ${options})
   target_compile_definitions(${generator} PRIVATE TESSERA_OPTIONS_HEADER="${header}" TESSERA_OPTIONS=${type})
   add_custom_command(TARGET ${generator} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -rf ${directory}
     COMMAND ${generator} ${directory} VERBATIM)

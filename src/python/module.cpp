@@ -86,7 +86,7 @@ Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::
   if (judgement.verdict.accepted) {
     const SoundnessReport report = soundness_report(ModelPlan::of(key.key, proof.statement), key.key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};
-    judgement.complete = proof.statement.generated.back() == key.key.tokenizer.end_of_text;
+    judgement.complete = is_complete(key.key, proof.statement);
   }
   return judgement;
 }

@@ -1,4 +1,5 @@
 #include "archive/hdf5.hpp"
+#include "plan/plan.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
 
@@ -117,8 +118,7 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
           {"prompt_text", text_view(key, statement.prompt)},
           {"generated_text", text_view(key, statement.generated)},
           {"told_text", given ? View(false) : pieces_view(pieces(part.archive.text))},
-          {"complete", key && part.verification && part.verification->accepted &&
-                           statement.generated.back() == key->tokenizer.end_of_text},
+          {"complete", key && part.verification && part.verification->accepted && is_complete(*key, statement)},
           {"claimed", part.verification && !part.verification->accepted},
           {"named_key", another_key ? View(to_hex(part.archive.key_digest)) : View(false)},
           {"prompt_ids", another_key ? ids_view(statement.prompt) : View(false)},
