@@ -1,8 +1,9 @@
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <iostream>
 #include <optional>
-#include "base/errors.hpp"
 
+#include "base/errors.hpp"
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/verify_conversation.hpp"
@@ -32,8 +33,14 @@ void print_ids(const char* what, const VerifyingKey* key, const std::vector<std:
 
 EachOptions each_of(const VerifyOptions& options) { return {options.proofs, options.jobs, options.json}; }
 
+/// An accepted proof says nothing of a model that one knows while nobody has compared the key's digest.
+const char* comparison_text(bool compared) {
+  return compared ? "compared: it is the digest that was expected\n"
+                  : "nobody has compared this digest: --expect-key compares it with one from somebody you trust\n";
+}
+
 ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
-  std::cout << "key digest " << to_hex(judge.given) << '\n';
+  std::cout << "key digest " << to_hex(judge.given) << '\n' << comparison_text(!options.expect_key.empty());
   for (const RenewedKey& renewal : judge.renewals) {
     std::cout << "renewed to " << to_hex(renewal.digest) << " by " << one_line(renewal.file) << '\n';
   }

@@ -1,5 +1,7 @@
 #include "cli/verify_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/version.hpp"
 
 namespace tessera::cli {
@@ -34,7 +36,9 @@ void declare(CLI::App& program, VerifyOptions& options) {
       ->needs(each)
       ->check(CLI::Range(1U, 4096U));
   program.add_flag("--json", options.json, "one JSON document instead of text");
-  program.add_option("--expect-key", options.expect_key, "refuse a key of another digest")
+  program
+      .add_option("--expect-key", options.expect_key,
+                  "refuse a key of another digest; beside the digest stands that it was compared")
       ->transform(CLI::Validator(check_digest, ""));
   CLI::Option* const texts = program
                                  .add_option("--expect-prompt", options.expect.texts,

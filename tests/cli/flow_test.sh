@@ -94,10 +94,14 @@ expect 0 'inference \.\.\.' kept --prompt "An old" --generate 5
 grep 'done again' output && fail "no trace is called another job's"
 expect 0 '^ACCEPTED$' verify --key commitment/verifying.key other.h5
 
-# the key's digest is shown, and can be insisted on before anything else is believed
+# the key's digest is shown, and whether anybody has compared it; it can be insisted on before anything else is believed
 key_digest=$(sed -n 's/^key digest *//p' <(tessera inspect commitment/verifying.key))
 expect 0 "^key digest $key_digest\$" verify --key commitment/verifying.key proof.h5 --expect-key "$key_digest"
 grep -q '^ACCEPTED$' output || fail "the expected key is not accepted"
+expect_same "$(sed -n '1,2p' output)" "key digest $key_digest"$'\n''compared: it is the digest that was expected'
+expect 0 '^ACCEPTED$' verify --key commitment/verifying.key proof.h5
+expect_same "$(sed -n '1,2p' output)" "key digest $key_digest
+nobody has compared this digest: --expect-key compares it with one from somebody you trust"
 other=$(printf '%064d' 0)
 expect_error 2 "commitment/verifying.key: key digest: expected $other, found $key_digest" \
   verify --key commitment/verifying.key proof.h5 --expect-key "$other"

@@ -5,7 +5,7 @@ golden="$source/tests/golden"
 gunzip -c "$golden/odd-40k.key.gz" >verifying.key
 each() { verify --key verifying.key --each "$@"; }
 gather() { tessera gather --quiet "$@"; }
-expect_lines() { expect_same "$(tail -n +2 output)" "$(printf '%s\n' "$@")" "lines"; }
+expect_lines() { expect_same "$(tail -n +3 output)" "$(printf '%s\n' "$@")" "lines"; }
 json() {
   python3 -m json.tool output parsed || fail "no JSON: $(cat output)"
   python3 -c 'import json, sys; d = json.load(open("parsed")); print(eval(sys.argv[1]))' "$1"

@@ -4,8 +4,8 @@ source "$(dirname "$0")/common.sh"
 golden="$source/tests/golden"
 gunzip -c "$golden/odd-40k.key.gz" >verifying.key
 each() { verify --key verifying.key --each "$@"; }
-# expect_lines LINE...: output is the key's digest and these lines
-expect_lines() { expect_same "$(tail -n +2 output)" "$(printf '%s\n' "$@")" "lines"; }
+# expect_lines LINE...: output is the key's digest, whether it was compared, and these lines
+expect_lines() { expect_same "$(tail -n +3 output)" "$(printf '%s\n' "$@")" "lines"; }
 # json EXPRESSION: of the document in `output`, as Python sees it
 json() {
   python3 -m json.tool output parsed || fail "no JSON: $(cat output)"
@@ -79,7 +79,7 @@ cp good/a.h5 "names/$(printf 'a\nACCEPTED b\033[2J.h5')"
 cp proofs/foreign.h5 "names/$(printf 'c\xff".h5')"
 expect 1 '^ACCEPTED names/a\\nACCEPTED b\\u\{1b\}\[2J.h5, 7' each names
 expect 1 '^REJECTED names/c\\xff".h5, 2' each names
-expect_same "$(wc -l <output)" 4
+expect_same "$(wc -l <output)" 5
 expect 1 '' each --json names
 expect_same "$(json '[p["file"] for p in d["proofs"]]')" "['names/a\\nACCEPTED b\\x1b[2J.h5', 'names/c�\".h5']"
 LC_ALL=C grep -q '[^ -~]' output && fail "JSON that is not printable ASCII"
