@@ -30,9 +30,9 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::string_view head = "tessera checkpoint 1\n";  // then the digest of the rest: the job's, the content
 constexpr std::array phases{ProofPhase::inference, ProofPhase::commitment, ProofPhase::lookups, ProofPhase::layers};
-constexpr std::array names{"inference", "commitment", "lookups", "layers"};
+constexpr std::array phase_names{"inference", "commitment", "lookups", "layers"};
 
-std::string name_of(ProofPhase phase) { return names.at(static_cast<std::size_t>(phase)); }
+std::string name_of(ProofPhase phase) { return phase_names.at(static_cast<std::size_t>(phase)); }
 fs::path file_of(const fs::path& directory, ProofPhase phase) { return directory / (name_of(phase) + ".checkpoint"); }
 
 /// What is `phase`'s own.

@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace tessera::cli {
 

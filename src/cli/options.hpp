@@ -1,8 +1,8 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/cli11.hpp"
 #include "cli/command.hpp"
 #include "cli/path_options.hpp"
 

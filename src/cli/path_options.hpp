@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "cli/argument_kind.hpp"
+#include "cli/cli11.hpp"
 
 namespace tessera::cli {
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "cli/cli11.hpp"
 #include "cli/path_options.hpp"
 #include "cli/verify_request.hpp"
 

@@ -6,6 +6,7 @@ add_library(tessera_manual STATIC src/manual/man_page.cpp src/manual/completion.
   src/manual/write_pages.cpp)
 target_include_directories(tessera_manual PUBLIC ${PROJECT_BINARY_DIR}/rooms/manual)
 target_link_libraries(tessera_manual PUBLIC tessera_revision tessera_verifier CLI11::CLI11)
+tessera_quick_to_compile(tessera_manual)
 
 # tessera_manual_of(PROGRAM COMPONENT HEADER TYPE LIBRARY), which declares the options
 function(tessera_manual_of program component header type options)

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
+
+#include "cli/cli11.hpp"
 
 namespace tessera::manual {
 
@@ -12,7 +14,8 @@ std::string man_page(const CLI::App& program, const CLI::App& command, const std
 /// cli/argument_kind.hpp.
 std::string bash_completion(const CLI::App& program);
 
-/// Writes DIRECTORY/man1/*.1 and DIRECTORY/completions/<program>. Throws std::runtime_error.
-void write_pages(const CLI::App& program, const std::string& directory);
+/// A program that writes DIRECTORY/man1/*.1 and DIRECTORY/completions/<program>, DIRECTORY being its only argument.
+/// Returns the exit code: 0, or 2 if that is wrong or cannot be written.
+int write_pages(int argc, char** argv, const std::function<void(CLI::App&)>& declare);
 
 }  // namespace tessera::manual

@@ -40,6 +40,7 @@ void prove_limits(ProverContext& context, ClampId list, TensorId tensor);
 /// Summand of the reduction: factors T_1..T_n, W_1..W_n.
 struct ReductionRelation {
   static constexpr bool homogeneous = true;
+  static constexpr bool weighted = false;
   std::size_t tensors = 1;
   static constexpr std::size_t degree() { return 2; }
   [[nodiscard]] std::size_t factors() const { return 2 * tensors; }

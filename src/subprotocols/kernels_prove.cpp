@@ -17,6 +17,7 @@ namespace tessera {
 template <std::size_t tensors>
 struct FixedReduction {
   static constexpr bool homogeneous = true;
+  static constexpr bool weighted = false;
   static constexpr std::size_t degree() { return 2; }
   static constexpr std::size_t factors() { return 2 * tensors; }
   auto operator()(const auto& v) const { return ReductionRelation{tensors}(v); }
@@ -32,8 +33,6 @@ TESSERA_ROUND_KERNEL(ReductionOfOne)
 TESSERA_ROUND_KERNEL(ReductionOfTwo)
 TESSERA_ROUND_KERNEL(ReductionOfThree)
 TESSERA_ROUND_KERNEL(MatrixProductRelation)
-TESSERA_ROUND_KERNEL(RootRelation)
-TESSERA_ROUND_KERNEL(PadProductRelation)
 
 #if HWY_ONCE
 namespace tessera {
@@ -50,6 +49,10 @@ RoundKernel round_kernel(const ReductionRelation& relation) {
       return scalar_kernel(relation);
   }
 }
+
+// Per-token columns and pads are short.
+RoundKernel round_kernel(const RootRelation& relation) { return scalar_kernel(relation); }
+RoundKernel round_kernel(const PadProductRelation& relation) { return scalar_kernel(relation); }
 
 }  // namespace tessera
 #endif

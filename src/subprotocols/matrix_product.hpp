@@ -37,6 +37,7 @@ std::vector<Factor> matrix_weight(const Shape& weight, const Point& block, const
 /// Factors beta, X, W_1..W_n.
 struct MatrixProductRelation {
   static constexpr bool homogeneous = true;
+  static constexpr bool weighted = false;
   std::vector<E> scale;  // lambda^(k-1)
   static constexpr std::size_t degree() { return 3; }
   [[nodiscard]] std::size_t factors() const { return 2 + scale.size(); }

@@ -17,6 +17,7 @@ RoundKernel round_kernel(const ProductRelation& relation);
 /// Product of three factors.
 struct TripleProductRelation {
   static constexpr bool homogeneous = true;
+  static constexpr bool weighted = false;
   static constexpr std::size_t degree() { return 3; }
   static constexpr std::size_t factors() { return 3; }
   auto operator()(const auto& v) const { return v[0] * v[1] * v[2]; }

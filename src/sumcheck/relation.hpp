@@ -40,6 +40,16 @@ constexpr bool begins_with_claim() {
   return requires { R::begins_with_claim; };
 }
 
+/// Whether sums may have an eq factor. A relation whose sums have none has no vector kernels for it, which take the
+/// compiler long: static constexpr bool weighted = false.
+template <class R>
+constexpr bool may_be_weighted() {
+  if constexpr (requires { R::weighted; }) {
+    return R::weighted;
+  }
+  return true;
+}
+
 /// term(0) + .. + term(count - 1), count >= 1.
 template <class Term>
 auto sum_of(std::size_t count, const Term& term) {

@@ -204,7 +204,9 @@ template <bool binding, bool with_one, class R>
 HWY_INLINE void sum_run(const R& relation, const RoundRun& run, RoundSums& sums) {
   V totals[R::degree() + 1];
   unrolled<R::degree() + 1>([&](auto at) TESSERA_WRITTEN_OUT { totals[at] = constant(0); });
-  if (run.weights.empty()) {
+  if constexpr (!may_be_weighted<R>()) {
+    sum_block<binding, false, with_one>(relation, run, 0, run.pairs, totals);
+  } else if (run.weights.empty()) {
     sum_block<binding, false, with_one>(relation, run, 0, run.pairs, totals);
   } else {
     const std::size_t block = std::min(run.weights.block(), run.pairs);
@@ -223,7 +225,8 @@ HWY_INLINE void sum_run(const R& relation, const RoundRun& run, RoundSums& sums)
 template <class R>
 HWY_INLINE bool vector_run(const R& relation, const RoundRun& run, RoundSums& sums) {
   // h(1) is not wanted once the claim is known, but where a coordinate of the eq factor is 0
-  if (run.pairs % elements_per_vector() != 0 || (run.bound != nullptr && run.with_one)) {
+  if (run.pairs % elements_per_vector() != 0 || (run.bound != nullptr && run.with_one) ||
+      !(may_be_weighted<R>() || run.weights.empty())) {
     return false;
   }
   if (run.bound != nullptr) {

@@ -6,5 +6,13 @@
 
 #include "sumcheck/round_kernels-inl.hpp"
 
-TESSERA_ROUND_KERNEL(TokenRelation)
 TESSERA_ROUND_KERNEL(NormRelation)
+
+#if HWY_ONCE
+namespace tessera {
+
+/// Per-token columns are short.
+RoundKernel round_kernel(const TokenRelation& relation) { return scalar_kernel(relation); }
+
+}  // namespace tessera
+#endif

@@ -72,6 +72,7 @@ RoundKernel round_kernel(const TokenRelation& relation);
 
 /// Factors beta(r,.), x, mu, I, Gamma, beta(t,.): beta(r,.)*(x-mu)*I*Gamma + lambda*beta(t,.)*x^2.
 struct NormRelation {
+  static constexpr bool weighted = false;
   E lambda;
   static constexpr std::size_t degree() { return 4; }
   static constexpr std::size_t factors() { return 6; }

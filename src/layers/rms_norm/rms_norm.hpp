@@ -41,6 +41,7 @@ void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedCl
 
 /// Factors beta(r,.), x, I, Gamma, beta(t,.): beta(r,.)*x*I*Gamma + lambda*beta(t,.)*x^2.
 struct RmsNormRelation {
+  static constexpr bool weighted = false;
   E lambda;
   static constexpr std::size_t degree() { return 4; }
   static constexpr std::size_t factors() { return 5; }

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cluster/mpi_communicator.hpp"
+
+namespace tessera::cli {
+
+/// Runs the subcommand that tessera was called with, on all ranks. Returns an exit code; throws what cli::describe
+/// (exit_code.hpp) tells apart.
+int run(int argc, char** argv, MpiSession& session);
+
+}  // namespace tessera::cli
