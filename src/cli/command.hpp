@@ -129,8 +129,6 @@ struct PlanCommand {
   std::string model, key, shape, tokens, rates, out;
   int ranks = 1;
   int nodes = 1;
-  double gigabits = 0;  // a second into a machine; 0: nothing is known of the network
-  double microseconds = 2;
   std::size_t past = 0;
   bool keeps = false;
   std::size_t pass_length = 0;

@@ -279,13 +279,6 @@ void declare(CLI::App& app, PlanCommand& options, PathOptions& paths) {
   app.add_option("--nodes", options.nodes, "machines that they are on")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
-  app.add_option("--gigabits", options.gigabits,
-                 "what the network between machines brings each in a second (0: unknown)")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e5));
-  app.add_option("--microseconds", options.microseconds, "that a short message between machines takes")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
   app.add_flag("--keep", options.keeps, "a state is kept");
   declare_pass_length(app, options.pass_length);
@@ -294,7 +287,7 @@ void declare(CLI::App& app, PlanCommand& options, PathOptions& paths) {
   paths.reads(app.add_option("--rates", options.rates, "file of rates (default: below $XDG_CACHE_HOME or ~/.cache)"));
   app.add_flag("--json", options.json, "one JSON object");
   app.add_flag("--measure", options.measure,
-               "measure this machine's rates and keep them; under mpirun for as many ranks");
+               "measure this machine's rates and keep them; under mpirun those of its ranks together");
   paths.writes(app.add_option("--out", options.out, "with --measure: file of rates to write"), Content::rates)
       ->needs("--measure");
 }

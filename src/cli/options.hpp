@@ -53,8 +53,7 @@ void for_each_command(SomeOptions& options, const Visit& visit) {
   visit("report", "Make a page about proofs, for people: one HTML file", Ranks::first, options.report);
   visit("describe", "Say what proofs of a key's statements are: tensors, look-ups, messages, soundness", Ranks::first,
         options.describe);
-  visit("plan", "Say what a job will cost without running it: who owns what, memory, communication, time", Ranks::all,
-        options.plan);
+  visit("plan", "Say what a job will cost without running it: time, memory, who owns what", Ranks::all, options.plan);
   visit("synthesize", "Make a model of a given shape with seeded random parameters, for measuring", Ranks::first,
         options.synthesize);
 }

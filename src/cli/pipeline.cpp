@@ -120,22 +120,20 @@ Evaluation evaluate_model(const Model& model, const FloatModel* original, const 
 namespace {
 
 /// The steps of a proof with the times that they should take: at this machine's rates where they were measured.
-std::vector<ExpectedStep> expected_steps(const ModelPlan& plan, const VerifyingKey& key, const JobPlan& job,
-                                         bool compact, const Communicator& comm) {
-  const int threads = omp_get_max_threads();
+std::vector<ExpectedStep> expected_steps(const ModelPlan& plan, const VerifyingKey& key, const JobShape& job) {
   Rates rates = nominal_rates();
-  std::error_code ignored;
-  if (const std::filesystem::path path = default_rates_path(); std::filesystem::exists(path, ignored)) {
-    try {
-      rates = rates_for(load_rates(path), comm.size(), threads).value_or(rates);
-    } catch (const InputError&) {  // not worth a word: the shares are less exact
-    }
+  try {
+    rates = rates_for(load_rates(default_rates_path()), job).value_or(rates);
+  } catch (const InputError&) {  // not worth a word: the shares are less exact
   }
+  const JobCost cost = cost_of(plan, key, job);
   std::vector<ExpectedStep> steps;
-  const JobShape shape{comm.size(), 1, compact, job.memory};
-  for (const PhaseCost& phase : proof_cost(plan, key.parameter_oracle, shape)) {
-    const std::string name = phase.scope == "/check" ? "checking the proof" : phase.scope.substr(1);
-    steps.push_back({name, seconds_of(phase, rates)});
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    const std::string_view begins = phase == Phase::layers  ? "final"  // the first of theirs
+                                    : phase == Phase::check ? "checking the proof"
+                                                            : name_of(phase);
+    steps.push_back({std::string(begins), seconds_of(phase, cost, rates)});
   }
   return steps;
 }
@@ -164,7 +162,11 @@ ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodewo
   const PassShape pass = PassShape::of(archive.statement);
   const ModelPlan plan = ModelPlan::of(key, pass, pass.division(comm.size()));
   model.divide(plan.division);
-  progress.expect(expected_steps(plan, key, job, false, comm));
+  progress.expect(expected_steps(plan, key,
+                                 {.ranks = comm.size(),
+                                  .threads = omp_get_max_threads(),
+                                  .compact = parameters.compact(),
+                                  .codeword_budget = job.memory}));
   Checkpoints checkpoints(key, job, archive.statement, counts, progress);
   if (checkpoints.any()) {
     comm.skip_work();

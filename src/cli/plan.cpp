@@ -7,14 +7,15 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cluster/scope_memory.hpp"
-#include "cost/measure.hpp"
-#include "cost/shape_key.hpp"
+#include "cost/rates.hpp"
 #include "model/checkpoint.hpp"
 #include "model/integer_model.hpp"
+#include "model/shape_key.hpp"
 #include "plan/limits.hpp"
 
 #include "cli/command.hpp"
 #include "cli/prediction.hpp"
+#include "cli/rank_measures.hpp"
 #include "cli/rates_file.hpp"
 
 namespace tessera::cli {
@@ -68,15 +69,6 @@ void check_job(const PlanCommand& options) {
   }
 }
 
-/// What connects the job's machines; nothing if no option says it.
-std::optional<Network> network_of(const PlanCommand& options) {
-  constexpr double bytes_a_gigabit = 1e9 / 8;
-  if (options.gigabits == 0) {
-    return std::nullopt;
-  }
-  return Network{1 / (options.gigabits * bytes_a_gigabit), options.microseconds * 1e-6};
-}
-
 /// Why one proof cannot hold these statements; empty: it can.
 std::string refusal_of(const ModelPlan& plan) {
   const std::size_t lookups = plan.lookup.present_leaves();
@@ -87,13 +79,23 @@ std::string refusal_of(const ModelPlan& plan) {
 
 void append(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
 
-/// A word on what the machine that plans would not do well, taken for those of the job.
-void note_cores(const JobShape& job, int threads, std::string& note) {
+/// A word on rates that were measured of another job, and on what the machine that plans would not do as well.
+void note_rates(Prediction& prediction) {
+  const JobShape& job = prediction.job;
+  if (!prediction.rates) {
+    append(prediction.note, "no times without rates of this machine: tessera plan --measure");
+    return;
+  }
+  const Rates& rates = *prediction.rates;
+  if (rates.ranks != job.ranks || rates.nodes != job.nodes || rates.threads != job.threads) {
+    append(prediction.note, "rates are those of " + job_text(rates.ranks, rates.threads, rates.nodes) +
+                                ", the nearest measured: what ranks send each other costs what it did there");
+  }
   const unsigned cores = std::thread::hardware_concurrency();
-  const auto together = static_cast<unsigned>(job.ranks_on_node() * threads);
+  const auto together = static_cast<unsigned>(job.ranks / job.nodes * job.threads);
   if (cores > 0 && together > cores) {
-    append(note, counted(together, "thread") + " on a machine of " + counted(cores, "core") +
-                     ": times are those of as many cores as threads");
+    append(prediction.note, counted(together, "thread") + " on a machine of " + counted(cores, "core") +
+                                ": times are those of as many cores as threads");
   }
 }
 
@@ -101,34 +103,24 @@ Prediction predict(const PlanCommand& options, int threads) {
   const VerifyingKey key = key_of(options);
   const ModelPlan plan = ModelPlan::of(key, lengths_of(options), lengths_of(options).division(options.ranks));
   Prediction result;
-  result.job = {options.ranks, options.nodes, options.compact,
+  result.job = {options.ranks, options.nodes, threads, options.compact,
                 static_cast<std::size_t>(options.memory * ProveCommand::gibibyte)};
-  result.phases = proof_cost(plan, key.parameter_oracle, result.job);
+  result.cost = cost_of(plan, key, result.job);
   result.ownership = ownership_of(plan, options.ranks);
-  result.network = network_of(options);
   result.refusal = refusal_of(plan);
-  note_cores(result.job, threads, result.note);
   const std::filesystem::path path =
       options.rates.empty() ? default_rates_path() : std::filesystem::path(options.rates);
   std::error_code ignored;
-  if (options.rates.empty() && !std::filesystem::exists(path, ignored)) {
-    append(result.note, "no times without rates of this machine: tessera plan --measure");
-    return result;
+  if (!options.rates.empty() || std::filesystem::exists(path, ignored)) {
+    const MachineRates rates = load_rates(path);
+    result.rates = rates_for(rates, result.job);
+    result.rates_machine = rates.machine;
   }
-  const MachineRates rates = load_rates(path);
-  result.rates = rates_for(rates, result.job.ranks_on_node(), threads);
-  result.rates_machine = rates.machine;
-  if (result.rates && (result.rates->ranks_on_node != result.job.ranks_on_node() || result.rates->threads != threads)) {
-    append(result.note, "rates are those of " + counted(result.rates->ranks_on_node, "rank") + " of " +
-                            counted(result.rates->threads, "thread") + " on a machine, the nearest measured");
-  }
-  if (result.rates && options.nodes > 1 && !result.network) {
-    append(result.note, "the network between machines is not in the times");
-  }
+  note_rates(result);
   return result;
 }
 
-/// Replaces what the file has of as many ranks and threads on this machine.
+/// Replaces what the file has of as many ranks, nodes and threads of such machines.
 void keep_rates(const std::filesystem::path& path, const Rates& rates) {
   MachineRates all{machine_name(), {}};
   std::error_code ignored;
@@ -138,7 +130,7 @@ void keep_rates(const std::filesystem::path& path, const Rates& rates) {
     }
   }
   std::erase_if(all.list, [&](const Rates& entry) {
-    return entry.ranks_on_node == rates.ranks_on_node && entry.threads == rates.threads;
+    return entry.ranks == rates.ranks && entry.nodes == rates.nodes && entry.threads == rates.threads;
   });
   all.list.push_back(rates);
   save_rates(path, all);
@@ -158,13 +150,13 @@ void measure(const PlanCommand& options, Context& context) {
   if (context.comm.size() == 1 && context.threads > 1) {
     counts.insert(counts.begin(), 1);
   }
-  context.progress.note("measuring proves statements of three models: 15 s to 2 min for each number of threads");
+  std::vector<std::string> hosts = hosts_of(context.comm);
+  std::ranges::sort(hosts);
+  const auto nodes = static_cast<int>(std::ranges::unique(hosts).begin() - hosts.begin());
   const auto process_bytes = static_cast<double>(ScopeMemory().process_peak());  // before any measuring
   for (const int threads : counts) {
-    const Rates rates = measure_rates(threads, process_bytes, context.comm, [&](const std::string& what) {
-      context.progress.begin("measuring " + std::to_string(context.comm.size()) + " x " + std::to_string(threads) +
-                             ", " + what);
-    });
+    context.progress.begin("measuring " + job_text(context.comm.size(), threads, nodes));
+    const Rates rates = measure_rates(threads, nodes, process_bytes, context.comm);
     if (speaks) {
       keep_rates(path, rates);
     }
@@ -206,11 +198,11 @@ void run(const PlanCommand& options, Context& context) {
   const int threads = threads_of(options, context);
   const Prediction prediction = predict(options, threads);
   if (options.json) {
-    std::cout << as_json(prediction, threads);
+    std::cout << as_json(prediction);
     require_provable(prediction);
     return;
   }
-  print(prediction, threads);
+  print(prediction);
   require_provable(prediction);
 }
 

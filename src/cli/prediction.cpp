@@ -10,48 +10,39 @@
 namespace tessera::cli {
 namespace {
 
-Json work_json(const Amounts& work) {
-  Json result = Json::object();
-  for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-    if (work[kind] > 0) {
-      result[std::string(name_of(static_cast<Work>(kind)))] = std::round(work[kind]);
-    }
-  }
-  return result;
+struct MemoryPart {
+  const char* name;  // in JSON
+  const char* text;
+  double bytes;
+};
+std::vector<MemoryPart> memory_parts(const Prediction& prediction) {
+  const JobCost& cost = prediction.cost;
+  return {{"process", "process, whatever the job", prediction.process_bytes()},
+          {"parameters", "parameters", cost.parameters},
+          {"activations", "activations, states", cost.activations},
+          {"codewords", "codewords and their trees", cost.codewords},
+          {"working", "at work: encoding, look-ups or opening", cost.working}};
 }
 
 void print_phases(const Prediction& prediction) {
-  std::printf("\n%10s %8s %8s %12s %10s  scope\n", "seconds", "share", "calls", "bytes", "MiB");
-  const double total = prediction.total([&](const PhaseCost& phase) { return prediction.seconds(phase); });
-  const auto line = [&](const std::string& scope, double seconds, double calls, double bytes, double memory) {
+  std::printf("\n%10s %8s %16s  of the rank that has most\n", "seconds", "share", "amount");
+  const double total = prediction.rates ? seconds_of(prediction.cost, *prediction.rates) : 0;
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    char time[32] = "";
     if (prediction.rates) {
-      std::printf("%10.3f %6.1f %% %8.0f %12.0f %10.1f  %s\n", seconds, 100 * seconds / total, calls, bytes,
-                  memory / mebibyte, scope.c_str());
-    } else {
-      std::printf("%10s %8s %8.0f %12.0f %10.1f  %s\n", "", "", calls, bytes, memory / mebibyte, scope.c_str());
+      const double seconds = seconds_of(phase, prediction.cost, *prediction.rates);
+      std::snprintf(time, sizeof time, "%10.3f %6.1f %%", seconds, 100 * seconds / total);
     }
-  };
-  for (const PhaseCost& phase : prediction.phases) {
-    line(phase.scope, prediction.seconds(phase), phase.calls, phase.bytes, phase.memory + prediction.process_bytes());
+    std::printf("%19s %16.0f  %s: %s\n", time, prediction.cost.amounts[i], std::string(name_of(phase)).c_str(),
+                std::string(unit_of(phase)).c_str());
   }
-  line("/", total, prediction.total([](const PhaseCost& phase) { return phase.calls; }),
-       prediction.total([](const PhaseCost& phase) { return phase.bytes; }), prediction.memory());
 }
 
-void print_work(const Prediction& prediction) {
-  std::printf("\n%16s %14s  work of the rank that has most\n", "amount", "seconds");
-  for (const PhaseCost& phase : prediction.phases) {
-    for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-      if (phase.work[kind] > 0) {
-        const std::string name = phase.scope + ": " + std::string(name_of(static_cast<Work>(kind)));
-        if (prediction.rates) {
-          std::printf("%16.0f %14.4f  %s\n", phase.work[kind], phase.work[kind] * prediction.rates->seconds[kind],
-                      name.c_str());
-        } else {
-          std::printf("%16.0f %14s  %s\n", phase.work[kind], "", name.c_str());
-        }
-      }
-    }
+void print_memory(const Prediction& prediction) {
+  std::printf("\n%10s  of the rank that has most\n", "MiB");
+  for (const MemoryPart& part : memory_parts(prediction)) {
+    std::printf("%10.1f  %s\n", part.bytes / mebibyte, part.text);
   }
 }
 
@@ -81,45 +72,53 @@ std::string time_text(double seconds) {
 std::string summary(const Prediction& prediction) {
   char memory[48];
   std::snprintf(memory, sizeof memory, "%.0f MiB a rank", prediction.memory() / mebibyte);
-  const double total = prediction.total([&](const PhaseCost& phase) { return prediction.seconds(phase); });
   return (prediction.refusal.empty() ? "" : "cannot be proven: " + prediction.refusal + "; else ") +
-         (prediction.rates ? time_text(total) : "time unknown") + ", " + memory;
+         (prediction.rates ? time_text(seconds_of(prediction.cost, *prediction.rates)) : "time unknown") + ", " +
+         memory;
 }
 
 }  // namespace
 
-std::string as_json(const Prediction& prediction, int threads) {
+std::string job_text(int ranks, int threads, int nodes) {
+  return counted(ranks, "rank") + " of " + counted(threads, "thread") + " on " + counted(nodes, "machine");
+}
+
+std::string as_json(const Prediction& prediction) {
+  const JobShape& job = prediction.job;
+  const std::optional<Rates>& rates = prediction.rates;
   JsonDocument document;
-  document.add("job", Json{{"ranks", prediction.job.ranks}, {"nodes", prediction.job.nodes}, {"threads", threads}});
-  document.add("rates", prediction.rates ? Json{{"machine", prediction.rates_machine},
-                                                {"ranks_on_node", prediction.rates->ranks_on_node},
-                                                {"threads", prediction.rates->threads}}
-                                         : Json());
+  document.add("job", Json{{"ranks", job.ranks}, {"nodes", job.nodes}, {"threads", job.threads}});
+  document.add("rates", rates ? Json{{"machine", prediction.rates_machine},
+                                     {"ranks", rates->ranks},
+                                     {"nodes", rates->nodes},
+                                     {"threads", rates->threads}}
+                              : Json());
   document.add("provable", prediction.refusal.empty());
   document.add("note", prediction.note);
   Json phases = Json::array();
-  for (const PhaseCost& phase : prediction.phases) {
-    phases.push_back({{"scope", phase.scope},
-                      {"seconds", prediction.rates ? Json(prediction.seconds(phase)) : Json()},
-                      {"communication", prediction.rates ? Json(prediction.communication(phase)) : Json()},
-                      {"calls", std::round(phase.calls)},
-                      {"bytes", std::round(phase.bytes)},
-                      {"memory", std::round(phase.memory + prediction.process_bytes())},
-                      {"work", work_json(phase.work)}});
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    phases.push_back({{"phase", name_of(phase)},
+                      {"amount", std::round(prediction.cost.amounts[i])},
+                      {"unit", unit_of(phase)},
+                      {"seconds", rates ? Json(seconds_of(phase, prediction.cost, *rates)) : Json()}});
   }
   document.add("phases", phases);
-  document.add("seconds", prediction.rates
-                              ? Json(prediction.total([&](const PhaseCost& p) { return prediction.seconds(p); }))
-                              : Json());
+  document.add("seconds", rates ? Json(seconds_of(prediction.cost, *rates)) : Json());
+  Json parts = Json::object();
+  for (const MemoryPart& part : memory_parts(prediction)) {
+    parts[part.name] = std::round(part.bytes);
+  }
   document.add("memory", std::round(prediction.memory()));
+  document.add("memory_parts", parts);
   document.add("ownership", ownership_json(prediction.ownership));
   return document.finish();
 }
 
-void print(const Prediction& prediction, int threads) {
+void print(const Prediction& prediction) {
+  const JobShape& job = prediction.job;
   std::printf("plan          %s\n", summary(prediction).c_str());
-  std::printf("job           %s of %s on %s\n", counted(prediction.job.ranks, "rank").c_str(),
-              counted(threads, "thread").c_str(), counted(prediction.job.nodes, "machine").c_str());
+  std::printf("job           %s\n", job_text(job.ranks, job.threads, job.nodes).c_str());
   if (prediction.rates) {
     std::printf("rates         %s\n", one_line(prediction.rates_machine).c_str());
   }
@@ -127,7 +126,7 @@ void print(const Prediction& prediction, int threads) {
     std::printf("note          %s\n", prediction.note.c_str());
   }
   print_phases(prediction);
-  print_work(prediction);
+  print_memory(prediction);
   print_ownership(prediction);
 }
 

@@ -18,19 +18,17 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view rates_format = "tessera rates";
-constexpr int rates_version = 3;
+constexpr int rates_version = 4;
 
 Json to_json(const Rates& rates) {
   Json seconds = Json::object();
-  for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-    seconds[std::string(name_of(static_cast<Work>(kind)))] = rates.seconds[kind];
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    seconds[std::string(name_of(static_cast<Phase>(i)))] = rates.seconds[i];
   }
-  return {{"ranks_on_node", rates.ranks_on_node},
+  return {{"ranks", rates.ranks},
+          {"nodes", rates.nodes},
           {"threads", rates.threads},
           {"seconds", seconds},
-          {"call_seconds", rates.call_seconds},
-          {"byte_seconds", rates.byte_seconds},
-          {"shown_byte_seconds", rates.shown_byte_seconds},
           {"process_bytes", rates.process_bytes}};
 }
 
@@ -42,20 +40,23 @@ double amount(const Json& object, const std::string& name) {
   return value;
 }
 
+int count(const Json& object, const std::string& name) {
+  const int value = object.at(name).get<int>();
+  if (value < 1) {
+    throw InputError(name + ": expected a number >= 1");
+  }
+  return value;
+}
+
 Rates from_json(const Json& object) {
   Rates rates;
-  rates.ranks_on_node = object.at("ranks_on_node").get<int>();
-  rates.threads = object.at("threads").get<int>();
-  for (std::size_t kind = 0; kind < work_kinds; ++kind) {
-    rates.seconds[kind] = amount(object.at("seconds"), std::string(name_of(static_cast<Work>(kind))));
+  rates.ranks = count(object, "ranks");
+  rates.nodes = count(object, "nodes");
+  rates.threads = count(object, "threads");
+  for (std::size_t i = 0; i < phase_count; ++i) {
+    rates.seconds[i] = amount(object.at("seconds"), std::string(name_of(static_cast<Phase>(i))));
   }
-  rates.call_seconds = amount(object, "call_seconds");
-  rates.byte_seconds = amount(object, "byte_seconds");
-  rates.shown_byte_seconds = amount(object, "shown_byte_seconds");
   rates.process_bytes = amount(object, "process_bytes");
-  if (rates.ranks_on_node < 1 || rates.threads < 1) {
-    throw InputError("ranks_on_node, threads: expected numbers >= 1");
-  }
   return rates;
 }
 
@@ -89,10 +90,13 @@ MachineRates load_rates(const fs::path& path) {
   }
   try {
     const Json document = Json::parse(file);
-    if (document.at("format") != rates_format || document.at("version") != rates_version) {
-      throw InputError("format, version: expected " + std::string(rates_format) + ", " + std::to_string(rates_version));
+    if (document.at("format") != rates_format) {
+      throw InputError("format: expected " + std::string(rates_format));
     }
     MachineRates rates{document.at("machine").get<std::string>(), {}};
+    if (document.at("version").get<int>() != rates_version) {
+      return rates;  // none that this program knows
+    }
     for (const Json& entry : document.at("rates")) {
       rates.list.push_back(from_json(entry));
     }

@@ -10,7 +10,7 @@ namespace tessera::cli {
 std::string machine_name();
 /// $XDG_CACHE_HOME/tessera/rates.json, or below ~/.cache; empty without any of them.
 std::filesystem::path default_rates_path();
-/// Throws InputError for a file that is no such one.
+/// Without rates if the file is of another version. Throws InputError for a file that is no such one.
 MachineRates load_rates(const std::filesystem::path& path);
 /// Makes the folder; throws InputError if the file cannot be written.
 void save_rates(const std::filesystem::path& path, const MachineRates& rates);

@@ -24,9 +24,6 @@ expect 2 '^bench: --compare: .*/none.json: expected a file, found none$' bench -
 expect 2 '^bench: --serial: expected a length like 448\+64, found 16$' bench --serial 16
 expect 2 '^bench: --serial: expected at most 1024 tokens together, found 1000\+25$' bench --serial 1000+25
 expect 2 '^bench: --serial: expected no other option beside it$' bench --serial 16+16 --gpt2
-expect 2 '^bench: --budget: expected lengths like 16\+16,448\+64, found 16$' bench --budget 16
-expect 2 '^bench: --budget: expected at most 1024 tokens together, found 1000\+25$' bench --budget 1000+25
-expect 2 '^bench: --budget: expected no other option but --threads$' bench --budget 16+16 --only kernels
 expect_absent build-bench
 
 # programs that say what they are told to
@@ -113,44 +110,6 @@ EOF
 expect 0 '^/inference +10\.000 +6\.000 +2\.000 +20\.00 % +1\.000 +10\.00 % +6\.4 x +8\.8 x +9\.3 x$' \
   collector serial --build build --length 16+16
 mv build/told build/tessera
-
-# a budget: the plan's work at the kernels' rates, growth of the peak at that of first touches
-cp build/tests/bench/bench_kernels build/kernels
-cat >build/tests/bench/bench_kernels <<'EOF'
-#!/usr/bin/env bash
-out=$(printf '%s\n' "$@" | sed -n 's/^--benchmark_out=//p')
-row() { printf '{"name": "%s/threads:2/real_time", "run_type": "iteration", "%s": %s}%s\n' "$@"; }
-{
-  echo '{"benchmarks": ['
-  row "memory/read" GB/s 20 ,
-  row "inference/products" ns/product 0.02 ,
-  row "look-up/range column" ns/look-up 20 ,
-  row "memory/first touch" GB/s 1.048576
-  echo ']}'
-} >"$out"
-EOF
-cp build/tessera build/told
-cat >build/tessera <<'EOF'
-#!/usr/bin/env bash
-case "$*" in
-  plan*--tokens\ 16+16*)
-    echo '{"phases": [{"scope": "/inference", "work": {"weights, token by token": 2e8, "products, tokens together": 5e8}},
-      {"scope": "/lookup", "work": {"range look-ups": 2e6, "look-up rounds": 400}}, {"scope": "/none", "work": {}}]}' ;;
-  *) exec "$(dirname "$0")/told" "$@" ;;
-esac
-EOF
-expect 0 '^/inference +0\.062 +0\.030 +46 +0\.046 +0\.076 +0\.82$' \
-  collector budget --build build --lengths 16+16
-grep -Eq '^/lookup +0\.150 +0\.040 +100 +0\.101 +0\.141 +1\.07$' output || fail "look-ups: $(cat output)"
-grep -Eq '^/ +0\.750 +0\.070 +146 +0\.147 +0\.217 +3\.46$' output || fail "all: $(cat output)"
-grep -q '^/lookup: 2\.0 M range look-ups$' output || fail "work"
-grep -Eq '^memory/first touch +GB/s +1\.049' output || fail "kernels"
-sed -i '/first touch/d' build/tests/bench/bench_kernels
-sed -i 's/"look-up\/range column" ns\/look-up 20 ,/"look-up\/range column" ns\/look-up 20/' build/tests/bench/bench_kernels
-expect 2 '^bench: kernels: expected memory/first touch on 2 threads, found none$' \
-  collector budget --build build --lengths 16+16
-mv build/told build/tessera
-mv build/kernels build/tests/bench/bench_kernels
 
 # compare: ratios of what both have
 sed 's/80\.0/160.0/; s/"seconds": 0.15/"seconds": 0.3/' new.json >old.json

@@ -1,4 +1,4 @@
-#include "cost/shape_key.hpp"
+#include "model/shape_key.hpp"
 
 #include "model/integer_model.hpp"
 #include "model/synthesis.hpp"
