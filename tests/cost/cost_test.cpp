@@ -126,7 +126,7 @@ void expect_counts(const Done& done, const ModelPlan& plan, const JobCost& cost,
   EXPECT_NEAR((done.tensors + derived) / cost.activations, 1, 0.15);
 }
 
-TEST(Cost, is_that_of_jobs) {
+TEST(SlowCost, is_that_of_jobs) {
   constexpr double most_apart = 2.5;
   double least = 1e9, most = 0;
   int quotients = 0;
