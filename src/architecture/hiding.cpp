@@ -35,19 +35,19 @@ void ModelPlan::hide(const VerifyingKey& key) {
   plan.first_tensor = witness_shapes.size();
   const Dimension coordinate = Dimension::whole(2);
   const Shape products({Dimension::whole(std::size_t{1} << plan.log_products), coordinate});
-  const unsigned rows = witness_oracle.log_rows;
-  plan.row_variables = std::max(rows, key.parameter_oracle.log_rows);
+  const unsigned log_rows = witness_oracle.log_rows;
+  plan.row_variables = std::max(log_rows, key.parameter_oracle.log_rows);
   plan.shapes = {Shape({Dimension::whole(plan.pads.pads), coordinate}),
                  products,
                  products,
                  products,
-                 columns_shape(2 * plan.row_masks(), rows),
-                 columns_shape(parameter_tail_columns(1), rows)};
+                 columns_shape(2 * plan.row_masks(), log_rows),
+                 columns_shape(parameter_tail_columns(1), log_rows)};
   std::vector<Shape> all = witness_shapes;
   all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
   witness_layout = OracleLayout(std::move(all));
-  witness_oracle = {rows, 1};
-  check_limit("log_domain", witness_layout.log_size() - rows + 1, "length: witness log_domain");
+  witness_oracle = {log_rows, 1};
+  check_limit("log_domain", witness_layout.log_size() - log_rows + 1, "length: witness log_domain");
   hiding = std::move(plan);
 }
 

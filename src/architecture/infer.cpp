@@ -31,9 +31,8 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
       // room for what is written and for what the last query sees; they differ only where a layer's plan is a lie of
       // tests
       cache_(plan.query_rows(comm.rank(), comm.size()), plan.key_rows(comm.rank(), comm.size()), plan.model.n_layer,
-             plan.past, std::max(plan.keys(), plan.attention.past + plan.padded_tokens),
-             plan.team(comm.rank(), comm.size())),
-      final_(plan.model.n_embd * plan.padded_tokens) {
+             plan.past, std::max(plan.keys(), plan.attention.past + plan.rows), plan.team(comm.rank(), comm.size())),
+      final_(plan.model.n_embd * plan.rows) {
   use_single_threaded_blas();
   if (plan.exception_limit > 0) {
     exceptions_ = std::make_unique<ExceptionRecorder>(plan, record == Record::trace);
@@ -47,9 +46,9 @@ IntegerTransformer::IntegerTransformer(const IntegerModel& model, const ModelPla
 }
 
 void IntegerTransformer::append(std::span<const std::uint32_t> ids) {
-  if (ids.size() > plan_.padded_tokens - length_) {
+  if (ids.size() > plan_.rows - length_) {
     throw std::invalid_argument("integer inference: " + std::to_string(length_ + ids.size()) + " tokens, room for " +
-                                std::to_string(plan_.padded_tokens));
+                                std::to_string(plan_.rows));
   }
   for (const std::uint32_t id : ids) {
     if (id >= plan_.model.n_vocab) {
@@ -96,7 +95,7 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   }
   const auto keep = [&](const auto& u) {
     for (std::size_t f = 0; f < plan_.model.n_embd; ++f) {
-      std::copy_n(u.data() + f * batch.size, batch.size, final_.data() + f * plan_.padded_tokens + batch.first);
+      std::copy_n(u.data() + f * batch.size, batch.size, final_.data() + f * plan_.rows + batch.first);
     }
   };
   batch.wide_u.empty() ? keep(batch.u) : keep(batch.wide_u);

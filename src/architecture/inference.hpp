@@ -30,7 +30,7 @@ enum class Record : std::uint8_t { nothing, trace };
 /// sequence is cut into batches, on the plan's lengths or on the number of ranks. append() and select() are collective.
 class IntegerTransformer {
  public:
-  /// Room for plan.padded_tokens; model and plan must outlive this. `past`: the state that a continuation starts from,
+  /// Room for plan.rows; model and plan must outlive this. `past`: the state that a continuation starts from,
   /// by StateTensor, this rank's part.
   IntegerTransformer(const IntegerModel& model, const ModelPlan& plan, Record record, Communicator& comm,
                      std::function<void(std::size_t done)> progress = {}, const PastState& past = {});
@@ -67,8 +67,8 @@ class IntegerTransformer {
 
  private:
   [[nodiscard]] InferenceContext context() {
-    return {*model_.parameters,  comm_,      guard_,     record_ == Record::trace ? &trace_ : nullptr,
-            plan_.padded_tokens, plan_.past, &gathered_, exceptions_.get()};
+    return {*model_.parameters, comm_,      guard_,     record_ == Record::trace ? &trace_ : nullptr,
+            plan_.rows,         plan_.past, &gathered_, exceptions_.get()};
   }
   void run_batch(std::span<const std::uint32_t> ids);
 

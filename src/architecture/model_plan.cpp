@@ -9,15 +9,10 @@
 namespace tessera {
 namespace {
 
-/// Rows of a pass, of a score tile.
-std::size_t rows_of(const PassShape& pass) { return pass.pass_length == 0 ? max_pass_length : pass.pass_length; }
-
 /// Before any shape is built: score tiles are the only chunks whose number grows with the square of the length.
-void check_score_tiles(const VerifyingKey& key, std::size_t rows, std::size_t keys, std::size_t pass_length) {
-  const std::size_t side = 64;
-  const std::size_t height = std::min(side, pass_length);
+void check_score_tiles(const VerifyingKey& key, const Passes& passes) {
   check_limit("score tiles",
-              key.shape.n_layer * key.shape.n_head * ((rows + height - 1) / height) * ((keys + side - 1) / side),
+              key.shape.n_layer * key.shape.n_head * passes.queries.chunk_count() * passes.keys.chunk_count(),
               "length: score tiles");
 }
 
@@ -49,8 +44,8 @@ std::array<ParameterAxis, 3> head_axes(const ModelShape& model) {
 
 }  // namespace
 
-ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
-                            std::size_t pass_length, const Division& division) {
+ModelShapes ModelShapes::of(const ModelShape& model, const Passes& passes, std::size_t generated,
+                            const Division& division) {
   const HeadLayout heads = heads_of(model);
   const Dimension block = Dimension::outer(model.n_layer).named("B");
   const Dimension feature = division.rows(ParameterAxis::feature, model).named("F");
@@ -58,10 +53,7 @@ ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size
   // one entry where every query head has keys of its own: it has no coordinates
   const Dimension group = Dimension::outer(heads.group).named(heads.split ? "J" : "");
   const Dimension place = heads.place().named("P");
-  const Dimension token = Dimension::whole(padded_tokens).named("T");
-  const Dimension query{padded_tokens, std::min(token.log_chunk, ceil_log2(pass_length)), "Q"};
-  const Dimension sequence = Dimension::whole(past + padded_tokens);
-  const Dimension key{sequence.length, std::min(sequence.log_chunk, ceil_log2(max_pass_length)), "K"};
+  const Dimension token = passes.rows.named("T");
   const Dimension positions = Dimension::whole(model.n_positions).named("S");
   const std::array axes = head_axes(model);
   ModelShapes shapes;
@@ -73,17 +65,17 @@ ModelShapes ModelShapes::of(const ModelShape& model, std::size_t past, std::size
     shapes.qkv[i] = with_heads(model, axes[i], token);
   }
   for (const StateTensor tensor : {state_keys, state_values}) {
-    shapes.sequence[tensor] = with_heads(model, axes[tensor + 1], sequence);
+    shapes.sequence[tensor] = with_heads(model, axes[tensor + 1], passes.keys);
     shapes.state[tensor] = with_heads(model, axes[tensor + 1], positions);
   }
   shapes.block_row = Shape({block, head, group, token});
-  shapes.scores = Shape({block, head, group, query, key}, Presence::causal);
+  shapes.scores = Shape({block, head, group, passes.queries.named("Q"), passes.keys.named("K")}, Presence::causal);
   shapes.head_feature = heads.split
                             ? Shape({block, head, group, place, token})
                             : Shape({block, Dimension{model.n_head << place.log_chunk, place.log_chunk, "HM"}, token});
   shapes.block_inner = Shape({block, division.rows(ParameterAxis::inner, model).named("N"), token});
   shapes.logits =
-      Shape({division.rows(ParameterAxis::vocabulary, model).named("V"), Dimension::whole(generated).named("G")});
+      Shape({division.rows(ParameterAxis::vocabulary, model).named("V"), Dimension::outer(generated).named("G")});
   return shapes;
 }
 
@@ -116,7 +108,9 @@ ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass, const Di
   return {key, pass, division};
 }
 
-StateShapes ModelPlan::state_shapes(const ModelShape& model) { return ModelShapes::of(model, 0, 1, 1, 1).state; }
+StateShapes ModelPlan::state_shapes(const ModelShape& model) {
+  return ModelShapes::of(model, Passes::of({.prompt = 1}), 1).state;
+}
 
 ModelPlan ModelPlan::of(const VerifyingKey& key, const Statement& statement, int ranks) {
   const PassShape pass = PassShape::of(statement);
@@ -141,8 +135,8 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
       exponents(key.exponents),
       widths(key.widths),
       constants(IntegerConstants::of(key.shape, key.epsilon, key.widths)) {
-  check_score_tiles(key, tokens, past + tokens, rows_of(pass));
-  shapes = ModelShapes::of(model, past, padded_tokens, generated, rows_of(pass), division);
+  check_score_tiles(key, passes);
+  shapes = ModelShapes::of(model, passes, generated, division);
   Builder builder(*this);
   std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
   std::ranges::copy(key.exp_table, exp_values.begin());

@@ -21,12 +21,11 @@ namespace tessera {
 class Trace;              // plan/trace.hpp
 struct ParameterTensors;  // plan/witness.hpp
 
-/// Shapes of a model's activations over s_hat = 2^ceil(log2 s) tokens. Dimensions: B block, F feature (tiled), T token
-/// (one chunk), N MLP feature (tiled), Q passes: query tiles of min(s_hat, pass length), K key tiles of min(128, all
-/// keys), S positions of a state (one chunk), V vocabulary, G generated tokens (one chunk). Heads of GPT-2: H head, A
-/// the layout of q, k, v (chunks of a head if m is a power of two, else F), HM head and place padded to a power of two.
-/// Of the Llama family: G key/value head, J query head of its group, R half of a head, I place in a half, P place in a
-/// head.
+/// Shapes of a model's activations. Dimensions: B block, F feature (tiled), T, Q, K token, query and key
+/// (plan/passes.hpp), N MLP feature (tiled), S positions of a state (one chunk), V vocabulary, G generated tokens.
+/// Heads of GPT-2: H head, A the layout of q, k, v (chunks of a head if m is a power of two, else F), HM head and place
+/// padded to a power of two. Of the Llama family: G key/value head, J query head of its group, R half of a head, I
+/// place in a half, P place in a head.
 struct ModelShapes {
   Shape block_feature;       // (B,F,T)
   Shape feature;             // (F,T)
@@ -40,8 +39,8 @@ struct ModelShapes {
   Shape head_feature;        // (B,HM,T); (B,G,J,P,T)
   Shape block_inner;         // (B,N,T)
   Shape logits;              // (V,G)
-  static ModelShapes of(const ModelShape& model, std::size_t past, std::size_t padded_tokens, std::size_t generated,
-                        std::size_t pass_length, const Division& division = {});
+  static ModelShapes of(const ModelShape& model, const Passes& passes, std::size_t generated,
+                        const Division& division = {});
 };
 
 // What stands for a layer in the architectures.

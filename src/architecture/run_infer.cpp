@@ -11,11 +11,10 @@ std::function<void(std::size_t)> count_units(const Progress& progress, const Mod
   if (!progress) {
     return {};
   }
-  return
-      [progress, total = plan.padded_tokens * plan.model.n_layer, furthest = std::size_t{0}](std::size_t done) mutable {
-        furthest = std::max(furthest, done);  // rows of wrong guesses are run again
-        progress(furthest, total);
-      };
+  return [progress, total = plan.rows * plan.model.n_layer, furthest = std::size_t{0}](std::size_t done) mutable {
+    furthest = std::max(furthest, done);  // rows of wrong guesses are run again
+    progress(furthest, total);
+  };
 }
 
 /// Runs `token` and guesses of what comes after it, and returns what is chosen after `token` and after each guess that
@@ -100,7 +99,7 @@ Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<
   }
   go_on(transformer, prompt, ids, plan.generated, generation, {});
   // nothing waits for the last token's row, if it has one: it runs with the filler
-  std::vector<std::uint32_t> rest(plan.padded_tokens - transformer.length(), plan.filler);
+  std::vector<std::uint32_t> rest(plan.rows - transformer.length(), plan.filler);
   if (transformer.length() < plan.tokens) {
     rest.front() = ids.back();
   }
@@ -130,7 +129,7 @@ Trace run_one_pass(const IntegerModel& model, const ModelPlan& plan, std::span<c
   std::vector<std::uint32_t> tokens(prompt.begin(), prompt.end());
   tokens.insert(tokens.end(), generated.begin(), generated.end());
   tokens.resize(plan.tokens);
-  tokens.resize(plan.padded_tokens, plan.filler);
+  tokens.resize(plan.rows, plan.filler);
   transformer.append(tokens);
   transformer.select({prompt.size() - 1, prompt.size() - 1 + generated.size()}, 0);
   Trace trace = transformer.take_trace();

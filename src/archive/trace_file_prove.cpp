@@ -155,7 +155,7 @@ Trace load_trace(const std::filesystem::path& path, const Digest& model, const C
       "rank, ranks");
   require(header.prompt_length == plan.prompt_length && header.generated == plan.generated, "prompt_length, generated");
   require(header.past == plan.past && header.state == (start ? start->root : Digest{}), "past, state");
-  require(header.tokens.size() == plan.padded_tokens, "tokens");
+  require(header.tokens.size() == plan.rows, "tokens");
   require(header.last_token < n_vocab, "last_token");
   for (std::size_t i = 0; i < header.tokens.size(); ++i) {
     const bool given = i < prompt.size();

@@ -128,16 +128,18 @@ class OracleMatrix {
   template <class Selection, class Place>
   void place_all(const Selection& selection, const Place& place) const {
     // one parallel part: waking threads for each of many small tensors would cost more than their values
+    const std::size_t runs = run_count();
 #pragma omp parallel for schedule(dynamic, 4)
-    for (const auto& entry : chunks_) {
+    for (std::size_t run = 0; run < runs; ++run) {
+      const auto [t, chunk] = chunks_[runs_[run]];
+      const std::size_t count = runs_[run + 1] - runs_[run];
       std::visit(
-          [&](const auto* tensor) {
-            const auto values = tensor->chunk(entry.second);
-            selection.visit(
-                values.size(), layout_.offset(entry.first, entry.second), log_rows_,
-                [&](ColumnPiece piece) { place(piece.column, std::span(values).subspan(piece.from, piece.count)); });
+          [&, t = t, chunk = chunk](const auto* tensor) {
+            const std::span values(tensor->chunk(chunk).data(), count << tensor->shape().inner_bits());
+            selection.visit(values.size(), layout_.offset(t, chunk), log_rows_,
+                            [&](ColumnPiece piece) { place(piece.column, values.subspan(piece.from, piece.count)); });
           },
-          tensors_[entry.first]);
+          tensors_[t]);
     }
   }
 
@@ -170,6 +172,7 @@ class OracleMatrix {
     return {gathered.bytes.data() + gathered.chunk_start[i] + place * step, step};
   }
 
+  [[nodiscard]] std::size_t run_count() const { return runs_.size() - 1; }
   /// How many columns a chunk fills, at least 1.
   [[nodiscard]] std::size_t columns_of(const Shape& shape) const {
     return std::max(std::size_t{1}, shape.chunk_size() >> log_rows_);
@@ -226,9 +229,10 @@ class OracleMatrix {
   std::vector<std::uint8_t> filled_;
   std::size_t present_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
-  std::vector<int> owners_;                                  // of these
-  std::vector<std::uint32_t> own_;                           // places there of this rank's
-  std::vector<std::uint32_t> chunk_of_column_;               // its place in chunks_
+  std::vector<std::size_t> runs_;  // first places there of chunks that follow each other in the oracle, without padding
+  std::vector<int> owners_;        // of these
+  std::vector<std::uint32_t> own_;              // places there of this rank's
+  std::vector<std::uint32_t> chunk_of_column_;  // its place in chunks_
 };
 
 /// Coefficients for a CosetTransform.

@@ -9,6 +9,8 @@ namespace tessera {
 namespace {
 
 constexpr std::uint32_t no_chunk = std::numeric_limits<std::uint32_t>::max();
+/// Values of neighbouring chunks that are worked on together.
+constexpr std::size_t longest_run = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -37,6 +39,13 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
       const std::size_t columns = columns_of(shape);
       present_ = std::max(present_, column + columns);
+      // chunks of a rank that is alone follow each other in memory, too; long ones are enough for a thread
+      const bool goes_on = chunk > 0 && shape.inner_bits() >= OracleLayout::min_log_chunk &&
+                           layout.offset(t, chunk) == layout.offset(t, chunk - 1) + shape.chunk_size() &&
+                           (chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run;
+      if (!goes_on) {
+        runs_.push_back(chunks_.size());
+      }
       std::fill_n(chunk_of_column_.begin() + static_cast<std::ptrdiff_t>(column), columns,
                   static_cast<std::uint32_t>(chunks_.size()));
       chunks_.emplace_back(t, chunk);
@@ -51,6 +60,7 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
       }
     }
   }
+  runs_.push_back(chunks_.size());
 }
 
 GatheredRows OracleMatrix::gather(Range rows) const {
@@ -102,25 +112,34 @@ GatheredRows OracleMatrix::gather(Range rows) const {
 std::vector<ColumnStretch> OracleMatrix::stretches(const GatheredRows& gathered) const {
   constexpr std::size_t size = std::size_t{1} << GatheredRows::log_stretch;
   std::vector<ColumnStretch> all((present_ + size - 1) / size);
+  const std::size_t runs = run_count();
 #pragma omp parallel for schedule(static)
-  for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    const auto [t, chunk] = chunks_[i];
-    const std::size_t first = layout_.offset(t, chunk) >> log_rows_;
-    std::visit(
-        [&](const auto* tensor) {
-          const Place place = place_of(*tensor, gathered, static_cast<std::uint32_t>(i), first);
-          const ColumnStretch of_chunk{place.bytes, static_cast<std::uint32_t>(place.step),
-                                       static_cast<std::uint16_t>(t),
-                                       static_cast<std::uint16_t>(count_of(*tensor, gathered))};
-          const std::size_t last = first + columns_of(tensor->shape());
-          // all of whose columns are the chunk's, or the last ones that are present
-          for (std::size_t s = (first + size - 1) / size; std::min((s + 1) * size, present_) <= last && s * size < last;
-               ++s) {
-            all[s] = of_chunk;
-            all[s].bytes += (s * size - first) * of_chunk.step;
-          }
-        },
-        tensors_[t]);
+  for (std::size_t run = 0; run < runs; ++run) {
+    for (std::size_t i = runs_[run]; i < runs_[run + 1];) {
+      const auto [t, chunk] = chunks_[i];
+      const std::size_t first = layout_.offset(t, chunk) >> log_rows_;
+      std::visit(
+          [&, t = t](const auto* tensor) {
+            const Place place = place_of(*tensor, gathered, static_cast<std::uint32_t>(i), first);
+            const ColumnStretch of_chunk{place.bytes, static_cast<std::uint32_t>(place.step),
+                                         static_cast<std::uint16_t>(t),
+                                         static_cast<std::uint16_t>(count_of(*tensor, gathered))};
+            const std::size_t columns = columns_of(tensor->shape());
+            std::size_t last = first;
+            do {  // chunks whose columns lie side by side
+              ++i;
+              last += columns;
+            } while (i < runs_[run + 1] && place_of(*tensor, gathered, static_cast<std::uint32_t>(i), last).bytes ==
+                                               place.bytes + (last - first) * place.step);
+            // all of whose columns are the chunks', or the last ones that are present
+            for (std::size_t s = (first + size - 1) / size;
+                 std::min((s + 1) * size, present_) <= last && s * size < last; ++s) {
+              all[s] = of_chunk;
+              all[s].bytes += (s * size - first) * of_chunk.step;
+            }
+          },
+          tensors_[t]);
+    }
   }
   return all;
 }

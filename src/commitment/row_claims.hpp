@@ -28,7 +28,9 @@ struct ColumnWeights {
   std::vector<E> trailing{E::one()};
   [[nodiscard]] std::size_t size() const { return leading.size() * trailing.size(); }
 };
-ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk);
+/// `weights`: memory of earlier ones.
+void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
+                    ColumnWeights& weights);
 
 /// For every term F(lo) = sum_hi w(hi) * f(hi, lo): 2^log_rows values each. One integer pass a term; each rank passes
 /// over the chunks it owns. Collective.

@@ -70,21 +70,33 @@ bool counts(const ChunkedTensor<T>& tensor, std::size_t chunk, const Communicato
   return tensor.ownership().owner(tensor.shape(), chunk, comm.size()) == comm.rank();
 }
 
+/// Columns that are combined at once if chunks have few: what a call takes beside its columns is as much as some of
+/// them.
+constexpr std::size_t columns_at_once = 512;
+
+/// Places of a tensor's list of held chunks, of which this rank works on all: they lie side by side in memory.
 struct Work {
   std::size_t term;
-  std::size_t chunk;
+  Range held;
 };
 
 std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
-                             const Communicator& comm) {
+                             std::span<const unsigned> log_rows, const Communicator& comm) {
   std::vector<Work> work;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     std::visit(
         [&](const auto* tensor) {
-          for (const std::size_t chunk : tensor->held()) {
-            if (counts(*tensor, chunk, comm)) {
-              work.push_back({i, chunk});
+          const std::vector<std::size_t>& held = tensor->held();
+          const std::size_t columns = columns_of(tensor->shape().chunk_size(), log_rows[terms[i].oracle]).count;
+          for (std::size_t place = 0; place < held.size(); ++place) {
+            if (!counts(*tensor, held[place], comm)) {
+              continue;
             }
+            if (work.empty() || work.back().term != i || work.back().held.last != place ||
+                (work.back().held.size() + 1) * columns > columns_at_once) {
+              work.push_back({i, {place, place}});
+            }
+            work.back().held.last = place + 1;
           }
         },
         witnesses[terms[i].oracle].tensors[terms[i].tensor]);
@@ -144,27 +156,82 @@ std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim
   return terms;
 }
 
-ColumnWeights column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk) {
-  ColumnWeights result;
+void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
+                    ColumnWeights& weights) {
+  weights.scale = E::one();
+  weights.leading.assign(1, E::one());
+  weights.trailing.assign(1, E::one());
   for (std::size_t d = 0; d < high.size(); ++d) {
     const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
     const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
     if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
-      return {E::zero(), {}, {}};
+      weights.trailing.clear();
+      return;
     }
     if (size == 1) {
-      result.scale *= part[0];
+      weights.scale *= part[0];
       continue;
     }
-    if (result.leading.size() == 1) {
-      result.leading = std::move(result.trailing);
+    if (weights.leading.size() == 1) {
+      std::swap(weights.leading, weights.trailing);
     } else {
-      result.leading = outer_product(result.leading, result.trailing);
+      weights.leading = outer_product(weights.leading, weights.trailing);
     }
-    result.trailing.assign(part.begin(), part.end());
+    weights.trailing.assign(part.begin(), part.end());
   }
-  return result;
 }
+
+namespace {
+
+/// Memory of a thread's earlier sums.
+struct Scratch {
+  ColumnWeights of_chunk;
+  std::vector<E> weights;
+  std::vector<E> sums;  // a row each
+};
+
+/// The weighted sum of columns of a term's chunks, into scratch.sums.
+template <class T>
+void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm& term, unsigned log_rows,
+                    Scratch& scratch) {
+  const Shape& shape = tensor.shape();
+  const ChunkColumns columns = columns_of(shape.chunk_size(), log_rows);
+  const std::size_t first = tensor.held()[held.first];
+  scratch.sums.assign(columns.rows, E::zero());
+  if (held.size() == 1) {
+    column_weights(shape, term.high, first, scratch.of_chunk);
+    if (scratch.of_chunk.size() > 0) {
+      combine_columns(scratch.of_chunk, tensor.chunk(first), std::span(scratch.sums));
+      for (E& sum : scratch.sums) {
+        sum *= scratch.of_chunk.scale;
+      }
+    }
+    return;
+  }
+  scratch.weights.clear();
+  bool any = false;
+  for (std::size_t place = held.first; place < held.last; ++place) {
+    const ColumnWeights& weights = scratch.of_chunk;
+    column_weights(shape, term.high, tensor.held()[place], scratch.of_chunk);
+    if (weights.size() == 0) {
+      scratch.weights.insert(scratch.weights.end(), columns.count, E::zero());
+      continue;
+    }
+    any = true;
+    for (const E& leading : weights.leading) {
+      const E scale = weights.scale * leading;
+      for (const E& trailing : weights.trailing) {
+        scratch.weights.push_back(scale * trailing);
+      }
+    }
+  }
+  if (any) {
+    const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
+    combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
+  }
+}
+
+}  // namespace
 
 std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
                                          std::span<const unsigned> log_rows, Communicator& comm) {
@@ -172,28 +239,21 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
   for (const WeightTerm& term : terms) {
     start.push_back(start.back() + (std::size_t{1} << log_rows[term.oracle]));
   }
-  const std::vector<Work> work = owned_work(terms, witnesses, comm);
+  const std::vector<Work> work = owned_work(terms, witnesses, log_rows, comm);
   std::vector<E> sums(start.back());
 #pragma omp parallel
   {
     std::vector<E> mine(start.back());
+    Scratch scratch;
 #pragma omp for schedule(dynamic, 4)
     for (std::size_t w = 0; w < work.size(); ++w) {
       const WeightTerm& term = terms[work[w].term];
       std::visit(
-          [&](const auto* tensor) {
-            const ColumnWeights weights = column_weights(tensor->shape(), term.high, work[w].chunk);
-            if (weights.size() == 0) {
-              return;
-            }
-            const auto values = tensor->chunk(work[w].chunk);
-            std::vector<E> chunk_sums(columns_of(values.size(), log_rows[term.oracle]).rows);
-            combine_columns(weights, values, std::span(chunk_sums));
-            for (std::size_t i = 0; i < chunk_sums.size(); ++i) {
-              mine[start[work[w].term] + i] += weights.scale * chunk_sums[i];
-            }
-          },
+          [&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, log_rows[term.oracle], scratch); },
           witnesses[term.oracle].tensors[term.tensor]);
+      for (std::size_t i = 0; i < scratch.sums.size(); ++i) {
+        mine[start[work[w].term] + i] += scratch.sums[i];
+      }
     }
 #pragma omp critical
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -219,11 +279,28 @@ void bind_rows(const OracleWitness& witness, std::span<const E> weights, const C
   for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
     std::visit(
         [&](const auto* tensor) {
-          const ChunkColumns columns = columns_of(tensor->shape().chunk_size(), log_rows);
+          const Shape& shape = tensor->shape();
+          const ChunkColumns columns = columns_of(shape.chunk_size(), log_rows);
+          const std::vector<std::size_t>& held = tensor->held();
+          const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
 #pragma omp parallel for schedule(dynamic, 4)
-          for (const std::size_t chunk : tensor->held()) {
-            if (counts(*tensor, chunk, comm)) {
-              dot_integer_rows(weights.first(columns.rows), tensor->chunk(chunk), place(t, chunk));
+          for (std::size_t first = 0; first < held.size(); first += at_once) {
+            const std::size_t end = std::min(first + at_once, held.size());
+            for (std::size_t i = first; i < end;) {
+              if (!counts(*tensor, held[i], comm)) {
+                ++i;
+                continue;
+              }
+              // chunks whose columns lie side by side
+              const std::span<E> to = place(t, held[i]);
+              std::size_t count = 1;
+              while (i + count < end && counts(*tensor, held[i + count], comm) &&
+                     place(t, held[i + count]).data() == to.data() + count * columns.count) {
+                ++count;
+              }
+              const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
+              dot_integer_rows(weights.first(columns.rows), values, std::span(to.data(), count * columns.count));
+              i += count;
             }
           }
         },

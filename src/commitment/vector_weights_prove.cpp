@@ -57,21 +57,25 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
       for (E& entry : high[0]) {
         entry *= coefficient;
       }
-#pragma omp parallel for schedule(static) if (shape.chunk_count() > 1)
-      for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-        const std::size_t first = word.offset + (oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows);
-        ColumnWeights of_chunk = column_weights(shape, high, chunk);
-        if (of_chunk.size() == 0) {
-          continue;
+#pragma omp parallel if (shape.chunk_count() > 1)
+      {
+        ColumnWeights of_chunk;
+#pragma omp for schedule(static)
+        for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+          const std::size_t first = word.offset + (oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows);
+          column_weights(shape, high, chunk, of_chunk);
+          if (of_chunk.size() == 0) {
+            continue;
+          }
+          for (E& entry : of_chunk.trailing) {
+            entry *= of_chunk.scale;
+          }
+          const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
+          const std::size_t mask = of_chunk.trailing.size() - 1;
+          visit_share(columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
+            weights[place] += of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
+          });
         }
-        for (E& entry : of_chunk.trailing) {
-          entry *= of_chunk.scale;
-        }
-        const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
-        const std::size_t mask = of_chunk.trailing.size() - 1;
-        visit_share(columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
-          weights[place] += of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
-        });
       }
     }
   }

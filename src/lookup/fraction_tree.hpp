@@ -20,11 +20,11 @@ struct LookupInput {
   }
 };
 
-/// An aligned run of leaves that are all present: a chunk of a column or a piece of a table.
+/// An aligned run of leaves that are all present: neighbouring chunks of a column or a piece of a table.
 struct Segment {
   bool is_table = false;
   std::size_t source = 0;  // column or table
-  std::size_t part = 0;    // chunk of the column, piece of the table
+  std::size_t part = 0;    // first chunk of the column, piece of the table
   std::size_t place = 0;   // first leaf / 2^log_leaves
 };
 
@@ -69,8 +69,12 @@ struct TablePieces {
   [[nodiscard]] int owner(std::size_t piece) const { return contiguous_owner(piece, count(), ranks); }
 };
 
-/// The segment classes with this rank's segments, columns read.
-std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm);
+/// The segment classes with this rank's segments of at most 2^top leaves, or a chunk's; columns read.
+std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, const Communicator& comm);
+
+/// a and b of a column's segment of 2^log_leaves leaves.
+void read_segment(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::span<std::uint32_t> a,
+                  std::span<std::int32_t> b);
 
 /// A node with its index in its level; nodes that are not listed are neutral.
 struct SparseFraction {

@@ -32,7 +32,7 @@ std::vector<Fraction> leaf_fractions(const LookupInput& input, const Segment& se
   const LeafCode code = input.code(table);
   std::vector<std::uint32_t> a(size);
   std::vector<std::int32_t> b(input.has_pairs(table) ? size : 0);
-  input.columns[segment.source].read(segment.part, a, b);
+  read_segment(input, segment, log_leaves, a, b);
   for (std::size_t i = 0; i < size; ++i) {
     const E value = b.empty() ? E::zero() : code.lambda * F::from_signed(b[i]);
     leaves[i] = {E::one(), code.shift - F::from_unsigned(a[i]) - value};

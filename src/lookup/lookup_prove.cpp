@@ -103,20 +103,22 @@ LookupClaims evaluate_claims(const LookupInput& input, Point point, Communicator
     {
       std::vector<std::uint32_t> a(shape.chunk_size());
       std::vector<std::int32_t> b(pair ? shape.chunk_size() : 0);
-#pragma omp for schedule(dynamic)
+      E a_sum;
+      E b_sum;
+#pragma omp for schedule(dynamic, 16) nowait
       for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
         if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) != comm.rank()) {
           continue;
         }
         input.columns[c].read(chunk, a, b);
         const E outer = eq_index(at.first(shape.outer_bits()), shape.outer_index(chunk));
-        const E a_part = outer * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
-        const E b_part = outer * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
+        a_sum += outer * dot(std::span<const E>(inner), std::span<const std::uint32_t>(a));
+        b_sum += outer * dot(std::span<const E>(inner), std::span<const std::int32_t>(b));
+      }
 #pragma omp critical(tessera_lookup_claims)
-        {
-          claims.a[c] += a_part;
-          claims.b[c] += b_part;
-        }
+      {
+        claims.a[c] += a_sum;
+        claims.b[c] += b_sum;
       }
     }
   }
@@ -152,12 +154,12 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   const E lambda = transcript.challenge("lambda");
   // the sum of all fractions is 0/q
   const LookupInput input{structure, columns, multiplicities, alpha, lambda};
-  const std::vector<SegmentClass> classes = make_segments(input, comm);
   std::vector<Ownership> owners;
   for (const LookupColumnData& column : columns) {
     owners.push_back(column.ownership);
   }
   const NodeOwners nodes(structure, owners, comm.rank(), comm.size());
+  const std::vector<SegmentClass> classes = make_segments(input, nodes.top(), comm);
   FractionTree tree(input, classes, nodes, comm);
   E p;
   E q = tree.root().q;

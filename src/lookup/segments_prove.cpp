@@ -24,6 +24,29 @@ struct Copies {
   }
 };
 
+/// Where a segment's integers lie, if they do side by side.
+LeafIntegers leaves_in_place(const LookupInput& input, const Segment& segment, unsigned log_leaves) {
+  const LookupColumnData& column = input.columns[segment.source];
+  if (!column.in_place) {
+    return {};
+  }
+  const std::size_t size = input.structure.columns[segment.source].shape.chunk_size();
+  LeafIntegers leaves = column.in_place(segment.part);
+  const auto keep = [](auto& first, const auto* other, std::size_t places) {
+    if (first != nullptr && other != first + places) {
+      first = nullptr;
+    }
+  };
+  for (std::size_t i = 1; i * size < std::size_t{1} << log_leaves; ++i) {
+    const LeafIntegers other = column.in_place(segment.part + i);
+    keep(leaves.narrow, other.narrow, i * size);
+    keep(leaves.wide, other.wide, i * size);
+    keep(leaves.narrow_b, other.narrow_b, i * size);
+    keep(leaves.wide_b, other.wide_b, i * size);
+  }
+  return leaves;
+}
+
 /// Finds or copies the integers of a class; false if `narrow` ones were expected and there are others (of a lying
 /// prover).
 bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow) {
@@ -31,8 +54,7 @@ bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow)
   const bool pairs = segments.kind == LeafKind::pairs;
   segments.leaves.clear();
   for (const Segment& segment : segments.segments) {
-    const LookupColumnData& column = input.columns[segment.source];
-    segments.leaves.push_back(column.in_place ? column.in_place(segment.part) : LeafIntegers{});
+    segments.leaves.push_back(leaves_in_place(input, segment, segments.log_leaves));
   }
   const Copies copies(segments, pairs);
   segments.narrow = BlockBuffer<std::uint16_t>(narrow ? copies.a_count * size : 0);
@@ -55,7 +77,7 @@ bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow)
       std::int32_t* const b = copy_b ? segments.b.data() + copies.b[i] * size : nullptr;
       const std::span<std::uint32_t> a(wide != nullptr ? wide : a_values.data(), size);
       const Segment& segment = segments.segments[i];
-      input.columns[segment.source].read(segment.part, a, {b != nullptr ? b : b_values.data(), b_values.size()});
+      read_segment(input, segment, segments.log_leaves, a, {b != nullptr ? b : b_values.data(), b_values.size()});
       if (copy_a && narrow) {
         std::uint16_t* const out = segments.narrow.data() + copies.a[i] * size;
         for (std::size_t x = 0; x < size; ++x) {
@@ -74,6 +96,36 @@ bool read_columns(SegmentClass& segments, const LookupInput& input, bool narrow)
   return !narrow || all >> 16 == 0;
 }
 
+/// Who works on each chunk.
+std::vector<int> chunk_owners(const Ownership& ownership, const Shape& shape, int ranks) {
+  std::vector<int> owners;
+  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+    owners.push_back(chunk_owner(ownership, shape, chunk, ranks));
+  }
+  return owners;
+}
+
+/// log2 of the chunks from `first` on that are one segment: neighbours of one rank, all present, aligned. A power of 4
+/// of them, so that there are few classes.
+unsigned log_run_of_chunks(const Shape& shape, std::span<const int> owners, std::size_t first, unsigned top) {
+  constexpr unsigned step = 2;
+  unsigned log_chunks = 0;
+  if (shape.inner_bits() == 0) {
+    return log_chunks;  // single leaves are known to all ranks
+  }
+  const auto is_run = [&](unsigned log_count) {
+    const std::size_t count = std::size_t{1} << log_count;
+    const std::size_t place = shape.outer_index(first);
+    return place % count == 0 && first + count <= owners.size() &&
+           shape.outer_index(first + count - 1) == place + count - 1 &&
+           std::ranges::all_of(owners.subspan(first, count), [&](int owner) { return owner == owners[first]; });
+  };
+  while (shape.inner_bits() + log_chunks + step <= top && is_run(log_chunks + step)) {
+    log_chunks += step;
+  }
+  return log_chunks;
+}
+
 }  // namespace
 
 int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chunk, int ranks) {
@@ -81,7 +133,16 @@ int chunk_owner(const Ownership& ownership, const Shape& shape, std::size_t chun
                                                       : ownership.owner(shape, chunk, ranks);
 }
 
-std::vector<SegmentClass> make_segments(const LookupInput& input, const Communicator& comm) {
+void read_segment(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::span<std::uint32_t> a,
+                  std::span<std::int32_t> b) {
+  const std::size_t size = input.structure.columns[segment.source].shape.chunk_size();
+  for (std::size_t i = 0; i * size < std::size_t{1} << log_leaves; ++i) {
+    input.columns[segment.source].read(segment.part + i, a.subspan(i * size, size),
+                                       b.empty() ? b : b.subspan(i * size, size));
+  }
+}
+
+std::vector<SegmentClass> make_segments(const LookupInput& input, unsigned top, const Communicator& comm) {
   const LookupStructure& structure = input.structure;
   const LookupStructure::Slots slots = structure.slots();
   std::map<ClassKey, SegmentClass> classes;
@@ -93,16 +154,21 @@ std::vector<SegmentClass> make_segments(const LookupInput& input, const Communic
   };
   for (std::size_t c = 0; c < structure.columns.size(); ++c) {
     const Shape& shape = structure.columns[c].shape;
-    const unsigned bits = shape.inner_bits();
-    const LeafKind kind = bits < least_integer_bits                     ? LeafKind::fractions
-                          : input.has_pairs(structure.columns[c].table) ? LeafKind::pairs
-                                                                        : LeafKind::integers;
-    const bool narrow = kind != LeafKind::fractions && structure.tables[structure.columns[c].table].log_size <= 16;
-    SegmentClass& segments = class_of(kind, narrow, bits);
-    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      if (chunk_owner(input.columns[c].ownership, shape, chunk, comm.size()) == comm.rank()) {
-        segments.segments.push_back({false, c, chunk, (slots.column[c] >> bits) + shape.outer_index(chunk)});
+    const std::size_t table = structure.columns[c].table;
+    const std::vector<int> owners = chunk_owners(input.columns[c].ownership, shape, comm.size());
+    for (std::size_t chunk = 0; chunk < shape.chunk_count();) {
+      const unsigned log_chunks = log_run_of_chunks(shape, owners, chunk, top);
+      const unsigned bits = shape.inner_bits() + log_chunks;
+      const LeafKind kind = bits < least_integer_bits ? LeafKind::fractions
+                            : input.has_pairs(table)  ? LeafKind::pairs
+                                                      : LeafKind::integers;
+      const bool narrow = kind != LeafKind::fractions && structure.tables[table].log_size <= 16;
+      SegmentClass& segments = class_of(kind, narrow, bits);
+      if (owners[chunk] == comm.rank()) {
+        segments.segments.push_back(
+            {false, c, chunk, (slots.column[c] >> bits) + (shape.outer_index(chunk) >> log_chunks)});
       }
+      chunk += std::size_t{1} << log_chunks;
     }
   }
   for (std::size_t t = 0; t < structure.tables.size(); ++t) {

@@ -74,9 +74,9 @@ std::vector<Dimension> axis_dimensions(ParameterAxis axis, const ModelShape& sha
 /// that they make are divided alike, so that a rank keeps the weights that it computes with.
 struct Division {
   int ranks = 1;
-  std::size_t tokens = 0;  // padded, of the shortest pass; 0: chunks are distributed whole
+  std::size_t tokens = 0;  // that stand beside each other in a chunk; 0: chunks are distributed whole
   /// Tokens with which the division is finest: more of them divide no finer.
-  static constexpr std::size_t enough_tokens = std::size_t{1} << 8;
+  static constexpr std::size_t enough_tokens = std::size_t{1} << 7;
   /// The division of a job in which no pass is too short for it.
   static Division finest(int ranks) { return {ranks, enough_tokens}; }
 

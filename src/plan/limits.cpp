@@ -50,7 +50,7 @@ constexpr Limit table[] = {
     {"hiding_proofs", 0, 1 << 20, "random columns are part of the commitment"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
     {"pass length", 1, max_pass_length, "a power of two: rows of a score tile"},
-    {"score tiles", 0, 1 << 22, "n_layer*n_head*ceil(rows/min(64, pass length))*ceil(keys/64): chunks of the scores"},
+    {"score tiles", 0, 1 << 22, "n_layer*n_head*tiles of queries*tiles of keys: chunks of the scores"},
 };
 
 }  // namespace

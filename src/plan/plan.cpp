@@ -49,7 +49,8 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape, const Division& divi
   }
   tokens = prompt_length + generated - (past > 0 ? 1 : 0);
   kept_rows = pass.keeps ? prompt_length + generated - 1 : 0;
-  padded_tokens = std::size_t{1} << ceil_log2(tokens);
+  passes = Passes::of(pass);
+  rows = passes.rows.length;
 }
 
 void Plan::pack_model(const ModelShape& model, const StateShapes& state) {

@@ -8,6 +8,7 @@
 #include "plan/declarations.hpp"
 #include "plan/hiding.hpp"
 #include "plan/key.hpp"
+#include "plan/passes.hpp"
 #include "tensor/team.hpp"
 
 namespace tessera {
@@ -22,8 +23,7 @@ struct PassShape {
   static PassShape of(const Statement& statement);
   /// How finely a job of so many ranks that proves this shape divides its tensors.
   [[nodiscard]] Division division(int ranks) const {
-    const std::size_t tokens = std::clamp(prompt + generated, std::size_t{1}, Division::enough_tokens);
-    return {ranks, std::size_t{1} << ceil_log2(tokens)};
+    return {ranks, std::min(Passes::of(*this).rows.chunk(), Division::enough_tokens)};
   }
   friend bool operator==(const PassShape&, const PassShape&) = default;
 };
@@ -42,8 +42,9 @@ struct Plan {
   std::size_t past = 0;           // position of the first row
   std::size_t prompt_length = 0;  // n0: rows before the first generated token; a continuation's first is the last token
   std::size_t generated = 0;      // G
-  std::size_t tokens = 0;         // s: rows; a continuation has none for its last token
-  std::size_t padded_tokens = 0;  // s_hat
+  std::size_t tokens = 0;         // s: rows without filler; a continuation has none for its last token
+  Passes passes;                  // how rows and keys are cut
+  std::size_t rows = 0;           // with filler: whole chunks
   std::size_t kept_rows = 0;      // rows that go into the state that is kept: all but the last token's
   std::uint32_t filler = 0;       // token that pads the sequence
 
@@ -79,7 +80,7 @@ struct Plan {
     return shared_heads > 0 && static_cast<std::size_t>(ranks) > shared_heads;
   }
   /// Keys that its queries see: those before it and its rows.
-  [[nodiscard]] std::size_t keys() const { return past + padded_tokens; }
+  [[nodiscard]] std::size_t keys() const { return passes.keys.length; }
   /// The tensor of the parameter oracle that a parameter is.
   [[nodiscard]] const Shape& parameter_shape(ParameterId id) const {
     return parameter_layout.tensors()[parameter_index[id]];

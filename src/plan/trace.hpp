@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "plan/exceptions.hpp"
@@ -19,7 +21,7 @@ class Trace {
   /// Distributes the chunks to their owners. Collective.
   void deal_chunks(const Plan& plan, Communicator& comm);
 
-  std::vector<std::uint32_t> tokens;  // of the rows: prompt, generated, filler: s_hat ids
+  std::vector<std::uint32_t> tokens;  // of the rows: prompt, generated, filler
   std::vector<Range> shared;          // by row, the rows of a batch that teams shared, if any; until deal_chunks()
   std::uint32_t last_token = 0;       // the last one generated, which a continuation has no row for
   std::size_t prompt_length = 0;
@@ -44,22 +46,61 @@ class Trace {
   }
 };
 
-/// First value of row `index` of dimension `ChunkedTensor::shape().dimensions()[n-2]` in a tensor whose dimensions are
-/// (outer..., rows, columns in one chunk); `outer` is the flat number of the outer indices. The row must be held here.
+/// A row of a tensor whose last dimension are tokens, chunk after chunk. It must be held here.
 template <class T>
-T* trace_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t index) {
-  const std::vector<Dimension>& dimensions = tensor.shape().dimensions();
-  const Dimension& rows = dimensions[dimensions.size() - 2];
-  const std::size_t chunk = outer * rows.chunk_count() + (index >> rows.log_chunk);
-  return tensor.chunk(chunk).data() + ((index & (rows.chunk() - 1)) << dimensions.back().log_chunk);
+class TokenRow {
+ public:
+  TokenRow(ChunkedTensor<T>& tensor, const RowPlace& place)
+      : tensor_(&tensor), place_(place), log_chunk_(tensor.shape().dimensions().back().log_chunk) {}
+
+  /// The value of one token.
+  [[nodiscard]] T& operator[](std::size_t token) const {
+    return chunk(token)[token & ((std::size_t{1} << log_chunk_) - 1)];
+  }
+  /// Values of the tokens from `first` on, converted.
+  template <class From>
+  void write(std::size_t first, std::span<From> values) const {
+    for (std::size_t done = 0; done < values.size();) {
+      const std::size_t inside = (first + done) & ((std::size_t{1} << log_chunk_) - 1);
+      const std::size_t count = std::min(values.size() - done, (std::size_t{1} << log_chunk_) - inside);
+      std::transform(values.begin() + static_cast<std::ptrdiff_t>(done),
+                     values.begin() + static_cast<std::ptrdiff_t>(done + count), chunk(first + done) + inside,
+                     [](From value) { return static_cast<T>(value); });
+      done += count;
+    }
+  }
+  template <class From>
+  void write(std::size_t first, const std::vector<From>& values) const {
+    write(first, std::span(values));
+  }
+
+ private:
+  [[nodiscard]] T* chunk(std::size_t token) const {
+    return tensor_->chunk(place_.chunk + (token >> log_chunk_) * place_.step).data() + (place_.row << log_chunk_);
+  }
+
+  ChunkedTensor<T>* tensor_;
+  RowPlace place_;
+  unsigned log_chunk_;
+};
+
+/// Row `row` of a block in a tensor (block, dimensions of the row.., tokens), rows numbered as row_place() does.
+template <class T>
+TokenRow<T> block_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
+  return {tensor, row_place(tensor.shape(), block, row)};
 }
 
-/// First value of row `row` of a block in a tensor (block, dimensions of the row.., tokens in one chunk), rows numbered
-/// as row_place() does. The row must be held here.
+/// Row `row` of a tensor (rows, tokens), of a block if there are blocks in front.
 template <class T>
-T* block_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
-  const RowPlace place = row_place(tensor.shape(), block, row);
-  return tensor.chunk(place.chunk).data() + (place.row << tensor.shape().dimensions().back().log_chunk);
+TokenRow<T> trace_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
+  const std::vector<Dimension>& dimensions = tensor.shape().dimensions();
+  return {tensor, row_place(dimensions[dimensions.size() - 2], dimensions.back(), block, row)};
+}
+
+/// The tokens of a tensor (.., tokens) whose other dimensions have chunks of one entry; `outer`: their flat number.
+template <class T>
+TokenRow<T> token_row(ChunkedTensor<T>& tensor, std::size_t outer) {
+  return {tensor, {outer * tensor.shape().dimensions().back().chunk_count(), 0, 1}};
 }
 
 }  // namespace tessera

@@ -34,14 +34,16 @@ RecordedTensor allocate(DeclaredTensor declared, int rank, int ranks) {
                             : allocate<std::uint16_t>(declared, rank, ranks);
 }
 
-/// Which rank recorded which columns of a team's chunks: rows of the sequence, and those that nobody recorded.
-std::vector<ColumnsOf> columns_by_rank(const std::vector<Range>& shared, const Team& team, std::size_t columns) {
+/// Which rank recorded which columns of a team's chunks: rows of the sequence from `first` on, and those that nobody
+/// recorded.
+std::vector<ColumnsOf> columns_by_rank(const std::vector<Range>& shared, const Team& team, std::size_t first,
+                                       std::size_t columns) {
   std::vector<ColumnsOf> parts;
   for (std::size_t column = 0; column < columns; ++column) {
-    const Range together = column < shared.size() ? shared[column] : Range{};
-    const int member = together.size() == 0
-                           ? 0
-                           : contiguous_owner(column - together.first, together.size(), static_cast<int>(team.size));
+    const std::size_t row = first + column;
+    const Range together = row < shared.size() ? shared[row] : Range{};
+    const int member =
+        together.size() == 0 ? 0 : contiguous_owner(row - together.first, together.size(), static_cast<int>(team.size));
     if (parts.empty() || parts.back().rank != team.first + member) {
       parts.push_back({team.first + member, {column, column}});
     }
@@ -75,14 +77,19 @@ void Trace::deal_chunks(const Plan& plan, Communicator& comm) {
             tensor = redistribute(tensor, ownership, wanted, comm);
             return;
           }
-          std::vector<std::vector<ColumnsOf>> parts;  // by head
+          const Dimension& rows = shape.dimensions().back();
+          const std::size_t passes = rows.chunk_count();
+          std::vector<std::vector<ColumnsOf>> parts;  // by head and chunk of the rows
           for (std::size_t head = 0; head < plan.shared_heads; ++head) {
             const Team team =
                 team_of(plan.shared_heads, contiguous_owner(head, plan.shared_heads, comm.size()), comm.size());
-            parts.push_back(columns_by_rank(shared, team, shape.dimensions().back().chunk()));
+            for (std::size_t pass = 0; pass < passes; ++pass) {
+              parts.push_back(columns_by_rank(shared, team, pass << rows.log_chunk, rows.chunk()));
+            }
           }
           const auto parts_of = [&](std::size_t chunk) -> const std::vector<ColumnsOf>& {
-            return parts[shape.coordinate(chunk, ownership.dimension)];
+            return parts[shape.coordinate(chunk, ownership.dimension) * passes +
+                         shape.coordinate(chunk, shape.dimensions().size() - 1)];
           };
           tensor = assemble(tensor, ownership, wanted, parts_of, comm);
         },

@@ -142,6 +142,14 @@ void settle(const InferenceContext& context, const ClampedRow& row, const Extent
   }
 }
 
+/// This thread's memory for one row of values, until it is asked for again.
+template <class T>
+std::span<T> row_buffer(std::size_t size) {
+  static thread_local std::vector<T> values;
+  values.resize(std::max(values.size(), size));
+  return std::span<T>(values).first(size);
+}
+
 /// rshift and its remainder: value + 2^(shift-1) = quotient*2^shift + remainder.
 struct Rounded {
   std::int64_t quotient;

@@ -64,23 +64,22 @@ void project(const InferenceContext& context, const Linear& linear, const Produc
       [&](std::size_t row, std::span<const std::int64_t> products) {
         const std::int64_t bias = bias_of[row];
         const bool record = context.recording() && to.recorded.contains(row);
-        std::uint16_t* remainders = record ? block_row((*context.trace)[to.remainders], block, row) + first : nullptr;
+        const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(products.size());
         T* values = to.values + (row - to.rows.first) * to.stride;
         Extent extent;
         for (std::size_t t = 0; t < products.size(); ++t) {
           const Rounded y = rshift(products[t] + bias, linear.shift);
           extent.include(y.quotient);
           values[t] = static_cast<T>(y.quotient);
-          if (record) {
-            remainders[t] = static_cast<std::uint16_t>(y.remainder);
-          }
+          kept[t] = static_cast<std::uint16_t>(y.remainder);
         }
         settle(context,
                {to.clamp, linear.title, bounds, context.place(to.shape, block, row, first), to.recorded.contains(row)},
                extent, std::span(values, products.size()),
                [&](std::size_t t) { return rshift(products[t] + bias, linear.shift).quotient; });
         if (record) {
-          std::copy_n(values, products.size(), block_row((*context.trace)[to.trace], block, row) + first);
+          block_row((*context.trace)[to.trace], block, row).write(first, std::span<const T>(values, products.size()));
+          block_row((*context.trace)[to.remainders], block, row).write(first, kept);
         }
       });
 }
@@ -110,7 +109,8 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
       values[t] = static_cast<T>(table[place]);
     }
     if (context.recording()) {
-      std::copy_n(values, batch.size, trace_row((*context.trace)[activation.values], block, row) + batch.first);
+      trace_row((*context.trace)[activation.values], block, row)
+          .write(batch.first, std::span<const T>(values, batch.size));
     }
   }
   return rows;
@@ -135,17 +135,17 @@ void add_residual(const InferenceContext& context, const Linear& linear, const P
       context.parameters[linear.weight].block(block), features, input,
       [&](std::size_t row, std::span<const std::int64_t> products) {
         const std::int64_t bias = bias_of[row];
-        std::uint16_t* kept =
-            context.recording() ? trace_row((*context.trace)[remainders], block, row) + batch.first : nullptr;
+        const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(n);
         Extent extent;
         for (std::size_t t = 0; t < n; ++t) {
           const Rounded update = rshift(products[t] + bias, linear.shift);
           const std::int64_t x = batch.x[row * n + t] + update.quotient;
           extent.include(x);
           rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
-          if (kept != nullptr) {
-            kept[t] = static_cast<std::uint16_t>(update.remainder);
-          }
+          kept[t] = static_cast<std::uint16_t>(update.remainder);
+        }
+        if (context.recording()) {
+          trace_row((*context.trace)[remainders], block, row).write(batch.first, kept);
         }
         settle(context, {clamped.list, linear.title, bounds, context.place(stream, clamped.block, row, batch.first)},
                extent, std::span(rows).subspan((row - features.first) * n, n),
@@ -164,7 +164,8 @@ void record_residual(const InferenceContext& context, Recorded<std::int32_t> ten
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
 #pragma omp parallel for schedule(static) if (features.size() * batch.size > parallel_work)
   for (std::size_t f = features.first; f < features.last; ++f) {
-    std::copy_n(batch.x.data() + f * batch.size, batch.size, trace_row(values, block, f) + batch.first);
+    trace_row(values, block, f)
+        .write(batch.first, std::span<const std::int32_t>(batch.x).subspan(f * batch.size, batch.size));
   }
 }
 

@@ -5,10 +5,11 @@
 
 namespace tessera {
 
-/// I of some tokens of chunk `chunk` of the columns, from their V; sigma and I are recorded from place `first` on.
+/// I of some tokens of a column, numbered over all dimensions but the tokens, from their V; sigma and I are recorded
+/// from token `first` on.
 std::vector<std::int64_t> infer_inverse(const InferenceContext& context, const InverseRoot& root,
                                         const std::string& title, std::int64_t numerator, unsigned inverse_bits,
-                                        std::size_t chunk, std::size_t first, std::span<const std::int64_t> variance);
+                                        std::size_t column, std::size_t first, std::span<const std::int64_t> variance);
 
 /// u = rshift(A, S) of a batch; this rank's rows of u and of the remainders are recorded. `row(f)` makes the function
 /// that gives A of feature f by token.
@@ -26,16 +27,13 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const R
   for (std::size_t f = 0; f < norm.features; ++f) {
     const auto accumulator = row(f);
     const bool record = context.recording() && features.contains(f);
-    std::int64_t* remainders =
-        record ? trace_row((*context.trace)[output.u_remainder], block, f) + batch.first : nullptr;
+    const std::span<std::int64_t> remainders = row_buffer<std::int64_t>(n);
     Extent extent;
     for (std::size_t t = 0; t < n; ++t) {
       const Rounded u = rshift(accumulator(t), norm.shift);
       extent.include(u.quotient);
       values[f * n + t] = static_cast<T>(u.quotient);
-      if (record) {
-        remainders[t] = u.remainder;
-      }
+      remainders[t] = u.remainder;
     }
     settle(context,
            {output.output_range().clamp, norm.title, bounds, context.place(norm.activation, block, f, batch.first),
@@ -43,7 +41,8 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const R
            extent, std::span(values).subspan(f * n, n),
            [&](std::size_t t) { return rshift(accumulator(t), norm.shift).quotient; });
     if (record) {
-      std::copy_n(values.data() + f * n, n, trace_row((*context.trace)[trace], block, f) + batch.first);
+      trace_row((*context.trace)[trace], block, f).write(batch.first, std::span<const T>(values).subspan(f * n, n));
+      trace_row((*context.trace)[output.u_remainder], block, f).write(batch.first, remainders);
     }
   }
 }

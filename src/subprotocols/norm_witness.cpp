@@ -4,17 +4,20 @@
 namespace tessera {
 
 TokenSums token_sums(const ChunkedTensor<std::int32_t>& x, const NormSpec& norm, Communicator& comm) {
-  const std::size_t tokens = norm.token.dimensions().back().chunk();
+  const Dimension& passes = norm.token.dimensions().back();
+  const std::size_t tokens = passes.chunk();
   TokenSums sums{std::vector<std::int64_t>(norm.token.chunk_count() * tokens), {}};
   sums.square_sum.resize(sums.sum.size());
   const bool blocks = norm.activation.dimensions().size() == 3;
   for (const std::size_t chunk : x.held()) {
     const std::size_t block = blocks ? norm.activation.coordinate(chunk, 0) : 0;
+    const std::size_t pass = norm.activation.coordinate(chunk, norm.activation.dimensions().size() - 1);
+    const std::size_t first = (block * passes.chunk_count() + pass) * tokens;
     const std::span<const std::int32_t> values = x.chunk(chunk);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::int64_t value = values[i];
-      sums.sum[block * tokens + i % tokens] += value;
-      sums.square_sum[block * tokens + i % tokens] += value * value;
+      sums.sum[first + i % tokens] += value;
+      sums.square_sum[first + i % tokens] += value * value;
     }
   }
   comm.all_reduce_sum(std::span(sums.sum));

@@ -102,8 +102,12 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
   const std::vector<E> rest = contract(remainder, check.shape, axes, context.comm);
   const F power = two_to_the(check.width);
   const E half = present * two_to_the(check.width - 1);
+  const Dimension& rows = check.shape.dimensions().back();
   for (std::size_t x = 0; x < values.size(); ++x) {
-    values[x] = values[x] * power + rest[x] - half;
+    values[x] = values[x] * power + rest[x];
+    if ((x & ((std::size_t{1} << rows.bits()) - 1)) < rows.filled()) {
+      values[x] -= half;
+    }
   }
   return values;
 }

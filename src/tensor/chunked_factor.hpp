@@ -54,8 +54,9 @@ struct CausalMask {
   std::size_t shift = 0;
 };
 /// left^T * right: over a shape (block, head, group, query, key) the sum over m of left(block, head, group, m, query)
-/// * right(block, head, m, key), both int16 with a chunk for each of the indices before m, m before the token, above
-/// the diagonal too. m may be several dimensions.
+/// * right(block, head, m, key), both int16, above the diagonal too. Chunks are indices before m, then pieces of the
+/// token, which inside a chunk stands behind m: of left whole tiles of queries, of right one tile of keys each. m may
+/// be several dimensions.
 struct TileProduct {
   Shape shape;
   const ChunkedTensor<std::int16_t>* left;

@@ -95,20 +95,21 @@ void fill(const TileProduct& product, std::size_t chunk, std::span<E> values) {
   const auto& dimensions = product.shape.dimensions();
   const std::size_t queries = dimensions[3].chunk();
   const std::size_t keys = dimensions[4].chunk();
-  const std::size_t left_stride = product.left->shape().dimensions().back().chunk();
+  const Dimension& rows = product.left->shape().dimensions().back();
   const std::size_t right_stride = product.right->shape().dimensions().back().chunk();
-  const std::size_t head =
-      product.shape.coordinate(chunk, 0) * dimensions[1].chunk_count() + product.shape.coordinate(chunk, 1);
-  const auto left = product.left->chunk(head * dimensions[2].chunk_count() + product.shape.coordinate(chunk, 2));
-  const auto right = product.right->chunk(head);
-  const std::size_t query = product.shape.coordinate(chunk, 3) * queries;
-  const std::size_t key = product.shape.coordinate(chunk, 4) * keys;
+  const auto coordinate = [&](std::size_t dimension) { return product.shape.coordinate(chunk, dimension); };
+  const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
+  const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
+  const std::size_t query = coordinate(3) * queries;  // its tile lies in one chunk of the rows
+  const auto left = product.left->chunk(query_head * rows.chunk_count() + (query >> rows.log_chunk));
+  const auto right = product.right->chunk(head * dimensions[4].chunk_count() + coordinate(4));
+  const std::size_t first = query & (rows.chunk() - 1);
   std::vector<std::int64_t> row(keys);
   for (std::size_t i = 0; i < queries; ++i) {
     std::ranges::fill(row, 0);
-    for (std::size_t m = 0; m < left.size() / left_stride; ++m) {
-      const std::int64_t scale = left[m * left_stride + query + i];
-      const std::int16_t* values_of_key = right.data() + m * right_stride + key;
+    for (std::size_t m = 0; m < left.size() / rows.chunk(); ++m) {
+      const std::int64_t scale = left[m * rows.chunk() + first + i];
+      const std::int16_t* values_of_key = right.data() + m * right_stride;
       for (std::size_t j = 0; j < keys; ++j) {
         row[j] += scale * values_of_key[j];
       }
@@ -167,7 +168,17 @@ Outer outer(const WeightFactor& factor, std::span<const E> inner_point, Communic
       }
       at += dimension.log_chunk;
     }
-    add_outer_product({bound.begin(), bound.end()}, term.scale, result);
+    if (!factor.shape.is_divided()) {
+      add_outer_product({bound.begin(), bound.end()}, term.scale, result);
+      continue;
+    }
+    for (std::size_t x = 0; x < result.size(); ++x) {
+      E product = term.scale;
+      for (std::size_t j = 0; j < bound.size(); ++j) {
+        product *= bound[j][factor.shape.outer_coordinate(x, j)];
+      }
+      result[x] += product;
+    }
   }
   for (const auto& [chunk, places] : factor.placed) {
     for (const WeightFactor::Placed& place : places) {
@@ -184,14 +195,11 @@ Outer outer(const BroadcastFactor& factor, std::span<const E> inner_point, Commu
   for (std::size_t x = 0; x < result.size(); ++x) {
     std::size_t place = 0;
     std::size_t stride = 1;
-    std::size_t rest = x;
     for (std::size_t j = dimensions.size(); j-- > 0;) {
-      const std::size_t size = std::size_t{1} << dimensions[j].outer_bits();
       if (factor.kept[j]) {
-        place += (rest & (size - 1)) * stride;
-        stride *= size;
+        place += factor.shape.outer_coordinate(x, j) * stride;
+        stride <<= dimensions[j].outer_bits();
       }
-      rest /= size;
     }
     result[x] = bound[place];
   }
@@ -229,13 +237,15 @@ Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator
 /// Absent tiles are needed on the outer cube, so the product is computed from left and right at the inner point.
 Outer outer(const TileProduct& product, std::span<const E> inner_point, Communicator& comm) {
   const auto& dimensions = product.shape.dimensions();
-  // the token dimension as (tile, inside): the same order within a chunk
+  // the tokens' chunks and the tiles in each as dimensions of their own: (.., chunk, places, tile)
   const auto bound = [&](const ChunkedTensor<std::int16_t>* tensor, std::size_t outer_dimensions, const Dimension& tile,
                          std::span<const E> point) {
-    const std::size_t places = tensor->shape().chunk_size() / tensor->shape().dimensions().back().chunk();
+    const Dimension& tokens = tensor->shape().dimensions().back();
     std::vector<Dimension> split(dimensions.begin(),
                                  dimensions.begin() + static_cast<std::ptrdiff_t>(outer_dimensions));
-    for (const std::size_t length : {places, tile.chunk_count(), tile.chunk()}) {
+    split.push_back(Dimension::outer(tokens.chunk_count()));
+    for (const std::size_t length :
+         {tensor->shape().chunk_size() / tokens.chunk(), tokens.chunk() / tile.chunk(), tile.chunk()}) {
       split.push_back(Dimension::whole(length));
     }
     std::vector<Axis> axes(split.size());
@@ -244,21 +254,25 @@ Outer outer(const TileProduct& product, std::span<const E> inner_point, Communic
   };
   const std::vector<E> left = bound(product.left, 3, dimensions[3], inner_point.first(dimensions[3].log_chunk));
   const std::vector<E> right = bound(product.right, 2, dimensions[4], inner_point.last(dimensions[4].log_chunk));
-  const unsigned group_bits = dimensions[2].outer_bits();
-  const std::size_t queries = std::size_t{1} << dimensions[3].outer_bits();
-  const std::size_t keys = std::size_t{1} << dimensions[4].outer_bits();
+  const std::size_t group = std::size_t{1} << dimensions[2].outer_bits();
+  const std::size_t query_tiles = std::size_t{1} << dimensions[3].outer_bits();
+  const std::size_t key_tiles = std::size_t{1} << dimensions[4].outer_bits();
+  const unsigned log_in_chunk = product.left->shape().dimensions().back().log_chunk - dimensions[3].log_chunk;
+  const std::size_t in_chunk = std::size_t{1} << log_in_chunk;  // tiles of queries
   std::vector<E> result(std::size_t{1} << product.shape.outer_bits());
-  const std::size_t heads = result.size() / (queries * keys);  // of queries
-  const std::size_t places = left.size() / (heads * queries);
-  for (std::size_t head = 0; head < heads; ++head) {
-    for (std::size_t m = 0; m < places; ++m) {
-      const E* left_row = left.data() + (head * places + m) * queries;
-      const E* right_row = right.data() + ((head >> group_bits) * places + m) * keys;
-      for (std::size_t i = 0; i < queries; ++i) {
-        for (std::size_t j = 0; j < keys; ++j) {
-          result[(head * queries + i) * keys + j] += left_row[i] * right_row[j];
-        }
+  const std::size_t places = left.size() * key_tiles / result.size();
+  for (std::size_t x = 0; x < result.size() / key_tiles; ++x) {
+    const std::size_t head = x / query_tiles;
+    const std::size_t tile = x % query_tiles;
+    // (query head, chunk) by (place, tile in the chunk)
+    const E* const left_row = left.data() + (x >> log_in_chunk) * places * in_chunk + (tile & (in_chunk - 1));
+    for (std::size_t j = 0; j < key_tiles; ++j) {
+      const E* const right_row = right.data() + (head / group * key_tiles + j) * places;
+      E sum;
+      for (std::size_t m = 0; m < places; ++m) {
+        sum += left_row[m * in_chunk] * right_row[m];
       }
+      result[x * key_tiles + j] = sum;
     }
   }
   return result;

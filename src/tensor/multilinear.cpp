@@ -4,6 +4,8 @@
 #include <array>
 #include <cassert>
 
+#include "base/range.hpp"
+
 namespace tessera {
 
 E eq(std::span<const E> a, std::span<const E> b) {
@@ -58,37 +60,43 @@ E less_than(std::span<const E> point, std::size_t bound) {
   return sum;
 }
 
-E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift) {
+E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift, std::size_t bound) {
   const std::size_t bits = std::max(a.size(), b.size());
   if (shift >> bits != 0) {
-    return E::one();
+    return less_than(b, bound);
   }
-  const auto bit = [](std::span<const E> point, std::size_t i) {
+  const bool bounded = bound >> b.size() == 0;
+  const auto coordinate = [](std::span<const E> point, std::size_t i) {
     return i < point.size() ? point[point.size() - 1 - i] : E::zero();
   };
-  // from the lowest bit on: weights of [carry of y + shift][x above its sum so far]
-  std::array<std::array<E, 2>, 2> weight{};
-  weight[0][0] = E::one();
+  // from the lowest bit on: weights of [carry of y + shift][x above its sum so far][y at or above the bound so far]
+  using Weights = std::array<std::array<std::array<E, 2>, 2>, 2>;
+  Weights weight{};
+  weight[0][0][bounded ? 1 : 0] = E::one();
   for (std::size_t i = 0; i < bits; ++i) {
-    const E x_one = bit(a, i);
-    const E y_one = bit(b, i);
-    std::array<std::array<E, 2>, 2> next{};
+    const E x_one = coordinate(a, i);
+    const E y_one = coordinate(b, i);
+    Weights next{};
     for (std::size_t carry = 0; carry < 2; ++carry) {
       for (std::size_t y = 0; y < 2; ++y) {
         const std::size_t sum = y + ((shift >> i) & 1) + carry;
+        const std::size_t bit_of_bound = (bound >> i) & 1;
         const E scale = y == 1 ? y_one : E::one() - y_one;
         const E x_above = sum % 2 == 0 ? x_one : E::zero();             // x = 1 where the sum has 0
         const E x_below = sum % 2 == 1 ? E::one() - x_one : E::zero();  // x = 0 where it has 1
-        const E all = scale * (weight[carry][0] + weight[carry][1]);
-        const E above = scale * weight[carry][1];
-        const E stays_above = above + (all - above) * x_above - above * x_below;
-        next[sum / 2][1] += stays_above;
-        next[sum / 2][0] += all - stays_above;
+        for (std::size_t beyond = 0; beyond < (bounded ? 2 : 1); ++beyond) {
+          const std::size_t stays = !bounded || y == bit_of_bound ? beyond : y;
+          const E all = scale * (weight[carry][0][beyond] + weight[carry][1][beyond]);
+          const E above = scale * weight[carry][1][beyond];
+          const E stays_above = above + (all - above) * x_above - above * x_below;
+          next[sum / 2][1][stays] += stays_above;
+          next[sum / 2][0][stays] += all - stays_above;
+        }
       }
     }
     weight = next;
   }
-  return weight[0][0] + weight[1][0] + weight[1][1];
+  return weight[0][0][0] + weight[1][0][0] + weight[1][1][0];
 }
 
 E evaluate(std::span<const E> values, std::span<const E> point) {
@@ -133,32 +141,48 @@ std::vector<E> outer_product(std::span<const E> left, std::span<const E> right) 
 
 TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat) {
   assert(flat.size() == shape.bits());
+  const std::span<const E> inner = flat.subspan(shape.outer_bits());
+  const auto take = [](std::span<const E> from, std::size_t& at, unsigned count, Point& to) {
+    const std::span<const E> some = from.subspan(at, count);
+    to.insert(to.end(), some.begin(), some.end());
+    at += count;
+  };
+  std::size_t parts = shape.outer_bits();
+  for (const Dimension& dimension : shape.dimensions()) {
+    parts -= dimension.log_parts;
+  }
   TensorPoint point;
   std::size_t outer = 0;
-  std::size_t inner = shape.outer_bits();
+  std::size_t place = 0;
   for (const Dimension& dimension : shape.dimensions()) {
-    Point coordinates(flat.begin() + static_cast<std::ptrdiff_t>(outer),
-                      flat.begin() + static_cast<std::ptrdiff_t>(outer + dimension.outer_bits()));
-    coordinates.insert(coordinates.end(), flat.begin() + static_cast<std::ptrdiff_t>(inner),
-                       flat.begin() + static_cast<std::ptrdiff_t>(inner + dimension.log_chunk));
-    outer += dimension.outer_bits();
-    inner += dimension.log_chunk;
-    point.push_back(std::move(coordinates));
+    Point& coordinates = point.emplace_back();
+    take(flat, outer, dimension.outer_bits() - dimension.log_parts, coordinates);
+    take(flat, parts, dimension.log_parts, coordinates);
+    take(inner, place, dimension.log_chunk, coordinates);
   }
   return point;
 }
 
 Point to_flat_point(const Shape& shape, const TensorPoint& point) {
   Point flat;
-  for (std::size_t j = 0; j < point.size(); ++j) {
-    const unsigned bits = shape.dimensions()[j].outer_bits();
-    flat.insert(flat.end(), point[j].begin(), point[j].begin() + bits);
-  }
-  for (std::size_t j = 0; j < point.size(); ++j) {
-    const unsigned bits = shape.dimensions()[j].outer_bits();
-    flat.insert(flat.end(), point[j].begin() + bits, point[j].end());
-  }
+  const auto add = [&](const auto& range_of) {
+    for (std::size_t j = 0; j < point.size(); ++j) {
+      const Range range = range_of(shape.dimensions()[j]);
+      flat.insert(flat.end(), point[j].begin() + static_cast<std::ptrdiff_t>(range.first),
+                  point[j].begin() + static_cast<std::ptrdiff_t>(range.last));
+    }
+  };
+  const auto chunk_bits = [](const Dimension& dimension) -> std::size_t {
+    return dimension.outer_bits() - dimension.log_parts;
+  };
+  add([&](const Dimension& dimension) { return Range{0, chunk_bits(dimension)}; });
+  add([&](const Dimension& dimension) { return Range{chunk_bits(dimension), dimension.outer_bits()}; });
+  add([&](const Dimension& dimension) { return Range{dimension.outer_bits(), dimension.bits()}; });
   return flat;
+}
+
+E presence_along(const Dimension& dimension, const Point& point) {
+  return less_than(std::span(point).first(dimension.outer_bits()), dimension.chunk_count());
 }
 
 E presence_at(const Shape& shape, const TensorPoint& point) {
@@ -168,16 +192,17 @@ E presence_at(const Shape& shape, const TensorPoint& point) {
   const std::size_t separate = dimensions.size() - (causal ? 2 : 0);
   E result = E::one();
   for (std::size_t j = 0; j < separate; ++j) {
-    result *= less_than(outer(j), dimensions[j].chunk_count());
+    result *= presence_along(dimensions[j], point[j]);
   }
   if (causal) {
-    // [first key of the tile <= past + last query of the tile]; the number of query tiles is a power of two
+    // [first key of the tile <= past + last query of the tile], of the query tiles that there are
     const auto first = [&](std::size_t j) {
       Point place(outer(j).begin(), outer(j).end());
       place.resize(dimensions[j].bits());
       return place;
     };
-    result *= less_or_equal(first(separate + 1), first(separate), shape.past() + dimensions[separate].chunk() - 1);
+    result *= less_or_equal(first(separate + 1), first(separate), shape.past() + dimensions[separate].chunk() - 1,
+                            dimensions[separate].filled());
   }
   return result;
 }

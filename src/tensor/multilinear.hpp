@@ -18,8 +18,9 @@ E eq_index(std::span<const E> point, std::uint64_t index);
 std::vector<E> eq_table(std::span<const E> point, E scale = E::one());
 /// sum_{x < bound} beta(point, x); 0 <= bound <= 2^n. O(n).
 E less_than(std::span<const E> point, std::size_t bound);
-/// sum_{x <= y + shift} beta(a, x) * beta(b, y): the multilinear extension of [x <= y + shift]. O(n).
-E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift = 0);
+/// sum_{x <= y + shift, y < bound} beta(a, x) * beta(b, y): the multilinear extension of [x <= y + shift, y < bound].
+/// O(n).
+E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift = 0, std::size_t bound = SIZE_MAX);
 /// The multilinear extension of `values` (length 2^n) at `point` (n coordinates).
 E evaluate(std::span<const E> values, std::span<const E> point);
 /// The multilinear extension of x -> x (integers 0 .. 2^n - 1) at `point`.
@@ -37,6 +38,8 @@ TensorPoint to_tensor_point(const Shape& shape, std::span<const E> flat);
 Point to_flat_point(const Shape& shape, const TensorPoint& point);
 /// Pres(point): the multilinear extension of the indicator of the present chunks.
 E presence_at(const Shape& shape, const TensorPoint& point);
+/// What one dimension contributes to it: sum over its chunks, at a point of the dimension.
+E presence_along(const Dimension& dimension, const Point& point);
 /// Splits the coordinates of a natural index over `dimensions`, each whole, into one point a dimension.
 TensorPoint deal(std::span<const Dimension> dimensions, std::span<const E> coordinates);
 /// The joined coordinates of a point's dimensions first .. last-1: a natural index over them.

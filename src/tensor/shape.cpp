@@ -23,6 +23,10 @@ Dimension Dimension::tiled(std::size_t length) {
   return dimension;
 }
 
+Dimension Dimension::cut(std::size_t length, unsigned log_chunk) {
+  return {length, std::min(ceil_log2(length), log_chunk)};
+}
+
 Dimension Dimension::divided(unsigned log_least, int ranks) const {
   constexpr std::size_t tolerance = 16;  // the largest part is less than 1 + 1/16 of the mean
   Dimension result = *this;
@@ -39,25 +43,39 @@ Dimension Dimension::divided(unsigned log_least, int ranks) const {
 }
 
 Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
-    : dimensions_(std::move(dimensions)), presence_(presence) {
+    : dimensions_(std::move(dimensions)), places_(dimensions_.size()), presence_(presence) {
   std::size_t cube = 1;
-  for (const Dimension& dimension : dimensions_) {
-    outer_bits_ += dimension.outer_bits();
+  unsigned parts = 0;
+  for (std::size_t j = dimensions_.size(); j-- > 0;) {
+    const Dimension& dimension = dimensions_[j];
+    places_[j].part = parts;
+    places_[j].log_parts = dimension.log_parts;
+    places_[j].part_mask = (std::size_t{1} << dimension.log_parts) - 1;
+    parts += dimension.log_parts;
     inner_bits_ += dimension.log_chunk;
-    cube *= dimension.chunk_count();
+    cube *= dimension.chunk_count() >> dimension.log_parts;
   }
-  std::vector<std::size_t> coordinates(dimensions_.size(), 0);
+  outer_bits_ = parts;
+  for (std::size_t j = dimensions_.size(); j-- > 0;) {
+    const unsigned bits = dimensions_[j].outer_bits() - dimensions_[j].log_parts;
+    places_[j].shift = outer_bits_;
+    places_[j].mask = (std::size_t{1} << bits) - 1;
+    outer_bits_ += bits;
+  }
+  std::vector<std::size_t> coordinates(dimensions_.size(), 0);  // of chunks, not of their parts
   for (std::size_t i = 0; i < cube; ++i) {
     std::size_t index = 0;
     for (std::size_t j = 0; j < dimensions_.size(); ++j) {
-      index = (index << dimensions_[j].outer_bits()) | coordinates[j];
+      index |= coordinates[j] << places_[j].shift;
     }
     const std::size_t n = coordinates.size();
     if (presence_ == Presence::all || coordinates[n - 1] < key_tiles(coordinates[n - 2])) {
-      outer_index_.push_back(index);
+      for (std::size_t part = 0; part < std::size_t{1} << parts; ++part) {
+        outer_index_.push_back(index | part);
+      }
     }
     for (std::size_t j = n; j-- > 0;) {
-      if (++coordinates[j] < dimensions_[j].chunk_count()) {
+      if (++coordinates[j] < dimensions_[j].chunk_count() >> dimensions_[j].log_parts) {
         break;
       }
       coordinates[j] = 0;
@@ -65,22 +83,18 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
   }
 }
 
-std::size_t Shape::coordinate(std::size_t chunk, std::size_t dimension) const {
-  unsigned below = 0;
-  for (std::size_t j = dimension + 1; j < dimensions_.size(); ++j) {
-    below += dimensions_[j].outer_bits();
+std::size_t Shape::outer_place(std::span<const std::size_t> coordinates) const {
+  std::size_t index = 0;
+  for (std::size_t j = 0; j < dimensions_.size(); ++j) {
+    const Place& place = places_[j];
+    index |= (coordinates[j] >> place.log_parts << place.shift) | ((coordinates[j] & place.part_mask) << place.part);
   }
-  const std::size_t mask = (std::size_t{1} << dimensions_[dimension].outer_bits()) - 1;
-  return (outer_index_[chunk] >> below) & mask;
+  return index;
 }
 
 std::size_t Shape::chunk_at(std::span<const std::size_t> coordinates) const {
-  std::size_t index = 0;
-  for (std::size_t j = 0; j < dimensions_.size(); ++j) {
-    index = (index << dimensions_[j].outer_bits()) | coordinates[j];
-  }
-  const auto found = std::ranges::lower_bound(outer_index_, index);
-  if (found == outer_index_.end() || *found != index) {
+  const auto found = std::ranges::lower_bound(outer_index_, outer_place(coordinates));
+  if (found == outer_index_.end() || *found != outer_place(coordinates)) {
     throw std::out_of_range("Shape::chunk_at: absent chunk");
   }
   return static_cast<std::size_t>(found - outer_index_.begin());
@@ -164,10 +178,21 @@ Range owned_rows(const Dimension& dimension, int rank, int ranks) {
   return {row(owned.first), row(owned.last)};
 }
 
+RowPlace row_place(const Dimension& rows, const Dimension& tokens, std::size_t block, std::size_t row) {
+  const std::size_t step = std::size_t{1} << rows.log_parts;
+  const std::size_t chunk = row >> rows.log_chunk;
+  const std::size_t whole = block * (rows.chunk_count() >> rows.log_parts) + (chunk >> rows.log_parts);
+  return {whole * tokens.chunk_count() * step + (chunk & (step - 1)), row & (rows.chunk() - 1), step};
+}
+
 RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row) {
   const std::vector<Dimension>& dimensions = shape.dimensions();
-  RowPlace place{0, 0};
-  std::size_t chunks = 1;
+  if (dimensions.size() == 3) {
+    return row_place(dimensions[1], dimensions[2], block, row);
+  }
+  // heads are not divided
+  RowPlace place{0, 0, 1};
+  std::size_t chunks = dimensions.back().chunk_count();
   std::size_t rows = 1;
   for (std::size_t j = dimensions.size() - 1; j-- > 1;) {
     const Dimension& dimension = dimensions[j];

@@ -38,6 +38,8 @@ struct Dimension {
   [[nodiscard]] Dimension divided(unsigned log_least, int ranks) const;
   /// The dimension as the protocol has it: chunks are those before divided().
   [[nodiscard]] Dimension undivided() const { return {length, log_chunk + log_parts, symbol}; }
+  /// Entries with those that fill the last chunk.
+  [[nodiscard]] std::size_t filled() const { return chunk_count() << log_chunk; }
 
   /// The whole length in one chunk of ceil-log2 size.
   static Dimension whole(std::size_t length);
@@ -45,14 +47,16 @@ struct Dimension {
   static Dimension outer(std::size_t length);
   /// The largest chunk that wastes at most 1/16 of the length; one padded chunk below 64.
   static Dimension tiled(std::size_t length);
+  /// Chunks of 2^log_chunk entries, or one of ceil-log2 size if that is less.
+  static Dimension cut(std::size_t length, unsigned log_chunk);
 };
 
 /// Which chunks of a tensor exist.
 enum class Presence : std::uint8_t {
   all,  ///< every chunk with all outer indices below their chunk_count
   /// Additionally: of the last two dimensions, queries and keys, a tile of keys only for a tile of queries whose last
-  /// one sees the first of them. There are as many queries as a power of two and Shape::past() more keys, which come
-  /// first: query i sees the keys up to past + i.
+  /// one sees the first of them. Queries are whole tiles, and there are Shape::past() more keys, which come first:
+  /// query i sees the keys up to past + i.
   causal,
 };
 
@@ -61,7 +65,8 @@ enum class Presence : std::uint8_t {
 /// *Flat order* of the variables of its multilinear extension, most significant first: the outer bits of every
 /// dimension in order, then the inner bits of every dimension in order. Values are stored chunk after chunk
 /// (lexicographic in the outer indices), inner indices row-major. Sum-checks bind the flat order from its end: inner
-/// variables first.
+/// variables first. Of a divided dimension the variables that say which part of a chunk stand behind all outer ones, so
+/// that the flat order does not depend on how many ranks share a tensor.
 class Shape {
  public:
   Shape() = default;
@@ -84,13 +89,22 @@ class Shape {
   [[nodiscard]] std::size_t chunk_count() const { return outer_index_.size(); }
   /// Place of present chunk `chunk` in the padded outer cube (concatenated outer bits).
   [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return outer_index_[chunk]; }
+  /// Chunk number in dimension `dimension` of a place in the padded outer cube.
+  [[nodiscard]] std::size_t outer_coordinate(std::size_t outer_index, std::size_t dimension) const {
+    const Place& place = places_[dimension];
+    return ((outer_index >> place.shift & place.mask) << place.log_parts) |
+           (outer_index >> place.part & place.part_mask);
+  }
+  /// Place in the padded outer cube of these chunk numbers.
+  [[nodiscard]] std::size_t outer_place(std::span<const std::size_t> coordinates) const;
   /// Chunk number of present chunk `chunk` in dimension `dimension`.
-  [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const;
+  [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const {
+    return outer_coordinate(outer_index_[chunk], dimension);
+  }
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
   /// The shape as the protocol has it. At most one dimension is divided, and those before it have chunks of one entry,
-  /// so that parts of a chunk are consecutive values of it. If those after it have one chunk, the flat order is the
-  /// same.
+  /// so that parts of a chunk are consecutive values of it.
   [[nodiscard]] Shape undivided() const;
   [[nodiscard]] bool is_divided() const;
   friend bool operator==(const Shape& a, const Shape& b) {
@@ -98,7 +112,14 @@ class Shape {
   }
 
  private:
+  /// Where a dimension's chunk number stands in an outer index.
+  struct Place {
+    std::size_t mask = 0, part_mask = 0;
+    unsigned shift = 0, part = 0, log_parts = 0;
+  };
+
   std::vector<Dimension> dimensions_;
+  std::vector<Place> places_;
   Presence presence_ = Presence::all;
   unsigned outer_bits_ = 0;
   unsigned inner_bits_ = 0;

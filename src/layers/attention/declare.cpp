@@ -7,7 +7,7 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   static_cast<AttentionSpec&>(plan) = std::move(spec);
   const Dimension& block = plan.rows.dimensions().front();
   plan.queries = plan.heads.queries(block, plan.rows.dimensions().back());
-  plan.keys = plan.heads.keys(block, Dimension::whole(plan.scores.dimensions().back().length));
+  plan.keys = plan.heads.keys(block, plan.scores.dimensions().back());
   const Ownership by_head{1, Deal::all};
   const Ownership by_tile{1, Deal::tiles};
   // every score that there can be: m products below 2^30, rounded by S

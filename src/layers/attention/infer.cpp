@@ -54,11 +54,11 @@ struct TileStep {
     const std::size_t row = tile.head / plan.heads.group * plan.heads.size;
     return all.data() + cache.block_offset(tile.block) + (row - cache.rows.first) * cache.capacity;
   }
-  /// Values of `tensor` in the row of the tile's query head, from `place` on.
+  /// Values of `tensor` at a place of the tile's query head.
   template <class T>
-  [[nodiscard]] T* row_of(const QueryTile& tile, const Recorded<T>& tensor, std::size_t place = 0) const {
+  [[nodiscard]] TokenRow<T> row_of(const QueryTile& tile, const Recorded<T>& tensor, std::size_t place = 0) const {
     ChunkedTensor<T>& values = trace()[tensor];
-    return values.chunk(tile.outer).data() + (place << values.shape().dimensions().back().log_chunk);
+    return {values, {tile.outer * values.shape().dimensions().back().chunk_count(), place, 1}};
   }
   void score_products(const QueryTile& tile, Buffers& buffers) const;
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
@@ -231,19 +231,21 @@ void TileStep::normalize(const QueryTile& tile, const Buffers& buffers, Range to
       row_of(tile, plan.row_inverse)[tile.first + row] = static_cast<std::int32_t>(inverse[row]);
     }
   }
+  const std::span<std::int64_t> remainders = row_buffer<std::int64_t>(tile.rows);
   for (std::size_t i = 0; i < plan.heads.size; ++i) {
+    const std::span<const std::int64_t> totals = std::span(buffers.value_sum).subspan(i * tile.rows, tile.rows);
+    std::int16_t* const results = y + i * tokens.size() + (tile.first - batch.first - tokens.first);
     for (std::size_t row = 0; row < tile.rows; ++row) {
-      const std::int64_t total = buffers.value_sum[i * tile.rows + row];
-      const std::int64_t sum = total * inverse[row] + one / 2;
+      const std::int64_t sum = totals[row] * inverse[row] + one / 2;
       const std::int64_t result = sum >> softmax_shift;
       context.guard.check("attention y", result, Bounds::signed_bits(16));
-      y[i * tokens.size() + (tile.first - batch.first - tokens.first) + row] = static_cast<std::int16_t>(result);
-      if (context.recording()) {
-        const std::size_t at = tile.first + row;
-        row_of(tile, plan.value_sum, i)[at] = total;
-        row_of<std::int16_t>(tile, plan.y, i)[at] = static_cast<std::int16_t>(result);
-        row_of<std::int64_t>(tile, plan.y_remainder, i)[at] = sum & (one - 1);
-      }
+      results[row] = static_cast<std::int16_t>(result);
+      remainders[row] = sum & (one - 1);
+    }
+    if (context.recording()) {
+      row_of(tile, plan.value_sum, i).write(tile.first, totals);
+      row_of<std::int16_t>(tile, plan.y, i).write(tile.first, std::span(results, tile.rows));
+      row_of<std::int64_t>(tile, plan.y_remainder, i).write(tile.first, remainders);
     }
   }
 }

@@ -41,16 +41,17 @@ std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor
 ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
                                       const ChunkedTensor<std::int32_t>& scores, Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
-  const std::size_t tokens = features.shape().dimensions()[2].chunk();
-  const std::size_t block_stride = all.size() / heads.dimensions()[0].length;
+  const std::vector<Dimension>& dimensions = features.shape().dimensions();
+  const std::size_t tokens = dimensions[2].chunk();
   auto padded = ChunkedTensor<std::int16_t>::holding(heads, Ownership{1},
                                                      chunks_at_tiles(heads, scores, comm.rank(), comm.size()));
   for (const std::size_t chunk : padded.held()) {
     const std::size_t block = heads.coordinate(chunk, 0);
     const std::size_t head = heads.coordinate(chunk, 1);
+    const std::size_t pass = heads.coordinate(chunk, heads.dimensions().size() - 1);
     for (std::size_t i = 0; i < m; ++i) {
-      // chunks of one block follow each other, so a feature's row is at feature*tokens
-      const std::size_t row = block * block_stride + (head * m + i) * tokens;
+      const RowPlace place = row_place(dimensions[1], dimensions[2], block, head * m + i);
+      const std::size_t row = (place.chunk + pass * place.step) * features.shape().chunk_size() + place.row * tokens;
       for (std::size_t t = 0; t < tokens; ++t) {
         padded.chunk(chunk)[i * tokens + t] = static_cast<std::int16_t>(all[row + t]);
       }

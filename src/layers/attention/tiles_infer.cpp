@@ -1,5 +1,3 @@
-#include <array>
-
 #include "arithmetic/integer_product.hpp"
 #include "layers/attention/padded_heads.hpp"
 #include "plan/trace.hpp"
@@ -8,12 +6,12 @@
 namespace tessera {
 namespace {
 
-/// Some columns of a head's (places, tokens) for BLAS: (places, count).
-void widen(std::span<const std::int16_t> head, std::size_t places, Range tokens, std::vector<double>& to) {
-  const std::size_t stride = head.size() / places;
+/// Some columns of a chunk (places, tokens) for BLAS: (places, count).
+void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens, std::vector<double>& to) {
+  const std::size_t stride = chunk.size() / places;
   to.clear();
   for (std::size_t place = 0; place < places; ++place) {
-    const auto row = head.subspan(place * stride + tokens.first, tokens.size());
+    const auto row = chunk.subspan(place * stride + tokens.first, tokens.size());
     to.insert(to.end(), row.begin(), row.end());
   }
 }
@@ -48,16 +46,18 @@ void fill(const TileInputs& inputs, const Tile& tile) {
   }
   const std::size_t head = coordinate(0) * dimensions[1].chunk_count() + coordinate(1);
   const std::size_t query_head = head * dimensions[2].chunk_count() + coordinate(2);
-  const auto q = inputs.q.chunk(query_head);
-  const auto k = inputs.k.chunk(head);
-  const std::size_t places = q.size() >> inputs.q.shape().dimensions().back().log_chunk;  // padding is zero
+  const Dimension& rows = plan.rows.dimensions().back();
+  const std::size_t pass = queries.first >> rows.log_chunk;  // of which the tile is a part
+  const std::size_t first = pass << rows.log_chunk;
+  const auto q = inputs.q.chunk(query_head * rows.chunk_count() + pass);
+  const auto k = inputs.k.chunk(head * dimensions[4].chunk_count() + coordinate(4));
+  const std::size_t places = q.size() >> rows.log_chunk;  // padding is zero
   std::vector<double> left, right, products(queries.size() * keys.size());
-  widen(q, places, queries, left);
-  widen(k, places, keys, right);
+  widen(q, places, {queries.first - first, queries.last - first}, left);
+  widen(k, places, {0, keys.size()}, right);
   multiply_real(Transpose::left, queries.size(), keys.size(), places, {left.data(), queries.size()},
                 {right.data(), keys.size()}, products);
-  const auto maxima =
-      inputs.maxima.chunk(plan.rows.chunk_at(std::array{coordinate(0), coordinate(1), coordinate(2), std::size_t{0}}));
+  const auto maxima = inputs.maxima.chunk(query_head * rows.chunk_count() + pass);
   for (std::size_t query = queries.first; query < queries.last; ++query) {
     const double* row = products.data() + (query - queries.first) * keys.size();
     const std::size_t at = (query - queries.first) * side;
@@ -66,7 +66,7 @@ void fill(const TileInputs& inputs, const Tile& tile) {
       const Rounded z = rshift(static_cast<std::int64_t>(row[i]), plan.score_shift);
       tile.score[at + i] = static_cast<std::int32_t>(z.quotient);
       tile.remainder[at + i] = static_cast<std::uint16_t>(z.remainder);
-      const auto distance = static_cast<std::size_t>(maxima[query] - z.quotient);
+      const auto distance = static_cast<std::size_t>(maxima[query - first] - z.quotient);
       tile.exponential[at + i] = distance < inputs.exp_table.size() ? inputs.exp_table[distance] : 0;
     }
   }

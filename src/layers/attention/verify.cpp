@@ -96,14 +96,14 @@ std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
 
 std::vector<Factor> seen_row_weight(const AttentionPlan& attention, const TensorPoint& point) {
   Factor weight = Factor::of(eq_table(point[3]));
-  for (std::size_t i = 0; i < weight.head.size(); ++i) {
+  for (std::size_t i = 0; i < attention.rows.dimensions().back().filled(); ++i) {
     weight.head[i] *= less_than(point[4], attention.past + i + 1);
   }
   return {Factor::at(point[0]), Factor::at(point[1]), Factor::at(point[2]), std::move(weight)};
 }
 
 E masked_places(const AttentionPlan& attention, const TensorPoint& point) {
-  E seen = less_or_equal(point[4], point[3], attention.past);
+  E seen = less_or_equal(point[4], point[3], attention.past, attention.rows.dimensions().back().filled());
   for (std::size_t j = 0; j < 3; ++j) {
     seen *= less_than(point[j], attention.scores.dimensions()[j].length);
   }

@@ -17,9 +17,11 @@ Witness::Filler distances(const Witness& witness, const AttentionPlan& plan, Com
     const std::size_t key_tile = scores.coordinate(chunk, 4);
     const std::size_t queries = scores.dimensions()[3].chunk();
     const std::size_t keys = scores.dimensions()[4].chunk();
+    const Dimension& tokens = rows.dimensions().back();
+    const std::size_t first = query_tile * queries;
     const std::array row{scores.coordinate(chunk, 0), scores.coordinate(chunk, 1), scores.coordinate(chunk, 2),
-                         std::size_t{0}};
-    const auto maxima = maxima_of->chunk(rows.chunk_at(row)).subspan(query_tile * queries, queries);
+                         first >> tokens.log_chunk};
+    const auto maxima = maxima_of->chunk(rows.chunk_at(row)).subspan(first & (tokens.chunk() - 1), queries);
     const auto z = z_of.chunk(chunk);
     for (std::size_t i = 0; i < queries; ++i) {
       for (std::size_t j = 0; j < keys; ++j) {

@@ -62,9 +62,9 @@ template <class S>
 QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims);
 QkvClaims run(ProverContext& context, const CachePlan& cache, const AttentionClaims& claims);
 
-/// The weight along new rows 0 .. rows-1 (2^bits) of a claim at `position`, a point on positions: beta(position, past +
+/// The weight along the first `count` of new rows of a claim at `position`, a point on positions: beta(position, past +
 /// i).
-Factor placed_rows(unsigned bits, std::size_t past, std::size_t rows, const Point& position);
+Factor placed_rows(const Dimension& rows, std::size_t past, std::size_t count, const Point& position);
 /// The weight along the positions of a state (2^bits) of a claim at `position`, which may have more or fewer variables.
 Factor state_rows(unsigned bits, const Point& position);
 

@@ -9,7 +9,7 @@ namespace tessera {
 template <class S, class Context, class Rho>
 QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims, Rho&& rho) {
   const auto scope = context.transcript.scope("cache");
-  const unsigned row_bits = cache.q.dimensions().back().bits();
+  const Dimension& new_rows = cache.q.dimensions().back();
   const unsigned position_bits = cache.state[state_keys].dimensions().back().bits();
   const auto weight = [&](const Shape& shape, const PointClaimOf<S>& claim, Factor token) {
     return head_weight(cache.heads, shape, claim.point, std::move(token));
@@ -21,9 +21,9 @@ QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const Atte
       value = value - context.state(label, past_oracle, tensor,
                                     weight(cache.state[tensor], claim, state_rows(position_bits, claim.point.back())));
     }
-    const std::size_t rows = std::size_t{1} << row_bits;
-    return WeightedClaimOf<S>{
-        weight(cache.added_rows[tensor], claim, placed_rows(row_bits, cache.past, rows, claim.point.back())), value};
+    return WeightedClaimOf<S>{weight(cache.added_rows[tensor], claim,
+                                     placed_rows(new_rows, cache.past, new_rows.filled(), claim.point.back())),
+                              value};
   };
   QkvClaimsOf<S> result{
       std::vector{WeightedClaimOf<S>{weight(cache.q, claims.q, Factor::at(claims.q.point.back())), claims.q.value}},
@@ -44,7 +44,7 @@ QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const Atte
       value = value - context.state(label, past_oracle, tensor, weight_at(at));
     }
     std::vector<Factor> rows = weight_at(at);
-    rows.back() = placed_rows(row_bits, cache.past, cache.added, at.back());
+    rows.back() = placed_rows(new_rows, cache.past, cache.added, at.back());
     return WeightedClaimOf<S>{std::move(rows), value};
   };
   result[1].push_back(kept("keys", state_keys));

@@ -46,8 +46,7 @@ void infer(const InferenceContext& context, const CachePlan& plan, const QkvCach
     const Range rows = context.owned(plan.sequence[tensor]);
     for (std::size_t row = rows.first; row < rows.last; ++row) {
       const std::size_t at = cache.block_offset(block) + (row - cache.rows.first) * cache.capacity;
-      std::copy(from.begin() + static_cast<std::ptrdiff_t>(at + first),
-                from.begin() + static_cast<std::ptrdiff_t>(at + last), block_row(to, block, row) + first);
+      block_row(to, block, row).write(first, std::span<const std::int16_t>(from).subspan(at + first, last - first));
     }
   }
 }

@@ -2,12 +2,12 @@
 
 namespace tessera {
 
-Factor placed_rows(unsigned bits, std::size_t past, std::size_t rows, const Point& position) {
-  if (past == 0 && rows == std::size_t{1} << bits && position.size() == bits) {
-    return Factor::at(position);
+Factor placed_rows(const Dimension& rows, std::size_t past, std::size_t count, const Point& position) {
+  if (past == 0 && count == rows.filled() && position.size() == rows.bits()) {
+    return Factor::at(position);  // absent rows are zero
   }
-  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << bits));
-  for (std::size_t i = 0; i < rows; ++i) {
+  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << rows.bits()));
+  for (std::size_t i = 0; i < count; ++i) {
     weight.head[i] = eq_index(position, past + i);
   }
   return weight;

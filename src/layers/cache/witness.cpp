@@ -17,14 +17,17 @@ ChunkedTensor<std::int16_t> state_of(const ChunkedTensor<std::int16_t>& sequence
   }
   const ChunkedTensor<std::int16_t>& source = moves ? rows : sequence;
   ChunkedTensor<std::int16_t> result(state, by_row, comm.rank(), comm.size());
-  const std::size_t from_stride = sequence.shape().dimensions().back().chunk();
+  const Dimension& tiles = sequence.shape().dimensions().back();
   const std::size_t to_stride = state.dimensions().back().chunk();
-  for (const std::size_t chunk : result.held()) {
-    const auto from = source.chunk(chunk);
+  for (const std::size_t chunk : result.held()) {  // a state has all positions in one
     const auto to = result.chunk(chunk);
-    for (std::size_t row = 0; row < from.size() / from_stride; ++row) {
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * from_stride), positions,
-                  to.begin() + static_cast<std::ptrdiff_t>(row * to_stride));
+    for (std::size_t first = 0; first < positions; first += tiles.chunk()) {
+      const auto from = source.chunk(chunk * tiles.chunk_count() + (first >> tiles.log_chunk));
+      for (std::size_t row = 0; row < from.size() / tiles.chunk(); ++row) {
+        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * tiles.chunk()),
+                    std::min(tiles.chunk(), positions - first),
+                    to.begin() + static_cast<std::ptrdiff_t>(row * to_stride + first));
+      }
     }
   }
   return result;

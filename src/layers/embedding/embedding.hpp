@@ -13,11 +13,11 @@ struct Batch;
 /// Embedding and positions: x_in of block 0 = E[token] + P[position] (+ nothing else), or without positions
 /// rshift(E[token], S). Sources: seeds embeddings_protocol and positional_encoding. R = H*E with the public one-hot H:
 /// R(r_f, r_t) is the claim on E with weight H(r_t, .) along the vocabulary, whose sum-check is the opening's; the
-/// sub-matrix of the first s_hat positions is P at leading zeros, that of a continuation's positions a weight.
+/// sub-matrix of the rows' positions is a weight, too.
 /// p = look-up point of (B,F,T) without its block, if S > 0 of (F,T), where the remainder is known.
 ///   | # | from | message                                                                         |
 ///   | 1 | P    | x_in(0, p_f, p_t): claim                                                          |
-///   | 2 | P    | P(0..0 p_t, p_f): claim, if there are positions                                   |
+///   | 2 | P    | P at the rows' positions, p_f: claim, if there are positions                      |
 ///   | 3 | -    | x_in - P, or 2^S*x_in + rem - 2^(S-1)*Pres, is the claim on E with weight H(p_t, .) |
 ///
 /// What an architecture says of it.
@@ -46,9 +46,9 @@ template <class S>
 void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);
 void run(ProverContext& context, const EmbeddingPlan& embedding);
 
-/// The weight along positions of a point on rows: beta(row, i) at past + i; a continuation's filler behind the last
-/// position has that one's.
-Factor row_positions(const Dimension& positions, std::size_t past, const Point& row);
+/// The weight along positions of a point on rows: beta(row, i) at past + i for i < rows; filler behind the last
+/// position has none in a beginning, in a continuation that one's.
+Factor row_positions(const Dimension& positions, std::size_t past, std::size_t rows, const Point& row);
 /// Weights of the claims at the point `at` of (B,F,T), of which the block is not read.
 struct EmbeddingWeights {
   std::vector<Factor> input;      // on x_in: block 0
@@ -66,8 +66,8 @@ TensorPoint embedding_point(const EmbeddingPlan& embedding, const auto& lookup) 
   return at;
 }
 
-/// Ids of the rows, padded_tokens of them: a continuation's last token, prompt, generated (not a continuation's last
+/// Ids of the rows: a continuation's last token, prompt, generated (not a continuation's last
 /// one), filler.
-std::vector<std::uint32_t> padded_tokens(const Plan& plan, const Statement& statement);
+std::vector<std::uint32_t> row_tokens(const Plan& plan, const Statement& statement);
 
 }  // namespace tessera

@@ -11,16 +11,15 @@ void round_rows(const InferenceContext& context, const EmbeddingPlan& embedding,
                 std::span<std::int64_t> sums) {
   const Range features = context.owned(embedding.rows.dimensions()[0]);
   const std::size_t n = batch.size;
+  const std::span<std::uint16_t> remainders = row_buffer<std::uint16_t>(n);
   for (std::size_t f = 0; f < sums.size() / n; ++f) {
-    std::uint16_t* remainders = context.recording() && features.contains(f)
-                                    ? trace_row((*context.trace)[embedding.remainder], 0, f) + batch.first
-                                    : nullptr;
     for (std::size_t t = 0; t < n; ++t) {
       const Rounded x = rshift(sums[f * n + t], embedding.shift);
       sums[f * n + t] = x.quotient;
-      if (remainders != nullptr) {
-        remainders[t] = static_cast<std::uint16_t>(x.remainder);
-      }
+      remainders[t] = static_cast<std::uint16_t>(x.remainder);
+    }
+    if (context.recording() && features.contains(f)) {
+      trace_row((*context.trace)[embedding.remainder], 0, f).write(batch.first, remainders);
     }
   }
 }
@@ -52,7 +51,7 @@ void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std:
       if (context.past > 0) {
         position = std::min(position, embedding.positions.length - 1);
       }
-      if (positions.contains(position)) {  // s_hat may exceed n_positions: the rows that do not exist are zero
+      if (positions.contains(position)) {  // filler may stand behind n_positions: the rows that do not exist are zero
         add_row(places.row(position), t);
       }
     }

@@ -61,26 +61,23 @@ void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Par
   for (std::size_t row = part.rows.first; row < part.rows.last; ++row) {
     const std::int64_t* from = sums.data() + (row - part.rows.first) * n;
     std::int16_t* values = part.row(row);
-    std::int64_t* remainders = nullptr;
-    if (context.recording()) {
-      remainders = block_row((*context.trace)[qkv.remainder[part.number]], block, row) + first;
-    }
+    const std::span<std::int64_t> remainders = row_buffer<std::int64_t>(n);
     Extent extent;
     for (std::size_t t = 0; t < n; ++t) {
       const Rounded y = rshift(from[t], qkv.shift[part.number]);
       extent.include(y.quotient);
       values[t] = static_cast<std::int16_t>(y.quotient);
-      if (remainders != nullptr) {
-        remainders[t] = y.remainder;
-      }
+      remainders[t] = y.remainder;
     }
     settle(context,
            {qkv.value[part.number].clamp, qkv_names[part.number], int16_bounds,
             context.place(qkv.shape[part.number], block, row, first)},
            extent, std::span(values, n),
            [&](std::size_t t) { return rshift(from[t], qkv.shift[part.number]).quotient; });
-    if (remainders != nullptr) {
-      std::copy_n(values, n, block_row((*context.trace)[qkv.value[part.number]], block, row) + first);
+    if (context.recording()) {
+      block_row((*context.trace)[qkv.value[part.number]], block, row)
+          .write(first, std::span<const std::int16_t>(values, n));
+      block_row((*context.trace)[qkv.remainder[part.number]], block, row).write(first, remainders);
     }
   }
 }

@@ -35,7 +35,8 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQk
     const auto part = transcript.scope(qkv_names[i]);
     if (qkv.bias[i]) {
       const TensorPoint row(sums[i].point.begin(), sums[i].point.end() - 1);
-      sums[i].value -= context.parameter("bias", *qkv.bias[i], weight_at(row)) *
+      sums[i].value -= presence_along(qkv.shape[i].dimensions().back(), sums[i].point.back()) *
+                       context.parameter("bias", *qkv.bias[i], weight_at(row)) *
                        two_to_the(static_cast<unsigned>(qkv.bias_shift[i]));
     }
   }

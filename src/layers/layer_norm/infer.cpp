@@ -46,8 +46,7 @@ void infer(const InferenceContext& context, const LayerNormPlan& norm, std::size
   const std::vector<std::int64_t> inverse = infer_inverse(context, norm, norm.title, norm.norm_numerator,
                                                           norm.inverse_bits, block, batch.first, tokens.variance);
   if (context.recording()) {
-    std::ranges::transform(tokens.mean, (*context.trace)[norm.mu].chunk(block).data() + batch.first,
-                           [](std::int64_t mean) { return static_cast<std::int32_t>(mean); });
+    token_row((*context.trace)[norm.mu], block).write(batch.first, tokens.mean);
   }
   const std::span<const std::int16_t> gamma = context.vector(norm.gamma, block);
   const std::span<const std::int16_t> beta = context.vector(norm.beta, block);

@@ -62,8 +62,9 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
   const S square_sum = verify_statistics(context, norm, token);
   // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
+  const E present = presence_along(norm.activation.dimensions().back(), scaled.point.back());
   const S target =
-      scaled.value - bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
+      scaled.value - present * bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
   const auto sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
   const TensorPoint end = to_tensor_point(norm.activation, sumcheck.point);
   const TensorPoint token_end = without_feature(end);

@@ -5,6 +5,31 @@
 
 namespace tessera {
 
+namespace {
+
+/// Logits of some generated tokens, (own vocabulary rows, tokens) row-major.
+void record_logits(ChunkedTensor<std::int64_t>& tensor, Range vocabulary, std::span<const std::int64_t> rows,
+                   Range generated) {
+  const Shape& shape = tensor.shape();
+  const Dimension& entries = shape.dimensions()[0];
+  // chunks are the first touch of their pages
+#pragma omp parallel for schedule(dynamic)
+  for (const std::size_t chunk : tensor.held()) {
+    const std::size_t token = shape.coordinate(chunk, 1);  // one a chunk
+    if (!generated.contains(token)) {
+      continue;
+    }
+    const std::size_t first = shape.coordinate(chunk, 0) << entries.log_chunk;
+    const std::size_t count = std::min(entries.chunk(), vocabulary.last - first);
+    const auto to = tensor.chunk(chunk);
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] = rows[(first - vocabulary.first + i) * generated.size() + token - generated.first];
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
                                        std::span<const std::int32_t> u, Range tokens) {
   const std::size_t d = u.size() / context.capacity;
@@ -39,12 +64,7 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
     }
   }
   if (context.recording()) {
-    // rows lie far apart, and the first tokens' are the first touch of their pages
-#pragma omp parallel for schedule(static)
-    for (std::size_t row = 0; row < vocabulary.size(); ++row) {
-      std::copy_n(rows.data() + row * n, n,
-                  trace_row((*context.trace)[logits.values], 0, vocabulary.first + row) + generation);
-    }
+    record_logits((*context.trace)[logits.values], vocabulary, rows, {generation, generation + n});
   }
   std::vector<std::int64_t> largest = mine;
   context.comm.all_reduce_max(std::span(largest));

@@ -60,6 +60,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   const auto token_scope = transcript.scope("chosen");
   const std::size_t rows = std::size_t{1} << at[1].size();
   const std::size_t feature_count = std::size_t{1} << feature_bits;
+  const unsigned row_bits = features.dimensions()[1].bits();
   const std::vector<E> row_weights = eq_table(at[1]);
   std::vector<std::vector<E>> tables(3, std::vector<E>(feature_count * rows));
   const std::vector<E> chosen = embedding_rows(context, logits, tokens);  // (G, feature)
@@ -69,7 +70,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
       tables[0][f * rows + g] = row_weights[g];
       if (g < tokens.size()) {
         tables[1][f * rows + g] = chosen[g * feature_count + f];
-        tables[2][f * rows + g] = u[f * plan.padded_tokens + plan.prompt_length + g - 1];
+        tables[2][f * rows + g] = u[(f << row_bits) + plan.prompt_length + g - 1];
       }
     }
   }

@@ -4,7 +4,7 @@
 namespace tessera {
 
 Factor generated_rows(const Plan& plan, const Point& point) {
-  Factor weight = Factor::of(std::vector<E>(plan.padded_tokens));
+  Factor weight = Factor::of(std::vector<E>(std::size_t{1} << ceil_log2(plan.rows)));
   for (std::size_t g = 0; g < plan.generated; ++g) {
     weight.head[plan.prompt_length + g - 1] = eq_index(point, g);
   }

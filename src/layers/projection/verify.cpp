@@ -17,7 +17,8 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
                    context.exceptions.excess_at(clamp, at);
   S out = requantized_at_lookup(context, projection.remainder, update);
   if (projection.bias) {
-    out -= context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *
+    out -= presence_along(shape.dimensions()[2], at[2]) *
+           context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *
            two_to_the(static_cast<unsigned>(projection.bias_shift));
   }
   const auto y = verify_matrix_product(
