@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <iomanip>
 #include <iostream>
+#include <sstream>
 #include <thread>
 
 #include "archive/isolated.hpp"
@@ -12,6 +14,7 @@
 #include "model/integer_model.hpp"
 #include "model/shape_key.hpp"
 #include "plan/limits.hpp"
+#include "protocol/protocol.hpp"
 
 #include "cli/command.hpp"
 #include "cli/prediction.hpp"
@@ -69,12 +72,15 @@ void check_job(const PlanCommand& options) {
   }
 }
 
-/// Why one proof cannot hold these statements; empty: it can.
-std::string refusal_of(const ModelPlan& plan) {
-  const std::size_t lookups = plan.lookup.present_leaves();
-  return lookups <= max_present_leaves
-             ? std::string()
-             : std::to_string(lookups) + " look-ups, of at most " + std::to_string(max_present_leaves);
+/// Why no proof can be made of these lengths; empty: it can.
+std::string refusal_of(const ModelPlan& plan, const VerifyingKey& key) {
+  const double bits = soundness_report(plan, key).round_by_round_bits();
+  if (bits >= required_soundness_bits) {
+    return {};
+  }
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << bits << " bits in the weakest round, of " << required_soundness_bits;
+  return text.str();
 }
 
 void append(std::string& note, const std::string& text) { note += (note.empty() ? "" : "; ") + text; }
@@ -107,7 +113,7 @@ Prediction predict(const PlanCommand& options, int threads) {
                 static_cast<std::size_t>(options.memory * ProveCommand::gibibyte)};
   result.cost = cost_of(plan, key, result.job);
   result.ownership = ownership_of(plan, options.ranks);
-  result.refusal = refusal_of(plan);
+  result.refusal = refusal_of(plan, key);
   const std::filesystem::path path =
       options.rates.empty() ? default_rates_path() : std::filesystem::path(options.rates);
   std::error_code ignored;

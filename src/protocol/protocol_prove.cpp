@@ -109,10 +109,6 @@ Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Stat
     throw InputError("soundness: expected at least " + std::to_string(required_soundness_bits) +
                      " bits in every round, found " + std::to_string(bits) + " for this shape");
   }
-  if (plan.lookup.present_leaves() > max_present_leaves) {
-    throw InputError("length: expected at most " + std::to_string(max_present_leaves) + " look-ups, found " +
-                     std::to_string(plan.lookup.present_leaves()) + ": prove fewer tokens at a time");
-  }
   if (options.listener.begins) {
     options.listener.begins("/witness");
   }
