@@ -103,7 +103,7 @@ struct OtherToken : std::invalid_argument {
 };
 
 /// Generates plan.generated tokens greedily after the prompt's rows (a continuation's begin with the last token of the
-/// past), several in a pass where guesses are right (Draft), and runs filler tokens up to s_hat = 2^ceil(log2 s). Known
+/// past), several in a pass where guesses are right (Draft), and runs filler tokens up to a whole chunk of rows. Known
 /// tokens run in one pass with the prompt. Throws OtherToken (the first one), std::invalid_argument (ids outside the
 /// vocabulary) and RangeError, on all ranks.
 Trace run_inference(const IntegerModel& model, const ModelPlan& plan, std::span<const std::uint32_t> prompt,
