@@ -195,7 +195,7 @@ Json description(const VerifyingKey& key, const DescribeCommand& options, double
   const SoundnessReport report = soundness_report(plan, key);
   least = report.round_by_round_bits();
   return {{"tokens", plan.tokens},
-          {"padded tokens", plan.rows},
+          {"tokens with filler", plan.rows},
           {"claims on parameters", account.ledger[parameter_oracle].size()},
           {"claims on the witness", account.ledger[witness_oracle].size()},
           {"most bytes of a proof", account.account.bytes()},
