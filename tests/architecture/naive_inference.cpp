@@ -3,7 +3,6 @@
 #include "gpt2_layers.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace tessera::testing {
@@ -45,7 +44,7 @@ class Inference {
         trace_(plan_, 0, 1) {
     trace_.tokens = statement.prompt;
     trace_.tokens.insert(trace_.tokens.end(), statement.generated.begin(), statement.generated.end());
-    tokens_ = std::bit_ceil(trace_.tokens.size());
+    tokens_ = plan_.rows;
     trace_.tokens.resize(tokens_, key_.filler);
   }
 
@@ -100,7 +99,7 @@ class Inference {
   }
 
   template <class T>
-  T* row(const Recorded<T>& tensor, std::size_t outer, std::size_t index) {
+  TokenRow<T> row(const Recorded<T>& tensor, std::size_t outer, std::size_t index) {
     return trace_row(trace_[tensor], outer, index);
   }
 
@@ -292,7 +291,7 @@ class Inference {
   const Liar& liar_;
   ModelPlan plan_;
   Trace trace_;
-  std::size_t tokens_ = 0;  // s_hat
+  std::size_t tokens_ = 0;  // with filler
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ struct GatedStack : Plan {
     const auto constants = IntegerConstants::of(model, key.epsilon);
     const Dimension block = Dimension::outer(model.n_layer);
     const Dimension feature = Dimension::tiled(model.n_embd);
-    const Dimension token = Dimension::whole(padded_tokens);
+    const Dimension token = passes.rows;
     blocks = model.n_layer;
     Builder builder(*this);
     const std::size_t table =
@@ -103,10 +103,10 @@ class StackCase {
     statement.prompt = tokens;
     statement.generated = {3};
     plan.filler = 2;
-    tokens = padded_tokens(plan, statement);
+    tokens = row_tokens(plan, statement);
     // a wide and a narrow batch
-    append(0, plan.padded_tokens - 2);
-    append(plan.padded_tokens - 2, 2);
+    append(0, plan.rows - 2);
+    append(plan.rows - 2, 2);
     guard_.agree(comm);
     if (lie) {
       lie(*this);
@@ -125,7 +125,7 @@ class StackCase {
 
  private:
   void append(std::size_t first, std::size_t size) {
-    const InferenceContext context{model.parameters, comm, guard_, &trace, plan.padded_tokens, 0};
+    const InferenceContext context{model.parameters, comm, guard_, &trace, plan.rows, 0};
     Batch batch{.first = first, .size = size, .x = {}, .u = {}};
     infer(context, plan.embedding, std::span(tokens).subspan(first, size), batch);
     for (std::size_t block = 0; block < plan.blocks; ++block) {

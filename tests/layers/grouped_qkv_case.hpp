@@ -48,7 +48,7 @@ struct GroupedQkvAlone : Plan {
     const Dimension half{2, 1};
     const Dimension place = Dimension::whole(size.half);
     const Dimension whole = Dimension::whole(size.head_size());
-    const Dimension token = Dimension::whole(padded_tokens);
+    const Dimension token = passes.rows;
     GroupedQkvSpec spec;
     spec.feature = Shape({block, feature, token});
     u = builder.record<std::int16_t>("u", spec.feature, {1});
@@ -100,7 +100,7 @@ class GroupedQkvCase {
       }
     }
     tensors_ = ParameterTensors::of(model_of(size), parameters_, comm.rank(), {comm.size(), 0});
-    inputs_.resize(size.blocks * size.features * plan.padded_tokens);
+    inputs_.resize(size.blocks * size.features * plan.rows);
     fill(inputs_, 12);
     infer_all(lie);
     trace_.deal_chunks(plan, comm);
@@ -141,7 +141,7 @@ class GroupedQkvCase {
       std::int64_t total = 0;
       for (std::size_t f = 0; f < size.features; ++f) {
         total += std::int64_t{parameters_[plan.qkv.weight[part]].block(block).row(r)[f]} *
-                 inputs_[(block * size.features + f) * plan.padded_tokens + t];
+                 inputs_[(block * size.features + f) * plan.rows + t];
       }
       if (size.biases) {
         total += std::int64_t{parameters_[std::array{bq, bk, bv}[part]].block(block).row(r)[0]}
@@ -169,16 +169,16 @@ class GroupedQkvCase {
  private:
   void infer_all(const RotationLie& lie) {
     RangeGuard guard;
-    const InferenceContext context{parameters_, comm, guard, &trace_, plan.padded_tokens, plan.past};
+    const InferenceContext context{parameters_, comm, guard, &trace_, plan.rows, plan.past};
     cache = QkvCache(context.owned(plan.qkv.shape[0]), context.owned(plan.qkv.shape[1]), size.blocks, plan.past,
-                     plan.past + plan.padded_tokens);
+                     plan.past + plan.rows);
     GroupedQkvPlan qkv = plan.qkv;
     lie.rotary(qkv.rotary);
-    const std::size_t n = plan.padded_tokens;
+    const std::size_t n = plan.rows;
     for (std::size_t block = 0; block < size.blocks; ++block) {
       for (std::size_t f = 0; f < size.features; ++f) {
         if (context.owned(plan.qkv.feature.dimensions()[1]).contains(f)) {
-          std::copy_n(inputs_.data() + (block * size.features + f) * n, n, trace_row(trace_[plan.u], block, f));
+          trace_row(trace_[plan.u], block, f).write(0, std::span(inputs_).subspan((block * size.features + f) * n, n));
         }
       }
       // in two batches, one of them narrow

@@ -102,7 +102,7 @@ TEST(GroupedQkv, inference_follows_the_formulas) {
         }
       }
     }
-    EXPECT_EQ(checked, size.blocks * size.heads * (size.group + 2) * size.head_size() * data.plan.padded_tokens);
+    EXPECT_EQ(checked, size.blocks * size.heads * (size.group + 2) * size.head_size() * data.plan.rows);
   }
 }
 

@@ -205,7 +205,7 @@ TEST(Embedding, rows_of_a_continuation_have_later_positions) {
     for (std::size_t i = 0; i < 8; ++i) {
       expected[std::min<std::size_t>(past + i, 13)] += weights[i];
     }
-    EXPECT_EQ(row_positions(Dimension::whole(14), past, row).table(), expected) << past;
+    EXPECT_EQ(row_positions(Dimension::whole(14), past, 8, row).table(), expected) << past;
   }
 }
 
@@ -234,7 +234,7 @@ TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {
   const Statement statement{{4, 69, 4}, {0, 11}};
   const ModelPlan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
   const std::vector<std::uint32_t> tokens{4, 69, 4, 0, 11, 2, 2, 2};
-  EXPECT_EQ(padded_tokens(plan, statement), tokens);
+  EXPECT_EQ(row_tokens(plan, statement), tokens);
   const TensorPoint at = random.point(plan.shapes.block_feature);
   const EmbeddingWeights weights = embedding_weights(plan, plan.embedding, statement, at);
   const auto& shapes = plan.parameter_layout.tensors();

@@ -194,8 +194,8 @@ TEST(FractionTree, RootIsTheRationalSum) {
     }
     SelfCommunicator self;
     const LookupInput input{instance.structure, columns, multiplicities, alpha, lambda};
-    const std::vector<SegmentClass> classes = make_segments(input, self);
     const NodeOwners owners(instance.structure, std::vector<Ownership>(columns.size()), 0, 1);
+    const std::vector<SegmentClass> classes = make_segments(input, owners.top(), self);
     const FractionTree tree(input, classes, owners, self);
     EXPECT_EQ(tree.root().p, expected * tree.root().q);
     EXPECT_NE(tree.root().q, E::zero());

@@ -94,7 +94,7 @@ TEST(Builder, lengths_that_the_model_cannot_have_are_refused) {
   EXPECT_THROW(SmallPlan(1, static_cast<std::size_t>(-1)), InputError);
   const SmallPlan plan(4, 1);
   EXPECT_EQ(plan.tokens, 5U);
-  EXPECT_EQ(plan.padded_tokens, 8U);
+  EXPECT_EQ(plan.rows, 8U);
   EXPECT_EQ(plan.filler, 9U);
   const auto check = [](Statement statement) { check_statement(small_key(), statement); };
   EXPECT_NO_THROW(check({{9}, {0}}));

@@ -23,8 +23,8 @@ Model random_model(LlamaKind kind) {
 std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceContext& context, const ModelPlan& plan,
                                     const LlamaLiar& liar) {
   Trace& trace = *context.trace;
-  QkvCache cache(plan.query_rows(0, 1), plan.key_rows(0, 1), plan.model.n_layer, 0, plan.padded_tokens);
-  Batch batch{.first = 0, .size = plan.padded_tokens, .x = {}, .u = {}};
+  QkvCache cache(plan.query_rows(0, 1), plan.key_rows(0, 1), plan.model.n_layer, 0, plan.rows);
+  Batch batch{.first = 0, .size = plan.rows, .x = {}, .u = {}};
   LlamaRun run{plan, context, trace, batch, cache};
   const auto tell = [&](LlamaStage stage, std::size_t block) {
     if (liar) {
@@ -61,7 +61,7 @@ std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceCont
 
 /// Writes rshift(sum, shift) of the filler's row.
 template <class T, class R>
-T round_to(std::int64_t sum, int shift, T* values, R* remainders) {
+T round_to(std::int64_t sum, int shift, const TokenRow<T>& values, const TokenRow<R>& remainders) {
   const Rounded rounded = rshift(sum, shift);
   values[filler_row] = static_cast<T>(rounded.quotient);
   remainders[filler_row] = static_cast<R>(rounded.remainder);
@@ -95,13 +95,13 @@ LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar
   do {  // a token depends on those before it
     lie.statement.generated = chosen;
     lie.trace = Trace(plan, 0, 1);
-    lie.trace.tokens = padded_tokens(plan, lie.statement);
+    lie.trace.tokens = row_tokens(plan, lie.statement);
     RangeGuard guard;
     const InferenceContext context{parameters != nullptr ? *parameters : test.model.parameters,
                                    test.comm,
                                    guard,
                                    &lie.trace,
-                                   plan.padded_tokens,
+                                   plan.rows,
                                    0};
     chosen = run_rows(test.key, context, plan, liar);
   } while (chosen != lie.statement.generated);

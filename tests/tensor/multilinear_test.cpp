@@ -65,6 +65,27 @@ TEST(Multilinear, less_or_equal_by_definition) {
   }
 }
 
+TEST(Multilinear, bounded_less_or_equal_by_definition) {
+  RandomElements random(13);
+  for (unsigned x_bits = 0; x_bits <= 4; ++x_bits) {
+    for (unsigned y_bits = 0; y_bits <= 4; ++y_bits) {
+      const Point a = random.elements(x_bits);
+      const Point b = random.elements(y_bits);
+      for (const std::size_t shift : {0, 1, 3, 6, 15, 16, 31, 40}) {
+        for (std::size_t bound = 0; bound <= (std::size_t{1} << y_bits) + 1; ++bound) {
+          E sum;
+          for (std::size_t y = 0; y < std::min(std::size_t{1} << y_bits, bound); ++y) {
+            for (std::size_t x = 0; x <= y + shift && x < std::size_t{1} << x_bits; ++x) {
+              sum += naive_eq(a, x) * naive_eq(b, y);
+            }
+          }
+          ASSERT_EQ(less_or_equal(a, b, shift, bound), sum) << x_bits << " " << y_bits << " " << shift << " " << bound;
+        }
+      }
+    }
+  }
+}
+
 TEST(Multilinear, evaluate_by_definition) {
   RandomElements random(4);
   for (unsigned n = 0; n <= 7; ++n) {
@@ -96,8 +117,7 @@ TEST(Multilinear, boolean_points_read_entries) {
 }
 
 std::vector<Shape> shapes() {
-  return {Shape({Dimension::whole(1)}),
-          Shape({Dimension::outer(5)}),
+  return {Shape({Dimension::whole(1)}), Shape({Dimension::outer(5)}),
           Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(2)}),
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
@@ -105,7 +125,14 @@ std::vector<Shape> shapes() {
           Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
           Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
           Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
-          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal)};
+          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
+          // tiles of queries whose number is no power of two; of keys as large, larger, and some before the first query
+          Shape({Dimension{12, 2}, Dimension{12, 2}}, Presence::causal),
+          Shape({Dimension{5, 0}, Dimension{5, 1}}, Presence::causal),
+          Shape({Dimension{6, 1}, Dimension{6, 3}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{10, 1}, Dimension{17, 1}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension{7, 0}, Dimension{20, 2}}, Presence::causal)};
 }
 
 TEST(Multilinear, presence_by_definition) {
@@ -138,6 +165,37 @@ TEST(Multilinear, flat_points_follow_the_flat_order) {
       }
       ASSERT_EQ(eq_index(flat, entry.flat), weight);
     }
+  }
+}
+
+TEST(Multilinear, points_of_divided_shapes_are_those_of_whole_ones) {
+  RandomElements random(11);
+  for (const Shape& whole : testing::divisible_shapes()) {
+    for (const int ranks : {2, 5, 64}) {
+      const Shape parts = testing::divided(whole, ranks);
+      const TensorPoint point = random.point(whole);
+      EXPECT_EQ(to_flat_point(parts, point), to_flat_point(whole, point));
+      EXPECT_EQ(to_tensor_point(parts, to_flat_point(whole, point)), point);
+      EXPECT_EQ(presence_at(parts, point), presence_at(whole, point));
+      for (std::size_t j = 0; j < point.size(); ++j) {
+        EXPECT_EQ(presence_along(parts.dimensions()[j], point[j]), presence_along(whole.dimensions()[j], point[j]));
+      }
+    }
+  }
+}
+
+/// Of the last dimension a whole chunk is filled.
+TEST(Multilinear, presence_of_a_dimension_by_definition) {
+  RandomElements random(12);
+  for (const Dimension& dimension : {Dimension{48, 4}, Dimension{5, 0}, Dimension{33, 4}, Dimension::whole(5),
+                                     Dimension::cut(17, 4), Dimension::cut(96, 5), Dimension::cut(1, 4)}) {
+    const Point point = random.elements(dimension.bits());
+    E sum;
+    for (std::size_t i = 0; i / dimension.chunk() * dimension.chunk() < dimension.length; ++i) {
+      sum += naive_eq(point, i);
+    }
+    EXPECT_EQ(presence_along(dimension, point), sum) << dimension.length;
+    EXPECT_EQ(less_than(point, dimension.filled()), sum) << dimension.length;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <random>
 
 #include "cluster/communicator.hpp"
@@ -55,7 +56,15 @@ struct Entry {
   std::size_t flat = 0;   // in flat order: outer bits of all dimensions, then inner bits
 };
 
-/// All 2^bits entries, row-major over the padded dimensions; chunks are counted one by one, not looked up.
+/// Whether a causal shape has the tile of these chunk numbers.
+inline bool causal_tile(const std::vector<Dimension>& dimensions, const std::vector<std::size_t>& tile) {
+  const std::size_t n = dimensions.size();
+  return tile[n - 1] * dimensions[n - 1].chunk() + dimensions[n - 2].length <=
+         dimensions[n - 1].length + (tile[n - 2] + 1) * dimensions[n - 2].chunk() - 1;
+}
+
+/// All 2^bits entries of an undivided shape, row-major over the padded dimensions; chunks are counted one by one, not
+/// looked up.
 inline std::vector<Entry> all_entries(const Shape& shape) {
   const auto& dimensions = shape.dimensions();
   const std::size_t n = dimensions.size();
@@ -73,10 +82,7 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
       rest /= size;
       inside = inside && coordinates[j] * dimensions[j].chunk() < dimensions[j].length;
     }
-    present[outer] =
-        inside && (shape.presence() == Presence::all ||
-                   coordinates[n - 1] * dimensions[n - 1].chunk() + dimensions[n - 2].length <=
-                       dimensions[n - 1].length + (coordinates[n - 2] + 1) * dimensions[n - 2].chunk() - 1);
+    present[outer] = inside && (shape.presence() == Presence::all || causal_tile(dimensions, coordinates));
     number[outer] = present[outer] ? chunks++ : 0;
   }
   for (std::size_t x = 0; x < entries.size(); ++x) {
@@ -98,6 +104,22 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
     entry.flat = outer * shape.chunk_size() + entry.place;
   }
   return entries;
+}
+
+/// Shapes of which a dimension can be divided, with several chunks behind it, of a number that is no power of two.
+inline std::vector<Shape> divisible_shapes() {
+  return {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension{48, 4}}),
+          Shape({Dimension::outer(2), Dimension{100, 4}, Dimension::cut(33, 3)}),
+          Shape({Dimension::tiled(96), Dimension::outer(5)}),
+          Shape({Dimension::outer(2), Dimension::outer(3), Dimension{40, 4}, Dimension{12, 2}, Dimension::outer(3)})};
+}
+
+/// The same with the first dimension that has longer chunks than one entry in parts for `ranks`.
+inline Shape divided(const Shape& whole, int ranks) {
+  std::vector<Dimension> dimensions = whole.dimensions();
+  const auto first = std::ranges::find_if(dimensions, [](const Dimension& d) { return d.log_chunk > 0; });
+  *first = first->divided(1, ranks);
+  return Shape(std::move(dimensions), whole.presence());
 }
 
 /// A fully held tensor's values as field elements, row-major over the padded dimensions; absent chunks are zero.

@@ -83,7 +83,10 @@ std::vector<Shape> shapes() {
           Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
           Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal)};
+          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
+          Shape({Dimension{12, 2}, Dimension{12, 2}}, Presence::causal),
+          Shape({Dimension{6, 1}, Dimension{6, 3}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal)};
 }
 
 TEST(Shape, chunks_and_flat_order_by_definition) {
@@ -164,6 +167,63 @@ TEST(Shape, parts_have_the_places_of_their_chunks) {
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
       const std::size_t part = chunk & ((std::size_t{1} << log_parts) - 1);
       EXPECT_EQ(shape.outer_index(chunk), (whole.outer_index(chunk >> log_parts) << log_parts) + part);
+    }
+  }
+}
+
+/// Whatever stands behind the divided dimension.
+TEST(Shape, the_flat_order_of_divided_shapes_is_that_of_whole_ones) {
+  for (const Shape& whole : testing::divisible_shapes()) {
+    for (const int ranks : {2, 5, 64}) {
+      const Shape parts = testing::divided(whole, ranks);
+      ASSERT_TRUE(parts.is_divided());
+      EXPECT_EQ(parts.undivided(), whole);
+      ASSERT_EQ(parts.bits(), whole.bits());
+      ASSERT_EQ(parts.chunk_count() * parts.chunk_size(), whole.chunk_count() * whole.chunk_size());
+      for (std::size_t chunk = 1; chunk < parts.chunk_count(); ++chunk) {
+        ASSERT_LT(parts.outer_index(chunk - 1), parts.outer_index(chunk));
+      }
+      const auto& dimensions = parts.dimensions();
+      for (const Entry& entry : all_entries(whole)) {
+        std::vector<std::size_t> coordinates;
+        std::size_t place = 0;
+        for (std::size_t j = 0; j < dimensions.size(); ++j) {
+          coordinates.push_back(entry.index[j] / dimensions[j].chunk());
+          place = place * dimensions[j].chunk() + entry.index[j] % dimensions[j].chunk();
+        }
+        const std::size_t outer = parts.outer_place(coordinates);
+        ASSERT_EQ(outer * parts.chunk_size() + place, entry.flat);
+        for (std::size_t j = 0; j < dimensions.size(); ++j) {
+          ASSERT_EQ(parts.outer_coordinate(outer, j), coordinates[j]);
+        }
+        if (!entry.present) {
+          EXPECT_THROW((void)parts.chunk_at(coordinates), std::out_of_range);
+          continue;
+        }
+        const std::size_t chunk = parts.chunk_at(coordinates);
+        ASSERT_EQ(parts.outer_index(chunk), outer);
+        ASSERT_EQ(chunk * parts.chunk_size() + place, entry.chunk * whole.chunk_size() + entry.place)
+            << "values lie in the same order";
+      }
+    }
+  }
+}
+
+TEST(Shape, rows_of_divided_shapes_go_on_in_later_chunks) {
+  for (const Shape& whole : {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension{48, 4}}),
+                             Shape({Dimension::outer(2), Dimension{100, 4}, Dimension::cut(33, 3)})}) {
+    for (const int ranks : {1, 2, 5, 64}) {
+      const Shape parts = testing::divided(whole, ranks);
+      const auto& dimensions = parts.dimensions();
+      for (const Entry& entry : all_entries(whole)) {
+        if (!entry.present || entry.index[1] >= dimensions[1].length) {
+          continue;
+        }
+        const RowPlace place = row_place(parts, entry.index[0], entry.index[1]);
+        const std::size_t chunk = place.chunk + (entry.index[2] >> dimensions[2].log_chunk) * place.step;
+        const std::size_t at = place.row * dimensions[2].chunk() + entry.index[2] % dimensions[2].chunk();
+        ASSERT_EQ(chunk * parts.chunk_size() + at, entry.chunk * whole.chunk_size() + entry.place);
+      }
     }
   }
 }

@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include "base/bits.hpp"
+#include "plan/plan.hpp"
+
+namespace tessera::testing {
+namespace {
+
+struct Cut {
+  std::size_t tokens, chunks, chunk;
+};
+
+/// A row's chunk is as src/spec/protocol.md says: the least of 16, 32, 64 of which there are 24 at most, else 128, or
+/// one for all.
+TEST(Passes, rows_are_cut_by_their_number) {
+  for (const auto& [tokens, chunks, chunk] : std::vector<Cut>{{2, 1, 2},
+                                                              {3, 1, 4},
+                                                              {15, 1, 16},
+                                                              {16, 1, 16},
+                                                              {17, 2, 16},
+                                                              {47, 3, 16},
+                                                              {384, 24, 16},
+                                                              {385, 13, 32},
+                                                              {768, 24, 32},
+                                                              {769, 13, 64},
+                                                              {1536, 24, 64},
+                                                              {1537, 13, 128},
+                                                              {3072, 24, 128},
+                                                              {4096, 32, 128}}) {
+    SCOPED_TRACE(tokens);
+    const Passes passes = Passes::of({.prompt = tokens - 1, .generated = 1});
+    EXPECT_EQ(passes.rows.chunk_count(), chunks);
+    EXPECT_EQ(passes.rows.chunk(), chunk);
+    EXPECT_EQ(passes.rows.length, chunks * chunk) << "whole chunks";
+    EXPECT_EQ(passes.rows.length, passes.rows.filled());
+    EXPECT_LT(passes.rows.length - tokens, chunk) << "filler in the last chunk only";
+    EXPECT_EQ(passes.queries, passes.rows);
+    EXPECT_EQ(passes.keys, passes.rows) << "of a beginning";
+    // whatever of them is generated
+    EXPECT_EQ(Passes::of({.prompt = 1, .generated = tokens - 1}).rows, passes.rows);
+  }
+}
+
+TEST(Passes, one_token_more_is_one_chunk_more) {
+  std::size_t before = 2;
+  for (std::size_t tokens = 3; tokens <= 4096; ++tokens) {
+    const Passes passes = Passes::of({.prompt = tokens - 2, .generated = 2});
+    ASSERT_GE(passes.rows.length, tokens);
+    ASSERT_GE(passes.rows.length, before);
+    ASSERT_LE(passes.rows.chunk_count(), 32U);
+    if (tokens > 16) {
+      ASSERT_LE(passes.rows.length, before + passes.rows.chunk());
+    }
+    before = passes.rows.length;
+  }
+}
+
+TEST(Passes, a_pass_length_makes_rows_longer_and_queries_as_long) {
+  struct Case {
+    std::size_t tokens, pass_length, rows, chunk, queries;
+  };
+  for (const auto& [tokens, pass_length, rows, chunk, queries] : std::vector<Case>{{7, 1, 8, 8, 1},
+                                                                                   {7, 8, 8, 8, 8},
+                                                                                   {7, 128, 8, 8, 8},
+                                                                                   {17, 1, 32, 16, 1},
+                                                                                   {17, 8, 32, 16, 8},
+                                                                                   {17, 128, 32, 32, 32},
+                                                                                   {129, 1, 144, 16, 1},
+                                                                                   {129, 8, 144, 16, 8},
+                                                                                   {129, 16, 144, 16, 16},
+                                                                                   {129, 32, 160, 32, 32},
+                                                                                   {129, 128, 256, 128, 128},
+                                                                                   {385, 8, 416, 32, 8},
+                                                                                   {385, 128, 512, 128, 128},
+                                                                                   {3072, 1, 3072, 128, 1}}) {
+    SCOPED_TRACE(std::to_string(tokens) + ", " + std::to_string(pass_length));
+    const Passes passes = Passes::of({.prompt = tokens - 1, .generated = 1, .pass_length = pass_length});
+    EXPECT_EQ(passes.rows.length, rows);
+    EXPECT_EQ(passes.rows.chunk(), chunk);
+    EXPECT_EQ(passes.queries.length, rows);
+    EXPECT_EQ(passes.queries.chunk(), queries);
+    EXPECT_EQ(passes.keys, passes.rows) << "of a beginning";
+  }
+}
+
+/// Keys before the first row are cut with the rows, in chunks by the number of both, no shorter than the rows'.
+TEST(Passes, keys_of_a_continuation) {
+  struct Case {
+    std::size_t past, tokens, pass_length, rows, chunk, keys, key_chunk;
+  };
+  for (const auto& [past, tokens, pass_length, rows, chunk, keys, key_chunk] :
+       std::vector<Case>{{12, 8, 0, 8, 8, 20, 16},
+                         {12, 1, 0, 1, 1, 13, 16},
+                         {1, 17, 0, 32, 16, 33, 16},
+                         {376, 8, 0, 8, 8, 384, 16},
+                         {377, 8, 0, 8, 8, 385, 32},
+                         {1000, 33, 0, 48, 16, 1048, 64},
+                         {1000, 600, 0, 608, 32, 1608, 128},
+                         {12, 33, 1, 48, 16, 60, 16},
+                         {12, 33, 8, 48, 16, 60, 16},
+                         {12, 33, 128, 64, 64, 76, 128},
+                         {377, 8, 1, 8, 8, 385, 32}}) {
+    SCOPED_TRACE(std::to_string(past) + ", " + std::to_string(tokens) + ", " + std::to_string(pass_length));
+    const PassShape pass{.prompt = tokens - 1, .generated = 1, .past = past, .pass_length = pass_length};
+    const Passes passes = Passes::of(pass);
+    EXPECT_EQ(passes.rows.length, rows);
+    EXPECT_EQ(passes.rows.chunk(), chunk);
+    EXPECT_EQ(passes.keys.length, keys);
+    EXPECT_EQ(passes.keys.chunk(), key_chunk);
+    EXPECT_GE(passes.keys.chunk(), passes.queries.chunk());
+  }
+}
+
+}  // namespace
+}  // namespace tessera::testing
