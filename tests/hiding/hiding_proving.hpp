@@ -20,7 +20,7 @@ inline Job prove_hidden_job(const Model& model, const std::vector<std::uint32_t>
     job.key = commitment.key;
     const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
-    job.padded_tokens = trace.tokens.size();
+    job.rows = trace.tokens.size();
     job.statement.prompt = prompt;
     job.statement.generated = trace.generated_tokens();
     job.payload =

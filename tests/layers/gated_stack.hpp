@@ -40,14 +40,14 @@ struct GatedStack : Plan {
     x_in = builder.committed_value<std::int32_t>("x_in", Shape({block, feature, token}), {1}, constants.residual_bits,
                                                  true);
     x_end = builder.committed_value<std::int32_t>("x_end", Shape({feature, token}), {0}, constants.residual_bits, true);
-    EmbeddingSpec rows;
-    rows.feature = Shape({block, feature, token});
-    rows.rows = Shape({feature, token});
-    rows.embedding = tessera::embedding;
-    rows.vocabulary = Dimension::tiled(model.n_vocab);
-    rows.x_in = x_in;
-    rows.shift = size.embedding_shift;
-    embedding = EmbeddingPlan::declare(builder, rows);
+    EmbeddingSpec input;
+    input.feature = Shape({block, feature, token});
+    input.rows = Shape({feature, token});
+    input.embedding = tessera::embedding;
+    input.vocabulary = Dimension::tiled(model.n_vocab);
+    input.x_in = x_in;
+    input.shift = size.embedding_shift;
+    embedding = EmbeddingPlan::declare(builder, input);
     const auto norm_of = [&](const char* name, const CommittedValue<std::int32_t>& x, ParameterId gamma, int gain,
                              int u, std::vector<Dimension> dimensions) {
       RmsNormSpec spec;

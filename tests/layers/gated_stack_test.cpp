@@ -95,6 +95,7 @@ const StackSize small{{2, 6, 2, 8, 9, 8}, 3, 2, 16};
 const StackSize odd{{2, 36, 3, 144, 300, 48}, 7, 1, 20};
 const StackSize whole{{3, 32, 4, 96, 130, 64}, 4, 0, 24};
 const StackSize straddling{{1, 80, 2, 100, 70, 32}, 13, 2, 16};
+const StackSize chunks{{2, 36, 3, 80, 70, 48}, 35, 2, 16};  // of rows: three
 
 class GatedStackTest : public ::testing::TestWithParam<StackSize> {};
 
@@ -192,7 +193,7 @@ TEST_P(GatedStackTest, integers_by_definition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GatedStackTest, ::testing::Values(small, odd, whole, straddling));
+INSTANTIATE_TEST_SUITE_P(Models, GatedStackTest, ::testing::Values(small, odd, whole, straddling, chunks));
 
 TEST(GatedStack, every_altered_message_is_rejected_or_leaves_a_false_claim) {
   SelfCommunicator self;

@@ -71,11 +71,12 @@ Verdict verify(const GroupedQkvCase& data, std::span<const std::uint8_t> payload
 }
 
 // halves of 4; of 3 (padded) with heads that share keys, 3 heads in 4 places; one query head a key, one place a half;
-// a continuation whose filler lies behind the last position
+// a continuation whose filler lies behind the last position; three chunks of rows
 const std::vector<GroupedQkvSize> sizes{{2, 24, 2, 1, 4, 16, 0, 8},
                                         {3, 40, 3, 2, 3, 20, 0, 5},
                                         {1, 12, 1, 5, 1, 8, 0, 3, false},
-                                        {2, 80, 2, 3, 6, 13, 7, 5}};
+                                        {2, 80, 2, 3, 6, 13, 7, 5},
+                                        {2, 40, 2, 2, 3, 48, 6, 33}};
 
 TEST(GroupedQkv, inference_follows_the_formulas) {
   SelfCommunicator self;

@@ -31,8 +31,8 @@ std::ostream& operator<<(std::ostream& out, const Sizes& s) {
 }
 
 struct GroupedPlan : Plan {
-  static constexpr std::size_t features = 10, rows = 8, positions = 32;
-  static constexpr unsigned tile = 2;  // log2 of queries and keys of a tile
+  static constexpr std::size_t features = 10, rows = 12, positions = 32;
+  static constexpr unsigned log_chunk = 2, log_queries = 1;  // of rows, and of keys; of a tile's queries
   static VerifyingKey key() {
     VerifyingKey key;
     key.shape.n_positions = positions;
@@ -40,7 +40,7 @@ struct GroupedPlan : Plan {
     return key;
   }
   explicit GroupedPlan(const Sizes& sizes)
-      : Plan(key(), {.prompt = sizes.past > 0 ? 6U : 7U,
+      : Plan(key(), {.prompt = sizes.past > 0 ? 10U : 11U,
                      .generated = sizes.past > 0 ? 2U : 1U,
                      .past = sizes.past,
                      .keeps = sizes.keeps}) {
@@ -50,11 +50,10 @@ struct GroupedPlan : Plan {
     const Dimension half{2, 1};
     const Dimension in_half = Dimension::whole(sizes.size / 2);
     const Dimension place = Dimension::whole(sizes.size);
-    const Dimension token = Dimension::whole(rows);
-    const Dimension sequence = Dimension::whole(past + rows);
+    const Dimension token{rows, log_chunk};
+    const Dimension sequence{past + rows, log_chunk};
     const Dimension state = Dimension::whole(positions);
-    const Dimension query{rows, tile};
-    const Dimension keys{past + rows, tile};
+    const Dimension query{rows, log_queries};
     const HeadLayout heads{sizes.heads, sizes.size, sizes.group, true};
     Builder builder(*this);
     std::vector<std::int64_t> exponentials(std::size_t{1} << exp_table_log_size);
@@ -83,7 +82,7 @@ struct GroupedPlan : Plan {
     AttentionSpec spec;
     spec.heads = heads;
     spec.past = past;
-    spec.scores = Shape({block, head, group, query, keys}, Presence::causal);
+    spec.scores = Shape({block, head, group, query, sequence}, Presence::causal);
     spec.rows = Shape({block, head, group, token});
     spec.head_feature = Shape({block, head, group, place, token});
     spec.table = table;
@@ -185,7 +184,7 @@ class GroupedCase {
     fill(trace_[plan.q], 1, sizes.blocks, comm, all, plan.past);
     fill(trace_[plan.k], 2, sizes.blocks, comm, all, plan.past);
     fill(trace_[plan.v], 3, sizes.blocks, comm, all, plan.past);
-    // inference, in two batches
+    // inference, in batches
     const HeadLayout& heads = plan.attention.heads;
     const Range owned = contiguous_range(heads.heads, comm.rank(), comm.size());
     const Range rows{owned.first * heads.size, owned.last * heads.size};
@@ -204,7 +203,7 @@ class GroupedCase {
     const InferenceContext context{none, comm, guard, &trace_, GroupedPlan::rows, plan.past};
     const std::vector<std::int32_t> exponentials = exp_table(10, 6);
     std::vector<std::vector<std::int16_t>> y(sizes.blocks);
-    for (const Range part : {Range{0, 3}, Range{3, GroupedPlan::rows}}) {
+    for (const Range part : {Range{0, 3}, Range{3, 10}, Range{10, GroupedPlan::rows}}) {
       const Batch batch{part.first, part.size(), {}, {}};
       for (std::size_t block = 0; block < sizes.blocks; ++block) {
         cache.q.assign(queries.size() * batch.size, 0);

@@ -21,6 +21,7 @@ const LayerCase::Size odd{{2, 36, 3, 144, 300, 48}, 5, 3};
 const LayerCase::Size whole_heads{{3, 32, 4, 96, 130, 64}, 4, 1};
 const LayerCase::Size straddling{{1, 80, 2, 100, 70, 32}, 9, 5};
 const LayerCase::Size tiles{{2, 24, 3, 32, 65, 512}, 140, 4};
+const LayerCase::Size chunks{{2, 36, 3, 80, 70, 48}, 28, 5};  // of rows: three
 
 // models of the Llama family: three query heads a key/value head and m = 10; biases and a head of its own; norms on
 // heads, m a power of two, several score tiles
@@ -28,6 +29,7 @@ constexpr auto llama = Architecture::llama;
 const LayerCase::Size grouped{{2, 12, 6, 20, 30, 16, llama, 2, 10, true, false, false}, 5, 3};
 const LayerCase::Size biased{{3, 20, 4, 28, 40, 24, llama, 4, 6, false, true, false}, 4, 2};
 const LayerCase::Size normed{{2, 16, 6, 70, 30, 256, llama, 3, 8, false, false, true}, 131, 3};
+const LayerCase::Size biased_chunks{{2, 20, 4, 28, 40, 48, llama, 2, 6, false, true, false}, 30, 3};
 
 struct Proven {
   std::vector<std::uint8_t> payload;
@@ -129,7 +131,8 @@ TEST_P(Layers, bytes_do_not_depend_on_ranks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Layers,
-                         ::testing::Values(odd, whole_heads, straddling, tiles, grouped, biased, normed));
+                         ::testing::Values(odd, whole_heads, straddling, tiles, chunks, grouped, biased, normed,
+                                           biased_chunks));
 
 class SmallLayers : public ::testing::TestWithParam<LayerCase::Size> {};
 

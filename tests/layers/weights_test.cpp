@@ -127,6 +127,7 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
   struct Case {
     unsigned query_bits, key_bits;
     std::size_t past;
+    Dimension rows = Dimension::whole(8);
   };
   for (const Case& sizes : {Case{0, 0, 0},
                             {1, 1, 0},
@@ -140,12 +141,23 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
                             {0, 2, 5},
                             {1, 3, 6},
                             {2, 4, 13},
-                            {0, 0, 3}}) {
-    const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), Dimension::whole(8)});
-    const Dimension query{8, sizes.query_bits};
-    const Dimension key{8 + sizes.past, sizes.key_bits};
+                            {0, 0, 3},
+                            // three and five chunks of rows
+                            {2, 2, 0, {12, 2}},
+                            {1, 2, 0, {12, 2}},
+                            {0, 2, 0, {12, 2}},
+                            {2, 3, 5, {12, 2}},
+                            {0, 2, 6, {12, 2}},
+                            {1, 1, 0, {10, 1}},
+                            {1, 4, 13, {10, 1}}}) {
+    SCOPED_TRACE(std::to_string(sizes.query_bits) + ", " + std::to_string(sizes.key_bits) + ", " +
+                 std::to_string(sizes.past) + ", " + std::to_string(sizes.rows.length));
+    const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), sizes.rows});
+    const Dimension query{sizes.rows.length, sizes.query_bits};
+    const Dimension key{sizes.rows.length + sizes.past, sizes.key_bits};
     AttentionPlan attention;
     attention.past = sizes.past;
+    attention.rows = rows;
     attention.scores =
         Shape({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), query, key}, Presence::causal);
     const Shape& scores = attention.scores;
@@ -161,7 +173,8 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
       }
       if (entry.present) {
         const bool hidden = entry.index[4] > entry.index[3] + sizes.past;
-        const E& of_row = row_max[((entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2]) * 8 + entry.index[3]];
+        const std::size_t outer = (entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2];
+        const E& of_row = row_max[(outer << sizes.rows.bits()) + entry.index[3]];
         maximum += hidden ? E::zero() : weight * of_row;
         masked += hidden ? weight : E::zero();
       }
@@ -180,6 +193,14 @@ TEST(Logits, generated_rows_select_the_rows_before_the_generated_tokens) {
     expected[5 + g - 1] = naive_eq(point, g);
   }
   EXPECT_EQ(generated_rows(plan, point).table(), expected);
+  // three chunks of rows
+  const ModelPlan longer = plan_of({1, 12, 3, 16, 20, 48}, {std::vector<std::uint32_t>(30, 1), {6, 7, 8}});
+  EXPECT_EQ(longer.rows, 48U);
+  expected.assign(64, E::zero());
+  for (std::size_t g = 0; g < 3; ++g) {
+    expected[30 + g - 1] = naive_eq(point, g);
+  }
+  EXPECT_EQ(generated_rows(longer, point).table(), expected);
 }
 
 TEST(Logits, token_rows_add_the_weights_of_repeated_tokens) {
@@ -201,12 +222,18 @@ TEST(Embedding, rows_of_a_continuation_have_later_positions) {
   const Point row = RandomElements(6).elements(3);
   const std::vector<E> weights = eq_table(row);
   for (const std::size_t past : {0, 1, 5, 11, 13}) {
-    std::vector<E> expected(16);
-    for (std::size_t i = 0; i < 8; ++i) {
-      expected[std::min<std::size_t>(past + i, 13)] += weights[i];
+    for (const std::size_t rows : {8, 6, 5}) {  // there may be fewer than places
+      std::vector<E> expected(16);
+      for (std::size_t i = 0; i < rows; ++i) {
+        expected[std::min<std::size_t>(past + i, 13)] += weights[i];
+      }
+      EXPECT_EQ(row_positions(Dimension::whole(14), past, rows, row).table(), expected) << past;
     }
-    EXPECT_EQ(row_positions(Dimension::whole(14), past, 8, row).table(), expected) << past;
   }
+  // filler of a beginning behind the last position has none
+  std::vector<E> expected(weights.begin(), weights.begin() + 5);
+  expected.resize(8);
+  EXPECT_EQ(row_positions(Dimension::whole(5), 0, 8, row).table(), expected);
 }
 
 TEST(Cache, placed_rows_and_rows_of_a_state_by_definition) {
@@ -214,11 +241,18 @@ TEST(Cache, placed_rows_and_rows_of_a_state_by_definition) {
   for (const unsigned position_bits : {3U, 4U, 5U}) {
     const Point position = random.elements(position_bits);
     const std::vector<E> weights = eq_table(position);
-    for (const std::size_t past : {0, 1, 4}) {
-      for (const std::size_t rows : {1, 3, 4}) {
-        std::vector<E> expected(4);
-        std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(past), rows, expected.begin());
-        EXPECT_EQ(placed_rows(2, past, rows, position).table(), expected);
+    for (const Dimension& rows : {Dimension{4, 2}, Dimension{4, 1}, Dimension{3, 0}, Dimension{6, 1}}) {
+      for (const std::size_t past : {0, 1, 2}) {
+        for (const std::size_t count : {std::size_t{1}, std::size_t{3}, rows.length}) {
+          std::vector<E> expected(std::size_t{1} << rows.bits());
+          std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(past), count, expected.begin());
+          std::vector<E> found = placed_rows(rows, past, count, position).table();
+          ASSERT_EQ(found.size(), expected.size());
+          // where all rows have their places, whatever stands at absent ones, which are zero
+          found.resize(rows.filled());
+          expected.resize(rows.filled());
+          EXPECT_EQ(found, expected);
+        }
       }
     }
     // positions that only one of both has are zero
@@ -231,33 +265,43 @@ TEST(Cache, placed_rows_and_rows_of_a_state_by_definition) {
 TEST(Embedding, weights_are_the_one_hot_product_and_the_leading_rows) {
   RandomElements random(5);
   SelfCommunicator self;
-  const Statement statement{{4, 69, 4}, {0, 11}};
-  const ModelPlan plan = plan_of({3, 12, 3, 16, 70, 16}, statement);
-  const std::vector<std::uint32_t> tokens{4, 69, 4, 0, 11, 2, 2, 2};
-  EXPECT_EQ(row_tokens(plan, statement), tokens);
-  const TensorPoint at = random.point(plan.shapes.block_feature);
-  const EmbeddingWeights weights = embedding_weights(plan, plan.embedding, statement, at);
-  const auto& shapes = plan.parameter_layout.tensors();
-  const auto table = filled<std::int16_t>(shapes[embedding], {}, 6, self);
-  const auto positions = filled<std::int16_t>(shapes[position], {}, 7, self);
-  const auto x_in = filled<std::int32_t>(plan.shapes.block_feature, {}, 8, self);
-  const std::vector<E> rows = dense_values(&table, shapes[embedding]);
-  const std::vector<E> position_rows = dense_values(&positions, shapes[position]);
-  const std::vector<E> x = dense_values(&x_in, plan.shapes.block_feature);
-  E embedded;
-  E placed;
-  E input;
-  for (std::size_t f = 0; f < 16; ++f) {
-    for (std::size_t t = 0; t < 8; ++t) {
-      const E weight = naive_eq(at[1], f) * naive_eq(at[2], t);
-      embedded += weight * rows[tokens[t] * 16 + f];
-      placed += weight * position_rows[t * 16 + f];
-      input += weight * x[f * 8 + t];
+  const std::vector<std::uint32_t> prompt{4, 69, 4};
+  for (const std::size_t more : {0, 35}) {  // 5 tokens of 8 rows, 40 of 48, of which positions end at 45
+    Statement statement{prompt, {0, 11}};
+    statement.prompt.resize(3 + more, 6);
+    const ModelPlan plan = plan_of({3, 12, 3, 16, 70, more == 0 ? std::size_t{16} : 45}, statement);
+    std::vector<std::uint32_t> tokens = statement.prompt;
+    tokens.insert(tokens.end(), {0, 11});
+    tokens.resize(more == 0 ? 8 : 48, 2);
+    EXPECT_EQ(row_tokens(plan, statement), tokens);
+    const TensorPoint at = random.point(plan.shapes.block_feature);
+    const EmbeddingWeights weights = embedding_weights(plan, plan.embedding, statement, at);
+    const auto& shapes = plan.parameter_layout.tensors();
+    const auto table = filled<std::int16_t>(shapes[embedding], {}, 6, self);
+    auto positions = filled<std::int16_t>(shapes[position], {}, 7, self);
+    for (std::size_t i = plan.model.n_positions * 16; i < positions.values().size(); ++i) {
+      positions.values()[i] = 0;  // what a commitment pads
     }
+    const auto x_in = filled<std::int32_t>(plan.shapes.block_feature, {}, 8, self);
+    const std::vector<E> rows = dense_values(&table, shapes[embedding]);
+    const std::vector<E> position_rows = dense_values(&positions, shapes[position]);
+    const std::vector<E> x = dense_values(&x_in, plan.shapes.block_feature);
+    const std::size_t stride = std::size_t{1} << at[2].size();
+    E embedded;
+    E placed;
+    E input;
+    for (std::size_t f = 0; f < 16; ++f) {
+      for (std::size_t t = 0; t < tokens.size(); ++t) {
+        const E weight = naive_eq(at[1], f) * naive_eq(at[2], t);
+        embedded += weight * rows[tokens[t] * 16 + f];
+        placed += weight * position_rows[t * 16 + f];
+        input += weight * x[f * stride + t];
+      }
+    }
+    EXPECT_EQ(weighted_sum(&table, shapes[embedding], weights.embedding, self), embedded);
+    EXPECT_EQ(weighted_sum(&positions, shapes[position], weights.position, self), placed);
+    EXPECT_EQ(weighted_sum(&x_in, plan.shapes.block_feature, weights.input, self), input);
   }
-  EXPECT_EQ(weighted_sum(&table, shapes[embedding], weights.embedding, self), embedded);
-  EXPECT_EQ(weighted_sum(&positions, shapes[position], weights.position, self), placed);
-  EXPECT_EQ(weighted_sum(&x_in, plan.shapes.block_feature, weights.input, self), input);
 }
 
 TEST(Mlp, next_block_reads_one_block_later) {

@@ -23,8 +23,9 @@ Ids prompt_of(const std::string& model, std::size_t length) {
   return ids;
 }
 
-Job prove_sample(const std::string& model, std::size_t prompt, std::size_t generate, int ranks = 1, int threads = 1) {
-  return prove_job(bundled(model).model, prompt_of(model, prompt), generate, ranks, threads);
+Job prove_sample(const std::string& model, std::size_t prompt, std::size_t generate, int ranks = 1, int threads = 1,
+                 std::uint32_t pass_length = 0) {
+  return prove_job(bundled(model).model, prompt_of(model, prompt), generate, ranks, threads, pass_length);
 }
 
 void expect_accepted(const Job& job) {
@@ -32,11 +33,12 @@ void expect_accepted(const Job& job) {
   EXPECT_TRUE(verdict.accepted) << "rejected at " << verdict.scope << ": " << verdict.reason;
 }
 
-/// A statement's sizes: which padding, tiles and heads a proof exercises depends on them.
+/// A statement's sizes: which filler, chunks, tiles and heads a proof exercises depends on them.
 struct Size {
   const char* name;
   const char* model;
-  std::size_t prompt, generate, padded;
+  std::size_t prompt, generate, rows;
+  std::uint32_t pass_length = 0;
 };
 
 void PrintTo(const Size& size, std::ostream* out) { *out << size.model << " " << size.prompt << "+" << size.generate; }
@@ -44,9 +46,10 @@ void PrintTo(const Size& size, std::ostream* out) { *out << size.model << " " <<
 class ProofSizes : public testing::TestWithParam<Size> {};
 
 TEST_P(ProofSizes, is_accepted) {
-  const Job job = prove_sample(GetParam().model, GetParam().prompt, GetParam().generate);
-  EXPECT_EQ(job.padded_tokens, GetParam().padded);
-  EXPECT_EQ(job.statement.generated.size(), GetParam().generate);
+  const Size& size = GetParam();
+  const Job job = prove_sample(size.model, size.prompt, size.generate, 1, 1, size.pass_length);
+  EXPECT_EQ(job.rows, size.rows);
+  EXPECT_EQ(job.statement.generated.size(), size.generate);
   EXPECT_LE(job.payload.size(), std::size_t{1} << 20);
   expect_accepted(job);
 }
@@ -55,15 +58,17 @@ const Size sizes[] = {
     {"odd_one_token_and_one", odd, 1, 1, 2},
     {"odd_power_of_two", odd, 2, 6, 8},
     {"odd_one_generated", odd, 13, 1, 16},
-    {"odd_one_beyond_a_power_of_two", odd, 5, 28, 64},
-    {"odd_one_token_to_whole_context", odd, 1, 47, 64},  // padding beyond the 48 positions that there are
-    {"odd_whole_context_and_one", odd, 47, 1, 64},
+    {"odd_one_beyond_a_power_of_two", odd, 5, 28, 48},  // an absent chunk, filler in the third
+    {"odd_one_token_to_whole_context", odd, 1, 47, 48},
+    {"odd_whole_context_and_one", odd, 47, 1, 48},
+    {"odd_filler_beyond_the_context", odd, 40, 7, 64, 32},  // of 48 positions
     {"gutenberg_one_token_and_one", gutenberg, 1, 1, 2},
-    {"gutenberg_odd_length", gutenberg, 22, 11, 64},
+    {"gutenberg_odd_length", gutenberg, 22, 11, 48},
 };
 const Size large_sizes[] = {
     {"gutenberg_demo", gutenberg, 32, 32, 64},
-    {"gutenberg_two_tiles", gutenberg, 100, 50, 256},  // an absent tile, padding in the second
+    {"gutenberg_ten_tiles", gutenberg, 100, 50, 160},
+    {"gutenberg_two_tiles", gutenberg, 100, 50, 256, 128},  // filler in the second
     {"gutenberg_whole_context", gutenberg, 240, 16, 256},
 };
 

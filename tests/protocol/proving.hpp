@@ -39,7 +39,7 @@ struct Job {
   Statement statement;
   VerifyingKey key;
   std::vector<std::uint8_t> payload;
-  std::size_t padded_tokens = 0;
+  std::size_t rows = 0;  // with filler
 };
 
 /// Commits to the model, generates and proves; every rank must come to the same root, text and payload.
@@ -59,7 +59,7 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     job.key.parameter_root = codeword.root();
     const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
-    job.padded_tokens = trace.tokens.size();
+    job.rows = trace.tokens.size();
     job.statement.prompt = prompt;
     job.statement.generated = trace.generated_tokens();
     job.statement.pass_length = pass_length;
