@@ -58,13 +58,13 @@ TEST(PlanLimits, TokensOfTheKey) {
   EXPECT_THAT(error_of(key, 5), HasSubstr("filler: expected below 30, found 30"));
 }
 
-TEST(PlanLimits, ScoreTiles) {  // 64 x 64 tiles a head and block
-  EXPECT_THAT(error_of(key_of({205, 20, 5, 20, 30, 4096}), 4096),
-              HasSubstr("score tiles: expected 0 to 4194304, found "));
+TEST(PlanLimits, ScoreTiles) {  // 32 x 32 tiles a head and block
+  EXPECT_THAT(error_of(key_of({205, 40, 20, 20, 30, 4096}), 4096),
+              HasSubstr("score tiles: expected 0 to 4194304, found 4198400"));
 }
 
-TEST(PlanLimits, ScoreTilesOfPasses) {  // M x 64 tiles of passes of M < 64 rows
-  const VerifyingKey key = key_of({4, 20, 5, 20, 30, 4096});
+TEST(PlanLimits, ScoreTilesOfPasses) {  // 4096/M x 32 tiles of passes of M rows
+  const VerifyingKey key = key_of({8, 20, 5, 20, 30, 4096});
   EXPECT_EQ(error_of(key, 4096, 2), "none");
   EXPECT_THAT(error_of(key, 4096, 1), HasSubstr("score tiles: expected 0 to 4194304, found 5242880"));
 }

@@ -97,12 +97,8 @@ LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar
     lie.trace = Trace(plan, 0, 1);
     lie.trace.tokens = row_tokens(plan, lie.statement);
     RangeGuard guard;
-    const InferenceContext context{parameters != nullptr ? *parameters : test.model.parameters,
-                                   test.comm,
-                                   guard,
-                                   &lie.trace,
-                                   plan.rows,
-                                   0};
+    const InferenceContext context{
+        parameters != nullptr ? *parameters : test.model.parameters, test.comm, guard, &lie.trace, plan.rows, 0};
     chosen = run_rows(test.key, context, plan, liar);
   } while (chosen != lie.statement.generated);
   lie.trace.last_token = chosen.back();

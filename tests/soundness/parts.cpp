@@ -1,5 +1,8 @@
 #include "parts.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace tessera::testing {
 
 Statement statement_after(const Part* before, Ids prompt, bool keeps) {
@@ -46,6 +49,32 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
 }
 
 Verdict verify(TestModel& test, const Part& part) { return verify_inference(test.key, part.statement, part.payload); }
+
+void shift_tiles(ModelPlan& plan, std::ptrdiff_t more) {
+  const Shape honest = plan.shapes.scores;
+  std::vector<Dimension> dimensions = honest.dimensions();
+  dimensions.back().length += static_cast<std::size_t>(more);
+  const Shape lie(dimensions, Presence::causal);
+  if (lie.chunk_count() == honest.chunk_count()) {
+    throw std::logic_error("the same tiles");
+  }
+  const auto replace = [&](Shape& shape) { shape = shape == honest ? lie : shape; };
+  const auto replace_all = [&](auto& list) {
+    for (auto& entry : list) {
+      replace(entry.shape);
+    }
+  };
+  replace_all(plan.recorded);
+  replace_all(plan.derived);
+  replace_all(plan.ranges);
+  replace_all(plan.pairs);
+  replace_all(plan.lookup.columns);
+  std::ranges::for_each(plan.witness_shapes, replace);
+  replace(plan.shapes.scores);
+  replace(plan.attention.scores);
+  replace(plan.attention.exponential.shape);
+  plan.witness_layout = OracleLayout(plan.witness_shapes);
+}
 
 void expect_altered_messages_rejected(TestModel& test, Part part) {
   const PayloadVerifier verdict_of(test, part.statement);

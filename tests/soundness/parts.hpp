@@ -34,6 +34,9 @@ Part prove_part(TestModel& test, const Part* before, Ids prompt, std::size_t gen
 
 Verdict verify(TestModel& test, const Part& part);
 
+/// Key tiles of the passes as after `more` more positions.
+void shift_tiles(ModelPlan& plan, std::ptrdiff_t more);
+
 /// One bit of each message turned, then none.
 void expect_altered_messages_rejected(TestModel& test, Part part);
 

@@ -178,31 +178,6 @@ TEST(Passes, mask_hides_a_past_key) {
   }
 }
 
-/// Key tiles of the passes as after `more` more positions.
-void shift_tiles(ModelPlan& plan, std::ptrdiff_t more) {
-  const Shape honest = plan.shapes.scores;
-  std::vector<Dimension> dimensions = honest.dimensions();
-  dimensions.back().length += static_cast<std::size_t>(more);
-  const Shape lie(dimensions, Presence::causal);
-  ASSERT_NE(lie.chunk_count(), honest.chunk_count());
-  const auto replace = [&](Shape& shape) { shape = shape == honest ? lie : shape; };
-  const auto replace_all = [&](auto& list) {
-    for (auto& entry : list) {
-      replace(entry.shape);
-    }
-  };
-  replace_all(plan.recorded);
-  replace_all(plan.derived);
-  replace_all(plan.ranges);
-  replace_all(plan.pairs);
-  replace_all(plan.lookup.columns);
-  std::ranges::for_each(plan.witness_shapes, replace);
-  replace(plan.shapes.scores);
-  replace(plan.attention.scores);
-  replace(plan.attention.exponential.shape);
-  plan.witness_layout = OracleLayout(plan.witness_shapes);
-}
-
 TEST(SlowPasses, hidden_a_past_tile) {
   const Part part = over_two_tiles(1, [](ModelPlan& plan) {
     shift_tiles(plan, -1);

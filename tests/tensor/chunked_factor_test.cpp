@@ -14,7 +14,6 @@ using testing::filled;
 using testing::RandomElements;
 
 const Shape scores({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal);
-const Shape heads({Dimension::outer(3), Dimension{8, 2}, Dimension::whole(8)});  // two heads of four features
 
 /// The factor's values in present chunks, and its extension over all tiles, absent ones too, against value(entry).
 template <class Value>
@@ -62,30 +61,52 @@ TEST(ChunkedFactor, causal_mask_after_a_past) {
   }
 }
 
+/// Of left a chunk has one tile of queries or several, of right a tile of keys.
+struct Tiles {
+  std::size_t group, rows;
+  unsigned log_chunk, log_queries, log_keys;
+  std::size_t past = 0;
+};
+
 TEST(ChunkedFactor, tile_product_is_the_sum_over_places) {
-  for (const std::size_t group : {1, 2, 3}) {
-    const Shape products(
-        {Dimension::outer(3), Dimension::outer(2), Dimension::outer(group), Dimension{8, 1}, Dimension{8, 1}},
-        Presence::causal);
+  for (const Tiles& tiles : std::vector<Tiles>{{1, 8, 1, 1, 1},
+                                               {2, 8, 3, 1, 1},
+                                               {3, 8, 2, 1, 2},
+                                               {1, 12, 2, 2, 2},  // three chunks of rows
+                                               {2, 12, 2, 0, 2},
+                                               {2, 6, 1, 1, 2, 3}}) {
+    const Dimension rows{tiles.rows, tiles.log_chunk};
+    const Dimension sequence{tiles.past + tiles.rows, tiles.log_keys};
+    const Shape products({Dimension::outer(3), Dimension::outer(2), Dimension::outer(tiles.group),
+                          Dimension{tiles.rows, tiles.log_queries}, sequence},
+                         Presence::causal);
     // places of a query in two dimensions
-    const Shape queries({Dimension::outer(3), Dimension::outer(2), Dimension::outer(group), Dimension{2, 1},
-                         Dimension{2, 1}, Dimension::whole(8)});
+    const Shape queries({Dimension::outer(3), Dimension::outer(2), Dimension::outer(tiles.group), Dimension{2, 1},
+                         Dimension{2, 1}, rows});
+    const Shape keys({Dimension::outer(3), Dimension{8, 2}, sequence});  // two heads of four features
     for (int ranks = 1; ranks <= 3; ++ranks) {
       run_ranks(ranks, [&](Communicator& comm) {
         SelfCommunicator self;
         const auto all_left = filled<std::int16_t>(queries, {}, 1, self);
-        const auto all_right = filled<std::int16_t>(heads, {}, 2, self);
+        const auto all_right = filled<std::int16_t>(keys, {}, 2, self);
         const auto left = filled<std::int16_t>(queries, {1}, 1, comm);
-        const auto right = filled<std::int16_t>(heads, {1}, 2, comm);
+        const auto right = filled<std::int16_t>(keys, {1}, 2, comm);
+        const auto at = [](const ChunkedTensor<std::int16_t>& tensor, std::size_t row, std::size_t m,
+                           std::size_t token) {
+          const Dimension& tokens = tensor.shape().dimensions().back();
+          return std::int64_t{tensor.chunk(row * tokens.chunk_count() +
+                                           token / tokens.chunk())[m * tokens.chunk() + token % tokens.chunk()]};
+        };
         const auto product = [&](const Entry& entry) {
-          if (entry.index[0] == 3 || entry.index[2] >= group) {
-            return E::zero();  // padding of the blocks and groups
+          if (entry.index[0] == 3 || entry.index[2] >= tiles.group || entry.index[3] >= rows.filled() ||
+              entry.index[4] >= sequence.filled()) {
+            return E::zero();  // padding of the blocks and groups, absent rows and keys
           }
           const std::size_t head = 2 * entry.index[0] + entry.index[1];
           std::int64_t sum = 0;
           for (std::size_t m = 0; m < 4; ++m) {
-            sum += std::int64_t{all_left.chunk(head * group + entry.index[2])[8 * m + entry.index[3]]} *
-                   all_right.chunk(head)[8 * m + entry.index[4]];
+            sum += at(all_left, head * tiles.group + entry.index[2], m, entry.index[3]) *
+                   at(all_right, head, m, entry.index[4]);
           }
           return E::from_signed(sum);
         };
