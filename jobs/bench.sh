@@ -2,13 +2,17 @@
 # Benchmarks: kernels alone and whole runs. A table on the terminal, all numbers in a JSON file.
 # Usage: jobs/bench.sh [--gpt2 [LENGTHS]] [--only kernels|runs] [--threads N] [--out FILE] [--compare EARLIER.json]
 #        jobs/bench.sh --serial [LENGTH]
-#   --gpt2 [LENGTHS]   also a model of GPT-2 small's shape; LENGTHS: prompt+generated tokens (16+16,448+64,896+128)
+#        jobs/bench.sh --lengths [FOLDER] [--threads N] [--out FILE]
+#   --gpt2 [LENGTHS]   also a model of GPT-2 small's shape; LENGTHS: prompt+generated tokens, of which the
+#                      default has some that people have and some round ones
 #   --only WHAT        kernels alone, or whole runs alone
 #   --threads N        kernels on 1 and N threads; runs on 1 rank of N threads and N ranks of 1 thread (2)
 #   --out FILE         JSON file to write (build-bench/bench.json)
 #   --compare FILE     afterwards: numbers of an earlier JSON file, the new ones and their ratios side by side
 #   --serial [LENGTH]  only this: what one thread does alone in a proof of GPT-2 small's shape (448+64), scope by scope,
 #                      and the speed on many threads that follows
+#   --lengths [FOLDER] only this: time and memory of proofs of a small model at 16, 23, 30 .. 1,100 tokens, drawn beside
+#                      the JSON file (build-bench/lengths.json, .svg); FOLDER: the programs of another build, likewise
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
 set -euo pipefail
 script=$(realpath "$0")
@@ -18,13 +22,13 @@ usage() {
   exit 2
 }
 
-gpt2='' only='' threads=2 out='' earlier='' serial=''
+gpt2='' only='' threads=2 out='' earlier='' serial='' lengths='' against=''
 while [ $# -gt 0 ]; do
   option=$1
   shift
   case $option in
     --gpt2)
-      gpt2=16+16,448+64,896+128
+      gpt2=16+16,37+12,97+32,181+32,448+64,468+64,636+64,896+128
       if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
         gpt2=$1
         shift
@@ -35,6 +39,14 @@ while [ $# -gt 0 ]; do
       serial=448+64
       if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
         serial=$1
+        shift
+      fi
+      continue
+      ;;
+    --lengths)
+      lengths=1
+      if [ -n "${1:-}" ] && [ "${1#--}" = "$1" ]; then
+        against=$(realpath -m "$1")
         shift
       fi
       continue
@@ -62,6 +74,9 @@ for length in ${gpt2//,/ } $serial; do
   [ $((${length%+*} + ${length#*+})) -le 1024 ] ||
     usage "--${serial:+serial}${gpt2:+gpt2}: expected at most 1024 tokens together, found $length"
 done
+[ -z "$lengths" ] || [ -z "$gpt2$only$earlier$serial" ] ||
+  usage "--lengths: expected no other option than --threads and --out"
+[ -z "$against" ] || [ -x "$against/tessera" ] || usage "--lengths: $against/tessera: expected a program, found none"
 [ -z "$earlier" ] || [ -r "$earlier" ] || usage "--compare: $earlier: expected a file, found none"
 [ -z "$out" ] || { [ -w "$(dirname "$out")" ] && [ ! -d "$out" ]; } ||
   usage "--out: $out: expected a file that can be written"
@@ -70,10 +85,12 @@ cd "$(dirname "$script")/.."
 source jobs/packages.sh
 export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 # as tessera has it: the kernels' benchmarks, too
 build=build-bench
-out=${out:-$PWD/$build/bench.json}
+name=bench
+[ -z "$lengths" ] || name=lengths
+out=${out:-$PWD/$build/$name.json}
 step() { printf '== %s\n' "$*" >&2; }
 
-install_packages "${packages[@]}" "${bench_packages[@]}" || exit 3
+install_packages "${packages[@]}" "${bench_packages[@]}" ${lengths:+"${figure_packages[@]}"} || exit 3
 [ -z "$earlier" ] || python3 jobs/bench.py show "$earlier" >/dev/null || exit 2
 
 step "build"
@@ -84,6 +101,10 @@ mkdir -p "$build"
 
 if [ -n "$serial" ]; then
   python3 jobs/bench.py serial --build "$build" --length "$serial"
+  exit
+fi
+if [ -n "$lengths" ]; then
+  /usr/bin/python3 jobs/bench_lengths.py --build "$build" --out "$out" --threads "$threads" ${against:+--against "$against"}
   exit
 fi
 python3 jobs/bench.py collect --build "$build" --out "$out" --threads "$threads" ${only:+--only "$only"} \

