@@ -49,6 +49,23 @@ INSTANTIATE_TEST_SUITE_P(Models, HidingBytes, ::testing::Values("odd-40k", "odd-
                            return name;
                          });
 
+/// Texts of three chunks of rows, of which there is room for four.
+TEST(HidingBytes, of_a_length_that_is_no_power_of_two_do_not_depend_on_ranks) {
+  for (const char* name : {"odd-40k", "odd-qwen2-50k"}) {
+    const Model& model = bundled(name).model;
+    const Ids prompt = prompt_of(name, 28);
+    const Job job = prove_hidden_job(model, prompt, 5);
+    EXPECT_EQ(job.rows, 48U);
+    testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+    for (const int ranks : {2, 3}) {
+      const Job other = prove_hidden_job(model, prompt, 5, ranks);
+      EXPECT_EQ(other.key.parameter_root, job.key.parameter_root) << name << " on " << ranks;
+      EXPECT_EQ(other.statement, job.statement) << name << " on " << ranks;
+      EXPECT_EQ(other.payload, job.payload) << name << " on " << ranks;
+    }
+  }
+}
+
 /// The format of hiding proofs: bytes change only together with format_version.
 TEST(HidingBytes, are_those_of_the_format) {
   const Job job = prove_hidden_job(bundled("odd-40k").model, prompt_of("odd-40k", 5), 6);

@@ -113,7 +113,7 @@ TEST(ProofBytes, are_the_same_where_ranks_share_heads) {
   expect_accepted(first);
   const ModelPlan plan = ModelPlan::of(first.key, {.prompt = 20, .generated = 9, .pass_length = rows});  // 4 passes
   const Ownership& tiles = plan.recorded[plan.attention.score.recorded].ownership;
-  EXPECT_EQ(tiles.parts(plan.shapes.scores), 3U * 4);
+  EXPECT_EQ(tiles.parts(plan.shapes.scores), 3U * (1 + 1 + 2 + 2));  // keys in chunks of 16
   for (const int ranks : {2, 5, 11}) {
     const Job job = prove_job(bundled(odd).model, prompt, 9, ranks, 1, rows);
     EXPECT_EQ(job.statement, first.statement) << ranks;

@@ -226,11 +226,8 @@ const Part& before(TestModel& test) {
   return parts.at(&test);
 }
 
-Part continuation(TestModel& test, const PlanChange& change = {}, const Lie& lie = {}, std::uint32_t pass_length = 0) {
-  Statement statement = statement_after(&before(test), prompt_of(14), true);
-  statement.generated.resize(3);
-  statement.pass_length = pass_length;
-  return prove_part(test, &before(test), std::move(statement), change, lie);
+Part continuation(TestModel& test, const PlanChange& change = {}) {
+  return prove_part(test, &before(test), prompt_of(14), 3, true, change);
 }
 
 TEST(Absent, continuations_are_accepted) {
@@ -262,11 +259,14 @@ TEST(Absent, a_tile_of_keys_is_neither_left_out_nor_added) {
     };
     expect_accepted(verify(*test, after({})));
     for (const auto& [tiles, mask] : {Lie{-1, -1}, Lie{1, 0}, Lie{1, 1}}) {
+      std::optional<ModelPlan> lie;
       const Part part = after([&, tiles = tiles, mask = mask](ModelPlan& plan) {
         shift_tiles(plan, tiles);
         plan.attention.past += static_cast<std::size_t>(mask);
+        lie = plan;
       });
       expect_rejected(verify(*test, part), "/lookup");
+      expect_accepted(verify_inference(*lie, test->key, part.statement, part.payload));
     }
   }
 }
@@ -296,12 +296,19 @@ TEST(Absent, a_state_does_not_start_a_chunk_later) {
 
 /// Keys and values of filler are kept with those of the text.
 TEST(Absent, a_state_does_not_keep_filler) {
-  const auto keep_all = [](ModelPlan& plan) { plan.kept_rows = plan.cache.added = plan.rows; };
   for (TestModel* test : {&gpt2(), &llama()}) {
-    expect_rejected(verify(*test, prove_part(*test, nullptr, statement_of(true), keep_all)),
-                    test == &gpt2() ? "/self_attention/qkv/reduce" : "/self_attention/qkv/k/reduce");
-    expect_rejected(verify(*test, continuation(*test, keep_all)),
-                    test == &gpt2() ? "/self_attention/qkv/reduce" : "/self_attention/qkv/k/reduce");
+    for (const bool continues : {false, true}) {
+      std::optional<ModelPlan> lie;
+      const auto keep_all = [&](ModelPlan& plan) {
+        plan.kept_rows = plan.cache.added = plan.rows;
+        lie = plan;
+      };
+      const Part part =
+          continues ? continuation(*test, keep_all) : prove_part(*test, nullptr, statement_of(true), keep_all);
+      expect_rejected(verify(*test, part),
+                      test == &gpt2() ? "/self_attention/qkv/reduce" : "/self_attention/qkv/k/reduce");
+      expect_accepted(verify_inference(*lie, test->key, part.statement, part.payload));
+    }
   }
 }
 
