@@ -62,6 +62,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
     places_[j].mask = (std::size_t{1} << bits) - 1;
     outer_bits_ += bits;
   }
+  std::vector<std::size_t> present;
   std::vector<std::size_t> coordinates(dimensions_.size(), 0);  // of chunks, not of their parts
   for (std::size_t i = 0; i < cube; ++i) {
     std::size_t index = 0;
@@ -71,7 +72,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
     const std::size_t n = coordinates.size();
     if (presence_ == Presence::all || coordinates[n - 1] < key_tiles(coordinates[n - 2])) {
       for (std::size_t part = 0; part < std::size_t{1} << parts; ++part) {
-        outer_index_.push_back(index | part);
+        present.push_back(index | part);
       }
     }
     for (std::size_t j = n; j-- > 0;) {
@@ -81,6 +82,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
       coordinates[j] = 0;
     }
   }
+  outer_index_ = std::make_shared<const std::vector<std::size_t>>(std::move(present));
 }
 
 std::size_t Shape::outer_place(std::span<const std::size_t> coordinates) const {
@@ -93,11 +95,12 @@ std::size_t Shape::outer_place(std::span<const std::size_t> coordinates) const {
 }
 
 std::size_t Shape::chunk_at(std::span<const std::size_t> coordinates) const {
-  const auto found = std::ranges::lower_bound(outer_index_, outer_place(coordinates));
-  if (found == outer_index_.end() || *found != outer_place(coordinates)) {
+  const std::size_t place = outer_place(coordinates);
+  const auto found = std::ranges::lower_bound(*outer_index_, place);
+  if (found == outer_index_->end() || *found != place) {
     throw std::out_of_range("Shape::chunk_at: absent chunk");
   }
-  return static_cast<std::size_t>(found - outer_index_.begin());
+  return static_cast<std::size_t>(found - outer_index_->begin());
 }
 
 Shape Shape::undivided() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,9 +87,9 @@ class Shape {
   /// Values in one chunk: 2^inner_bits.
   [[nodiscard]] std::size_t chunk_size() const { return std::size_t{1} << inner_bits_; }
   /// Number of present chunks.
-  [[nodiscard]] std::size_t chunk_count() const { return outer_index_.size(); }
+  [[nodiscard]] std::size_t chunk_count() const { return outer_index_ == nullptr ? 0 : outer_index_->size(); }
   /// Place of present chunk `chunk` in the padded outer cube (concatenated outer bits).
-  [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return outer_index_[chunk]; }
+  [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return (*outer_index_)[chunk]; }
   /// Chunk number in dimension `dimension` of a place in the padded outer cube.
   [[nodiscard]] std::size_t outer_coordinate(std::size_t outer_index, std::size_t dimension) const {
     const Place& place = places_[dimension];
@@ -99,7 +100,7 @@ class Shape {
   [[nodiscard]] std::size_t outer_place(std::span<const std::size_t> coordinates) const;
   /// Chunk number of present chunk `chunk` in dimension `dimension`.
   [[nodiscard]] std::size_t coordinate(std::size_t chunk, std::size_t dimension) const {
-    return outer_coordinate(outer_index_[chunk], dimension);
+    return outer_coordinate((*outer_index_)[chunk], dimension);
   }
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
@@ -123,7 +124,7 @@ class Shape {
   Presence presence_ = Presence::all;
   unsigned outer_bits_ = 0;
   unsigned inner_bits_ = 0;
-  std::vector<std::size_t> outer_index_;  // of the present chunks, ascending
+  std::shared_ptr<const std::vector<std::size_t>> outer_index_;  // of the present chunks, ascending; copies share it
 };
 
 }  // namespace tessera
