@@ -266,7 +266,9 @@ TEST(Absent, a_tile_of_keys_is_neither_left_out_nor_added) {
         lie = plan;
       });
       expect_rejected(verify(*test, part), "/lookup");
-      expect_accepted(verify_inference(*lie, test->key, part.statement, part.payload));
+      if (tiles == mask) {
+        expect_accepted(verify_inference(*lie, test->key, part.statement, part.payload));
+      }
     }
   }
 }

@@ -57,19 +57,21 @@ TEST(Conversation, gutenberg_over_several_tiles) {
   expect_accepted(verify(test, c));
 }
 
-/// All values of a recorded tensor (rows of `tokens` last): row `first` of the one is row `second` of the other.
+/// All values of a recorded tensor (tokens last, in chunks): token `first` of the one is token `second` of the other.
 template <class T>
 void expect_same_row(const ChunkedTensor<T>& a, std::size_t first, const ChunkedTensor<T>& b, std::size_t second) {
-  const std::size_t a_stride = a.shape().dimensions().back().chunk();
-  const std::size_t b_stride = b.shape().dimensions().back().chunk();
-  ASSERT_EQ(a.shape().chunk_count(), b.shape().chunk_count());
-  for (std::size_t chunk = 0; chunk < a.shape().chunk_count(); ++chunk) {
-    const auto x = a.chunk(chunk);
-    const auto y = b.chunk(chunk);
-    for (std::size_t row = 0; row < x.size() / a_stride; ++row) {
-      ASSERT_EQ(x[row * a_stride + first], y[row * b_stride + second]);
+  const auto values_of = [](const ChunkedTensor<T>& tensor, std::size_t token) {
+    const Dimension& tokens = tensor.shape().dimensions().back();
+    std::vector<T> values;
+    for (std::size_t outer = 0; outer < tensor.shape().chunk_count() / tokens.chunk_count(); ++outer) {
+      const auto chunk = tensor.chunk(outer * tokens.chunk_count() + token / tokens.chunk());
+      for (std::size_t row = 0; row < chunk.size() / tokens.chunk(); ++row) {
+        values.push_back(chunk[row * tokens.chunk() + token % tokens.chunk()]);
+      }
     }
-  }
+    return values;
+  };
+  EXPECT_EQ(values_of(a, first), values_of(b, second));
 }
 
 TEST(Conversation, integers_are_those_of_one_pass) {
