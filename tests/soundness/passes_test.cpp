@@ -30,7 +30,7 @@ Part continuation(std::uint32_t length, bool keeps = false, const PlanChange& ch
   return prove_part(odd_model(), &before(), passes_of(length, &before(), {64, 31, 8}, 5, keeps), change);
 }
 
-/// 8 rows after 124 positions: the fifth is the first to see a key of the second tile.
+/// 8 rows after 124 positions: the fifth is the first to see a key of the ninth tile.
 const Part& long_past() {
   static const Part part = [] {
     Ids prompt(124);
@@ -123,9 +123,9 @@ TEST(Passes, a_pass_has_the_key_tiles_that_it_reads) {
   const Shape& scores = plan.shapes.scores;
   ASSERT_EQ(scores.dimensions()[3].chunk_count(), 8U);
   for (std::size_t pass = 0; pass < 8; ++pass) {
-    EXPECT_EQ(scores.key_tiles(pass), pass < 4 ? 1U : 2U);
+    EXPECT_EQ(scores.key_tiles(pass), pass < 4 ? 8U : 9U);  // of 16 keys
   }
-  EXPECT_EQ(scores.chunk_count(), 4U * 6U * (4 + 8));
+  EXPECT_EQ(scores.chunk_count(), 4U * 6U * 4U * (8 + 9));
 }
 
 // What a statement says of its passes.
