@@ -125,7 +125,8 @@ TEST_P(Lengths, proofs_of_llama_are_accepted_and_the_same_on_any_ranks) {
   expect_same(llama(GetParam().tokens % 4 == 1), 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Lengths, ::testing::Values(Length{17, 32}, Length{33, 48}, Length{47, 48}, Length{65, 80}),
+INSTANTIATE_TEST_SUITE_P(Rows, Lengths,
+                         ::testing::Values(Length{17, 32}, Length{33, 48}, Length{47, 48}, Length{65, 80}),
                          [](const auto& length) { return std::to_string(length.param.tokens); });
 
 // Whose past, rows and both together are in several chunks.
