@@ -50,7 +50,7 @@ struct RowPlace {
 };
 /// Rows of a block are numbered row-major over the lengths of the dimensions between block and tokens, without padding.
 RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row);
-/// The same of a tensor (block, rows, tokens).
+/// Where row `row` of a block of a tensor (block, rows, tokens) lies.
 RowPlace row_place(const Dimension& rows, const Dimension& tokens, std::size_t block, std::size_t row);
 /// Rows of a block that `rank` owns if dimension 1 is distributed.
 Range owned_rows(const Shape& shape, int rank, int ranks);

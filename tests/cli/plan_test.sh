@@ -56,9 +56,9 @@ expect 0 'rates are those of 1 rank of 1 thread on 1 machine, the nearest measur
 # a shape needs no model
 tessera plan --quiet --json --shape "$source/configs/gutenberg-2m/config.json" --tokens 32+32 >shape.json || fail "plan --shape"
 holds shape.json "d['memory'] > 2**26 and d['note'].startswith('no times')"
-expect 2 '^tessera: --tokens: 6[0-9]{9} look-ups, of at most 1073741824: prove refuses this length$' \
+# billions of look-ups are one instance
+expect 0 '^plan +about [0-9.]+ h, [0-9]+ MiB a rank$' \
   tessera plan --quiet --shape "$source/configs/llama-2-7b.json" --tokens 960+64 --rates rates.json --threads 1
-grep -Eq '^plan +cannot be proven: 6[0-9]{9} look-ups' output || fail "no word of it in the first line: $(head -n 1 output)"
 expect 0 "4096 threads on a machine of $(nproc --all) cores" plan --rates rates.json --ranks 4096 --threads 1
 
 # rates of this machine, of one rank and of two together, replace those of another version and then stand side by side
