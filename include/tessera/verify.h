@@ -117,6 +117,9 @@ typedef struct tessera_clamped {
 } tessera_clamped;
 /** Those kinds that there are; NULL and 0 where nothing was clamped, or the proof is not accepted. */
 TESSERA_API const tessera_clamped* tessera_result_clamped(const tessera_result* result, size_t* count);
+/** The last token of an accepted proof, if it is one after which the key's model says no more: then the text is
+ * complete. NULL where it is cut off, so that the model may go on, or the proof is not accepted. */
+TESSERA_API const uint32_t* tessera_result_ended_by(const tessera_result* result);
 /** NULL is allowed. */
 TESSERA_API void tessera_result_free(tessera_result* result);
 

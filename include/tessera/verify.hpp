@@ -25,6 +25,9 @@ struct Verdict {
   std::map<std::string, double> timings;    // seconds by scope
   std::optional<ConversationState> kept;    // where the next part begins, if this one is accepted and keeps a state
   std::vector<ClampedValues> clamped = {};  // of an accepted proof, those kinds that there are
+  /// The last token of an accepted proof, if it is one after which the key's model says no more. Then the text is
+  /// complete; else it is cut off, and the model may go on.
+  std::optional<std::uint32_t> ended_by = {};
 };
 
 /// Checks that `payload` proves the statement under the key, which is the canonical byte string of a verifying key.

@@ -21,6 +21,7 @@ struct tessera_result {
   double soundness_least = 0;
   double soundness_sum = 0;
   tessera_state kept{};  // of length 0 where nothing is kept
+  std::optional<std::uint32_t> ended_by;
   std::vector<tessera::ClampedValues> clamped_values;
   std::vector<tessera_clamped> clamped;  // their names are those
 };
@@ -107,6 +108,7 @@ void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std
     result.kept = {{}, kept->length, kept->last_token};
     std::memcpy(result.kept.root, kept->root.data(), sizeof result.kept.root);
   }
+  result.ended_by = verdict.ended_by;
   result.clamped_values = verdict.clamped;
   for (const ClampedValues& values : result.clamped_values) {
     result.clamped.push_back({values.tensor.c_str(), values.count});
@@ -255,6 +257,10 @@ const tessera_clamped* tessera_result_clamped(const tessera_result* result, size
     *count = known ? result->clamped.size() : 0;
   }
   return known ? result->clamped.data() : nullptr;
+}
+
+const uint32_t* tessera_result_ended_by(const tessera_result* result) {
+  return result == nullptr || !result->ended_by ? nullptr : &*result->ended_by;
 }
 
 void tessera_result_free(tessera_result* result) { delete result; }

@@ -5,7 +5,8 @@
 
 namespace tessera {
 
-/// What a tokenizer has beyond vocabulary, merges and end of text, under `group`; nothing for gpt2:
+/// What a tokenizer has beyond vocabulary, merges and end of text, under `group`: ends uint32, where there are more
+/// than the end of text, and of others than gpt2
 ///   kind, pre_tokenizer, normalizer texts, ignore_merges uint8, and those of these lists of ids (uint32) that are not
 ///   empty: byte_tokens, added_tokens, added_normalized, prefix, added_lstrip, added_rstrip.
 void write_tokenizer_fields(WriteFile& file, const std::string& group, const TokenizerData& tokenizer);

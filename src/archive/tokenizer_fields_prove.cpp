@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "plan/ends.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 
@@ -34,9 +35,23 @@ Enum read_choice(const ReadFile& file, const std::string& name, std::span<const 
   return static_cast<Enum>(place - names.begin());
 }
 
+void read_ends(const ReadFile& file, const std::string& group, TokenizerData& tokenizer) {
+  if (!file.contains(group + "ends")) {
+    return;
+  }
+  tokenizer.ends = file.read_list<std::uint32_t>(group + "ends", most_ends);
+  if (tokenizer.ends.empty()) {
+    file.fail(group + "ends", "2 ids or more", "none");
+  }
+  check_ends(tokenizer, tokenizer.vocabulary.size(), file.path().string() + ": " + group);
+}
+
 }  // namespace
 
 void write_tokenizer_fields(WriteFile& file, const std::string& group, const TokenizerData& tokenizer) {
+  if (!tokenizer.ends.empty()) {
+    file.write(group + "ends", tokenizer.ends);
+  }
   if (is_gpt2(tokenizer)) {
     return;
   }
@@ -52,6 +67,7 @@ void write_tokenizer_fields(WriteFile& file, const std::string& group, const Tok
 }
 
 void read_tokenizer_fields(const ReadFile& file, const std::string& group, TokenizerData& tokenizer) {
+  read_ends(file, group, tokenizer);
   if (!file.contains(group + "kind")) {
     return;
   }

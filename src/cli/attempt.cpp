@@ -12,6 +12,7 @@
 #include "cli/rank_measures.hpp"
 #include "cluster/serialization.hpp"
 #include "commitment/compact_codeword.hpp"
+#include "plan/ends.hpp"
 #include "tokenizer/decode.hpp"
 #include "tokenizer/tokenizer.hpp"
 
@@ -71,7 +72,7 @@ std::exception_ptr common_error(MpiCommunicator& ranks) {
   return std::current_exception();
 }
 
-/// What is generated up to the end token, or plan.generate tokens: then it is proven as what is expected, in one pass.
+/// What is generated up to an end token, or plan.generate tokens: then it is proven as what is expected, in one pass.
 void generate_to_the_end(ProverModel& model, const VerifyingKey& key, const Past& past, JobPlan& plan,
                          RecordingCommunicator& comm, Progress& progress) {
   Statement statement;
@@ -82,10 +83,9 @@ void generate_to_the_end(ProverModel& model, const VerifyingKey& key, const Past
   const ModelPlan lengths = ModelPlan::of(key, pass, pass.division(comm.size()));
   model.divide(lengths.division);
   progress.begin("generating");
-  const std::uint32_t last = key.tokenizer.end_of_text;
   try {
     plan.expected = generate({key, &model.model().parameters}, lengths, prompt_rows(statement), comm.unrecorded(),
-                             past.tensors, {}, [last](std::uint32_t id) { return id == last; });
+                             past.tensors, {}, [&key](std::uint32_t id) { return is_end(key.tokenizer, id); });
   } catch (const RangeError& error) {
     throw_out_of_range(key, error);
   }

@@ -7,7 +7,9 @@
 
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "commitment/schedule.hpp"
+#include "plan/ends.hpp"
 #include "plan/limits.hpp"
 #include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
@@ -187,6 +189,15 @@ Json limit_rows() {
   return rows;
 }
 
+/// Tokens after which the key's model says no more.
+Json end_rows(const TokenizerData& tokenizer) {
+  Json rows = Json::array();
+  for (const std::uint32_t id : ends_of(tokenizer)) {
+    rows.push_back({{"end", id}, {"token", quoted_name(tokenizer.vocabulary[id])}});
+  }
+  return rows;
+}
+
 /// Everything about the statements of one key with these lengths, table by table. `least`: bits of the worst round.
 Json description(const VerifyingKey& key, const DescribeCommand& options, double& least) {
   const ModelPlan plan =
@@ -208,6 +219,7 @@ Json description(const VerifyingKey& key, const DescribeCommand& options, double
           {"words", words(plan, key)},
           {"messages", messages(account.account)},
           {"soundness", soundness(report)},
+          {"ends", end_rows(key.tokenizer)},
           {"limits", limit_rows()}};
 }
 

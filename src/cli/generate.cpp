@@ -15,6 +15,7 @@
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
 #include "model/integer_model.hpp"
+#include "plan/ends.hpp"
 #include "tokenizer/decode.hpp"
 #include "tokenizer/tokenizer.hpp"
 
@@ -103,13 +104,12 @@ void run(const GenerateCommand& options, Context& context) {
   if (comm.rank() == 0) {
     generation.chosen = [&](std::span<const std::uint32_t> ids) { stream.show(ids, false); };
   }
-  const std::uint32_t last = model.tokenizer.end_of_text;
+  const auto ends = [&model](std::uint32_t id) { return is_end(model.tokenizer, id); };
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint32_t> ids;
   try {
-    ids = generate(
-        integers, plan, prompt, comm, {}, generation,
-        options.until_end ? [last](std::uint32_t id) { return id == last; } : std::function<bool(std::uint32_t)>());
+    ids = generate(integers, plan, prompt, comm, {}, generation,
+                   options.until_end ? std::function<bool(std::uint32_t)>(ends) : nullptr);
   } catch (const RangeError& error) {
     throw JobError(error.what());
   }
@@ -126,7 +126,7 @@ void run(const GenerateCommand& options, Context& context) {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(ids.size()) / seconds);
   context.progress.note(counted(ids.size(), "token") + " after " + counted(prompt.size(), "token") + ", " + rate +
-                        " a second" + (ids.back() == last ? ", complete" : ""));
+                        " a second, " + completeness_text(model.tokenizer, ids));
 }
 
 }  // namespace tessera::cli

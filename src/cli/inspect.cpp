@@ -20,6 +20,7 @@
 #include "cli/inspect_json.hpp"
 #include "cli/inspect_text.hpp"
 #include "cli/json_output.hpp"
+#include "plan/ends.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -46,6 +47,15 @@ void add_scales(Text& text, const ModelShape& shape, const Exponents& exponents,
   text.add(shape.gpt2() ? "" : "\n");
 }
 
+/// Tokens after which the model says no more.
+void add_ends(Text& text, const TokenizerData& tokenizer) {
+  text.add("ends         ");
+  for (const std::uint32_t id : ends_of(tokenizer)) {
+    text.add(" %" PRIu32 " %s", id, quoted_name(tokenizer.vocabulary[id]).c_str());
+  }
+  text.add("\n");
+}
+
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
   add_scales(text, key.shape, key.exponents, key.widths);
@@ -53,6 +63,7 @@ void add_key(Text& text, const VerifyingKey& key) {
            std::string(architecture_name(key.shape.architecture)).c_str(), key.epsilon,
            std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
            key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
+  add_ends(text, key.tokenizer);
   text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
            1U << key.parameter_oracle.log_inverse_rate);
@@ -95,6 +106,7 @@ void add_model(Text& text, const Model& model) {
   }
   text.add("\ntokenizer     %zu tokens, %zu merges\n", model.tokenizer.vocabulary.size(),
            model.tokenizer.merges.size());
+  add_ends(text, model.tokenizer);
   add_origin(text, model.origin);
 }
 

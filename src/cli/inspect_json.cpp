@@ -10,6 +10,7 @@
 #include "archive/trace_file.hpp"
 #include "cli/json_output.hpp"
 #include "cli/ownership_json.hpp"
+#include "plan/ends.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -45,7 +46,8 @@ Json tokenizer_json(const TokenizerData& tokenizer) {
   return {{"kind", name_of(tokenizer.model)},
           {"pre_tokenizer", name_of(tokenizer.split)},
           {"tokens", tokenizer.vocabulary.size()},
-          {"merges", tokenizer.merges.size()}};
+          {"merges", tokenizer.merges.size()},
+          {"ends", ends_of(tokenizer)}};
 }
 
 void add_key(JsonDocument& document, const VerifyingKey& key) {

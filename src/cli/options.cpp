@@ -101,8 +101,9 @@ void declare(CLI::App& app, RenewCommand& options, PathOptions& paths) {
 }
 
 void declare_pass_length(CLI::App& app, auto& length) {
-  app.add_option("--pass-length", length,
-                 "rows of a pass, a power of two: all passes are proven together (default: 16 to 128, by the number of tokens)")
+  app.add_option(
+         "--pass-length", length,
+         "rows of a pass, a power of two: all passes are proven together (default: 16 to 128, by the number of tokens)")
       ->check([](const std::string& text) {
         const bool good = text.size() <= 3 && is_pass_length(std::strtoull(text.c_str(), nullptr, 10));
         return good ? std::string() : "expected " + std::string(pass_length_text) + ", found " + text;
@@ -111,7 +112,7 @@ void declare_pass_length(CLI::App& app, auto& length) {
 
 void declare_until_end(CLI::App& app, bool& until_end) {
   app.add_flag("--until-end", until_end,
-               "stop after the key's end of text, if the model chooses it before there are as many tokens")
+               "stop after an end token of the model, if it chooses one before there are as many tokens")
       ->needs("--generate");
 }
 

@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/token_ids.hpp"
 #include "datasets/dataset_file.hpp"
+#include "plan/ends.hpp"
 #include "plan/plan.hpp"
 #include "transcript/shown_bits.hpp"
 
@@ -81,10 +82,20 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
                                       std::to_string(*judge.max_exceptions) + " of --max-exceptions");
   }
   judgement.kept = verdict.kept;
+  judgement.completeness = completeness_text(judge.key.tokenizer, statement.generated);
 }
 
 Json ids_json(const Judge& judge, const Judgement& judgement, const std::vector<std::uint32_t>& ids) {
   return {{"ids", ids}, {"text", judgement.made_for ? Json() : Json(text_of(judge.key, ids))}};
+}
+
+/// The token that ends a complete text; null of one that is cut off.
+Json end_json(const VerifyingKey& key, const Statement& statement) {
+  if (!ended_by(key, statement)) {
+    return {};
+  }
+  const std::uint32_t last = statement.generated.back();
+  return {{"id", last}, {"text", text_of(key, {last})}};
 }
 
 Json clamped_json(const std::vector<ClampedValues>& clamped) {
@@ -175,6 +186,7 @@ std::string line_of(const Judgement& judgement) {
       line += ", " + std::to_string(statement->prompt.size()) + " + " + std::to_string(statement->generated.size()) +
               " tokens";
     }
+    line += judgement.code == done ? ", " + judgement.completeness : "";
     if (judgement.code == done && !judgement.clamped.empty()) {
       line += ", " + clamped_text(judgement.clamped);
     }
@@ -194,7 +206,8 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["made_for"] = judgement.made_for ? Json(to_hex(*judgement.made_for)) : Json();
   result["prompt"] = statement ? ids_json(judge, judgement, statement->prompt) : Json();
   result["generated"] = statement ? ids_json(judge, judgement, statement->generated) : Json();
-  result["complete"] = judgement.code == done ? Json(is_complete(judge.key, *statement)) : Json();
+  result["complete"] = judgement.code == done ? Json(ended_by(judge.key, *statement).has_value()) : Json();
+  result["ended_by"] = judgement.code == done ? end_json(judge.key, *statement) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
   result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
   result["bytes"] = statement ? Json(judgement.bytes) : Json();

@@ -54,6 +54,7 @@ struct Judgement {
   double seconds = 0;                  // to read and to verify it
   std::optional<ConversationState> kept;
   std::vector<ClampedValues> clamped;  // of a true proof
+  std::string completeness = {};       // of a true proof: completeness_text()
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
@@ -82,7 +83,7 @@ std::string clamped_text(const std::vector<ClampedValues>& clamped);
 /// accepted, rejected, unusable, failed.
 const char* name_of(ExitCode code);
 
-/// "ACCEPTED <file>, 22 + 32 tokens", and why where it is not.
+/// "ACCEPTED <file>, 22 + 32 tokens, cut off at 32 tokens", and why where it is not.
 std::string line_of(const Judgement& judgement);
 
 /// All that is known of a judgement as JSON, for programs. What is not known is null.

@@ -12,7 +12,7 @@
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
 #include "cli/verify_sources.hpp"
-#include "plan/plan.hpp"
+#include "plan/ends.hpp"
 #include "transcript/verifier.hpp"
 #include "datasets/dataset_file.hpp"
 
@@ -66,8 +66,10 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       print_ids("prompt", key, judgement.statement->prompt);
       print_ids("generated", key, judgement.statement->generated);
     }
-    if (judgement.code == done && is_complete(judge.key, *judgement.statement)) {
-      std::cout << "complete: the last token is the key's end of text\n";
+    if (judgement.code == done) {
+      const bool complete = ended_by(judge.key, *judgement.statement).has_value();
+      std::cout << judgement.completeness
+                << (complete ? ": the model says no more\n" : ": these come first, the model may go on\n");
     }
     if (judgement.code == done && !judgement.clamped.empty()) {
       std::cout << clamped_text(judgement.clamped) << '\n';

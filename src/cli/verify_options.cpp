@@ -58,21 +58,22 @@ void declare(CLI::App& program, VerifyOptions& options) {
                      "as the key allows)");
   program.footer(R"(A file may be -, which is standard input.
 
-An accepted proof says that the key's model, after the prompt, generates these tokens first. How many there are was the
-prover's choice: a text may stop before a "not".
+An accepted proof says that the key's model, after the prompt, generates these tokens first. Where the last one is one
+after which the model says no more, the text is complete, and the line says which it was. Else it is cut off: how many
+tokens there are was the prover's choice, and a text may stop before a "not".
 
 Several files are parts of one conversation, which is accepted or rejected as a whole:
   tessera-verify --key verifying.key part1.h5 part2.h5
 
 With --each they have nothing to do with each other:
   tessera-verify --key verifying.key --each proofs/ another.h5
-  ACCEPTED proofs/a.h5, 22 + 32 tokens
+  ACCEPTED proofs/a.h5, 22 + 32 tokens, cut off at 32 tokens
   REJECTED proofs/b.h5, 22 + 32 tokens, at /statement: the proof was made for another verifying key
   UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
-  ACCEPTED another.h5, 5 + 5 tokens
+  ACCEPTED another.h5, 5 + 5 tokens, complete (ended by "<|im_end|>", token 2)
   4 files: 2 accepted, 1 rejected, 1 unusable
 Lines come in the order of the files, of an archive that tessera gather made in that of its proofs, as
-"ACCEPTED archive.h5: a.h5, 22 + 32 tokens"; tokens are those of prompt and continuation. FAILED is a file that could not be
+"ACCEPTED archive.h5: a.h5, 22 + 32 tokens, ..."; tokens are those of prompt and continuation. FAILED is a file that could not be
 judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
 verified once. A part that continues a conversation is rejected: it says nothing without those before it.
 

@@ -1,4 +1,5 @@
 /* Verifies the parts of a conversation, or a single proof: verify_in_c KEY PROOF... */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/verify.h>
@@ -44,6 +45,14 @@ static tessera_verdict verify_part(const file* key, const file* proof, const tes
   if (verdict == TESSERA_ACCEPTED) {
     print_text(result, tessera_result_prompt_text);
     print_text(result, tessera_result_generated_text);
+    const uint32_t* const end = tessera_result_ended_by(result);
+    if (end != NULL) {
+      printf("\ncomplete (ended by token %" PRIu32 ")", *end);
+    } else {
+      size_t count = 0;
+      (void)tessera_result_generated(result, &count);
+      printf("\ncut off at %zu tokens", count);
+    }
     /* rounded down: what is shown is proven */
     printf("\n%.1f bits\n", (double)(long)(10 * tessera_result_soundness_sum(result)) / 10);
   } else {

@@ -36,6 +36,11 @@ int verify_all(std::span<char*> files) {
     std::cout << "not accepted " << verdict.scope << ": " << shown(verdict.reason) << '\n';
     return 1;
   }
+  if (verdict.ended_by) {  // the last part's
+    std::cout << "complete (ended by token " << *verdict.ended_by << ")\n";
+  } else {
+    std::cout << "cut off at " << parts.back().statement.generated.size() << " tokens\n";
+  }
   for (const tessera::StoredProof& proof : parts) {
     std::cout << shown(tessera::decode(key, proof.statement.prompt) + tessera::decode(key, proof.statement.generated))
               << '\n'

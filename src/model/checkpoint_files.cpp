@@ -150,7 +150,10 @@ CheckpointFiles find_in_folder(const fs::path& folder) {
                                          : ""));
   }
   if (fs::exists(folder / "generation_config.json")) {
-    files.notes.emplace_back("generation_config.json is ignored: generation is greedy");
+    const bool own = files.format == CheckpointFormat::gguf && !fs::exists(folder / "tokenizer.json");
+    files.notes.emplace_back(
+        own ? "generation_config.json is ignored: the GGUF file says what ends a text, and generation is greedy"
+            : "of generation_config.json eos_token_id alone is taken: generation is greedy");
   }
   return files;
 }

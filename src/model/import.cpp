@@ -5,6 +5,7 @@
 #include "base/errors.hpp"
 #include "model/calibration.hpp"
 #include "model/checkpoint.hpp"
+#include "model/end_tokens.hpp"
 #include "model/equalisation.hpp"
 #include "model/gguf/tokenizer.hpp"
 #include "model/origin.hpp"
@@ -63,7 +64,11 @@ TokenizerData load_checkpoint_tokenizer(CheckpointFiles& files, const ModelShape
   const GgufFile file(files.weights);
   if (std::filesystem::exists(files.folder / "tokenizer.json")) {
     files.notes.emplace_back("tokenizer.json beside the GGUF file is taken in place of its own tokenizer");
-    return load_tokenizer(files.folder, shape, gguf_end_of_text(file, shape.n_vocab), &files.notes);
+    TokenizerData tokenizer = load_tokenizer(files.folder, shape, gguf_end_of_text(file, shape.n_vocab), &files.notes);
+    if (folder_ends(files.folder, shape.n_vocab).empty()) {
+      take_ends(tokenizer, gguf_ends(file, shape.n_vocab), file.name() + ": tokenizer: ");
+    }
+    return tokenizer;
   }
   TokenizerData tokenizer = read_gguf_tokenizer(file);
   if (tokenizer.vocabulary.size() != shape.n_vocab) {

@@ -5,6 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "model/end_tokens.hpp"
 #include "model/tokenizer_json.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
@@ -80,6 +81,7 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder, const ModelSha
   check_limit("n_vocab", shape.n_vocab, where + "size of the vocabulary");
   TokenizerData data = read_tokenizer_json(files, shape.n_vocab, lines);
   data.end_of_text = end_of_text ? *end_of_text : end_of(files, data);
+  take_ends(data, folder_ends(folder, shape.n_vocab), where);
   if (shape.gpt2()) {
     as_gpt2(data);
   }

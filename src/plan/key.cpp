@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "plan/ends.hpp"
 #include "plan/hiding.hpp"
 #include "plan/key_fields.hpp"
 #include "plan/limits.hpp"
@@ -120,6 +121,9 @@ void tail_fields(Archive& a, Key& key) {
   if (a.next("exceptions", key.exceptions > 0)) {
     a.named("exceptions", key.exceptions);
     a.require("exceptions", key.exceptions > 0, "at least 1", "0");
+  }
+  if (a.next("ends", !key.tokenizer.ends.empty())) {
+    a.word("ends", "ends"), a.ids("ends", key.tokenizer.ends, "end tokens");
   }
   if (a.more(key.hiding_proofs > 0)) {
     a.named("hiding_proofs", key.hiding_proofs);
@@ -244,6 +248,7 @@ void check_key(const VerifyingKey& key) {
     check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
   }
   check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
+  check_ends(key.tokenizer, key.shape.n_vocab, "verifying key: ");
   if (!is_gpt2(key.tokenizer)) {
     if (key.tokenizer.vocabulary.size() != key.shape.n_vocab) {
       refuse_key("vocabulary", std::to_string(key.shape.n_vocab) + " entries",

@@ -5,6 +5,7 @@
 #include <string>
 #include "base/errors.hpp"
 #include "field/goldilocks.hpp"
+#include "plan/ends.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -44,6 +45,7 @@ constexpr Limit table[] = {
     {"added tokens", 0, 1 << 14, "of each of the two lists"},
     {"added token bytes", 1, 128, "finding one takes that many steps a byte"},
     {"prefix tokens", 0, 16, "in front of a prompt"},
+    {"end tokens", 2, most_ends, "where the end of text is not the only one"},
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
     {"exceptions", 0, 1 << 16, "16 bytes each in a proof, and places in its account of errors"},

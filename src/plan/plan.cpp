@@ -94,10 +94,6 @@ std::vector<std::uint32_t> prompt_rows(const Statement& statement) {
   return rows;
 }
 
-bool is_complete(const VerifyingKey& key, const Statement& statement) {
-  return !statement.generated.empty() && statement.generated.back() == key.tokenizer.end_of_text;
-}
-
 void check_statement(const VerifyingKey& key, const Statement& statement) {
   const auto check = [&](std::uint32_t id) { check_token(id, key.shape.n_vocab, "statement: token id"); };
   std::ranges::for_each(statement.prompt, check);

@@ -103,9 +103,6 @@ Statement statement_of(const PassShape& pass);
 /// The ids of the rows before the first generated token: the prompt, after a continuation's last token.
 std::vector<std::uint32_t> prompt_rows(const Statement& statement);
 
-/// Whether the last generated token is the key's end of text, after which its model says no more.
-bool is_complete(const VerifyingKey& key, const Statement& statement);
-
 /// Throws InputError for ids >= V. Lengths are checked where a plan is made.
 void check_statement(const VerifyingKey& key, const Statement& statement);
 

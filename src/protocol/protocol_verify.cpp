@@ -1,5 +1,6 @@
 #include "base/errors.hpp"
 #include "base/out_of_memory.hpp"
+#include "plan/ends.hpp"
 #include "protocol/hiding.hpp"
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
@@ -150,6 +151,7 @@ Verdict verify_payload(const ModelPlan& plan, const VerifyingKey& key, const Sta
     const ProofClaims claims = verify_all(plan, key, statement, transcript);
     transcript.finish();
     verdict.accepted = true;
+    verdict.ended_by = ended_by(key, statement);
     for (std::size_t list = 0; list < claims.exceptions.size(); ++list) {
       if (claims.exceptions[list] > 0) {
         verdict.clamped.push_back({plan.clamped[list].name, claims.exceptions[list]});

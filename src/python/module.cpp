@@ -71,7 +71,6 @@ std::optional<ConversationState> taken(const std::optional<State>& state) {
 struct Judgement {
   Verdict verdict;
   SoundnessBits soundness;  // of an accepted proof
-  bool complete = false;    // an accepted proof's last token is the key's end of text
 };
 
 Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::optional<ConversationState>& before) {
@@ -86,7 +85,6 @@ Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::
   if (judgement.verdict.accepted) {
     const SoundnessReport report = soundness_report(ModelPlan::of(key.key, proof.statement), key.key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};
-    judgement.complete = is_complete(key.key, proof.statement);
   }
   return judgement;
 }
@@ -102,7 +100,7 @@ Judgement judge_aside(const Key& key, const ProofArchive& proof, const std::opti
 Judgement judge_renewal_aside(const Key& key, const Renewal& renewal) {
   const nb::gil_scoped_release aside;
   const std::shared_lock with_others(at_work);
-  return {verify_renewal(key, renewal.old_key, renewal.key, renewal.payload), {}, false};
+  return {verify_renewal(key, renewal.old_key, renewal.key, renewal.payload), {}};
 }
 
 template <class Entry, class Value>
@@ -218,7 +216,7 @@ void declare_verdict(nb::module_& module) {
                      }
                      return counts;
                    })
-      .def_prop_ro("complete", [](const J& j) { return j.complete; })
+      .def_prop_ro("ended_by", [](const J& j) { return j.verdict.ended_by; })
       .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
   module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
   module.def("judge_renewal", &judge_renewal_aside, nb::arg("key"), nb::arg("renewal"));

@@ -1,5 +1,5 @@
 #include "archive/hdf5.hpp"
-#include "plan/plan.hpp"
+#include "plan/ends.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
 
@@ -105,6 +105,15 @@ View clamped_view(const std::vector<ClampedValues>& clamped) {
   return {{"clamped_count", count_of(count, "value")}, {"clamped_tensors", text}};
 }
 
+/// Whether an accepted part's text is complete: by which token, or after how many it is cut off.
+void add_completeness(View& view, const Part& part, const std::optional<VerifyingKey>& key) {
+  const bool accepted = key && part.verification && part.verification->accepted;
+  const auto end = accepted ? ended_by(*key, part.archive.statement) : std::nullopt;
+  view["complete"] =
+      end ? View{{"end_token", shown(token_bytes(*key, *end))}, {"end_id", std::to_string(*end)}} : View(false);
+  view["cut_off"] = accepted && !end ? View(count_of(part.archive.statement.generated.size(), "token")) : View(false);
+}
+
 /// `given`: the report's key, whose vocabulary says nothing of another key's ids.
 View part_view(const Part& part, std::size_t index, bool several, const std::optional<VerifyingKey>& given) {
   static const std::optional<VerifyingKey> none;
@@ -112,26 +121,27 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
   const std::optional<VerifyingKey>& key = another_key ? none : given;
   const Statement& statement = part.archive.statement;
   const auto kept = part.verification ? part.verification->kept : std::nullopt;
-  return {{"part_name", several ? View("Part " + std::to_string(index + 1)) : View(false)},
-          {"part_file", shown(part.file)},
-          {"verdict", verdict_of(part)},
-          {"prompt_text", text_view(key, statement.prompt)},
-          {"generated_text", text_view(key, statement.generated)},
-          {"told_text", given ? View(false) : pieces_view(pieces(part.archive.text))},
-          {"complete", key && part.verification && part.verification->accepted && is_complete(*key, statement)},
-          {"claimed", part.verification && !part.verification->accepted},
-          {"named_key", another_key ? View(to_hex(part.archive.key_digest)) : View(false)},
-          {"prompt_ids", another_key ? ids_view(statement.prompt) : View(false)},
-          {"generated_ids", another_key ? ids_view(statement.generated) : View(false)},
-          {"prompt_count", count_of(statement.prompt.size(), "prompt token")},
-          {"generated_count", count_of(statement.generated.size(), "generated token")},
-          {"start", state_view(statement.start)},
-          {"kept", state_view(kept)},
-          {"clamped", clamped_view(part.verification ? part.verification->clamped : std::vector<ClampedValues>())},
-          {"keeps", statement.keeps},
-          {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
-          {"with_texts", key.has_value()},
-          {"tokens", tokens_view(statement, key)}};
+  View view = {{"part_name", several ? View("Part " + std::to_string(index + 1)) : View(false)},
+               {"part_file", shown(part.file)},
+               {"verdict", verdict_of(part)},
+               {"prompt_text", text_view(key, statement.prompt)},
+               {"generated_text", text_view(key, statement.generated)},
+               {"told_text", given ? View(false) : pieces_view(pieces(part.archive.text))},
+               {"claimed", part.verification && !part.verification->accepted},
+               {"named_key", another_key ? View(to_hex(part.archive.key_digest)) : View(false)},
+               {"prompt_ids", another_key ? ids_view(statement.prompt) : View(false)},
+               {"generated_ids", another_key ? ids_view(statement.generated) : View(false)},
+               {"prompt_count", count_of(statement.prompt.size(), "prompt token")},
+               {"generated_count", count_of(statement.generated.size(), "generated token")},
+               {"start", state_view(statement.start)},
+               {"kept", state_view(kept)},
+               {"clamped", clamped_view(part.verification ? part.verification->clamped : std::vector<ClampedValues>())},
+               {"keeps", statement.keeps},
+               {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
+               {"with_texts", key.has_value()},
+               {"tokens", tokens_view(statement, key)}};
+  add_completeness(view, part, key);
+  return view;
 }
 
 }  // namespace

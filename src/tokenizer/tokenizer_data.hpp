@@ -73,6 +73,8 @@ struct TokenizerData {
   std::vector<std::uint32_t> tied = {};  // tied_fallback: merges of the rank of the one before, by ascending number
   std::vector<std::uint32_t> added_lstrip = {};  // added tokens that take the white space before them
   std::vector<std::uint32_t> added_rstrip = {};  // and behind them, by ascending id
+  // of any model: after these, by ascending id, it says no more; empty where that is the end of text alone
+  std::vector<std::uint32_t> ends = {};
   friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
 };
 

@@ -22,8 +22,10 @@ Json printed(const VerifyingKey& key, const cli::Judgement& judgement) {
   if (!judgement.statement || judgement.made_for) {
     return {};
   }
+  const std::vector<std::uint32_t>& generated = judgement.statement->generated;
   return {{"prompt", printable(cli::text_of(key, judgement.statement->prompt))},
-          {"generated", printable(cli::text_of(key, judgement.statement->generated))}};
+          {"generated", printable(cli::text_of(key, generated))},
+          {"last", printable(cli::text_of(key, {generated.end() - (generated.empty() ? 0 : 1), generated.end()}))}};
 }
 
 /// Several proofs of which none goes on where another ends: those that cannot be read are none of a conversation

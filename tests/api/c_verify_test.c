@@ -64,6 +64,7 @@ static void a_proof_is_accepted(file key, file proof) {
   CHECK(tessera_result_soundness_least(result) >= 100 && tessera_result_soundness_least(result) < 128);
   CHECK(tessera_result_soundness_sum(result) >= 95);
   CHECK(tessera_result_soundness_sum(result) < tessera_result_soundness_least(result));
+  CHECK(tessera_result_ended_by(result) == NULL); /* it is cut off */
   CHECK(tessera_result_kept(result)->length == 0);
   tessera_result* after = NULL;
   CHECK(tessera_verify_files(key.bytes, key.size, proof.bytes, proof.size, tessera_result_kept(result), &after) ==
@@ -142,6 +143,7 @@ static void missing_arguments_are_unusable(file key, file proof) {
   CHECK(tessera_verify_files(key.bytes, key.size, proof.bytes, proof.size, tessera_result_kept(NULL), NULL) ==
         TESSERA_REJECTED);
   CHECK(strcmp(tessera_result_scope(NULL), "") == 0 && strcmp(tessera_result_reason(NULL), "") == 0);
+  CHECK(tessera_result_ended_by(NULL) == NULL);
   CHECK(tessera_result_soundness_least(NULL) == 0 && tessera_result_soundness_sum(NULL) == 0);
   tessera_result_free(NULL);
 }

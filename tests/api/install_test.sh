@@ -33,6 +33,7 @@ proof=$source/tests/golden/odd-40k.proof
 head -c 100000 "$proof" >short
 try() {
   expect 0 "The old man" "$1" key "$proof"
+  expect 0 "^cut off at 12 tokens$" "$1" key "$proof"
   expect 0 "bits" "$1" key "$proof.part1" "$proof.part2"
   expect 1 "statement" "$1" key "$proof.part2"
   expect 1 "keeps no state" "$1" key "$proof" "$proof"

@@ -47,6 +47,10 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
       {"vocabulary", [](VerifyingKey& k) { k.tokenizer.vocabulary[3] = "other"; }},
       {"merges", [](VerifyingKey& k) { ++k.tokenizer.merges[0].right; }},
       {"end_of_text", [](VerifyingKey& k) { ++k.tokenizer.end_of_text; }},
+      {"ends",
+       [](VerifyingKey& k) {
+         k.tokenizer.ends = {3, k.tokenizer.end_of_text};
+       }},
       {"filler", [](VerifyingKey& k) { ++k.filler; }},
       {"log_rows", [](VerifyingKey& k) { ++k.parameter_oracle.log_rows; }},
       {"log_inverse_rate", [](VerifyingKey& k) { ++k.parameter_oracle.log_inverse_rate; }},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include "base/errors.hpp"
 #include "archive/key_file.hpp"
 #include "plan/key_fields.hpp"
@@ -63,6 +64,54 @@ TEST(VerifyingKey, LimitOfExceptionsIsAField) {
   std::vector<std::uint8_t> zero = with;
   std::fill(zero.end() - 4, zero.end(), std::uint8_t{0});
   EXPECT_EQ(error_of(zero), "verifying key: exceptions: expected at least 1, found 0");
+}
+
+/// Behind exceptions, before the proofs of a hiding key; nothing where the end of text is the only end.
+TEST(VerifyingKey, EndsAreAListBehindExceptions) {
+  VerifyingKey key = small_key();
+  const std::vector<std::uint8_t> without = key.encode();
+  key.tokenizer.ends = {3, 7, key.tokenizer.end_of_text};
+  const std::vector<std::uint8_t> with = key.encode();
+  std::vector<std::uint8_t> expected = without;
+  const std::uint8_t section[] = {4, 0, 0, 0, 'e', 'n', 'd', 's', 3, 0, 0,  0, 0, 0,
+                                  0, 0, 3, 0, 0,   0,   7,   0,   0, 0, 29, 0, 0, 0};
+  expected.insert(expected.end(), std::begin(section), std::end(section));
+  EXPECT_EQ(with, expected);
+  EXPECT_EQ(VerifyingKey::decode(with).tokenizer.ends, (std::vector<std::uint32_t>{3, 7, 29}));
+  EXPECT_TRUE(VerifyingKey::decode(without).tokenizer.ends.empty());
+  key.hiding_proofs = 3;
+  key.parameter_oracle.log_inverse_rate = 1;
+  const VerifyingKey hiding = VerifyingKey::decode(key.encode());
+  EXPECT_EQ(hiding.tokenizer.ends, key.tokenizer.ends);
+  EXPECT_EQ(hiding.hiding_proofs, 3U);
+}
+
+TEST(VerifyingKey, RefusesBadEndsByName) {
+  const auto said_of = [](std::vector<std::uint32_t> ends) {
+    VerifyingKey key = small_key();
+    key.tokenizer.ends = std::move(ends);
+    return error_of(key.encode());
+  };
+  const std::string start = "verifying key: ends: ";
+  EXPECT_EQ(said_of({3, 29}), "accepted");
+  EXPECT_EQ(said_of({3, 29, 30}), start + "expected below 30, found 30");
+  EXPECT_EQ(said_of({7, 3, 29}), start + "expected ascending ids, found 3 behind 7");
+  EXPECT_EQ(said_of({3, 3, 29}), start + "expected ascending ids, found 3 behind 3");
+  EXPECT_EQ(said_of({3, 7}), start + "expected the end of text, 29, among them, found a list without it");
+  EXPECT_THAT(said_of({29}), testing::HasSubstr(start + "end tokens: expected 2 to 64, found 1"));
+  std::vector<std::uint32_t> many(65);
+  std::iota(many.begin(), many.end(), 0U);
+  EXPECT_THAT(said_of(many), testing::HasSubstr(start + "end tokens: expected 2 to 64, found 65"));
+  VerifyingKey key = small_key();
+  key.tokenizer.ends = {3, 29};
+  std::vector<std::uint8_t> bytes = key.encode();
+  bytes[bytes.size() - 16] = 0;
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr(start + "end tokens: expected 2 to 64, found 0"));
+  bytes.resize(bytes.size() - 8);
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr("verifying key: "));
+  bytes = key.encode();
+  bytes.pop_back();
+  EXPECT_THAT(error_of(bytes), testing::HasSubstr(start + "expected at most 1 entries, found 2"));
 }
 
 /// Every name, and every number that says how long something is.

@@ -24,10 +24,10 @@ expect 0 '^good.h5: 2 proofs' gather part1.h5 proofs/a.h5 --out good.h5
 rejected=$(each proofs/false.h5 | sed -n 's/^REJECTED proofs.false.h5/REJECTED archive.h5: false.h5/p')
 for jobs in 1 2 7; do
   expect 1 '' each --jobs $jobs part1.h5 archive.h5 proofs/a.h5 good.h5
-  expect_lines 'ACCEPTED part1.h5, 7 + 6 tokens' 'ACCEPTED archive.h5: a.h5, 7 + 12 tokens' \
-    'ACCEPTED archive.h5: below/part1.h5, 7 + 6 tokens' "$rejected" \
-    'ACCEPTED proofs/a.h5, 7 + 12 tokens' 'ACCEPTED good.h5: part1.h5, 7 + 6 tokens' \
-    'ACCEPTED good.h5: a.h5, 7 + 12 tokens' '7 files: 6 accepted, 1 rejected, 0 unusable'
+  expect_lines 'ACCEPTED part1.h5, 7 + 6 tokens, cut off at 6 tokens' 'ACCEPTED archive.h5: a.h5, 7 + 12 tokens, cut off at 12 tokens' \
+    'ACCEPTED archive.h5: below/part1.h5, 7 + 6 tokens, cut off at 6 tokens' "$rejected" \
+    'ACCEPTED proofs/a.h5, 7 + 12 tokens, cut off at 12 tokens' 'ACCEPTED good.h5: part1.h5, 7 + 6 tokens, cut off at 6 tokens' \
+    'ACCEPTED good.h5: a.h5, 7 + 12 tokens, cut off at 12 tokens' '7 files: 6 accepted, 1 rejected, 0 unusable'
 done
 expect 0 '^2 files: 2 accepted' each good.h5
 for jobs in 1 2 3; do # several are divided at once
@@ -85,7 +85,7 @@ cp good.h5 names.h5
 flip names.h5 "$(python3 -c 'print(open("good.h5", "rb").read().rfind(b"part1.h5a.h5"))')"
 expect 2 '' each cut.h5 good.h5 names.h5
 sed -i -E 's/^(UNUSABLE [^:]*): .*/\1: why/' output
-expect_lines 'UNUSABLE cut.h5: why' 'ACCEPTED good.h5: part1.h5, 7 + 6 tokens' 'ACCEPTED good.h5: a.h5, 7 + 12 tokens' \
+expect_lines 'UNUSABLE cut.h5: why' 'ACCEPTED good.h5: part1.h5, 7 + 6 tokens, cut off at 6 tokens' 'ACCEPTED good.h5: a.h5, 7 + 12 tokens, cut off at 12 tokens' \
   'UNUSABLE names.h5: why' '4 files: 2 accepted, 0 rejected, 2 unusable'
 expect 2 'names.h5: names/bytes: expected digest' verify --key verifying.key names.h5
 expect_error 2 'names.h5: names/bytes: expected digest' gather --extract names.h5 --out bad

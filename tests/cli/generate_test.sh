@@ -36,7 +36,9 @@ tessera generate --quiet --model ends.h5 "${ids[@]}" --generate 30 --until-end -
 expect_same "$(<end.txt)" "$(cut -d , -f "1-$number" base.txt)" "ids up to the end"
 expect 0 "4 \\+ $number tokens" of_ends --generate 30 --until-end --out end.h5
 expect_same "$(ids_of end.h5)" "$(<end.txt)" "a proof up to the end"
-expect 0 '^complete: the last token is the key.s end of text$' verify --key ends-key/verifying.key end.h5
+expect 0 "^complete \\(ended by \".*\", token $last\\): the model says no more$" verify --key ends-key/verifying.key end.h5
+expect 0 "^ACCEPTED end.h5, 4 \\+ $number tokens, complete \\(ended by \".*\", token $last\\)" verify --key ends-key/verifying.key --each end.h5
+expect 0 "\"ended_by\":? ?\\{\"id\": ?$last," verify --json --key ends-key/verifying.key end.h5
 expect 0 '"complete": ?true' verify --json --key ends-key/verifying.key end.h5
 of_ends --expect-ids end.txt --out again.h5 >/dev/null || fail "prove --expect-ids"
 expect_same "$(payload_digest end.h5)" "$(payload_digest again.h5)" "--until-end and --expect-ids"
@@ -55,8 +57,28 @@ expect 0 "4 \\+ $((number + 1)) tokens" of_ends --generate $((number + 1)) --out
 for proof in short.h5 long.h5; do
   expect 0 '^ACCEPTED$' verify --key ends-key/verifying.key $proof
   grep -q complete output && fail "$proof is no complete text"
+  grep -Eq '^cut off at [0-9]+ tokens?: these come first, the model may go on$' output || fail "$proof is cut off"
   expect 0 '"complete": ?false' verify --json --key ends-key/verifying.key $proof
+  expect 0 '"ended_by": ?null' verify --json --key ends-key/verifying.key $proof
 done
+
+# a second end, of generation_config.json, is in model and key, and comes first
+second=$(cut -d , -f 2 base.txt)
+echo "{\"eos_token_id\": [$second, $last]}" >ends/generation_config.json
+expect 0 'of generation_config.json eos_token_id alone is taken' tessera import --checkpoint ends --exponents ends-key/verifying.key --out two-ends.h5
+listed=$(printf '%s\n' "$second" "$last" | sort -n | paste -sd ' ')
+expect 0 "^ends +${listed% *} \".*\" ${listed#* } \".*\"$" tessera inspect two-ends.h5
+tessera commit --quiet --model two-ends.h5 --out two-key >/dev/null || fail "commit"
+expect 0 "^ends +${listed% *} \".*\" ${listed#* } \".*\"$" tessera inspect two-key/verifying.key
+tessera generate --quiet --model two-ends.h5 "${ids[@]}" --generate 30 --until-end --ids end2.txt >/dev/null || fail "generate"
+expect_same "$(<end2.txt)" "$(cut -d , -f "1-2" base.txt)" "ids up to the second end"
+expect 0 "4 \\+ 2 tokens" tessera prove --quiet --model two-ends.h5 --commitment two-key "${ids[@]}" --generate 30 --until-end --out end2.h5
+expect 0 "^complete \\(ended by \".*\", token $second\\)" verify --key two-key/verifying.key end2.h5
+tessera import --quiet --checkpoint ends --exponents two-key/verifying.key --out three-ends.h5 >/dev/null || fail "import --exponents"
+tessera commit --quiet --model three-ends.h5 --out three-key >/dev/null || fail "commit"
+cmp -s two-key/verifying.key three-key/verifying.key || fail "an import with a key's choices gives another key"
+# what ends in one key need not in another: a commitment takes its own model alone
+expect 2 'verifying.key: expected the key of two-ends.h5, found another model' tessera prove --quiet --model two-ends.h5 --commitment ends-key "${ids[@]}" --generate 2 --out none.h5
 
 # bad input
 expect_error 2 '--tokens: expected ids below 300, found 300' generate --tokens 300 --generate 2

@@ -36,8 +36,8 @@ echo "not looked at" >unusable/notes.txt
 # all good, in order, for any number of processes
 for jobs in 1 2 7; do
   expect 0 '^key digest [0-9a-f]{64}$' each --jobs $jobs good
-  expect_lines 'ACCEPTED good/a.h5, 7 + 12 tokens' 'ACCEPTED good/b.h5, 7 + 12 tokens' \
-    'ACCEPTED good/part1.h5, 7 + 6 tokens' '3 files: 3 accepted, 0 rejected, 0 unusable'
+  expect_lines 'ACCEPTED good/a.h5, 7 + 12 tokens, cut off at 12 tokens' 'ACCEPTED good/b.h5, 7 + 12 tokens, cut off at 12 tokens' \
+    'ACCEPTED good/part1.h5, 7 + 6 tokens, cut off at 6 tokens' '3 files: 3 accepted, 0 rejected, 0 unusable'
 done
 expect 0 '^1 file: 1 accepted' each good/part1.h5
 expect 2 'key digest: expected 0{64}, found' each --expect-key "$(printf '0%.0s' {1..64})" good
@@ -45,11 +45,11 @@ expect 2 'key digest: expected 0{64}, found' each --expect-key "$(printf '0%.0s'
 # one rejected
 expect 1 '' each good proofs unusable none.h5 empty
 sed -i -E 's/^(UNUSABLE [^:]*): .*/\1: why/; s/, at .opening[^:]*: .*/, in the opening/' output
-expect_lines 'ACCEPTED good/a.h5, 7 + 12 tokens' 'ACCEPTED good/b.h5, 7 + 12 tokens' \
-  'ACCEPTED good/part1.h5, 7 + 6 tokens' \
-  'ACCEPTED proofs/a.h5, 7 + 12 tokens' \
-  'ACCEPTED proofs/below/.hidden.h5, 7 + 12 tokens' \
-  'ACCEPTED proofs/below/part1.h5, 7 + 6 tokens' \
+expect_lines 'ACCEPTED good/a.h5, 7 + 12 tokens, cut off at 12 tokens' 'ACCEPTED good/b.h5, 7 + 12 tokens, cut off at 12 tokens' \
+  'ACCEPTED good/part1.h5, 7 + 6 tokens, cut off at 6 tokens' \
+  'ACCEPTED proofs/a.h5, 7 + 12 tokens, cut off at 12 tokens' \
+  'ACCEPTED proofs/below/.hidden.h5, 7 + 12 tokens, cut off at 12 tokens' \
+  'ACCEPTED proofs/below/part1.h5, 7 + 6 tokens, cut off at 6 tokens' \
   'REJECTED proofs/below/part2.h5, 1 + 5 tokens, at /statement: the proof continues a conversation, and no part before it keeps a state: give all parts in order' \
   'REJECTED proofs/flipped.h5, 7 + 12 tokens, in the opening' \
   'REJECTED proofs/foreign.h5, 2 + 3 tokens, at /statement: the proof was made for another verifying key' \
@@ -69,8 +69,8 @@ expect_error 2 'verifying.key: expected a file' verify --key none/verifying.key 
 ln -s a.h5 good/c.h5
 ln -s good again
 expect 0 '' each good/b.h5 good ./good/../good/a.h5 "$PWD/good/b.h5" again/b.h5 again
-expect_lines 'ACCEPTED good/b.h5, 7 + 12 tokens' 'ACCEPTED good/a.h5, 7 + 12 tokens' \
-  'ACCEPTED good/c.h5, 7 + 12 tokens' 'ACCEPTED good/part1.h5, 7 + 6 tokens' \
+expect_lines 'ACCEPTED good/b.h5, 7 + 12 tokens, cut off at 12 tokens' 'ACCEPTED good/a.h5, 7 + 12 tokens, cut off at 12 tokens' \
+  'ACCEPTED good/c.h5, 7 + 12 tokens, cut off at 12 tokens' 'ACCEPTED good/part1.h5, 7 + 6 tokens, cut off at 6 tokens' \
   '4 files: 4 accepted, 0 rejected, 0 unusable'
 
 # names of strangers

@@ -81,12 +81,13 @@ TEST_F(CheckpointFilesTest, an_index_and_a_single_file) {
 TEST_F(CheckpointFilesTest, gguf_is_taken_where_there_are_no_safetensors) {
   put_gguf("a.gguf");
   put("generation_config.json", "{}");
-  expect("a.gguf", {"generation_config.json is ignored: generation is greedy"});
+  expect("a.gguf",
+         {"generation_config.json is ignored: the GGUF file says what ends a text, and generation is greedy"});
   put("weights.safetensors", half_);
   expect("weights.safetensors",
          {"weights.safetensors is taken, \"a.gguf\" is not: safetensors are what others are made "
           "from",
-          "generation_config.json is ignored: generation is greedy"});
+          "of generation_config.json eos_token_id alone is taken: generation is greedy"});
   const CheckpointFiles files = find_checkpoint(folder_.path() / "a.gguf");
   EXPECT_EQ(files.weights, folder_.path() / "a.gguf");
   EXPECT_EQ(files.format, CheckpointFormat::gguf);

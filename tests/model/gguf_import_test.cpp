@@ -174,6 +174,20 @@ TEST_F(GgufWithKey, neutral_values_are_accepted_and_others_are_not) {
   expect_key_refused<std::uint8_t>("llama.use_parallel_residual", 7, 1);
 }
 
+TEST_F(GgufWithKey, ends_are_eos_and_eot) {
+  const TokenizerData plain = read_gguf_tokenizer(GgufFile(gguf_folder() / "llama.gguf"));
+  EXPECT_TRUE(plain.ends.empty());
+  const auto with_turn = [&](std::uint32_t id) {
+    return read_gguf_tokenizer(
+        GgufFile(with_key("tokenizer.ggml.eot_token_id", 4, GgufBuilder::bytes_of<std::uint32_t>(id))));
+  };
+  const TokenizerData found = with_turn(plain.end_of_text + 3);
+  EXPECT_EQ(found.ends, (std::vector<std::uint32_t>{plain.end_of_text, plain.end_of_text + 3}));
+  EXPECT_EQ(found.end_of_text, plain.end_of_text);
+  EXPECT_TRUE(with_turn(plain.end_of_text).ends.empty());
+  expect_input_error([&] { (void)with_turn(292); }, "tokenizer.ggml.eot_token_id: expected an id below 292, found 292");
+}
+
 TEST_F(GgufChanged, keys_that_are_not_known) {
   expect_refused("llama", "llama.vocab_size", "llama.vocab_sizf",
                  "field \"llama.vocab_sizf\" is not supported, found 292");
@@ -212,8 +226,13 @@ TEST_F(GgufChanged, a_tokenizer_beside_the_file_is_taken) {
   const TokenizerData own = read_gguf_tokenizer(GgufFile(folder_.path() / "x.gguf"));
   EXPECT_EQ(import_model(folder_.path(), options).model.tokenizer, own);
   EXPECT_EQ(notes,
-            (std::vector<std::string>{"generation_config.json is ignored: generation is greedy",
+            (std::vector<std::string>{"of generation_config.json eos_token_id alone is taken: generation is greedy",
                                       "tokenizer.json beside the GGUF file is taken in place of its own tokenizer"}));
+  write_file(folder_.path() / "generation_config.json", R"({"eos_token_id": [3, 5]})");
+  const TokenizerData other = import_model(folder_.path()).model.tokenizer;
+  std::vector<std::uint32_t> expected{3, 5, own.end_of_text};
+  std::ranges::sort(expected);
+  EXPECT_EQ(other.ends, expected);
   write_file(folder_.path() / "tokenizer.json", "{}");
   expect_input_error([&] { import_model(folder_.path()); }, "tokenizer.json");
 }

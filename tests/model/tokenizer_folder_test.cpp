@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tokenizer_folder_fixture.hpp"
 
 namespace tessera {
@@ -152,6 +154,29 @@ TEST_F(TokenizerFolderTest, the_end_of_text) {
   put("tokenizer_config.json", {{"eos_token", "<end>"}, {"added_tokens_decoder", json::object()}});
   expect_refused("tokenizer_config.json: eos_token: expected a token of the vocabulary, found \"<end>\"");
   EXPECT_EQ(load(301).end_of_text, 300U);
+}
+
+TEST_F(TokenizerFolderTest, ends_are_those_of_generation_config_or_config) {
+  EXPECT_THAT(load().ends, ElementsAre());
+  config_["eos_token_id"] = json::array({0, 1});
+  EXPECT_THAT(load().ends, ElementsAre(0, 1));
+  put("generation_config.json", {{"eos_token_id", {70, 5, 70}}});  // in any order, perhaps twice
+  EXPECT_THAT(load().ends, ElementsAre(0, 5, 70));                 // and the end of text
+  EXPECT_EQ(load().end_of_text, 0U);
+  put("generation_config.json", {{"eos_token_id", 0}});
+  EXPECT_THAT(load().ends, ElementsAre());
+  for (const json& nothing : {json::object(), json{{"eos_token_id", nullptr}}, json{{"eos_token_id", json::array()}}}) {
+    put("generation_config.json", nothing);
+    EXPECT_THAT(load().ends, ElementsAre(0, 1));
+  }
+  for (const json& bad : {json(300), json({1, 300}), json(-1), json("</s>"), json({json::array({1})})}) {
+    put("generation_config.json", {{"eos_token_id", bad}});
+    expect_refused("generation_config.json: eos_token_id: expected an id below 300");
+  }
+  std::vector<int> many(65);
+  std::iota(many.begin(), many.end(), 0);
+  put("generation_config.json", {{"eos_token_id", many}});
+  expect_refused("ends: end tokens: expected 2 to 64, found 65");
 }
 
 TEST_F(TokenizerFolderTest, compatibility_composition) {

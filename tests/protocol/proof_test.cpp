@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <tessera/verify.h>
+
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -31,6 +33,49 @@ Job prove_sample(const std::string& model, std::size_t prompt, std::size_t gener
 void expect_accepted(const Job& job) {
   const Verdict verdict = verify_inference(job.key, job.statement, job.payload);
   EXPECT_TRUE(verdict.accepted) << "rejected at " << verdict.scope << ": " << verdict.reason;
+}
+
+TEST(Ends, are_said_by_the_verifiers_of_cpp_and_c) {
+  Model model = bundled(odd).model;
+  const auto job_of = [&] { return prove_job(model, {17, 42, 5}, 3, 1, 1); };
+  const std::uint32_t last = job_of().statement.generated.back();
+  for (const bool listed : {false, true}) {
+    if (listed) {
+      model.tokenizer.ends = {std::min(last, model.tokenizer.end_of_text), std::max(last, model.tokenizer.end_of_text)};
+    }
+    const auto expected = listed ? std::optional(last) : std::nullopt;
+    Job job = job_of();
+    EXPECT_EQ(verify_inference(job.key, job.statement, job.payload).ended_by, expected);
+    const std::vector<std::uint8_t> key = job.key.encode();
+    const auto said_in_c = [&](tessera_verdict verdict) {
+      const tessera_statement statement{job.statement.prompt.data(),
+                                        job.statement.prompt.size(),
+                                        job.statement.generated.data(),
+                                        job.statement.generated.size(),
+                                        nullptr,
+                                        0,
+                                        0};
+      tessera_result* result = nullptr;
+      EXPECT_EQ(tessera_verify_parts(key.data(), key.size(), &statement, job.payload.data(), job.payload.size(),
+                                     nullptr, &result),
+                verdict);
+      const std::uint32_t* const end = tessera_result_ended_by(result);
+      const auto said = end == nullptr ? std::nullopt : std::optional(*end);
+      tessera_result_free(result);
+      return said;
+    };
+    EXPECT_EQ(said_in_c(TESSERA_ACCEPTED), expected);
+    // of a cut-off text that is called complete, nothing is said
+    job.statement.generated.back() = job.key.tokenizer.end_of_text;
+    EXPECT_EQ(said_in_c(TESSERA_REJECTED), std::nullopt);
+    EXPECT_EQ(verify_inference(job.key, job.statement, job.payload).ended_by, std::nullopt);
+    // nor where another key's list has the last token
+    VerifyingKey other = job.key;
+    other.tokenizer.ends.clear();
+    other.tokenizer.end_of_text = last;
+    job.statement.generated.back() = last;
+    EXPECT_FALSE(verify_inference(other, job.statement, job.payload).ended_by);
+  }
 }
 
 /// A statement's sizes: which filler, chunks, tiles and heads a proof exercises depends on them.

@@ -54,6 +54,8 @@ done
 import tessera
 found = [tessera.verify("ends-key/verifying.key", f"ends{tokens}.h5") for tokens in (2, 3, 4)]
 assert all(found) and [verdict.complete for verdict in found] == [False, True, False], found
+assert [verdict.ended_by is None for verdict in found] == [True, False, True], found
+assert found[1].ended_by == found[1].statement.generated[-1], found
 assert not tessera.verify("commitment/verifying.key", "ends3.h5").complete  # another key's
 EOF
 "$python" -m doctest "$source/src/guide/auditing.md"

@@ -181,14 +181,20 @@ TEST(Page, SaysThatATextIsCompleteOnlyIfThatIsProven) {
   report.key = test::small_key();
   Part& part = report.conversations[0][0];
   report.key->tokenizer.end_of_text = part.archive.statement.generated.back();
-  const auto says_so = [&] { return page(report).find("Complete: ") != std::string::npos; };
-  EXPECT_FALSE(says_so());
+  const std::uint32_t last = part.archive.statement.generated.back();
+  const auto says = [&](const std::string& what) { return page(report).find(what) != std::string::npos; };
+  const std::string number = std::to_string(part.archive.statement.generated.size());
+  EXPECT_FALSE(says("Complete: ") || says("Cut off at"));
   part.verification.emplace();
-  EXPECT_FALSE(says_so());
+  EXPECT_FALSE(says("Complete: ") || says("Cut off at"));
   part.verification->accepted = true;
-  EXPECT_TRUE(says_so());
+  EXPECT_TRUE(says(", token " + std::to_string(last) + ", after which the model says no more"));
+  EXPECT_FALSE(says("Cut off at"));
   part.archive.statement.generated.back() += 1;
-  EXPECT_FALSE(says_so());
+  EXPECT_FALSE(says("Complete: "));
+  EXPECT_TRUE(says("Cut off at " + number + " token"));
+  report.key->tokenizer.ends = {last, last + 1};
+  EXPECT_TRUE(says("Complete: ") && says(", token " + std::to_string(last + 1) + ", after which"));
 }
 
 TEST(Page, NamesTheGivenKeyAndWhatRenewedIt) {

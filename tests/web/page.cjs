@@ -86,16 +86,18 @@ async function dropped(browser, address) {
   check(await page.$eval("#verify", (button) => button.disabled), "no key, nothing to verify");
   await drop(page, [key]);
   const said = await verdict(page);
-  check(/^ACCEPTED After this prompt .* begins with these 12 tokens, and with no others\. How many .* the prover’s choice/.test(said),
+  check(/^ACCEPTED After this prompt .* begins with these, the first 12 tokens, and with no others\. The text is cut off at 12 tokens\. How many .* the prover’s choice/.test(said),
     `a dropped key and proof are accepted: ${said}`);
   check(/ Digest of the key [0-9a-f]{64} Nobody has compared this digest\. The key is worth/.test(await outcome(page)),
     "beside the digest stands that nobody has compared it");
   const ends = await page.evaluate(() => {
-    const generated = { ids: [1] };
-    const answer = (...parts) => ({ verdict: "accepted", mode: "conversation", proofs: parts.map((complete) => ({ generated, complete })) });
-    return [answer(true), answer(true, false), { ...answer(true, true), mode: "each" }].map((one) => /text is complete/.test(why(one, {}).join()));
+    const one = { generated: { ids: [1, 7] }, ended_by: { id: 7, text: "\u202e" }, printed: { last: "\\u{202e}" } };
+    const answer = (...parts) => ({ verdict: "accepted", mode: "conversation", proofs: parts.map((complete) => ({ ...one, complete })) });
+    return [answer(true), answer(true, false), { ...answer(true, true), mode: "each" }].map((given) => why(given, {}).join(" "));
   });
-  check(ends.join() === "true,false,false", `a text that ends is complete: ${ends}`);
+  check(/says these 2 tokens, and no others\. .*text is complete: it is ended by “\\u\{202e\}”, token 7,/.test(ends[0]), `a text that ends is complete: ${ends[0]}`);
+  check(/text is cut off at 2 tokens\./.test(ends[1]), `a conversation's last part is what counts: ${ends[1]}`);
+  check(!/complete|cut off/.test(ends[2]), `of several texts nothing is said: ${ends[2]}`);
   check((await text(page, ".generated bdi"))[0].length > 5, "the continuation is shown");
   check((await text(page, ".prompt bdi"))[0] === "The old man", "the prompt is shown");
   await page.evaluate(() => { at("verify").click(); at("verify").click(); });

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "model/byte_symbols.hpp"
 #include "model/config_fields.hpp"
+#include "model/end_tokens.hpp"
 #include "model/gguf/merges.hpp"
 #include "model/gguf/splits.hpp"
 #include "model/tokenizer_files.hpp"
@@ -28,6 +29,15 @@ constexpr const char* prefix = "tokenizer.ggml.";
 
 /// Values of tokenizer.ggml.token_type.
 constexpr double normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6;
+
+std::uint32_t gguf_token(const ConfigFields& fields, const std::string& name, std::size_t vocabulary) {
+  const std::string key = prefix + name;
+  const json id = fields.has_value(key) ? fields.at(key) : json();
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary) {
+    fields.refuse(key, "an id below " + std::to_string(vocabulary), id);
+  }
+  return id.get<std::uint32_t>();
+}
 
 class GgufTokenizer {
  public:
@@ -232,17 +242,23 @@ class GgufTokenizer {
 }  // namespace
 
 std::uint32_t gguf_end_of_text(const GgufFile& file, std::size_t vocabulary) {
-  const std::string key = std::string(prefix) + "eos_token_id";
+  return gguf_token(ConfigFields(file.metadata().values, file.name()), "eos_token_id", vocabulary);
+}
+
+std::vector<std::uint32_t> gguf_ends(const GgufFile& file, std::size_t vocabulary) {
   const ConfigFields fields(file.metadata().values, file.name());
-  const json id = fields.has_value(key) ? fields.at(key) : json();
-  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary) {
-    fields.refuse(key, "an id below " + std::to_string(vocabulary), id);
+  std::vector<std::uint32_t> ends;
+  for (const char* const name : {"eos_token_id", "eot_token_id"}) {
+    if (fields.has_value(prefix + std::string(name))) {
+      ends.push_back(gguf_token(fields, name, vocabulary));
+    }
   }
-  return id.get<std::uint32_t>();
+  return ends;
 }
 
 TokenizerData read_gguf_tokenizer(const GgufFile& file) {
   TokenizerData data = GgufTokenizer(file).read();
+  take_ends(data, gguf_ends(file, data.vocabulary.size()), file.name() + ": tokenizer: ");
   check_tokenizer_limits(data, file.name() + ": tokenizer: ");
   require_tokenizer(data, file.name() + ": tokenizer: ");
   return data;

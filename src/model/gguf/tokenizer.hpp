@@ -15,5 +15,7 @@ TokenizerData read_gguf_tokenizer(const GgufFile& file);
 
 /// The end of text: tokenizer.ggml.eos_token_id, below `vocabulary`.
 std::uint32_t gguf_end_of_text(const GgufFile& file, std::size_t vocabulary);
+/// Tokens after which the model says no more: tokenizer.ggml.eos_token_id and eot_token_id, those that there are.
+std::vector<std::uint32_t> gguf_ends(const GgufFile& file, std::size_t vocabulary);
 
 }  // namespace tessera

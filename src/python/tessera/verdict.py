@@ -63,7 +63,10 @@ class Verdict:
     kept: State | None
     """Where the next part begins; None unless accepted and a state is kept."""
     complete: bool
-    """Whether the last token is the key's end of text, after which the model says no more; False unless accepted."""
+    """Whether the last token is one after which the key's model says no more. Else the text is cut off: the tokens are the
+    first ones, and the model may go on. False unless accepted."""
+    ended_by: int | None
+    """The id of that token; None unless complete."""
     clamped: Mapping[str, int]
     """Values that left the range that calibration had found and were cut to its limits, by tensor; the proof says which,
     and that there are no others. Empty unless accepted."""
@@ -148,6 +151,7 @@ def _rejected(key: Key, proof: Proof, scope: str, reason: str) -> Verdict:
         soundness=None,
         kept=None,
         complete=False,
+        ended_by=None,
         clamped={},
         seconds={},
     )
@@ -167,7 +171,8 @@ def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
         reason=judgement.reason,
         soundness=Soundness(*judgement.soundness) if judgement.accepted else None,
         kept=state_of(judgement.kept),
-        complete=judgement.complete,
+        complete=judgement.ended_by is not None,
+        ended_by=judgement.ended_by,
         clamped=judgement.clamped,
         seconds=judgement.seconds,
     )

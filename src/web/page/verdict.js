@@ -27,12 +27,20 @@ function claim({ mode, proofs }) {
   if (mode === "each") {
     return `Each of these ${proofs.length} proofs is accepted, alone: after its prompt, the key’s model begins with the tokens shown.`;
   }
-  return proofs.length === 1 ? `After this prompt the key’s model begins with these ${tokens}, and with no others.`
-    : `In this conversation of ${proofs.length} parts the key’s model begins each answer with the tokens shown, ${tokens} in all, and with no others.`;
+  if (proofs.length === 1) {
+    return proofs[0].complete ? `After this prompt the key’s model says these ${tokens}, and no others.`
+      : `After this prompt the key’s model begins with these, the first ${tokens}, and with no others.`;
+  }
+  return `In this conversation of ${proofs.length} parts the key’s model begins each answer with the tokens shown, ${tokens} in all, and with no others.`;
 }
 
 const choice_of_length = "How many tokens there are was the prover’s choice: the model may go on, and change what is said.";
-const complete = "The text is complete: its last token is the one by which the model ends a text.";
+
+/// Whether the model says no more, of a proof that is accepted.
+function ending({ generated, complete, ended_by: end, printed }) {
+  return complete ? `The text is complete: it is ended by “${printed.last}”, token ${end.id}, after which the model says no more.`
+    : `The text is cut off at ${count(generated.ids.length, "token")}. ${choice_of_length}`;
+}
 const no_conversation = "These proofs are no conversation: none goes on where another one ends, so each was judged alone.";
 
 /// What is wrong with a file that cannot be used, in a sentence; the verifier's own words come after it.
@@ -84,8 +92,7 @@ function why(answer, given) {
   const { proofs = [], mode, verdict } = answer;
   const hint = mode === "each" ? no_conversation : "";
   if (verdict === "accepted") {
-    const whole = mode !== "each" && proofs.at(-1)?.complete;
-    return [claim(answer), hint, proofs.length === 0 ? "" : whole ? complete : choice_of_length];
+    return [claim(answer), hint, proofs.length === 0 ? "" : mode === "each" ? choice_of_length : ending(proofs.at(-1))];
   }
   const bad = mode === "each" ? proofs.find((proof) => proof.verdict === verdict) : proofs.at(-1);
   const part = given.proofs.length === 1 || !bad ? "" : mode === "each" ? `${bad.file}: ` : `Part ${proofs.length}, ${bad.file}: `;
@@ -208,7 +215,8 @@ function part(proof, index, several, answer) {
     box.append(textBox("prompt", "Prompt", prompt.ids, printed?.prompt, proven, heading));
   }
   if (generated) {
-    const title = `Generated: the first ${count(generated.ids.length, "token")}`;
+    const number = count(generated.ids.length, "token");
+    const title = proof.complete ? `Generated: ${number}, complete` : `Generated: the first ${number}`;
     box.append(textBox("generated", proven ? title : "Generated", generated.ids, printed?.generated, proven, heading));
   }
   return box;
