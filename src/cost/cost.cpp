@@ -39,7 +39,9 @@ class Shares {
     return ownership.dimension == Ownership::replicated ? even(cells(shape)) : held(shape, ownership);
   }
   [[nodiscard]] double witness(TensorId tensor) const {
-    return held(plan_.witness_shapes[tensor], plan_.witness_sources[tensor]);
+    return tensor < plan_.witness_shapes.size()
+               ? held(plan_.witness_shapes[tensor], plan_.witness_sources[tensor])
+               : even(cells(plan_.witness_layout.tensors()[tensor]));  // what a hiding proof has beside
   }
 
  private:

@@ -25,9 +25,10 @@ struct LookupColumn {
 };
 
 /// What the verifier fixes before the proof: tables and columns, a function of (key, s, G). All look-ups of a proof are
-/// in one instance, shared among the ranks, whose prover needs 4 bytes a look-up for the tree (64 a node, nodes kept from
-/// height 5 on; as many while lower levels are bound) and the integers where they are not in memory anyway: 2 bytes, 4
-/// in tables of more than 2^16 rows, and 4 more if the table has values. How many there may be is what soundness says.
+/// in one instance, shared among the ranks, whose prover needs 4 bytes a look-up for the tree (64 a node, nodes kept
+/// from height 5 on; as many while lower levels are bound) and the integers where they are not in memory anyway: 2
+/// bytes, 4 in tables of more than 2^16 rows, and 4 more if the table has values. How many there may be is what
+/// soundness says.
 ///
 /// Leaves: the columns (numerator 1) and one column per table (numerator -multiplicity), each in an aligned slot of
 /// 2^bits leaves, in the flat order of its shape. Slots are assigned by size descending, then columns in order, then
