@@ -179,12 +179,12 @@ namespace {
 
 bool is_divided(ParameterAxis axis) { return axis == vocabulary || axis == place || axis == feature || axis == inner; }
 
-/// log2 of the fewest rows of a share: a share has 2^7 cells, of weights and of activations: whole columns of
-/// an oracle.
+/// log2 of the fewest rows of a share: a share has 2^8 cells, of weights and of activations: whole columns of
+/// an oracle, and blocks of the look-ups.
 unsigned log_least_rows(ParameterAxis axis, const ModelShape& shape, std::size_t tokens) {
   constexpr unsigned log_cells = ceil_log2(Division::enough_tokens);
   if (axis == vocabulary) {
-    return log_cells + 1;  // logits are of one token
+    return log_cells;  // logits are of one token
   }
   unsigned beside = ceil_log2(std::max(tokens, std::size_t{1}));
   for (const ParameterRow& row : parameter_table(shape)) {

@@ -76,7 +76,7 @@ struct Division {
   int ranks = 1;
   std::size_t tokens = 0;  // that stand beside each other in a chunk; 0: chunks are distributed whole
   /// Tokens with which the division is finest: more of them divide no finer.
-  static constexpr std::size_t enough_tokens = std::size_t{1} << 7;
+  static constexpr std::size_t enough_tokens = std::size_t{1} << 8;
   /// The division of a job in which no pass is too short for it.
   static Division finest(int ranks) { return {ranks, enough_tokens}; }
 
