@@ -81,7 +81,8 @@ ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& m
 
 /// Cuts a parameter into the oracle's chunks in the memory of `source`, which is used up: where only rows are padded,
 /// and only the last ones, the rows that some neighbouring chunks divide lie where these chunks are going to lie.
-/// Nothing, and `source` as it was, where that is not so.
+/// Nothing, and `source` as it was, where that is not so: as where a divided dimension of rows has several chunks of
+/// columns behind it, between which its parts do not stand together.
 std::optional<ChunkedTensor<std::int16_t>> chunked_in_place(const ParameterRow& row, const ModelShape& model,
                                                             ParameterValues<std::int16_t>& source, int rank,
                                                             const Division& division) {
@@ -93,7 +94,8 @@ std::optional<ChunkedTensor<std::int16_t>> chunked_in_place(const ParameterRow& 
   const std::size_t may_be_padded = !row.per_block && axes.columns == 1 ? 1 : 0;  // dimensions
   const bool padded = std::ranges::any_of(shape.dimensions() | std::views::drop(may_be_padded),
                                           [](const Dimension& d) { return d.length % d.chunk() != 0; });
-  if (padded || held.size() % axes.row_chunks != 0 || source.values().size() > size || source.room() < size ||
+  if (padded || (shape.is_divided() && axes.row_chunks > 1) || held.size() % axes.row_chunks != 0 ||
+      source.values().size() > size || source.room() < size ||
       size - source.values().size() >= std::max<std::size_t>(group, 1)) {
     return std::nullopt;
   }
