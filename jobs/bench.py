@@ -6,12 +6,14 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True  # nothing is left in the source folder
+import bench_lengths  # noqa: E402
 import bench_report  # noqa: E402
 import bench_serial  # noqa: E402
 
@@ -107,12 +109,13 @@ def costs_of(inspected):
 class Job:
     """A model's files and the runs on it."""
 
-    def __init__(self, build, name):
+    def __init__(self, build, name, programs=None):
         self.build, self.name = build, name
         self.folder = build / "run" / name
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.model = self.folder / "model.h5"
-        self.tessera = build / "tessera"
+        self.model, self.commitment = self.folder / "model.h5", self.folder / "commitment"
+        self.proof = self.folder / "proof.h5"
+        self.tessera = (programs or build) / "tessera"
 
     def make(self, arguments, keep):
         """The model file; a kept one is taken if this program can still read it. Returns seconds."""
@@ -141,25 +144,33 @@ class Job:
         vocabulary = int(re.search(r"vocabulary (\d+)", run([self.tessera, "inspect", self.model])[1]).group(1))
         return ",".join(str((7919 * i + 13) % vocabulary) for i in range(count))
 
+    def commit(self, ranks, threads):
+        """Seconds of the commitment that prove() takes."""
+        progress(f"{self.name}: commit, {ranks} ranks x {threads} threads")
+        return self.launch(ranks, threads, "commit", "--out", self.commitment)
+
+    def prove(self, ranks, threads, prompt, generate, **options):
+        """The costs of one proof."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = self.launch(ranks, threads, "prove", "--commitment", self.commitment, "--tokens", self.prompt(prompt),
+                              "--generate", generate, "--out", self.proof, **options)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return {"process_s": seconds, "processor_s": processor, **costs_of(run([self.tessera, "inspect", self.proof])[1])}
+
     def measure(self, ranks, threads, lengths, repeats):
         """One row for each (prompt, generated) length."""
         where = {"model": self.name, "ranks": ranks, "threads": threads}
-        progress(f"{self.name}: commit, {ranks} ranks x {threads} threads")
-        commitment, proof = self.folder / "commitment", self.folder / "proof.h5"
-        commit = self.launch(ranks, threads, "commit", "--out", commitment)
+        commit = self.commit(ranks, threads)
         rows = []
         for prompt, generate in lengths:
             progress(f"{self.name}: {prompt} + {generate} tokens, {ranks} ranks x {threads} threads")
             row = {**where, "prompt": prompt, "generate": generate, "commit_s": commit, "repeats": repeats}
             rows.append(row)
             try:
-                runs = []
-                for _ in range(repeats):
-                    seconds = self.launch(ranks, threads, "prove", "--commitment", commitment, "--tokens",
-                                          self.prompt(prompt), "--generate", generate, "--out", proof)
-                    runs.append({"process_s": seconds, **costs_of(run([self.tessera, "inspect", proof])[1])})
+                runs = [self.prove(ranks, threads, prompt, generate) for _ in range(repeats)]
                 row.update(sorted(runs, key=lambda cost: cost["prove_s"])[len(runs) // 2])
-                verify = [self.build / "tessera-verify", "--key", commitment / "verifying.key", proof]
+                verify = [self.build / "tessera-verify", "--key", self.commitment / "verifying.key", self.proof]
                 row["verify_ms"] = 1000 * statistics.median(run(verify)[0] for _ in range(VERIFICATIONS))
             except Failed as error:
                 row["error"] = str(error)
@@ -173,17 +184,37 @@ def serial(options):
     prompt, generate = map(int, options.length.split("+"))
     job = Job(build, "gpt2-shape")
     job.make(["synthesize", "--shape", PROJECT / "configs/gpt2.json", "--seed", 1], keep=True)
-    commitment, proof = job.folder / "commitment", job.folder / "proof.h5"
-    progress(f"{job.name}: commit")
-    job.launch(1, 2, "commit", "--out", commitment)
+    job.commit(1, 2)
 
     def prove(threads, environment):
         progress(f"{job.name}: {options.length} tokens, {threads} threads, {environment['TESSERA_CLOCK']} processor time")
-        job.launch(1, threads, "prove", "--commitment", commitment, "--tokens", job.prompt(prompt), "--generate",
-                   generate, "--out", proof, env=environment)
-        return costs_of(run([job.tessera, "inspect", proof])[1])
+        return job.prove(1, threads, prompt, generate, env=environment)
     scopes = bench_serial.measure(prove, build / "tests/bench/processor_clock.so", options.repeats)
     bench_serial.show(f"{job.name} {options.length}", scopes)
+    return 0
+
+
+def lengths(options):
+    """Time and memory of a small model's proofs at many lengths, of this build and perhaps another, in turn."""
+    build, threads = options.build.resolve(), options.threads
+    jobs = {"this build": Job(build, "lengths")}
+    if options.against:
+        jobs["the other"] = Job(build, "lengths-other", options.against.resolve())
+    for job in jobs.values():
+        config = job.folder / "config.json"
+        config.write_text(bench_lengths.shape((PROJECT / "configs/gutenberg-llama-3m/config.json").read_text()))
+        job.make(["synthesize", "--shape", config, "--seed", 1], keep=False)
+        job.commit(1, threads)
+    series = {name: [] for name in jobs}
+    for prompt, generate in bench_lengths.lengths():
+        progress(f"{prompt} + {generate} tokens")
+        for name, job in jobs.items():
+            costs = job.prove(1, threads, prompt, generate)
+            del costs["scopes"]
+            series[name].append({"prompt": prompt, "generate": generate, **costs})
+    options.out.write_text(json.dumps({"threads": threads, **revision(), "series": series}, indent=1) + "\n")
+    if options.figure:
+        bench_lengths.draw(series, options.figure)
     return 0
 
 
@@ -233,6 +264,12 @@ def main():
     command.add_argument("--build", type=pathlib.Path, required=True)
     command.add_argument("--length", default="448+64", metavar="P+G")
     command.add_argument("--repeats", type=int, default=2)
+    command = commands.add_parser("lengths")
+    command.add_argument("--build", type=pathlib.Path, required=True)
+    command.add_argument("--out", type=pathlib.Path, required=True)
+    command.add_argument("--threads", type=int, default=2)
+    command.add_argument("--against", type=pathlib.Path, metavar="FOLDER")
+    command.add_argument("--figure", type=pathlib.Path, metavar="SVG")
     commands.add_parser("show").add_argument("file")
     command = commands.add_parser("compare")
     command.add_argument("old")
@@ -243,6 +280,8 @@ def main():
             return collect(options)
         if options.command == "serial":
             return serial(options)
+        if options.command == "lengths":
+            return lengths(options)
         if options.command == "show":
             bench_report.show(bench_report.load(options.file))
         else:

@@ -104,7 +104,9 @@ if [ -n "$serial" ]; then
   exit
 fi
 if [ -n "$lengths" ]; then
-  /usr/bin/python3 jobs/bench_lengths.py --build "$build" --out "$out" --threads "$threads" ${against:+--against "$against"}
+  # /usr/bin/python3 is what Debian's matplotlib is for
+  /usr/bin/python3 jobs/bench.py lengths --build "$build" --out "$out" --threads "$threads" --figure "${out%.json}.svg" \
+    ${against:+--against "$against"}
   exit
 fi
 python3 jobs/bench.py collect --build "$build" --out "$out" --threads "$threads" ${only:+--only "$only"} \

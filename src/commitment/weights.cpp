@@ -90,12 +90,6 @@ E WeightEvaluator::evaluate(const LinearForm& claim) {
   const Shape& shape = layout_.tensors()[claim.tensor];
   const auto& dimensions = shape.dimensions();
   std::vector<std::vector<E>> scalars;  // by dimension and chunk coordinate
-  std::vector<unsigned> shift(dimensions.size());
-  unsigned below = 0;
-  for (std::size_t d = dimensions.size(); d-- > 0;) {
-    shift[d] = below;
-    below += dimensions[d].outer_bits();
-  }
   E constant = E::one();
   std::vector<std::size_t> cut;  // the dimensions with several chunks
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
@@ -110,21 +104,20 @@ E WeightEvaluator::evaluate(const LinearForm& claim) {
     return constant * state.selectors[0];
   }
   const std::size_t last = cut.back();
-  const std::size_t mask = (std::size_t{1} << dimensions[last].outer_bits()) - 1;
+  cut.pop_back();
+  const auto same_but_last = [&](std::size_t a, std::size_t b) {
+    return std::ranges::all_of(cut, [&](std::size_t d) { return shape.coordinate(a, d) == shape.coordinate(b, d); });
+  };
   E total;
   for (std::size_t chunk = 0; chunk < shape.chunk_count();) {
     // chunks that differ in the last cut dimension only: one product each
-    const std::size_t first = shape.outer_index(chunk);
+    const std::size_t first = chunk;
     E run;
-    for (; chunk < shape.chunk_count(); ++chunk) {
-      const std::size_t index = shape.outer_index(chunk);
-      if (((index ^ first) >> shift[last] & ~mask) != 0) {
-        break;
-      }
-      run += state.selectors[chunk] * scalars[last][index >> shift[last] & mask];
+    for (; chunk < shape.chunk_count() && same_but_last(chunk, first); ++chunk) {
+      run += state.selectors[chunk] * scalars[last][shape.coordinate(chunk, last)];
     }
-    for (std::size_t i = 0; i + 1 < cut.size(); ++i) {
-      run *= scalars[cut[i]][shape.coordinate(chunk - 1, cut[i])];
+    for (const std::size_t d : cut) {
+      run *= scalars[d][shape.coordinate(first, d)];
     }
     total += run;
   }

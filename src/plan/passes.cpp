@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
+#include "plan/limits.hpp"
 #include "plan/plan.hpp"
 
 namespace tessera {
 namespace {
 
-/// log2 of the entries of a chunk: 24 chunks at most if they have at most 2^7 entries. Shorter ones than 2^4 would be
-/// padded where they are committed, more would take the verifier's time.
+/// log2 of the entries of a chunk: 24 chunks at most as long as a pass may be so long. Chunks of less than 2^4 would be
+/// padded more where they are committed, more chunks would take the verifier's time.
 unsigned log_chunk_of(std::size_t length) {
   constexpr std::size_t most_chunks = 24;
   unsigned log_chunk = 4;
-  while (log_chunk < 7 && length > most_chunks << log_chunk) {
+  while (log_chunk < ceil_log2(max_pass_length) && length > most_chunks << log_chunk) {
     ++log_chunk;
   }
   return log_chunk;

@@ -6,8 +6,7 @@
 
 namespace tessera {
 
-/// What the sizes of a proof depend on beside the key.
-struct PassShape;
+struct PassShape;  // plan/plan.hpp
 
 /// How the rows of a statement and the keys that they see are cut into chunks, of which there are as many as it needs.
 /// Filler stands in the last chunk only (src/spec/protocol.md, Passes).

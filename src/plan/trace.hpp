@@ -84,23 +84,18 @@ class TokenRow {
   unsigned log_chunk_;
 };
 
-/// Row `row` of a block in a tensor (block, dimensions of the row.., tokens), rows numbered as row_place() does.
+/// Row `row` of a block in a tensor (block, dimensions of the row.., tokens), or (rows, tokens) as block 0, rows
+/// numbered as row_place() does.
 template <class T>
 TokenRow<T> block_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
   return {tensor, row_place(tensor.shape(), block, row)};
 }
 
-/// Row `row` of a tensor (rows, tokens), of a block if there are blocks in front.
+/// Row `row` of a chunk in a tensor (.., places, tokens) whose other dimensions have chunks of one entry; `outer`:
+/// their flat number. Without places it is the only row.
 template <class T>
-TokenRow<T> trace_row(ChunkedTensor<T>& tensor, std::size_t block, std::size_t row) {
-  const std::vector<Dimension>& dimensions = tensor.shape().dimensions();
-  return {tensor, row_place(dimensions[dimensions.size() - 2], dimensions.back(), block, row)};
-}
-
-/// The tokens of a tensor (.., tokens) whose other dimensions have chunks of one entry; `outer`: their flat number.
-template <class T>
-TokenRow<T> token_row(ChunkedTensor<T>& tensor, std::size_t outer) {
-  return {tensor, {outer * tensor.shape().dimensions().back().chunk_count(), 0, 1}};
+TokenRow<T> token_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t row = 0) {
+  return {tensor, {outer * tensor.shape().dimensions().back().chunk_count(), row, 1}};
 }
 
 }  // namespace tessera

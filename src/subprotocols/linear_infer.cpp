@@ -109,7 +109,7 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
       values[t] = static_cast<T>(table[place]);
     }
     if (context.recording()) {
-      trace_row((*context.trace)[activation.values], block, row)
+      block_row((*context.trace)[activation.values], block, row)
           .write(batch.first, std::span<const T>(values, batch.size));
     }
   }
@@ -145,7 +145,7 @@ void add_residual(const InferenceContext& context, const Linear& linear, const P
           kept[t] = static_cast<std::uint16_t>(update.remainder);
         }
         if (context.recording()) {
-          trace_row((*context.trace)[remainders], block, row).write(batch.first, kept);
+          block_row((*context.trace)[remainders], block, row).write(batch.first, kept);
         }
         settle(context, {clamped.list, linear.title, bounds, context.place(stream, clamped.block, row, batch.first)},
                extent, std::span(rows).subspan((row - features.first) * n, n),
@@ -164,7 +164,7 @@ void record_residual(const InferenceContext& context, Recorded<std::int32_t> ten
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
 #pragma omp parallel for schedule(static) if (features.size() * batch.size > parallel_work)
   for (std::size_t f = features.first; f < features.last; ++f) {
-    trace_row(values, block, f)
+    block_row(values, block, f)
         .write(batch.first, std::span<const std::int32_t>(batch.x).subspan(f * batch.size, batch.size));
   }
 }

@@ -41,8 +41,8 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const R
            extent, std::span(values).subspan(f * n, n),
            [&](std::size_t t) { return rshift(accumulator(t), norm.shift).quotient; });
     if (record) {
-      trace_row((*context.trace)[trace], block, f).write(batch.first, std::span<const T>(values).subspan(f * n, n));
-      trace_row((*context.trace)[output.u_remainder], block, f).write(batch.first, remainders);
+      block_row((*context.trace)[trace], block, f).write(batch.first, std::span<const T>(values).subspan(f * n, n));
+      block_row((*context.trace)[output.u_remainder], block, f).write(batch.first, remainders);
     }
   }
 }

@@ -25,6 +25,16 @@ S verify_requantization(VerifierContext<S>& context, RangeId remainder, const Te
                         std::type_identity_t<S> value);
 void prove_requantization(ProverContext& context, RangeId remainder, const TensorPoint& at);
 
+/// What a layer adds to its product at a point of (.., rows): a bias, shifted left, in every row that is present.
+///   | # | from | message                                             |
+///   | 1 | P    | `label`: the bias at the point without its rows: claim |
+template <class S>
+S verify_bias(VerifierContext<S>& context, std::string_view label, ParameterId bias, int shift, const Shape& shape,
+              const TensorPoint& at) {
+  const S value = context.parameter(label, bias, weight_at({at.begin(), at.end() - 1}));
+  return presence_along(shape.dimensions().back(), at.back()) * value * two_to_the(static_cast<unsigned>(shift));
+}
+
 /// All claims on y, its look-up's and `consumers`, become one on A.
 ///   | # | from | message                                                        |
 ///   | 1 | P/V  | reduction of the claims on y to y(r) (claim_reduction.hpp)      |

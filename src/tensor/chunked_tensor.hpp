@@ -43,15 +43,13 @@ Range contiguous_range(std::size_t count, int rank, int ranks);
 /// What `rank` owns of a dimension whose chunks are distributed by contiguous_owner(), without padding.
 Range owned_rows(const Dimension& dimension, int rank, int ranks);
 
-/// Where a row of a tensor (block, dimensions of the row.., tokens) lies: the chunk of its first tokens, its number in
-/// that, and how many chunks further its next tokens are.
+/// Where a row of a tensor (block, dimensions of the row.., tokens), or (rows, tokens) as block 0, lies: the chunk of
+/// its first tokens, its number in that, and how many chunks further its next tokens are.
 struct RowPlace {
   std::size_t chunk, row, step;
 };
 /// Rows of a block are numbered row-major over the lengths of the dimensions between block and tokens, without padding.
 RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row);
-/// Where row `row` of a block of a tensor (block, rows, tokens) lies.
-RowPlace row_place(const Dimension& rows, const Dimension& tokens, std::size_t block, std::size_t row);
 /// Rows of a block that `rank` owns if dimension 1 is distributed.
 Range owned_rows(const Shape& shape, int rank, int ranks);
 

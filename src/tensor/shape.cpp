@@ -17,7 +17,7 @@ Dimension Dimension::tiled(std::size_t length) {
   if (length < 64) {
     return dimension;
   }
-  while ((dimension.chunk_count() << dimension.log_chunk) - length > length / 16) {
+  while (dimension.filled() - length > length / 16) {
     --dimension.log_chunk;
   }
   return dimension;
@@ -181,17 +181,14 @@ Range owned_rows(const Dimension& dimension, int rank, int ranks) {
   return {row(owned.first), row(owned.last)};
 }
 
-RowPlace row_place(const Dimension& rows, const Dimension& tokens, std::size_t block, std::size_t row) {
-  const std::size_t step = std::size_t{1} << rows.log_parts;
-  const std::size_t chunk = row >> rows.log_chunk;
-  const std::size_t whole = block * (rows.chunk_count() >> rows.log_parts) + (chunk >> rows.log_parts);
-  return {whole * tokens.chunk_count() * step + (chunk & (step - 1)), row & (rows.chunk() - 1), step};
-}
-
 RowPlace row_place(const Shape& shape, std::size_t block, std::size_t row) {
   const std::vector<Dimension>& dimensions = shape.dimensions();
-  if (dimensions.size() == 3) {
-    return row_place(dimensions[1], dimensions[2], block, row);
+  if (dimensions.size() <= 3) {
+    const Dimension& rows = dimensions.end()[-2];
+    const std::size_t step = std::size_t{1} << rows.log_parts;
+    const std::size_t chunk = row >> rows.log_chunk;
+    const std::size_t whole = block * (rows.chunk_count() >> rows.log_parts) + (chunk >> rows.log_parts);
+    return {whole * dimensions.back().chunk_count() * step + (chunk & (step - 1)), row & (rows.chunk() - 1), step};
   }
   // heads are not divided
   RowPlace place{0, 0, 1};

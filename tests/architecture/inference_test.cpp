@@ -139,7 +139,7 @@ TEST_P(InferenceCases, equals_naive_inference) {
   for (std::size_t g = 0; g < GetParam().generate; ++g) {
     std::size_t best = 0;
     for (std::size_t v = 1; v < model_.shape.n_vocab; ++v) {
-      best = trace_row(logits, 0, v)[g] > trace_row(logits, 0, best)[g] ? v : best;
+      best = block_row(logits, 0, v)[g] > block_row(logits, 0, best)[g] ? v : best;
     }
     EXPECT_EQ(trace.tokens[prompt_.size() + g], best) << g;
   }

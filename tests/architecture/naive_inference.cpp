@@ -100,7 +100,7 @@ class Inference {
 
   template <class T>
   TokenRow<T> row(const Recorded<T>& tensor, std::size_t outer, std::size_t index) {
-    return trace_row(trace_[tensor], outer, index);
+    return block_row(trace_[tensor], outer, index);
   }
 
   void norm(const LayerNormPlan& to, const Recorded<std::int32_t>& x_of, std::size_t b, Values gamma, Values beta,

@@ -61,7 +61,7 @@ T& score_at(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t query, std:
 /// A place in a head of (batch, head and place, token) tensors; `outer` is batch and head.
 template <class T>
 TokenRow<T> head_row(ChunkedTensor<T>& tensor, std::size_t outer, std::size_t place) {
-  return trace_row(tensor, 0, (outer << tensor.shape().dimensions()[1].log_chunk) + place);
+  return block_row(tensor, 0, (outer << tensor.shape().dimensions()[1].log_chunk) + place);
 }
 
 /// The trace of `generate` tokens after the prompt, with a plan of these lengths.

@@ -89,6 +89,16 @@ expect 3 '^gpt2-shape 448\+64, 1 x 2: FAILED: tessera: length: too long$' \
 expect 0 '^tokens +32\+32 +32\+32 +16\+16$' collector collect --build build --out gpt2.json --only runs --gpt2 16+16
 expect_same "$(grep -c '^synthesize' calls)" 1 "synthesized models"
 
+# many lengths, of two builds in turn
+: >calls
+expect 0 '' collector lengths --build build --out lengths.json --against build
+expect_same "$(grep -c '^prove' calls)" 310 "155 proofs by each build"
+expect_same "$(python3 -c 'import json
+series = json.load(open("lengths.json"))["series"]
+print({name: [row["prompt"] + row["generate"] for row in rows[:3]] for name, rows in series.items()},
+      series["the other"][0]["peak_mib"], series["the other"][0]["processor_s"] >= 0)')" \
+  "{'this build': [16, 23, 30], 'the other': [16, 23, 30]} 184.5 True"
+
 # serial parts: the least of the runs, of 1 and 2 threads, and what is outside of parallel regions
 cp build/tessera build/told
 cat >build/tessera <<'EOF'

@@ -164,7 +164,7 @@ TEST_P(GatedStackTest, integers_by_definition) {
   const auto column = [](auto& tensor, std::size_t block, std::size_t rows, std::size_t token) {
     std::vector<std::int64_t> values;
     for (std::size_t f = 0; f < rows; ++f) {
-      values.push_back(trace_row(tensor, block, f)[token]);
+      values.push_back(block_row(tensor, block, f)[token]);
     }
     return values;
   };
@@ -214,7 +214,7 @@ TEST(GatedStack, false_integers_are_rejected_where_they_belong) {
   SelfCommunicator self;
   const auto raise = [](auto handle, std::size_t outer) {
     return [=](StackCase& data) {
-      auto row = trace_row(data.trace[handle(data.plan)], outer, 3);
+      auto row = block_row(data.trace[handle(data.plan)], outer, 3);
       ++row[1];
     };
   };

@@ -178,7 +178,7 @@ class GroupedQkvCase {
     for (std::size_t block = 0; block < size.blocks; ++block) {
       for (std::size_t f = 0; f < size.features; ++f) {
         if (context.owned(plan.qkv.feature.dimensions()[1]).contains(f)) {
-          trace_row(trace_[plan.u], block, f).write(0, std::span(inputs_).subspan((block * size.features + f) * n, n));
+          block_row(trace_[plan.u], block, f).write(0, std::span(inputs_).subspan((block * size.features + f) * n, n));
         }
       }
       // in two batches, one of them narrow

@@ -27,7 +27,7 @@ TEST(IntegerPerplexity, equals_a_plain_computation) {
     for (std::size_t t = 0; t + 1 < window.size(); ++t) {
       long double sum = 0;
       for (std::size_t v = 0; v < 300; ++v) {
-        const std::int64_t difference = trace_row(logits, 0, v)[t] - trace_row(logits, 0, window[t + 1])[t];
+        const std::int64_t difference = block_row(logits, 0, v)[t] - block_row(logits, 0, window[t + 1])[t];
         sum += std::exp(static_cast<long double>(difference) / 16777216.0L);
       }
       expected += static_cast<double>(std::log(sum));
@@ -73,7 +73,7 @@ TEST(Comparison, equals_a_plain_computation) {
     for (std::size_t t = 0; t + 1 < window.size(); ++t) {
       std::vector<double> found;
       for (std::size_t v = 0; v < 300; ++v) {
-        found.push_back(static_cast<double>(trace_row(logits, 0, v)[t]) * scale);
+        found.push_back(static_cast<double>(block_row(logits, 0, v)[t]) * scale);
       }
       const std::vector<double> q = log_probabilities(found);
       const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(t * 300);

@@ -66,7 +66,7 @@ std::optional<std::size_t> place_of_mean(const Norm& norm, Trace& trace, std::in
   for (std::size_t t = odd_used - 1; t < odd_tokens; ++t) {
     std::int64_t remainder = d / 2 - d * trace[norm.tensors().mu].values()[norm.block * odd_tokens + t];
     for (std::size_t f = 0; f < odd_model().model.shape.n_embd; ++f) {
-      remainder += trace_row(x, norm.block, f)[t];
+      remainder += block_row(x, norm.block, f)[t];
     }
     if ((by < 0 ? remainder : d - 1 - remainder) + d < 64) {
       return norm.block * odd_tokens + t;
@@ -121,7 +121,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
         const std::int64_t sigma = forgery.trace[plan.sigma].values()[i];
         std::int64_t sum = 0, squares = forgery.plan.constants.epsilon;
         for (std::size_t f = 0; f < d; ++f) {
-          const std::int64_t value = trace_row(x, i / odd_tokens, f)[i % odd_tokens];
+          const std::int64_t value = block_row(x, i / odd_tokens, f)[i % odd_tokens];
           sum += value;
           squares += (value - mu) * (value - mu);
         }
@@ -173,7 +173,7 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     std::int64_t v = forgery.plan.constants.epsilon;
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
       const std::int64_t x =
-          trace_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
+          block_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
       v += x * x;
     }
     EXPECT_LT(v, (std::int64_t{1} << 32) - 1);
@@ -183,12 +183,12 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
     forgery.trace[norm.inverse].values()[last_token] = static_cast<std::int32_t>(inverse);
     for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
       const __int128 x =
-          trace_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
+          block_row(forgery.trace[norm.x], 0, f)[last_token] - forgery.trace[norm.mu].values()[last_token];
       const Parameters& p = test.model.parameters;
       const __int128 sum = x * inverse * p[gammaf].values()[f] + (__int128{p[betaf].values()[f]} << norm.bias_shift) +
                            (__int128{1} << (norm.shift - 1));
-      trace_row(forgery.trace[norm.u], 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
-      trace_row(forgery.trace[norm.u_remainder], 0, f)[last_token] =
+      block_row(forgery.trace[norm.u], 0, f)[last_token] = static_cast<std::int16_t>(sum >> norm.shift);
+      block_row(forgery.trace[norm.u_remainder], 0, f)[last_token] =
           static_cast<std::int64_t>(sum & ((__int128{1} << norm.shift) - 1));
     }
     // the witness once more, for u and I, then the values that no int32 holds
@@ -205,7 +205,7 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
       const std::int64_t mu = forgery.trace[norm.mu].values()[t];
       std::int64_t here = forgery.plan.constants.epsilon;
       for (std::size_t f = 0; f < test.model.shape.n_embd; ++f) {
-        sum = trace_row(forgery.trace[norm.x], 0, f)[t] - mu;
+        sum = block_row(forgery.trace[norm.x], 0, f)[t] - mu;
         here += sum * sum;
       }
       const std::int64_t s = sigma.values()[t];

@@ -117,7 +117,7 @@ void renormalize(LlamaRun& run, const RmsNormPlan& norm, std::size_t block, std:
     for (std::size_t f = 0; f < norm.features; ++f) {
       values[f * n + filler_row] =
           round_to(std::int64_t{run.batch.x[f * n + filler_row]} * inverse * gamma[f], norm.shift,
-                   trace_row(run.trace[recorded], block, f), trace_row(run.trace[norm.u_remainder], block, f));
+                   block_row(run.trace[recorded], block, f), block_row(run.trace[norm.u_remainder], block, f));
     }
   };
   norm.wide() ? round(norm.wide_u, run.batch.wide_u) : round(norm.u, run.batch.u);
@@ -154,21 +154,21 @@ void renormalize_head(LlamaRun& run, std::size_t part, std::size_t block, std::s
 void redo_gating(LlamaRun& run, std::size_t block, std::size_t row, std::int32_t by) {
   const GatedMlpPlan& mlp = gated_mlp(run.plan);
   Trace& trace = run.trace;
-  trace_row(trace[mlp.product], block, row)[filler_row] =
-      by + static_cast<std::int32_t>(rshift(std::int64_t{trace_row(trace[mlp.activation], block, row)[filler_row]} *
-                                                trace_row(trace[mlp.up_sum], block, row)[filler_row],
+  block_row(trace[mlp.product], block, row)[filler_row] =
+      by + static_cast<std::int32_t>(rshift(std::int64_t{block_row(trace[mlp.activation], block, row)[filler_row]} *
+                                                block_row(trace[mlp.up_sum], block, row)[filler_row],
                                             mlp.shift_product)
                                          .quotient);
   for (std::size_t f = 0; f < run.plan.model.n_embd; ++f) {
     const auto weights = run.context.parameters[mlp.down].block(block).row(f);
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      sum += std::int64_t{weights[i]} * trace_row(trace[mlp.product], block, i)[filler_row];
+      sum += std::int64_t{weights[i]} * block_row(trace[mlp.product], block, i)[filler_row];
     }
     const Rounded update = rshift(sum, mlp.shift_down);
-    trace_row(trace[mlp.out_remainder], block, f)[filler_row] = static_cast<std::uint16_t>(update.remainder);
+    block_row(trace[mlp.out_remainder], block, f)[filler_row] = static_cast<std::uint16_t>(update.remainder);
     run.batch.x[f * run.batch.size + filler_row] =
-        static_cast<std::int32_t>(trace_row(trace[run.plan.x_mid], block, f)[filler_row] + update.quotient);
+        static_cast<std::int32_t>(block_row(trace[run.plan.x_mid], block, f)[filler_row] + update.quotient);
   }
 }
 

@@ -273,7 +273,7 @@ TEST(LlamaValues, false_gating) {
       std::string scope;
     };
     const auto at = [](LlamaRun & run, const auto& tensor) -> auto& {
-      return trace_row(run.trace[tensor], block, inner_row)[filler_row];
+      return block_row(run.trace[tensor], block, inner_row)[filler_row];
     };
     const std::string product = "/feed_forward/gated_mlp/product";
     for (const Lie& lie :
@@ -346,7 +346,7 @@ TEST(LlamaValues, remainder_of_the_gated_product_is_bound) {
     forgery.set_range(mlp.product_remainder, remainders);
     forgery.recount();
     expect_accepted(verdict_of(forgery, plan));
-    trace_row(remainders, block, inner_row)[filler_row] ^= 1;
+    block_row(remainders, block, inner_row)[filler_row] ^= 1;
     forgery.set_range(mlp.product_remainder, remainders);
     forgery.recount();
     expect_rejected(verdict_of(forgery, plan), "/feed_forward/gated_mlp/gating");
@@ -363,7 +363,7 @@ TEST(LlamaValues, embedding_of_another_token) {
       auto& remainders = run.trace[run.plan.embedding.remainder];
       for (std::size_t f = 0; f < run.plan.model.n_embd; ++f) {
         run.batch.x[f * n + filler_row] = run.batch.x[f * n + 1];
-        trace_row(remainders, 0, f)[filler_row] = trace_row(remainders, 0, f)[1];
+        block_row(remainders, 0, f)[filler_row] = block_row(remainders, 0, f)[1];
       }
     });
     expect_rejected(verdict_on(llama_model(kind), liar), opening_scope);
@@ -378,7 +378,7 @@ TEST(LlamaValues, embedding_off_by_one) {
   const EmbeddingPlan embedding = llama_plan(test.key).embedding;
   only_width_catches(test, liar, embedding.remainder, false, [&](Forgery& forgery) {
     ChunkedTensor<std::int64_t>& remainders = forgery.copy(forgery.trace.view(embedding.remainder.recorded));
-    trace_row(remainders, 0, 3)[filler_row] += std::int64_t{1} << embedding.shift;
+    block_row(remainders, 0, 3)[filler_row] += std::int64_t{1} << embedding.shift;
     forgery.set_range(embedding.remainder, remainders);
   });
 }

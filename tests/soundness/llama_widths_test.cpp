@@ -36,10 +36,10 @@ LlamaLiar lower_output(NormLayer ModelPlan::*layer, LlamaStage stage, std::size_
     const RmsNormPlan& norm = rms_norm(run.plan.*layer);
     const auto lower = [&](const auto& recorded, auto& values) {
       values[feature * run.batch.size + filler_row] -= 1;
-      trace_row(run.trace[recorded], block, feature)[filler_row] -= 1;
+      block_row(run.trace[recorded], block, feature)[filler_row] -= 1;
     };
     norm.wide() ? lower(norm.wide_u, run.batch.wide_u) : lower(norm.u, run.batch.u);
-    trace_row(run.trace[norm.u_remainder], block, feature)[filler_row] += std::int64_t{1} << norm.shift;
+    block_row(run.trace[norm.u_remainder], block, feature)[filler_row] += std::int64_t{1} << norm.shift;
   });
 }
 

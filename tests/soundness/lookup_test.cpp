@@ -46,8 +46,8 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
   TestModel& test = odd_model();
   std::size_t entry = 0;
   const auto lie = lie_at(Stage::gelu, 1, [&entry](Trace& trace) {
-    ++trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token];
-    entry = static_cast<std::size_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768);
+    ++block_row(trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token];
+    entry = static_cast<std::size_t>(block_row(trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768);
   });
   expect_rejected(verify_inference(test.key, odd_statement(), prove_lie(test, odd_statement(), lie).payload),
                   lookup_scope);
@@ -56,9 +56,9 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
   const auto every = [&](Stage stage, std::size_t block, Trace& trace) {
     for (std::size_t f = 0; stage == Stage::gelu && f < test.model.shape.n_inner; ++f) {
       for (std::size_t t = 0; t < odd_tokens; ++t) {
-        const auto z = static_cast<std::size_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).z], block, f)[t] + 32768);
-        trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] =
-            static_cast<std::int16_t>(trace_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] + (z == entry));
+        const auto z = static_cast<std::size_t>(block_row(trace[gpt2_mlp(odd_plan().mlp).z], block, f)[t] + 32768);
+        block_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] =
+            static_cast<std::int16_t>(block_row(trace[gpt2_mlp(odd_plan().mlp).gelu], block, f)[t] + (z == entry));
       }
     }
   };
@@ -76,10 +76,10 @@ TEST(LookupLies, InputsOfPairsAreBound) {
   forgery.recount();
   EXPECT_FALSE(verdict_of(forgery).accepted);
   Forgery other = honest();
-  ++trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token];
-  trace_row(other.trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token] =
+  ++block_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token];
+  block_row(other.trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token] =
       static_cast<std::int16_t>(test.integers.key.gelu_table[static_cast<std::size_t>(
-          trace_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768)]);
+          block_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token] + 32768)]);
   other.recount();
   expect_rejected(verdict_of(other), "/feed_forward/mlp/product");
 }

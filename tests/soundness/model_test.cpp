@@ -28,7 +28,7 @@ std::vector<std::uint32_t> generate(const IntegerModel& model, std::vector<std::
     std::size_t best = 0;
     for (std::size_t v = 1; v < model.key.shape.n_vocab; ++v) {
       best =
-          trace_row(trace[odd_plan().logits.values], 0, v)[0] > trace_row(trace[odd_plan().logits.values], 0, best)[0]
+          block_row(trace[odd_plan().logits.values], 0, v)[0] > block_row(trace[odd_plan().logits.values], 0, best)[0]
               ? v
               : best;
     }
@@ -102,7 +102,7 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
     expect_lie_rejected(lie_at(Stage::x_in, 0,
                                [&](Trace& trace) {
                                  for (std::size_t f = 0; f < d; ++f) {
-                                   trace_row(trace[odd_plan().x_in], 0, f)[lie.token] += lie.change(f);
+                                   block_row(trace[odd_plan().x_in], 0, f)[lie.token] += lie.change(f);
                                  }
                                }),
                         opening_scope);
@@ -113,7 +113,7 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
 TEST(ModelLies, PaddingFeaturesAreZero) {
   const ModelPlan& plan = odd_plan();
   const auto pad = [](Stage stage, std::size_t at, const auto& tensor) {
-    return lie_at(stage, at, [=](Trace& trace) { trace_row(trace[tensor], at, 40)[last_token] = 1; });
+    return lie_at(stage, at, [=](Trace& trace) { block_row(trace[tensor], at, 40)[last_token] = 1; });
   };
   expect_lie_rejected(pad(Stage::x_in, 0, plan.x_in), "/self_attention/projection/product");
   expect_lie_rejected(pad(Stage::x_mid, 1, plan.x_mid), "/feed_forward/mlp/product");
@@ -137,7 +137,7 @@ TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
   // heads 0 and 2 of block 1 exchange their q, k and v: attention itself stays consistent
   const auto swap_features = [](auto& tensor) {
     for (std::size_t f = 0; f < 12; ++f) {
-      swap_rows(trace_row(tensor, 1, f), trace_row(tensor, 1, 24 + f));
+      swap_rows(block_row(tensor, 1, f), block_row(tensor, 1, 24 + f));
     }
   };
   expect_lie_rejected(

@@ -26,7 +26,7 @@ struct RoundingLie {
 
 template <class T>
 std::function<void(Trace&)> lower(const Recorded<T>& values, std::size_t outer) {
-  return [=](Trace& t) { --trace_row(t[values], outer, row)[last_token]; };
+  return [=](Trace& t) { --block_row(t[values], outer, row)[last_token]; };
 }
 
 std::vector<RoundingLie> rounding_lies() {
@@ -82,7 +82,7 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
       ChunkedTensor<std::int64_t>& remainders = forgery.copy(forgery.trace.view(lie.remainder));
       std::int64_t& place = lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
                             : lie.name == "y"   ? head_row(remainders, lie.remainder_outer, row)[last_token]
-                                                : trace_row(remainders, lie.remainder_outer, row)[last_token];
+                                                : block_row(remainders, lie.remainder_outer, row)[last_token];
       place += std::int64_t{1} << odd_plan().ranges[lie.range.range].width;
       forgery.set_range(lie.range, remainders);
       forgery.recount();

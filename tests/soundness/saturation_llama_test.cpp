@@ -28,7 +28,7 @@ ListedLie listed_norm(const ModelPlan& plan, NormLayer ModelPlan::*layer, std::s
             const RmsNormPlan& norm = rms_norm(plan.*layer);
             const std::size_t last = norm.features - 1;
             const auto change = [&](const auto& recorded, auto& values) {
-              add(trace_row(run.trace[recorded], layer == &ModelPlan::norm_final ? 0 : block, last)[filler_row], by);
+              add(block_row(run.trace[recorded], layer == &ModelPlan::norm_final ? 0 : block, last)[filler_row], by);
               add(values[last * run.batch.size + filler_row], by);
             };
             norm.wide() ? change(norm.wide_u, run.batch.wide_u) : change(norm.u, run.batch.u);
@@ -84,9 +84,9 @@ std::vector<ListedLie> listed_lies(const TestModel& test, const ModelPlan& plan)
   lies.push_back({"gate", "/feed_forward/gated_mlp/reduce", LlamaStage::mlp,
                   [&test, &plan, row](LlamaRun& run, std::size_t block, int by) {
                     const GatedMlpPlan& mlp = gated_mlp(plan);
-                    std::int32_t& z = trace_row(run.trace[mlp.z], block, row)[filler_row];
+                    std::int32_t& z = block_row(run.trace[mlp.z], block, row)[filler_row];
                     add(z, by);
-                    trace_row(run.trace[mlp.activation], block, row)[filler_row] =
+                    block_row(run.trace[mlp.activation], block, row)[filler_row] =
                         test.key.gelu_table[static_cast<std::size_t>(z + (1 << (mlp.gate_bits - 1)))];
                     redo_gating(run, block, row);
                   }});

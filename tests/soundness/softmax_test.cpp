@@ -207,8 +207,8 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
       if (stage == Stage::score && true_score) {
         std::int64_t sum = 0;
         for (std::size_t c = head * 12; c < (head + 1) * 12; ++c) {
-          sum += std::int64_t{trace_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], block, c)[query]} *
-                 trace_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], block, c)[key];
+          sum += std::int64_t{block_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], block, c)[query]} *
+                 block_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], block, c)[key];
         }
         const int shift = odd_model().model.exponents.shift_score();
         sum += std::int64_t{1} << (shift - 1);

@@ -68,11 +68,11 @@ TEST(TokenLies, ChosenLogitIsBound) {
   for (std::size_t g = 0; g < statement.generated.size(); ++g) {
     for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
       chosen.values()[g] =
-          std::max(chosen.values()[g], trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] + 1);
+          std::max(chosen.values()[g], block_row(forgery.trace[odd_plan().logits.values], 0, v)[g] + 1);
     }
     for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
-      trace_row(difference, 0, v)[g] = chosen.values()[g] -
-                                       trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
+      block_row(difference, 0, v)[g] = chosen.values()[g] -
+                                       block_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
                                        (v < statement.generated[g] ? 1 : 0);
     }
   }
@@ -95,12 +95,12 @@ TEST(TokenLies, EveryDifferenceIsBound) {
     for (std::size_t g = 0; g < statement.generated.size(); ++g) {
       const std::uint32_t chosen = statement.generated[g];
       for (std::size_t v = 0; v < test.model.shape.n_vocab; ++v) {
-        trace_row(difference, 0, v)[g] = trace_row(forgery.trace[odd_plan().logits.values], 0, chosen)[g] -
-                                         trace_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
+        block_row(difference, 0, v)[g] = block_row(forgery.trace[odd_plan().logits.values], 0, chosen)[g] -
+                                         block_row(forgery.trace[odd_plan().logits.values], 0, v)[g] -
                                          (v < chosen ? 1 : 0);
       }
     }
-    ++trace_row(difference, 0, token)[row];
+    ++block_row(difference, 0, token)[row];
     forgery.set_range(forgery.plan.logits.difference, difference);
     forgery.recount();
     expect_rejected(verify_inference(test.key, statement, forgery.prove().payload), "/final/logits/all");

@@ -55,9 +55,9 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
     const Stage stage = query ? Stage::q : Stage::k;
     // the trace, and with it the prover's scores, has another value than the projection
     Forgery forgery =
-        forge(odd_trace(lie_at(stage, 1, [&](Trace& t) { trace_row(t[tensor], 1, 7)[last_token] += 9; })));
+        forge(odd_trace(lie_at(stage, 1, [&](Trace& t) { block_row(t[tensor], 1, 7)[last_token] += 9; })));
     ChunkedTensor<std::int64_t>& projected = forgery.copy(forgery.witness->view(tensor));
-    trace_row(projected, 1, 7)[last_token] -= 9;
+    block_row(projected, 1, 7)[last_token] -= 9;
     forgery.witness->recorded[tensor.recorded] = &projected;
     forgery.set_range(tensor, projected);
     forgery.recount();
@@ -76,7 +76,7 @@ TEST(VirtualTensors, SumOfSquaresIsBound) {
     std::int64_t v = forgery.plan.constants.epsilon;
     const std::int64_t sigma = forgery.trace[norm.sigma].values()[t];
     for (std::size_t f = 0; f < odd_model().model.shape.n_embd; ++f) {
-      const std::int64_t x = trace_row(forgery.trace[norm.x], 0, f)[t] - forgery.trace[norm.mu].values()[t];
+      const std::int64_t x = block_row(forgery.trace[norm.x], 0, f)[t] - forgery.trace[norm.mu].values()[t];
       v += x * x;
     }
     const std::int64_t honest = v - sigma * sigma;

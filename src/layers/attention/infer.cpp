@@ -57,8 +57,7 @@ struct TileStep {
   /// Values of `tensor` at a place of the tile's query head.
   template <class T>
   [[nodiscard]] TokenRow<T> row_of(const QueryTile& tile, const Recorded<T>& tensor, std::size_t place = 0) const {
-    ChunkedTensor<T>& values = trace()[tensor];
-    return {values, {tile.outer * values.shape().dimensions().back().chunk_count(), place, 1}};
+    return token_row(trace()[tensor], tile.outer, place);
   }
   void score_products(const QueryTile& tile, Buffers& buffers) const;
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;

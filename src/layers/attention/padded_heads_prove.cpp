@@ -41,8 +41,7 @@ std::vector<std::size_t> chunks_at_tiles(const Shape& shape, const ChunkedTensor
 ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const ChunkedTensor<std::int16_t>& features,
                                       const ChunkedTensor<std::int32_t>& scores, Communicator& comm) {
   const std::vector<std::int64_t> all = gather(features, comm);
-  const std::vector<Dimension>& dimensions = features.shape().dimensions();
-  const std::size_t tokens = dimensions[2].chunk();
+  const std::size_t tokens = features.shape().dimensions().back().chunk();
   auto padded = ChunkedTensor<std::int16_t>::holding(heads, Ownership{1},
                                                      chunks_at_tiles(heads, scores, comm.rank(), comm.size()));
   for (const std::size_t chunk : padded.held()) {
@@ -50,7 +49,7 @@ ChunkedTensor<std::int16_t> pad_heads(std::size_t m, const Shape& heads, const C
     const std::size_t head = heads.coordinate(chunk, 1);
     const std::size_t pass = heads.coordinate(chunk, heads.dimensions().size() - 1);
     for (std::size_t i = 0; i < m; ++i) {
-      const RowPlace place = row_place(dimensions[1], dimensions[2], block, head * m + i);
+      const RowPlace place = row_place(features.shape(), block, head * m + i);
       const std::size_t row = (place.chunk + pass * place.step) * features.shape().chunk_size() + place.row * tokens;
       for (std::size_t t = 0; t < tokens; ++t) {
         padded.chunk(chunk)[i * tokens + t] = static_cast<std::int16_t>(all[row + t]);

@@ -66,8 +66,7 @@ TensorPoint embedding_point(const EmbeddingPlan& embedding, const auto& lookup) 
   return at;
 }
 
-/// Ids of the rows: a continuation's last token, prompt, generated (not a continuation's last
-/// one), filler.
+/// Ids of the rows: a continuation's last token, prompt, generated (not a continuation's last one), filler.
 std::vector<std::uint32_t> row_tokens(const Plan& plan, const Statement& statement);
 
 }  // namespace tessera

@@ -19,7 +19,7 @@ void round_rows(const InferenceContext& context, const EmbeddingPlan& embedding,
       remainders[t] = static_cast<std::uint16_t>(x.remainder);
     }
     if (context.recording() && features.contains(f)) {
-      trace_row((*context.trace)[embedding.remainder], 0, f).write(batch.first, remainders);
+      block_row((*context.trace)[embedding.remainder], 0, f).write(batch.first, remainders);
     }
   }
 }

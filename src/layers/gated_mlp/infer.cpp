@@ -25,8 +25,8 @@ std::vector<std::int32_t> products(const InferenceContext& context, const GatedM
                extent, std::span(values, sums.size()),
                [&](std::size_t t) { return rshift(gates[t] * sums[t], mlp.shift_product).quotient; });
         if (context.recording()) {
-          trace_row((*context.trace)[mlp.up_sum], block, row).write(batch.first, sums);
-          trace_row((*context.trace)[mlp.product], block, row)
+          block_row((*context.trace)[mlp.up_sum], block, row).write(batch.first, sums);
+          block_row((*context.trace)[mlp.product], block, row)
               .write(batch.first, std::span<const std::int32_t>(values, sums.size()));
         }
       });

@@ -34,10 +34,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQk
   for (std::size_t i = 0; i < 3; ++i) {
     const auto part = transcript.scope(qkv_names[i]);
     if (qkv.bias[i]) {
-      const TensorPoint row(sums[i].point.begin(), sums[i].point.end() - 1);
-      sums[i].value -= presence_along(qkv.shape[i].dimensions().back(), sums[i].point.back()) *
-                       context.parameter("bias", *qkv.bias[i], weight_at(row)) *
-                       two_to_the(static_cast<unsigned>(qkv.bias_shift[i]));
+      sums[i].value -= verify_bias(context, "bias", *qkv.bias[i], qkv.bias_shift[i], qkv.shape[i], sums[i].point);
     }
   }
   std::vector<WeightedClaimOf<S>> claims;

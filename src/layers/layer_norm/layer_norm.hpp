@@ -22,7 +22,7 @@ struct Batch;
 ///   |   |      |   = sum beta(t,.)*(d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma)                                    |
 ///   | 4 | P    | mu, sigma, I and S1 (x with weight one on features) at its end: claims                            |
 ///   | 5 | P/V  | lambda; sum-check over (block, feature, token), degree 4:                                          |
-///   |   |      | A(r) - 2^b*B(r) + lambda*S2(t) = sum beta(r,.)*(x - mu)*I*Gamma + lambda*beta(t,.)*x^2            |
+///   |   |      | A(r) - 2^b*B(r)*Pres_T(r) + lambda*S2(t) = sum beta(r,.)*(x - mu)*I*Gamma + lambda*beta(t,.)*x^2  |
 ///   | 6 | P    | x, mu, I, Gamma at its end: claims                                                                |
 /// (x - mu needs no Pres: Gamma is zero on absent features.)
 ///

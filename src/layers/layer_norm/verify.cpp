@@ -56,15 +56,12 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
   // all claims on u become one on A at the same point
   const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
   // B and the statistics of each token
-  const TensorPoint bias_point(scaled.point.begin(), scaled.point.end() - 1);
-  const S bias = context.parameter("bias", norm.beta, weight_at(bias_point));
+  const S bias = verify_bias(context, "bias", norm.beta, norm.bias_shift, norm.activation, scaled.point);
   const TensorPoint token = context.lookup.point(norm.token);
   const S square_sum = verify_statistics(context, norm, token);
   // A(r) and S2(t) from x, mu, I and Gamma
   const NormRelation relation{transcript.challenge("lambda", 1, "combination of two identities")};
-  const E present = presence_along(norm.activation.dimensions().back(), scaled.point.back());
-  const S target =
-      scaled.value - present * bias * two_to_the(static_cast<unsigned>(norm.bias_shift)) + relation.lambda * square_sum;
+  const S target = scaled.value - bias + relation.lambda * square_sum;
   const auto sumcheck = verify_sumcheck(transcript, target, norm.activation.bits(), relation.degree());
   const TensorPoint end = to_tensor_point(norm.activation, sumcheck.point);
   const TensorPoint token_end = without_feature(end);

@@ -23,7 +23,7 @@ class Witness;            // plan/witness.hpp
 ///
 /// What an architecture says of it.
 struct LogitsSpec {
-  Shape logits, feature;    // (V,G), (F,T)
+  Shape logits, feature;    // (V,G), a generated token a chunk; (F,T)
   ParameterId embedding{};  // (V,F)
   std::size_t n_vocab = 0;
   std::size_t u = 0;  // the final norm's output: its number among what is recorded

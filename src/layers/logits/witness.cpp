@@ -1,37 +1,29 @@
-#include <algorithm>
-
 #include "layers/logits/logits.hpp"
 #include "plan/witness.hpp"
 
 namespace tessera {
 
 void derive(Witness& witness, const LogitsPlan& plan, const Statement& statement, Communicator& comm) {
-  const Dimension& generated = plan.logits.dimensions()[1];
-  const std::size_t rows = generated.chunk();
   const Dimension& vocabulary = plan.logits.dimensions()[0];
   const ChunkedTensor<std::int64_t>& logits = witness[plan.values];
   ChunkedTensor<std::int64_t>& chosen = witness[plan.token_logits];
   const std::vector<std::uint32_t>& tokens = statement.generated;
   for (const std::size_t chunk : logits.held()) {
     const std::size_t first = plan.logits.coordinate(chunk, 0) << vocabulary.log_chunk;
-    const std::size_t before = plan.logits.coordinate(chunk, 1) * rows;
-    for (std::size_t g = before; g < std::min(before + rows, tokens.size()); ++g) {
-      if (tokens[g] >= first && tokens[g] < first + vocabulary.chunk()) {
-        chosen.values()[g] = logits.chunk(chunk)[(tokens[g] - first) * rows + g - before];
-      }
+    const std::size_t g = plan.logits.coordinate(chunk, 1);  // one a chunk
+    if (tokens[g] >= first && tokens[g] < first + vocabulary.chunk()) {
+      chosen.values()[g] = logits.chunk(chunk)[tokens[g] - first];
     }
   }
   comm.all_reduce_sum(std::span(chosen.values()));
-  const auto difference = [&logits, &chosen, &tokens, shape = plan.logits, rows, vocabulary](
-                              std::size_t chunk, std::span<std::int64_t> values) {
+  const auto difference = [&logits, &chosen, &tokens, shape = plan.logits, vocabulary](std::size_t chunk,
+                                                                                       std::span<std::int64_t> values) {
     const std::size_t first = shape.coordinate(chunk, 0) << vocabulary.log_chunk;
-    const std::size_t before = shape.coordinate(chunk, 1) * rows;
+    const std::size_t g = shape.coordinate(chunk, 1);
     const auto logit = logits.chunk(chunk);
     for (std::size_t x = 0; x < values.size(); ++x) {
-      const std::size_t token = first + x / rows;
-      const std::size_t g = before + x % rows;
-      const bool used = token < vocabulary.length && g < tokens.size();
-      values[x] = used ? chosen.values()[g] - logit[x] - (token < tokens[g] ? 1 : 0) : 0;
+      const std::size_t token = first + x;
+      values[x] = token < vocabulary.length ? chosen.values()[g] - logit[x] - (token < tokens[g] ? 1 : 0) : 0;
     }
   };
   witness.set_range(plan.difference, logits.ownership(), difference);

@@ -17,9 +17,7 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
                    context.exceptions.excess_at(clamp, at);
   S out = requantized_at_lookup(context, projection.remainder, update);
   if (projection.bias) {
-    out -= presence_along(shape.dimensions()[2], at[2]) *
-           context.parameter("bias", *projection.bias, weight_at({at[0], at[1]})) *
-           two_to_the(static_cast<unsigned>(projection.bias_shift));
+    out -= verify_bias(context, "bias", *projection.bias, projection.bias_shift, shape, at);
   }
   const auto y = verify_matrix_product(
       context, {{projection.weight}, shape.dimensions()[0].bits(), projection.feature_bits()}, at, std::span(&out, 1));

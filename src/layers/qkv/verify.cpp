@@ -22,9 +22,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& 
   const auto product = [&](std::size_t i, std::string_view label) {
     const S rounded = reduced.values[i] + context.exceptions.excess_at(qkv.value[i].clamp, at);
     const S scaled = verify_requantization(context, qkv.remainder[i], at, rounded);
-    return scaled - presence_along(shape.dimensions()[2], at[2]) *
-                        context.parameter(label, qkv.bias[i], weight_at({at[0], at[1]})) *
-                        two_to_the(static_cast<unsigned>(qkv.bias_shift[i]));
+    return scaled - verify_bias(context, label, qkv.bias[i], qkv.bias_shift[i], shape, at);
   };
   const S q = product(0, "bias_q");
   const S k = product(1, "bias_k");
