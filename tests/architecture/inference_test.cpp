@@ -225,6 +225,7 @@ TEST(Witness, parameters_that_are_used_up_make_the_same_tensors) {
   const std::vector<ModelShape> shapes = {{2, 512, 8, 1024, 600, 256},
                                           {2, 256, 4, 512, 512, 256},
                                           {1, 36, 3, 144, 300, 48},
+                                          {1, 192, 6, 768, 2048, 256},
                                           {2, 128, 2, 256, 256, 96},
                                           {1, 8, 1, 16, 17, 16},
                                           llama,
@@ -232,9 +233,9 @@ TEST(Witness, parameters_that_are_used_up_make_the_same_tensors) {
   std::mt19937_64 engine(3);
   std::size_t in_place = 0;
   for (const ModelShape& shape : shapes) {
-    for (const int ranks : {1, 2, 3, 7}) {
-      const Division division = ranks == 1 ? Division{} : Division::finest(ranks);
-      for (int rank = 0; rank < ranks; ++rank) {
+    for (const Division& division : {Division{}, Division::finest(2), Division::finest(3), Division::finest(7),
+                                     Division{2, 32}, Division{4, 8}, Division{4, 16}}) {
+      for (int rank = 0; rank < division.ranks; ++rank) {
         Parameters parameters(shape, rank, division);
         for (const ParameterRow& row : parameter_table(shape)) {
           for (std::int16_t& value : parameters[row.id].values()) {
@@ -251,7 +252,8 @@ TEST(Witness, parameters_that_are_used_up_make_the_same_tensors) {
         for (std::size_t i = 0; i < copied.tensors.size(); ++i) {
           EXPECT_TRUE(moved.tensors[i].shape() == copied.tensors[i].shape()) << i;
           EXPECT_EQ(moved.tensors[i].held(), copied.tensors[i].held()) << i;
-          EXPECT_TRUE(moved.tensors[i].values() == copied.tensors[i].values()) << i << ", rank " << rank;
+          EXPECT_TRUE(moved.tensors[i].values() == copied.tensors[i].values())
+              << i << ", rank " << rank << " of " << division.ranks << ", " << division.tokens << " tokens";
           in_place += moved.tensors[i].values().data() == memory[i] && !copied.tensors[i].values().empty() ? 1 : 0;
         }
       }

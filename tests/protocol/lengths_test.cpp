@@ -143,5 +143,17 @@ TEST(LengthsOfParts, in_passes_of_a_length) {
   expect_same_on_any_ranks(llama(true), {{33, 2, 32, true}, {15, 2, 8}});
 }
 
+/// A verifier whose plan divides rows as some prover's did: a division says who has what, not what is proven.
+TEST(Divided, a_plan_divides_nothing_that_a_verifier_sees) {
+  for (const Model* model : {&gpt2(), &llama(true)}) {
+    const Job job = prove_job(*model, {1, 2, 3, 4, 5, 6, 7}, 30, 1, 1);
+    for (const Division& division : {Division{3, 8}, Division::finest(2), Division::finest(7)}) {
+      const ModelPlan plan = ModelPlan::of(job.key, PassShape::of(job.statement), division);
+      const Verdict verdict = verify_inference(plan, job.key, job.statement, job.payload);
+      EXPECT_TRUE(verdict.accepted) << division.ranks << " ranks: " << verdict.scope << ": " << verdict.reason;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test
