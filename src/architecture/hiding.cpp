@@ -47,7 +47,7 @@ void ModelPlan::hide(const VerifyingKey& key) {
   all.insert(all.end(), plan.shapes.begin(), plan.shapes.end());
   witness_layout = OracleLayout(std::move(all));
   witness_oracle = {log_rows, 1};
-  check_limit("log_domain", witness_layout.log_size() - log_rows + 1, "length: witness log_domain");
+  check_limit("log_domain", witness_layout.log_domain(witness_oracle), "length: witness log_domain");
   hiding = std::move(plan);
 }
 

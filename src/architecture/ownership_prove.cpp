@@ -109,8 +109,7 @@ std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
       }
     }
   }
-  const OracleParameters& oracle = plan.witness_oracle;
-  const unsigned log_columns = plan.witness_layout.log_size() - oracle.log_rows + oracle.log_inverse_rate;
+  const unsigned log_columns = plan.witness_layout.log_domain(plan.witness_oracle);
   distribution.list().push_back(
       {"columns of the witness codeword", "", std::uint64_t{1} << log_columns,
        std::uint64_t{1} << log_group_of_columns(log_columns, ranks),

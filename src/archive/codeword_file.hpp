@@ -12,12 +12,12 @@ namespace tessera {
 inline constexpr std::string_view codeword_format = "tessera codeword";
 inline constexpr std::string_view shard_format = "tessera codeword rows";
 
-/// How a codeword is cut into files: 2^log_columns columns of 2^log_rows values; shard i holds the columns
+/// How a codeword is cut into files: 2^log_columns columns of `rows` values; shard i holds the columns
 /// [i, i+1) * 2^log_shard_columns and the part of the Merkle tree above them. The cut depends on the size only, so the
 /// files are the same for any number of ranks.
 struct CodewordGeometry {
   static constexpr unsigned max_log_shard_columns = 16;
-  unsigned log_rows = 0;
+  unsigned rows = 0;
   unsigned log_columns = 0;
   unsigned salt = 0;  // elements that follow a column in its leaf, in a group of their own with zeros; hiding mode
   [[nodiscard]] unsigned log_shard_columns() const { return std::min(log_columns, max_log_shard_columns); }
@@ -25,17 +25,15 @@ struct CodewordGeometry {
   [[nodiscard]] std::size_t shards() const { return std::size_t{1} << (log_columns - log_shard_columns()); }
   /// Rows that lie side by side in a shard (a block of the hash); a column is in groups() places.
   static constexpr std::size_t group_rows = 8;
-  [[nodiscard]] std::size_t groups() const {
-    return ((std::size_t{1} << log_rows) + salt + group_rows - 1) / group_rows;
-  }
-  [[nodiscard]] std::size_t leaf_values() const { return (std::size_t{1} << log_rows) + salt; }
+  [[nodiscard]] std::size_t groups() const { return (std::size_t{rows} + salt + group_rows - 1) / group_rows; }
+  [[nodiscard]] std::size_t leaf_values() const { return std::size_t{rows} + salt; }
   friend bool operator==(const CodewordGeometry&, const CodewordGeometry&) = default;
 };
 
 /// Writes a codeword as it is made, a group of rows at a time: nobody holds it. Each rank writes whole shards.
 ///
 /// codeword-<shard>.h5: `rows` (rows / 8, shard columns, 8) uint64, tree/level-<nn> (nodes, 32) uint8 for the levels
-/// 0 .. log_shard_columns - 1, `index`, `log_rows`, `log_columns`. codeword.h5: the levels log_shard_columns ..
+/// 0 .. log_shard_columns - 1, `index`, `row_count`, `log_columns`. codeword.h5: the levels log_shard_columns ..
 /// log_columns (shard roots up to the root), the geometry and `parameters_digest` (32) uint8 of the model file whose
 /// parameters are encoded; written last, so that its presence says that all shards are there.
 ///

@@ -27,12 +27,16 @@ constexpr std::size_t checked_shards = 256;
 
 CodewordGeometry read_geometry(const ReadFile& file) {
   CodewordGeometry geometry;
-  geometry.log_rows = file.read_scalar<std::uint32_t>("log_rows");
+  geometry.rows = file.read_scalar<std::uint32_t>("row_count");
   geometry.log_columns = file.read_scalar<std::uint32_t>("log_columns");
-  if (geometry.log_rows < 3 || geometry.log_rows > max_log_rows || geometry.log_columns > F::two_adicity) {
-    file.fail("log_rows, log_columns",
-              "3 to " + std::to_string(max_log_rows) + ", at most " + std::to_string(F::two_adicity),
-              std::to_string(geometry.log_rows) + ", " + std::to_string(geometry.log_columns));
+  constexpr std::size_t group = CodewordGeometry::group_rows;
+  constexpr std::size_t most_rows = std::size_t{1} << max_log_rows;
+  if (geometry.rows < group || geometry.rows > most_rows || geometry.rows % group != 0 ||
+      geometry.log_columns > F::two_adicity) {
+    file.fail("row_count, log_columns",
+              "a multiple of " + std::to_string(group) + " up to " + std::to_string(most_rows) + ", at most " +
+                  std::to_string(F::two_adicity),
+              std::to_string(geometry.rows) + ", " + std::to_string(geometry.log_columns));
   }
   if (file.contains("salt")) {
     geometry.salt = file.read_scalar<std::uint32_t>("salt");
@@ -65,13 +69,12 @@ class CodewordFiles final : public StoredCodeword {
   [[nodiscard]] bool compact() const override { return header_.kind == CodewordKind::compact; }
   void bind(const OracleLayout& layout, const OracleParameters& parameters, Tensors tensors,
             std::shared_ptr<const KeyedStream> salt) override {
-    const CodewordGeometry expected{parameters.log_rows,
-                                    layout.log_size() - parameters.log_rows + parameters.log_inverse_rate,
+    const CodewordGeometry expected{static_cast<unsigned>(parameters.rows()), layout.log_domain(parameters),
                                     salt == nullptr ? 0U : static_cast<unsigned>(salt_elements)};
     if (header_.geometry != expected) {
-      throw InputError((directory_ / "codeword.h5").string() + ": log_rows, log_columns: expected " +
-                       std::to_string(expected.log_rows) + ", " + std::to_string(expected.log_columns) + ", found " +
-                       std::to_string(header_.geometry.log_rows) + ", " + std::to_string(header_.geometry.log_columns) +
+      throw InputError((directory_ / "codeword.h5").string() + ": row_count, log_columns: expected " +
+                       std::to_string(expected.rows) + ", " + std::to_string(expected.log_columns) + ", found " +
+                       std::to_string(header_.geometry.rows) + ", " + std::to_string(header_.geometry.log_columns) +
                        (header_.geometry.salt == expected.salt ? "" : "; salt of another mode"));
     }
     compute_ = [layout, parameters, tensors = std::move(tensors), salt = std::move(salt),

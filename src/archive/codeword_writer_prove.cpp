@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_unwritten = 4;  // shards that wait for the disk
 
 void write_geometry(WriteFile& file, const CodewordGeometry& geometry) {
-  file.write_scalar<std::uint32_t>("log_rows", geometry.log_rows);
+  file.write_scalar<std::uint32_t>("row_count", geometry.rows);
   file.write_scalar<std::uint32_t>("log_columns", geometry.log_columns);
   if (geometry.salt > 0) {
     file.write_scalar<std::uint32_t>("salt", geometry.salt);
@@ -70,7 +70,7 @@ CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geome
       kind_(kind),
       shards_(std::make_unique<Shards>(first_shard(geometry.shards(), comm.rank(), comm.size()),
                                        first_shard(geometry.shards(), comm.rank() + 1, comm.size()), geometry)) {
-  if ((std::size_t{1} << geometry.log_rows) < CodewordGeometry::group_rows) {
+  if (geometry.rows < CodewordGeometry::group_rows) {
     throw std::invalid_argument("CodewordWriter: fewer than 8 rows");
   }
   allow_open_files(shards_->count);

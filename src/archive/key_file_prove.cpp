@@ -25,6 +25,7 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_rows", key.parameter_oracle.log_rows);
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
                                    key.parameter_oracle.log_inverse_rate);
+  file.write_scalar<std::uint32_t>("information/parameter_oracle/absent_rows", key.parameter_oracle.absent_rows);
   file.write_text("information/architecture", std::string(architecture_name(key.shape.architecture)));
   for_each_size(key.shape, [&](std::string_view name, std::size_t size) {
     file.write_scalar<std::uint64_t>("information/shape/" + std::string(name), size);

@@ -31,11 +31,11 @@ Digest secret_of(const CommitCommand& options, Communicator& comm) {
 
 /// Most proofs that a commitment half as large would be good for. 0: none, or as many.
 std::uint64_t proofs_of_half(VerifyingKey key) {
-  const unsigned size = parameter_layout(key).log_size();
+  const unsigned size = parameter_layout(key).log_domain(key.parameter_oracle);
   std::uint64_t fit = 0;
   for (std::uint64_t more = key.hiding_proofs; fit < more;) {
     key.hiding_proofs = more - (more - fit) / 2;
-    if (parameter_layout(key).log_size() < size) {
+    if (parameter_layout(key).log_domain(key.parameter_oracle) < size) {
       fit = key.hiding_proofs;
     } else {
       more = key.hiding_proofs - 1;

@@ -67,10 +67,10 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
   }
   const OracleParameters& oracle = key.parameter_oracle;
   CodewordWriter writer(directory,
-                        {oracle.log_rows, layout.log_size() - oracle.log_rows + oracle.log_inverse_rate,
+                        {static_cast<unsigned>(oracle.rows()), layout.log_domain(oracle),
                          hiding ? static_cast<unsigned>(salt_elements) : 0U},
                         comm, kind);
-  const std::size_t rows = std::size_t{1} << oracle.log_rows;
+  const std::size_t rows = oracle.rows();
   encode_rows(layout, oracle, tensors, writer.columns(), comm, [&](Range range, std::span<const F> values) {
     writer.append(range.size(), values);
     progress.update(range.last, rows);

@@ -147,7 +147,7 @@ Json words(const Plan& plan, const VerifyingKey& key) {
   Json rows = Json::array();
   const auto add = [&](const std::string& name, const CommittedWord& word) {
     rows.push_back({{"word", name},
-                    {"rows", std::size_t{1} << word.log_rows},
+                    {"rows", word.rows()},
                     {"columns", word.columns},
                     {"domain", std::size_t{1} << word.log_domain()},
                     {"positions", word.positions},

@@ -64,8 +64,8 @@ void add_key(Text& text, const VerifyingKey& key) {
            std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
            key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
   add_ends(text, key.tokenizer);
-  text.add("key digest    %s\nroot          %s\noracle        2^%u rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
-           to_hex(key.parameter_root).c_str(), key.parameter_oracle.log_rows,
+  text.add("key digest    %s\nroot          %s\noracle        %zu rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
+           to_hex(key.parameter_root).c_str(), key.parameter_oracle.rows(),
            1U << key.parameter_oracle.log_inverse_rate);
   if (key.exceptions > 0) {
     text.add("exceptions    up to %" PRIu32 " values of a proof may leave their range: they are clamped, and listed\n",
@@ -152,8 +152,8 @@ std::string describe_file(const std::string& path, bool check) {
              to_hex(file.read<std::uint8_t>("root", {sizeof(Digest)})).c_str(),
              to_hex(file.read<std::uint8_t>("key_digest", {sizeof(Digest)})).c_str());
   } else if (file.format() == codeword_format || file.format() == shard_format) {
-    text.add("codeword      2^%u columns of 2^%u values\n", file.read_scalar<std::uint32_t>("log_columns"),
-             file.read_scalar<std::uint32_t>("log_rows"));
+    text.add("codeword      2^%u columns of %u values\n", file.read_scalar<std::uint32_t>("log_columns"),
+             file.read_scalar<std::uint32_t>("row_count"));
     if (file.format() == codeword_format) {
       const std::vector<std::uint8_t> parameters = file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)});
       text.add("parameters    %s\n", to_hex(parameters).c_str());

@@ -60,7 +60,8 @@ void add_key(JsonDocument& document, const VerifyingKey& key) {
   document.add("key_digest", to_hex(key.digest()));
   document.add("parameter_root", to_hex(key.parameter_root));
   document.add("parameter_oracle", Json{{"log_rows", key.parameter_oracle.log_rows},
-                                        {"log_inverse_rate", key.parameter_oracle.log_inverse_rate}});
+                                        {"log_inverse_rate", key.parameter_oracle.log_inverse_rate},
+                                        {"absent_rows", key.parameter_oracle.absent_rows}});
   document.add("exceptions", key.exceptions);
   document.add("hiding_proofs", key.hiding_proofs);
 }
@@ -160,7 +161,7 @@ void add_state(JsonDocument& document, const ReadFile& file) {
 
 void add_codeword(JsonDocument& document, const ReadFile& file) {
   document.add("log_columns", file.read_scalar<std::uint32_t>("log_columns"));
-  document.add("log_rows", file.read_scalar<std::uint32_t>("log_rows"));
+  document.add("row_count", file.read_scalar<std::uint32_t>("row_count"));
   if (file.format() == codeword_format) {
     document.add("parameters_digest", to_hex(file.read<std::uint8_t>("parameters_digest", {sizeof(Digest)})));
   }

@@ -17,13 +17,6 @@ Point BoundVariables::vector_point(std::size_t skip) const {
   return latest(challenges_.size() - row_variables_ - skip);
 }
 
-Point BoundVariables::cell_point(unsigned log_rows) const {
-  Point point = vector_point(0);
-  const Point row = row_point(log_rows);
-  point.insert(point.end(), row.begin(), row.end());
-  return point;
-}
-
 bool PowerClaims::hold_for(std::span<const E> vector) const {
   const std::span<const E> segment = vector.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -19,9 +19,6 @@ class BoundVariables {
   [[nodiscard]] Point row_point(unsigned log_rows) const;
   /// Point of v_0 without its first (lowest) `skip` variables; all variables are bound.
   [[nodiscard]] Point vector_point(std::size_t skip) const;
-  /// Point of the cells of an oracle with `log_rows` row variables, which lie side by side under the values of v_0:
-  /// v_0's point, then the row point. All variables are bound.
-  [[nodiscard]] Point cell_point(unsigned log_rows) const;
 
  private:
   std::size_t row_variables_;

@@ -73,8 +73,8 @@ Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
                        std::shared_ptr<const LeafExtras> extras) {
-  const std::size_t width = std::size_t{1} << parameters.log_rows;
-  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  const std::size_t width = parameters.rows();
+  const unsigned log_domain = layout.log_domain(parameters);
   // alone, a coset after the other: a rank touches less memory
   const ResidueShares positions = comm.size() == 1 && !keep_columns
                                       ? ResidueShares::alone(log_domain, parameters.log_inverse_rate)

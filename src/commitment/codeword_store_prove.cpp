@@ -8,7 +8,7 @@ namespace tessera {
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
                                              std::size_t budget, std::shared_ptr<const LeafExtras> extras) {
-  const std::size_t bytes = sizeof(F) << (layout.log_size() + parameters.log_inverse_rate);
+  const std::size_t bytes = parameters.rows() * sizeof(F) << layout.log_domain(parameters);
   if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
     return std::make_unique<MemoryCodewordStore>(
         encode_oracle(layout, parameters, tensors, true, comm, std::move(extras)), comm);

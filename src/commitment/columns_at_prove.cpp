@@ -16,13 +16,15 @@ std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm) {
   return result;
 }
 
-std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
-                          std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
-                          Communicator& comm) {
-  const std::size_t width = std::size_t{1} << parameters.log_rows;
-  const OracleMatrix matrix(layout, parameters.log_rows, tensors, comm);
-  PointEvaluation evaluation(layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, width,
-                             parameters.log_inverse_rate, positions);
+namespace {
+
+/// The rows of one band at `positions`, by this rank's columns: those of all ranks add up.
+void add_band(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
+              std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions, Communicator& comm,
+              std::span<F> sums) {
+  const RowBand rows = parameters.bands()[band];
+  const OracleMatrix matrix(layout, parameters, band, tensors, comm);
+  PointEvaluation evaluation(layout.log_domain(parameters), rows.rows(), parameters.log_inverse_rate, positions);
   const std::size_t parts = evaluation.parts();
   const std::size_t part_size = evaluation.part_size();
   const std::size_t wave = evaluation.parts_at_once();  // one exchange between ranks
@@ -41,14 +43,29 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
     for (std::size_t part = mine.first; part < mine.last; ++part) {
       for (std::size_t column = part; column < matrix.columns(); column += parts) {
         if (!matrix.filled(column)) {
-          std::fill_n(place(column), width, F::zero());
+          std::fill_n(place(column), rows.rows(), F::zero());
         }
       }
     }
     matrix.collect(selection, [&](std::size_t column, auto values) { to_field(values, place(column)); });
     evaluation.add({mine.first}, std::span(buffer).first((mine.last - mine.first) * part_size));
   }
-  return sum_over_ranks(evaluation.values(), comm);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    std::ranges::copy(evaluation.values().subspan(i * rows.rows(), rows.rows()),
+                      sums.data() + i * parameters.rows() + rows.first);
+  }
+}
+
+}  // namespace
+
+std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
+                          std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
+                          Communicator& comm) {
+  std::vector<F> columns(positions.size() * parameters.rows());
+  for (std::size_t band = 0; band < parameters.bands().size(); ++band) {
+    add_band(layout, parameters, band, tensors, positions, comm, columns);
+  }
+  return sum_over_ranks(columns, comm);
 }
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ void check_columns(std::span<const F> columns, std::span<const std::size_t> posi
 }
 
 std::size_t compact_nodes(const OracleLayout& layout, const OracleParameters& parameters) {
-  return std::size_t{1} << (layout.log_size() - parameters.log_rows + parameters.log_inverse_rate - 1);
+  return std::size_t{1} << (layout.log_domain(parameters) - 1);
 }
 
 CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters parameters,
@@ -47,7 +47,7 @@ std::vector<F> CompactCodewordStore::columns(std::span<const std::size_t> positi
     all.insert(all.end(), {2 * node, 2 * node + 1});
   }
   const std::vector<F> values = columns_at(layout_, parameters_, tensors_, all, comm_);
-  const std::size_t width = std::size_t{1} << parameters_.log_rows;
+  const std::size_t width = parameters_.rows();
   std::size_t first = 0;
   for (auto& [node, leaves] : leaves_) {
     leaves = hash_columns(std::span(values).subspan(first, 2 * width), width);

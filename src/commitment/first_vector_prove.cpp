@@ -12,23 +12,17 @@ constexpr unsigned min_log_columns = 7;
 /// log2 of the least number of columns with which a vector after v_0 is shared by ranks.
 constexpr unsigned min_log_later_columns = 10;
 
-/// Where a chunk's values begin in v_0.
-std::size_t first_index(const CommittedOracle& oracle, const CommittedWord& word, std::size_t tensor,
-                        std::size_t chunk) {
-  return word.offset + (oracle.layout.offset(tensor, chunk) >> word.log_rows);
-}
-
 /// visit(oracle, tensor, chunk, owner, columns) in an order that all ranks have.
 template <class Visit>
-void for_chunks(const OpeningSchedule& schedule, std::span<const OracleWitness> witnesses, const Communicator& comm,
-                const Visit& visit) {
+void for_chunks(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                const Communicator& comm, const Visit& visit) {
   for (std::size_t j = 0; j < witnesses.size(); ++j) {
     for (std::size_t t = 0; t < witnesses[j].tensors.size(); ++t) {
       std::visit(
           [&](const auto* tensor) {
-            const std::size_t columns = chunk_columns(tensor->shape(), schedule.oracles[j].log_rows);
             for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
-              visit(j, t, chunk, tensor->ownership().owner(tensor->shape(), chunk, comm.size()), columns);
+              visit(j, t, chunk, tensor->ownership().owner(tensor->shape(), chunk, comm.size()),
+                    chunk_columns(oracles[j], t, chunk));
             }
           },
           witnesses[j].tensors[t]);
@@ -37,22 +31,20 @@ void for_chunks(const OpeningSchedule& schedule, std::span<const OracleWitness> 
 }
 
 /// The values of the chunks that this rank owns, one chunk after the other in for_chunks() order.
-ZeroedVector<E> owned_values(const OpeningSchedule& schedule, std::span<const OracleWitness> witnesses,
+ZeroedVector<E> owned_values(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
                              const BoundVariables& bound, const Communicator& comm) {
   std::vector<std::vector<std::vector<std::size_t>>> start(witnesses.size());  // of a chunk, by oracle and tensor
   std::size_t size = 0;
-  for_chunks(schedule, witnesses, comm, [&](std::size_t j, std::size_t t, std::size_t, int owner, std::size_t columns) {
+  for_chunks(oracles, witnesses, comm, [&](std::size_t j, std::size_t t, std::size_t, int owner, ChunkColumns columns) {
     start[j].resize(witnesses[j].tensors.size());
     start[j][t].push_back(size);
-    size += owner == comm.rank() ? columns : 0;
+    size += owner == comm.rank() ? columns.count : 0;
   });
   ZeroedVector<E> values(size);
   for (std::size_t j = 0; j < witnesses.size(); ++j) {
-    const unsigned log_rows = schedule.oracles[j].log_rows;
-    bind_rows(witnesses[j], eq_table(bound.row_point(log_rows)), comm, [&](std::size_t t, std::size_t chunk) {
-      const std::size_t columns = std::visit(
-          [&](const auto* tensor) { return chunk_columns(tensor->shape(), log_rows); }, witnesses[j].tensors[t]);
-      return std::span(values).subspan(start[j][t][chunk], columns);
+    const std::vector<E> weights = eq_table(bound.row_point(oracles[j].parameters.log_rows));
+    bind_rows(oracles[j], witnesses[j], weights, comm, [&](std::size_t t, std::size_t chunk) {
+      return std::span(values).subspan(start[j][t][chunk], chunk_columns(oracles[j], t, chunk).count);
     });
   }
   return values;
@@ -98,9 +90,10 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
   if (columns.log_count() == 0) {
     for (std::size_t j = 0; j < oracles.size(); ++j) {
       const CommittedWord& word = schedule.oracles[j];
-      bind_rows(witnesses[j], eq_table(bound.row_point(word.log_rows)), comm, [&](std::size_t t, std::size_t chunk) {
-        return std::span(vector).subspan(first_index(oracles[j], word, t, chunk),
-                                         chunk_columns(oracles[j].layout.tensors()[t], word.log_rows));
+      const std::vector<E> weights = eq_table(bound.row_point(word.log_rows));
+      bind_rows(oracles[j], witnesses[j], weights, comm, [&](std::size_t t, std::size_t chunk) {
+        const ChunkColumns taken = chunk_columns(oracles[j], t, chunk);
+        return std::span(vector).subspan(word.offset + taken.first, taken.count);
       });
     }
     if (comm.size() > 1) {
@@ -110,35 +103,34 @@ ZeroedVector<E> first_vector(const OpeningSchedule& schedule, std::span<const Co
   }
   std::vector<MessageBytes> send(static_cast<std::size_t>(comm.size()));
   {
-    const ZeroedVector<E> owned = owned_values(schedule, witnesses, bound, comm);
+    const ZeroedVector<E> owned = owned_values(oracles, witnesses, bound, comm);
     auto value = owned.begin();
-    for_chunks(schedule, witnesses, comm,
-               [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
-                 const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
-                 for (std::size_t i = first; owner == comm.rank() && i < first + count; ++i, ++value) {
-                   const auto bytes = std::as_bytes(std::span(&*value, 1));
-                   MessageBytes& to = send[static_cast<std::size_t>(columns.owner(i / folded_rows))];
-                   to.insert(to.end(), bytes.begin(), bytes.end());
-                 }
-               });
+    for_chunks(oracles, witnesses, comm, [&](std::size_t j, std::size_t, std::size_t, int owner, ChunkColumns chunk) {
+      const std::size_t first = schedule.oracles[j].offset + chunk.first;
+      for (std::size_t i = first; owner == comm.rank() && i < first + chunk.count; ++i, ++value) {
+        const auto bytes = std::as_bytes(std::span(&*value, 1));
+        MessageBytes& to = send[static_cast<std::size_t>(columns.owner(i / folded_rows))];
+        to.insert(to.end(), bytes.begin(), bytes.end());
+      }
+    });
   }
   const std::vector<MessageBytes> received = comm.all_to_all_bytes(std::move(send));
   std::vector<std::size_t> read(received.size(), 0);
-  for_chunks(
-      schedule, witnesses, comm, [&](std::size_t j, std::size_t t, std::size_t chunk, int owner, std::size_t count) {
-        const std::size_t first = first_index(oracles[j], schedule.oracles[j], t, chunk);
-        const auto source = static_cast<std::size_t>(owner);
-        for (std::size_t i = first; i < first + count; ++i) {
-          if (columns.mine().contains(columns.class_of(i / folded_rows))) {
-            if (read[source] + sizeof(E) > received[source].size()) {
-              throw std::runtime_error("opening: ranks disagree on who owns which chunk");
-            }
-            std::memcpy(static_cast<void*>(&vector[columns.own_place(i / folded_rows) * folded_rows + i % folded_rows]),
-                        received[source].data() + read[source], sizeof(E));
-            read[source] += sizeof(E);
-          }
+  for_chunks(oracles, witnesses, comm, [&](std::size_t j, std::size_t, std::size_t, int owner, ChunkColumns chunk) {
+    const std::size_t first = schedule.oracles[j].offset + chunk.first;
+    const auto source = static_cast<std::size_t>(owner);
+    for (std::size_t i = first; i < first + chunk.count; ++i) {
+      if (columns.mine().contains(columns.class_of(i / folded_rows))) {
+        if (read[source] + sizeof(E) > received[source].size()) {
+          throw std::runtime_error("opening: ranks disagree on who owns which chunk");
         }
-      });
+        E value;
+        std::memcpy(static_cast<void*>(&value), received[source].data() + read[source], sizeof(E));
+        vector[columns.own_place(i / folded_rows) * folded_rows + i % folded_rows] += value;  // of several bands
+        read[source] += sizeof(E);
+      }
+    }
+  });
   return vector;
 }
 

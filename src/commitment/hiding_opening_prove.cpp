@@ -79,7 +79,7 @@ void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
                   std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
                   const Batch& batch, E target, MaskedRows& rows, std::size_t mask_tensor, const HidingMasks& masks,
                   Communicator& comm) {
-  RowTables tables = row_tables(schedule, oracles, witnesses, batch, comm);
+  RowTables tables = row_tables(oracles, witnesses, batch, comm);
   const std::vector<E> scales = row_scales(schedule);
   // what the others' claims add up to over all variables; the rest of the target is the last oracle's
   std::vector<E> shares{};

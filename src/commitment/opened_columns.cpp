@@ -33,7 +33,7 @@ std::vector<E> bind_columns(const CommittedWord& word, const OpenedColumns& open
   for (std::size_t i = 0; i < opened.positions.size(); ++i) {
     const F* column = opened.values.data() + i * width;
     E sum;
-    for (std::size_t row = 0; row < weights.size(); ++row) {
+    for (std::size_t row = 0; row < word.rows(); ++row) {
       sum += word.extension ? weights[row] * E{column[2 * row], column[2 * row + 1]} : weights[row] * column[row];
     }
     bound.push_back(sum);

@@ -11,7 +11,7 @@ BoundRows bind_row_variables(ProverTranscript& transcript, const OpeningSchedule
                              std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
                              std::span<const std::vector<Claim>> claims, E gamma, Communicator& comm) {
   const std::vector<E> targets = batch_values(oracles, claims, gamma);
-  RowTables waiting = row_tables(schedule, oracles, witnesses, Batch::of(claims, gamma), comm);
+  RowTables waiting = row_tables(oracles, witnesses, Batch::of(claims, gamma), comm);
   BoundVariables bound(schedule.row_variables);
   JoiningProducts products;
   SumcheckProver rounds(transcript, products, E::zero());

@@ -82,8 +82,8 @@ struct RowTables {
   std::vector<std::vector<DenseSummand>> products;
   std::vector<E> sums;
 };
-RowTables row_tables(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                     std::span<const OracleWitness> witnesses, const Batch& batch, Communicator& comm);
+RowTables row_tables(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                     const Batch& batch, Communicator& comm);
 
 /// The point at which the rows are bound, and the claim that is left.
 struct BoundRows {

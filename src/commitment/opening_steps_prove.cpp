@@ -26,32 +26,37 @@ Batch Batch::of(std::span<const std::vector<Claim>> claims, E gamma) {
   return batch;
 }
 
-RowTables row_tables(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                     std::span<const OracleWitness> witnesses, const Batch& batch, Communicator& comm) {
+RowTables row_tables(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
+                     const Batch& batch, Communicator& comm) {
   std::vector<WeightTerm> terms;
   std::vector<E> coefficients;
-  std::vector<unsigned> log_rows;
   for (std::size_t j = 0; j < oracles.size(); ++j) {
-    log_rows.push_back(schedule.oracles[j].log_rows);
     for (std::size_t i = 0; i < batch.forms[j].size(); ++i) {
       const LinearForm& form = *batch.forms[j][i];
-      for (WeightTerm& term : weight_terms(oracles[j].layout.tensors()[form.tensor], form, j, log_rows[j])) {
+      for (WeightTerm& term : weight_terms(oracles[j], form, j)) {
         terms.push_back(std::move(term));
         coefficients.push_back(batch.coefficients[j][i]);
       }
     }
   }
-  std::vector<std::vector<E>> combined = combine_rows(terms, witnesses, log_rows, comm);
+  std::vector<std::vector<E>> combined = combine_rows(terms, oracles, witnesses, comm);
   RowTables tables{std::vector<std::vector<DenseSummand>>(oracles.size()), std::vector<E>(oracles.size())};
   const RoundKernel kernel = round_kernel(ProductRelation{});
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    std::vector<E> weights = eq_table(terms[i].row_point);
-    for (std::size_t row = 0; row < weights.size(); ++row) {
-      combined[i][row] *= coefficients[i];
-      tables.sums[terms[i].oracle] += combined[i][row] * weights[row];
+    const std::size_t j = terms[i].oracle;
+    const std::size_t first = oracles[j].parameters.bands()[terms[i].band].first;
+    const std::vector<E> of_band = eq_table(terms[i].row_point);
+    std::vector<E>& values = combined[i];
+    std::vector<E> weights(values.size());
+    for (E& value : values) {
+      value *= coefficients[i];
     }
-    tables.products[terms[i].oracle].emplace_back(
-        kernel, std::vector{DenseTable::of(std::move(combined[i])), DenseTable::of(std::move(weights))});
+    for (std::size_t row = 0; row < of_band.size(); ++row) {
+      weights[first + row] = of_band[row];
+      tables.sums[j] += values[first + row] * of_band[row];
+    }
+    tables.products[j].emplace_back(kernel,
+                                    std::vector{DenseTable::of(std::move(values)), DenseTable::of(std::move(weights))});
   }
   return tables;
 }

@@ -191,7 +191,8 @@ class Opening {
     E total;
     for (std::size_t j = 0; j < oracles_.size(); ++j) {
       const CommittedWord& word = schedule_.oracles[j];
-      WeightEvaluator evaluator(oracles_[j].layout, bound_.cell_point(word.log_rows), word.offset << word.log_rows);
+      WeightEvaluator evaluator(oracles_[j].layout, oracles_[j].parameters, bound_.vector_point(0),
+                                bound_.row_point(word.log_rows), word.offset);
       for (std::size_t i = 0; i < forms_[j].size(); ++i) {
         total += coefficients_[j][i] * evaluator.evaluate(*forms_[j][i]);
       }

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 #include "commitment/oracle.hpp"
 #include "tensor/slots.hpp"
@@ -6,10 +9,16 @@
 namespace tessera {
 namespace {
 
-/// First index of every part, from those of the chunks.
-std::vector<std::size_t> part_offsets(const Shape& shape, const Shape& whole,
-                                      const std::vector<std::size_t>& chunk_offsets) {
-  std::vector<std::size_t> offsets;
+/// Of every part what `of_chunk` says of its chunk and its number there.
+template <class T, class OfChunk>
+std::vector<T> of_parts(const Shape& shape, const Shape& whole, const OfChunk& of_chunk) {
+  std::vector<T> values;
+  if (!shape.is_divided()) {
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      values.push_back(of_chunk(chunk, 0));
+    }
+    return values;
+  }
   std::vector<std::size_t> coordinates(shape.dimensions().size());
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
     std::size_t part = 0;
@@ -19,32 +28,160 @@ std::vector<std::size_t> part_offsets(const Shape& shape, const Shape& whole,
       coordinates[d] = coordinate >> log_parts;
       part = (part << log_parts) | (coordinate & ((std::size_t{1} << log_parts) - 1));
     }
-    offsets.push_back(chunk_offsets[whole.chunk_at(coordinates)] + (part << shape.inner_bits()));
+    values.push_back(of_chunk(whole.chunk_at(coordinates), part));
   }
-  return offsets;
+  return values;
+}
+
+/// log2 of all chunks' padded sizes, tensor by tensor.
+std::vector<unsigned> padded_chunks(std::span<const Shape> tensors) {
+  std::vector<unsigned> chunk_bits;
+  for (const Shape& tensor : tensors) {
+    const Shape shape = tensor.undivided();
+    chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), OracleLayout::min_log_chunk));
+  }
+  return chunk_bits;
 }
 
 }  // namespace
 
-OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : tensors_(std::move(tensors)) {
-  std::vector<unsigned> chunk_bits;
-  std::vector<Shape> whole;
-  for (const Shape& tensor : tensors_) {
-    const Shape& shape = whole.emplace_back(tensor.undivided());
-    chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), min_log_chunk));
-  }
-  log_largest_chunk_ = chunk_bits.empty() ? min_log_chunk : *std::max_element(chunk_bits.begin(), chunk_bits.end());
-  const Slots slots = deal_slots(chunk_bits);
-  auto next = slots.first.begin();
-  for (std::size_t t = 0; t < tensors_.size(); ++t) {
-    const auto first = std::exchange(next, next + static_cast<std::ptrdiff_t>(whole[t].chunk_count()));
-    offsets_.emplace_back(first, next);
-    if (tensors_[t].is_divided()) {
-      offsets_.back() = part_offsets(tensors_[t], whole[t], offsets_.back());
+bool has_rows(const OracleParameters& parameters) {
+  return parameters.absent_rows % row_unit == 0 && parameters.absent_rows < (std::size_t{1} << parameters.log_rows) / 2;
+}
+
+std::vector<RowBand> OracleParameters::bands() const {
+  std::vector<RowBand> bands;
+  std::size_t first = 0;
+  for (unsigned bit = log_rows + 1; bit-- > 0;) {
+    if ((rows() >> bit & 1U) != 0) {
+      bands.push_back({first, bit});
+      first += std::size_t{1} << bit;
     }
   }
+  return bands;
+}
+
+OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : tensors_(std::move(tensors)) {
+  pack_flat(padded_chunks(tensors_));
+  log_size_ = std::max(log_size_, min_log_size);
+}
+
+OracleLayout::OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters)
+    : tensors_(std::move(tensors)) {
+  const std::vector<unsigned> chunk_bits = padded_chunks(tensors_);
+  if (parameters.absent_rows == 0) {
+    pack_flat(chunk_bits);
+  } else {
+    pack_bands(chunk_bits, parameters);
+  }
+}
+
+void OracleLayout::pack_flat(const std::vector<unsigned>& chunk_bits) {
+  log_largest_chunk_ = chunk_bits.empty() ? min_log_chunk : *std::ranges::max_element(chunk_bits);
+  const Slots slots = deal_slots(chunk_bits);
   used_ = slots.used;
-  log_size_ = std::max(ceil_log2(used_), min_log_size);
+  log_size_ = std::max(ceil_log2(used_), min_log_chunk);
+  place(slots.first, {});
+}
+
+void OracleLayout::pack_bands(const std::vector<unsigned>& chunk_bits, const OracleParameters& parameters) {
+  absent_rows_ = parameters.absent_rows;
+  log_rows_ = parameters.log_rows;
+  const std::vector<RowBand> bands = parameters.bands();
+  if (parameters.absent_rows >= std::size_t{1} << parameters.log_rows || bands.front().log_rows > min_log_chunk ||
+      bands.size() > min_log_chunk) {
+    throw std::invalid_argument("an oracle of " + std::to_string(parameters.rows()) + " rows");
+  }
+  used_ = deal_slots(chunk_bits).used;  // whether that many have places
+  std::vector<std::size_t> order(chunk_bits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return chunk_bits[i]; });
+  columns_ = (used_ + parameters.rows() - 1) / parameters.rows();
+  std::vector<std::size_t> ends(bands.size());  // of a band's columns so far
+  std::vector<std::size_t> first(chunk_bits.size());
+  std::vector<std::uint8_t> of_chunk(chunk_bits.size());
+  for (const std::size_t i : order) {
+    const auto end = [&](std::size_t b) { return ends[b] + (std::size_t{1} << (chunk_bits[i] - bands[b].log_rows)); };
+    std::size_t chosen = 0;
+    for (std::size_t b = 0; b < bands.size(); ++b) {
+      if (end(b) <= columns_) {
+        chosen = b;
+        break;
+      }
+      chosen = end(b) < end(chosen) ? b : chosen;
+    }
+    first[i] = ends[chosen] << bands[chosen].log_rows;
+    of_chunk[i] = static_cast<std::uint8_t>(chosen);
+    ends[chosen] = end(chosen);
+    columns_ = std::max(columns_, ends[chosen]);
+    log_most_columns_ = std::max(log_most_columns_, chunk_bits[i] - bands[chosen].log_rows);
+  }
+  columns_ = *std::ranges::max_element(ends);
+  place(first, of_chunk);
+}
+
+void OracleLayout::place(const std::vector<std::size_t>& first, const std::vector<std::uint8_t>& band) {
+  std::size_t before = 0;  // chunks of the tensors before
+  for (const Shape& shape : tensors_) {
+    const Shape whole = shape.undivided();
+    offsets_.push_back(of_parts<std::size_t>(shape, whole, [&](std::size_t chunk, std::size_t part) {
+      return first[before + chunk] + (part << shape.inner_bits());
+    }));
+    if (!band.empty()) {
+      bands_.push_back(
+          of_parts<std::uint8_t>(shape, whole, [&](std::size_t chunk, std::size_t) { return band[before + chunk]; }));
+    }
+    before += whole.chunk_count();
+  }
+}
+
+void OracleLayout::check_rows(const OracleParameters& parameters) const {
+  if (parameters.absent_rows != absent_rows_ || (absent_rows_ > 0 && parameters.log_rows != log_rows_)) {
+    throw std::invalid_argument("an oracle's tensors are packed for other rows than " +
+                                std::to_string(parameters.rows()));
+  }
+}
+
+std::vector<std::size_t> OracleLayout::bands(std::size_t tensor) const {
+  if (bands_.empty()) {
+    return {0};
+  }
+  std::vector<std::size_t> found(bands_[tensor].begin(), bands_[tensor].end());
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+unsigned OracleLayout::log_most_columns(const OracleParameters& parameters) const {
+  check_rows(parameters);
+  return absent_rows_ > 0 ? log_most_columns_ : log_largest_chunk_ - std::min(log_largest_chunk_, parameters.log_rows);
+}
+
+std::size_t OracleLayout::columns(const OracleParameters& parameters) const {
+  check_rows(parameters);
+  return absent_rows_ > 0 ? columns_ : (used_ + parameters.rows() - 1) >> parameters.log_rows;
+}
+
+unsigned OracleLayout::log_columns(const OracleParameters& parameters) const {
+  check_rows(parameters);
+  return absent_rows_ > 0 ? ceil_log2(columns_) : log_size_ - std::min(log_size_, parameters.log_rows);
+}
+
+PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters) {
+  const std::size_t all = std::size_t{1} << parameters.log_rows;
+  parameters.absent_rows = 0;
+  OracleLayout layout(tensors);
+  const std::size_t columns = std::size_t{1} << layout.log_columns(parameters);
+  const std::size_t needed = std::max((layout.used() + columns - 1) / columns, all / 2 + 1);
+  for (std::size_t rows = (needed + row_unit - 1) / row_unit * row_unit; rows < all; rows += row_unit) {
+    const OracleParameters fewer{parameters.log_rows, parameters.log_inverse_rate,
+                                 static_cast<std::uint32_t>(all - rows)};
+    OracleLayout packed(tensors, fewer);
+    if (packed.columns(fewer) <= columns) {
+      return {std::move(packed), fewer};
+    }
+  }
+  return {std::move(layout), parameters};
 }
 
 }  // namespace tessera

@@ -10,8 +10,8 @@
 #include "memory/storage.hpp"
 
 /// \file
-/// An oracle as a matrix of 2^log_rows rows, from chunks that many ranks hold: how its parts reach the rank that
-/// transforms them. Inside the commitment library only.
+/// A band of rows of an oracle's matrix, from chunks that many ranks hold: how its parts reach the rank that transforms
+/// them. Inside the commitment library only.
 
 namespace tessera {
 
@@ -74,15 +74,17 @@ struct PartSelection {
   }
 };
 
-/// The matrix's columns, and who has the values. `Selection` says which values a rank wants:
+/// The columns of a band of 2^log_rows rows, and who has the values. Rows are counted from the band's first one.
+/// `Selection` says which values a rank wants:
 ///   selection.visit(chunk_size, offset, log_rows, visit)
 /// calls visit(ColumnPiece) for those of a chunk at place `offset` of the oracle, in ascending order. Chunks are
 /// aligned to 2^7 >= the number of rows: a chunk is whole matrix columns, or the first values of one column if it is
 /// shorter.
 class OracleMatrix {
  public:
-  OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::span<const IntegerTensor> tensors,
-               Communicator& comm);
+  /// `band`: its place among parameters.bands(). Keeps references to all but the parameters.
+  OracleMatrix(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
+               std::span<const IntegerTensor> tensors, Communicator& comm);
   /// Whether chunks fill a column whole.
   [[nodiscard]] bool filled(std::size_t column) const { return filled_[column] != 0; }
   [[nodiscard]] std::size_t columns() const { return filled_.size(); }
@@ -117,11 +119,16 @@ class OracleMatrix {
   }
 
  private:
-  /// body(tensor, its number) with the tensor's type.
+  /// body(tensor, its number, places of its chunks in chunks_) with the tensor's type.
   template <class Body>
   void for_tensors(const Body& body) const {
-    for (std::size_t t = 0; t < tensors_.size(); ++t) {
-      std::visit([&](const auto* tensor) { body(*tensor, t); }, tensors_[t]);
+    for (std::size_t i = 0; i < chunks_.size();) {
+      const std::size_t t = chunks_[i].first;
+      const std::size_t first = i;
+      while (i < chunks_.size() && chunks_[i].first == t) {
+        ++i;
+      }
+      std::visit([&](const auto* tensor) { body(*tensor, t, Range{first, i}); }, tensors_[t]);
     }
   }
 
@@ -202,12 +209,11 @@ class OracleMatrix {
   template <class Selection, class Place>
   void place_received(const Selection& selection, const std::vector<MessageBytes>& received, const Place& place) const {
     std::vector<std::size_t> read(received.size(), 0);
-    auto owner = owners_.begin();
-    for_tensors([&](const auto& tensor, std::size_t t) {
+    for_tensors([&](const auto& tensor, std::size_t t, Range chunks) {
       using T = std::remove_cvref_t<decltype(tensor.chunk(0)[0])>;
       std::array<T, std::size_t{1} << OracleLayout::min_log_chunk> values;  // a piece is at most a column
-      for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++owner) {
-        const auto source = static_cast<std::size_t>(*owner);
+      for (std::size_t i = chunks.first; i < chunks.last; ++i) {
+        const auto source = static_cast<std::size_t>(owners_[i]);
         const auto visit = [&](ColumnPiece piece) {
           const std::size_t bytes = piece.count * sizeof(T);
           if (read[source] + bytes > received[source].size()) {
@@ -217,7 +223,7 @@ class OracleMatrix {
           read[source] += bytes;
           place(piece.column, std::span<const T>(values).first(piece.count));
         };
-        selection.visit(tensor.shape().chunk_size(), layout_.offset(t, chunk), log_rows_, visit);
+        selection.visit(tensor.shape().chunk_size(), layout_.offset(t, chunks_[i].second), log_rows_, visit);
       }
     });
   }
@@ -228,7 +234,7 @@ class OracleMatrix {
   Communicator& comm_;
   std::vector<std::uint8_t> filled_;
   std::size_t present_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all of them
+  std::vector<std::pair<std::size_t, std::size_t>> chunks_;  // tensor and chunk of all in the band
   std::vector<std::size_t> runs_;  // first places there of chunks that follow each other in the oracle, without padding
   std::vector<int> owners_;        // of these
   std::vector<std::uint32_t> own_;              // places there of this rank's

@@ -14,18 +14,18 @@ constexpr std::size_t longest_run = std::size_t{1} << 16;
 
 }  // namespace
 
-OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::span<const IntegerTensor> tensors,
-                           Communicator& comm)
+OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
+                           std::span<const IntegerTensor> tensors, Communicator& comm)
     : layout_(layout),
-      log_rows_(log_rows),
+      log_rows_(parameters.bands().at(band).log_rows),
       tensors_(tensors),
       comm_(comm),
-      filled_(std::size_t{1} << (layout.log_size() - log_rows)),
+      filled_(std::size_t{1} << layout.log_columns(parameters)),
       chunk_of_column_(filled_.size(), no_chunk) {
-  if (tensors.size() != layout.tensors().size() || log_rows > OracleLayout::min_log_chunk) {
+  if (tensors.size() != layout.tensors().size() || log_rows_ > OracleLayout::min_log_chunk) {
     throw std::invalid_argument("commit_oracle: the oracle has " + std::to_string(layout.tensors().size()) +
-                                " tensors, " + std::to_string(tensors.size()) + " given, for 2^" +
-                                std::to_string(log_rows) + " rows");
+                                " tensors, " + std::to_string(tensors.size()) + " given, for " +
+                                std::to_string(parameters.rows()) + " rows");
   }
   const std::size_t width = std::size_t{1} << log_rows_;
   for (std::size_t t = 0; t < layout.tensors().size(); ++t) {
@@ -36,11 +36,15 @@ OracleMatrix::OracleMatrix(const OracleLayout& layout, unsigned log_rows, std::s
                                   " is cut into other chunks than the oracle's, or into less than whole columns");
     }
     for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      if (layout.band(t, chunk) != band) {
+        continue;
+      }
       const std::size_t column = layout.offset(t, chunk) >> log_rows_;
       const std::size_t columns = columns_of(shape);
       present_ = std::max(present_, column + columns);
       // chunks of a rank that is alone follow each other in memory, too; long ones are enough for a thread
-      const bool goes_on = chunk > 0 && shape.inner_bits() >= OracleLayout::min_log_chunk &&
+      const bool goes_on = chunk > 0 && layout.band(t, chunk - 1) == band &&
+                           shape.inner_bits() >= OracleLayout::min_log_chunk &&
                            layout.offset(t, chunk) == layout.offset(t, chunk - 1) + shape.chunk_size() &&
                            (chunks_.size() - runs_.back()) << shape.inner_bits() < longest_run;
       if (!goes_on) {
@@ -71,24 +75,23 @@ GatheredRows OracleMatrix::gather(Range rows) const {
   }
   std::vector<std::size_t> next(static_cast<std::size_t>(comm_.size()) + 1, 0);  // bytes of the ranks, one place later
   gathered.chunk_start.reserve(chunks_.size());
-  for_tensors([&](const auto& tensor, std::size_t) {
+  for_tensors([&](const auto& tensor, std::size_t, Range chunks) {
     const std::size_t column_bytes = chunk_rows(rows, tensor.shape().chunk_size()).size() * sizeof(tensor.chunk(0)[0]);
     const std::size_t columns = columns_of(tensor.shape());
-    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk) {
-      std::size_t& end = next[static_cast<std::size_t>(owners_[gathered.chunk_start.size()]) + 1];
+    for (std::size_t i = chunks.first; i < chunks.last; ++i) {
+      std::size_t& end = next[static_cast<std::size_t>(owners_[i]) + 1];
       gathered.chunk_start.push_back(end);
       end += columns * column_bytes;
     }
   });
   const auto me = static_cast<std::size_t>(comm_.rank());
   MessageBytes mine(next[me + 1]);
-  std::size_t i = 0;
-  for_tensors([&](const auto& tensor, std::size_t) {
+  for_tensors([&](const auto& tensor, std::size_t, Range chunks) {
     const Range part = chunk_rows(rows, tensor.shape().chunk_size());
     const std::size_t columns = part.size() > 0 ? columns_of(tensor.shape()) : 0;
-    for (std::size_t chunk = 0; chunk < tensor.shape().chunk_count(); ++chunk, ++i) {
+    for (std::size_t i = chunks.first; i < chunks.last; ++i) {
       if (owners_[i] == comm_.rank()) {
-        const auto values = tensor.chunk(chunk);
+        const auto values = tensor.chunk(chunks_[i].second);
         std::byte* to = mine.data() + gathered.chunk_start[i];
         for (std::size_t column = 0; column < columns; ++column) {
           const auto from = std::as_bytes(values.subspan((column << log_rows_) + part.first, part.size()));
@@ -98,7 +101,7 @@ GatheredRows OracleMatrix::gather(Range rows) const {
     }
   });
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (i = 0; i < chunks_.size(); ++i) {
+  for (std::size_t i = 0; i < chunks_.size(); ++i) {
     gathered.chunk_start[i] += next[static_cast<std::size_t>(owners_[i])];
   }
   gathered.bytes = comm_.gather_shared(mine);

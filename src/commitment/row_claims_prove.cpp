@@ -55,14 +55,19 @@ std::vector<Factor> expand(const Factor& factor, std::size_t low) {
 }
 
 /// Matrix columns of a chunk: how many, and how many of their rows are values (the rest is padding).
-struct ChunkColumns {
+struct ColumnCounts {
   std::size_t count;
   std::size_t rows;
 };
 
-ChunkColumns columns_of(std::size_t chunk_size, unsigned log_rows) {
+ColumnCounts columns_of(std::size_t chunk_size, unsigned log_rows) {
   const std::size_t width = std::size_t{1} << log_rows;
-  return chunk_size < width ? ChunkColumns{1, chunk_size} : ChunkColumns{chunk_size >> log_rows, width};
+  return chunk_size < width ? ColumnCounts{1, chunk_size} : ColumnCounts{chunk_size >> log_rows, width};
+}
+
+/// Of the band of rows that a term is on.
+unsigned log_rows_of(const CommittedOracle& oracle, const WeightTerm& term) {
+  return oracle.parameters.bands()[term.band].log_rows;
 }
 
 template <class T>
@@ -80,16 +85,18 @@ struct Work {
   Range held;
 };
 
-std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
-                             std::span<const unsigned> log_rows, const Communicator& comm) {
+std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+                             std::span<const OracleWitness> witnesses, const Communicator& comm) {
   std::vector<Work> work;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     std::visit(
         [&](const auto* tensor) {
           const std::vector<std::size_t>& held = tensor->held();
-          const std::size_t columns = columns_of(tensor->shape().chunk_size(), log_rows[terms[i].oracle]).count;
+          const CommittedOracle& oracle = oracles[terms[i].oracle];
+          const std::size_t columns = columns_of(tensor->shape().chunk_size(), log_rows_of(oracle, terms[i])).count;
           for (std::size_t place = 0; place < held.size(); ++place) {
-            if (!counts(*tensor, held[place], comm)) {
+            if (!counts(*tensor, held[place], comm) ||
+                oracle.layout.band(terms[i].tensor, held[place]) != terms[i].band) {
               continue;
             }
             if (work.empty() || work.back().term != i || work.back().held.last != place ||
@@ -133,10 +140,13 @@ void combine_columns(const ColumnWeights& weights, std::span<const T> columns, s
 
 }  // namespace
 
-std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle,
-                                     unsigned log_rows) {
+namespace {
+
+/// Of a band of 2^log_rows rows.
+std::vector<WeightTerm> band_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle, std::size_t band,
+                                   unsigned log_rows) {
   const std::vector<unsigned> low = low_bits_of_dimensions(shape, std::min(log_rows, shape.inner_bits()));
-  WeightTerm start{oracle, claim.tensor, {}, {}};
+  WeightTerm start{oracle, claim.tensor, band, {}, {}};
   start.row_point.resize(log_rows - std::min(log_rows, shape.inner_bits()));  // padding variables are 0
   std::vector<WeightTerm> terms{std::move(start)};
   for (std::size_t d = 0; d < claim.weight.size(); ++d) {
@@ -152,6 +162,18 @@ std::vector<WeightTerm> weight_terms(const Shape& shape, const LinearForm& claim
       }
     }
     terms = std::move(product);
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<WeightTerm> weight_terms(const CommittedOracle& oracle, const LinearForm& claim, std::size_t number) {
+  const Shape& shape = oracle.layout.tensors()[claim.tensor];
+  const std::vector<RowBand> bands = oracle.parameters.bands();
+  std::vector<WeightTerm> terms;
+  for (const std::size_t band : oracle.layout.bands(claim.tensor)) {
+    std::ranges::move(band_terms(shape, claim, number, band, bands[band].log_rows), std::back_inserter(terms));
   }
   return terms;
 }
@@ -190,12 +212,22 @@ struct Scratch {
   std::vector<E> sums;  // a row each
 };
 
+/// A chunk's weights, one a column.
+void append_weights(const ColumnWeights& of_chunk, std::vector<E>& weights) {
+  for (const E& leading : of_chunk.leading) {
+    const E scale = of_chunk.scale * leading;
+    for (const E& trailing : of_chunk.trailing) {
+      weights.push_back(scale * trailing);
+    }
+  }
+}
+
 /// The weighted sum of columns of a term's chunks, into scratch.sums.
 template <class T>
 void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm& term, unsigned log_rows,
                     Scratch& scratch) {
   const Shape& shape = tensor.shape();
-  const ChunkColumns columns = columns_of(shape.chunk_size(), log_rows);
+  const ColumnCounts columns = columns_of(shape.chunk_size(), log_rows);
   const std::size_t first = tensor.held()[held.first];
   scratch.sums.assign(columns.rows, E::zero());
   if (held.size() == 1) {
@@ -218,12 +250,7 @@ void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm
       continue;
     }
     any = true;
-    for (const E& leading : weights.leading) {
-      const E scale = weights.scale * leading;
-      for (const E& trailing : weights.trailing) {
-        scratch.weights.push_back(scale * trailing);
-      }
-    }
+    append_weights(weights, scratch.weights);
   }
   if (any) {
     const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
@@ -233,27 +260,142 @@ void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm
 
 }  // namespace
 
-std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const OracleWitness> witnesses,
-                                         std::span<const unsigned> log_rows, Communicator& comm) {
+namespace {
+
+/// Which chunks have columns of a band, by these.
+class BandColumns {
+ public:
+  struct Chunk {
+    ChunkColumns columns;
+    std::size_t tensor, chunk;
+  };
+  BandColumns(const CommittedOracle& oracle, std::size_t band) {
+    for (std::size_t t = 0; t < oracle.layout.tensors().size(); ++t) {
+      for (std::size_t chunk = 0; chunk < oracle.layout.tensors()[t].chunk_count(); ++chunk) {
+        if (oracle.layout.band(t, chunk) == band) {
+          chunks_.push_back({chunk_columns(oracle, t, chunk), t, chunk});
+        }
+      }
+    }
+    std::ranges::sort(chunks_, {}, [](const Chunk& chunk) { return chunk.columns.first; });
+  }
+  /// visit(chunk, the columns that it has of these)
+  template <class Visit>
+  void visit(Range columns, const Visit& visit) const {
+    const auto end_of = [](const Chunk& chunk) { return chunk.columns.first + chunk.columns.count; };
+    auto chunk = std::ranges::upper_bound(chunks_, columns.first, {}, end_of);
+    for (; chunk != chunks_.end() && chunk->columns.first < columns.last; ++chunk) {
+      visit(*chunk, Range{std::max(columns.first, chunk->columns.first), std::min(columns.last, end_of(*chunk))});
+    }
+  }
+
+ private:
+  std::vector<Chunk> chunks_;
+};
+
+/// What terms meet in other bands than their own: a term's weight on a column is on all of its rows once variables are
+/// bound.
+class OtherBands {
+ public:
+  OtherBands(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+             std::span<const OracleWitness> witnesses, const Communicator& comm)
+      : terms_(terms), oracles_(oracles), witnesses_(witnesses), comm_(comm), columns_(oracles.size()) {
+    for (std::size_t j = 0; j < oracles.size(); ++j) {
+      const std::size_t bands = oracles[j].parameters.bands().size();
+      for (std::size_t band = 0; bands > 1 && band < bands; ++band) {
+        columns_[j].emplace_back(oracles[j], band);
+      }
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const OracleLayout& layout = oracles[terms[i].oracle].layout;
+      const std::size_t chunks = layout.tensors()[terms[i].tensor].chunk_count();
+      for (std::size_t chunk = 0; !columns_[terms[i].oracle].empty() && chunk < chunks; ++chunk) {
+        if (layout.band(terms[i].tensor, chunk) == terms[i].band) {
+          work_.push_back({i, chunk});
+        }
+      }
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return work_.size(); }
+  [[nodiscard]] std::size_t term(std::size_t number) const { return work_[number].term; }
+  /// Adds one chunk's weights times the columns of other bands that this rank owns.
+  void add(std::size_t number, Scratch& scratch, std::span<E> sums) const {
+    const WeightTerm& term = terms_[work_[number].term];
+    const CommittedOracle& oracle = oracles_[term.oracle];
+    column_weights(oracle.layout.tensors()[term.tensor], term.high, work_[number].chunk, scratch.of_chunk);
+    if (scratch.of_chunk.size() == 0) {
+      return;
+    }
+    scratch.weights.clear();
+    append_weights(scratch.of_chunk, scratch.weights);
+    const ChunkColumns own = chunk_columns(oracle, term.tensor, work_[number].chunk);
+    const std::vector<RowBand> bands = oracle.parameters.bands();
+    for (std::size_t band = 0; band < bands.size(); ++band) {
+      if (band == term.band) {
+        continue;
+      }
+      columns_[term.oracle][band].visit({own.first, own.first + own.count}, [&](const auto& other, Range columns) {
+        std::visit(
+            [&](const auto* tensor) {
+              if (counts(*tensor, other.chunk, comm_)) {
+                const std::size_t first = columns.first - other.columns.first;
+                const std::size_t rows = std::min(bands[band].rows(), tensor->shape().chunk_size());
+                const auto values =
+                    tensor->chunk(other.chunk).subspan(first << bands[band].log_rows, columns.size() * rows);
+                combine_integer_rows(
+                    std::span<const E>(scratch.weights).subspan(columns.first - own.first, columns.size()), values,
+                    sums.subspan(bands[band].first, rows));
+              }
+            },
+            witnesses_[term.oracle].tensors[other.tensor]);
+      });
+    }
+  }
+
+ private:
+  struct Work {
+    std::size_t term, chunk;
+  };
+  std::span<const WeightTerm> terms_;
+  std::span<const CommittedOracle> oracles_;
+  std::span<const OracleWitness> witnesses_;
+  const Communicator& comm_;
+  std::vector<std::vector<BandColumns>> columns_;  // by oracle and band; none where there is one
+  std::vector<Work> work_;
+};
+
+}  // namespace
+
+std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+                                         std::span<const OracleWitness> witnesses, Communicator& comm) {
   std::vector<std::size_t> start{0};
   for (const WeightTerm& term : terms) {
-    start.push_back(start.back() + (std::size_t{1} << log_rows[term.oracle]));
+    start.push_back(start.back() + (std::size_t{1} << oracles[term.oracle].parameters.log_rows));
   }
-  const std::vector<Work> work = owned_work(terms, witnesses, log_rows, comm);
+  const auto of_term = [&](std::span<E> sums, std::size_t term) {
+    return sums.subspan(start[term], start[term + 1] - start[term]);
+  };
+  const std::vector<Work> work = owned_work(terms, oracles, witnesses, comm);
+  const OtherBands others(terms, oracles, witnesses, comm);
   std::vector<E> sums(start.back());
 #pragma omp parallel
   {
     std::vector<E> mine(start.back());
     Scratch scratch;
-#pragma omp for schedule(dynamic, 4)
+#pragma omp for schedule(dynamic, 4) nowait
     for (std::size_t w = 0; w < work.size(); ++w) {
       const WeightTerm& term = terms[work[w].term];
-      std::visit(
-          [&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, log_rows[term.oracle], scratch); },
-          witnesses[term.oracle].tensors[term.tensor]);
+      const RowBand band = oracles[term.oracle].parameters.bands()[term.band];
+      std::visit([&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, band.log_rows, scratch); },
+                 witnesses[term.oracle].tensors[term.tensor]);
+      const std::span<E> rows = of_term(mine, work[w].term).subspan(band.first);
       for (std::size_t i = 0; i < scratch.sums.size(); ++i) {
-        mine[start[work[w].term] + i] += scratch.sums[i];
+        rows[i] += scratch.sums[i];
       }
+    }
+#pragma omp for schedule(dynamic, 4)
+    for (std::size_t w = 0; w < others.size(); ++w) {
+      others.add(w, scratch, of_term(mine, others.term(w)));
     }
 #pragma omp critical
     for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -263,48 +405,57 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
   comm.all_reduce_sum(sums);
   std::vector<std::vector<E>> combined;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    combined.emplace_back(sums.begin() + static_cast<std::ptrdiff_t>(start[i]),
-                          sums.begin() + static_cast<std::ptrdiff_t>(start[i + 1]));
+    const std::span<const E> rows = of_term(sums, i);
+    combined.emplace_back(rows.begin(), rows.end());
   }
   return combined;
 }
 
-std::size_t chunk_columns(const Shape& shape, unsigned log_rows) {
-  return columns_of(shape.chunk_size(), log_rows).count;
+ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, std::size_t chunk) {
+  const unsigned log_rows = oracle.parameters.bands()[oracle.layout.band(tensor, chunk)].log_rows;
+  return {oracle.layout.offset(tensor, chunk) >> log_rows,
+          columns_of(oracle.layout.tensors()[tensor].chunk_size(), log_rows).count};
 }
 
-void bind_rows(const OracleWitness& witness, std::span<const E> weights, const Communicator& comm,
+void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std::span<const E> weights,
+               const Communicator& comm,
                const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
-  const unsigned log_rows = ceil_log2(weights.size());
-  for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
-    std::visit(
-        [&](const auto* tensor) {
-          const Shape& shape = tensor->shape();
-          const ChunkColumns columns = columns_of(shape.chunk_size(), log_rows);
-          const std::vector<std::size_t>& held = tensor->held();
-          const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
+  const std::vector<RowBand> bands = oracle.parameters.bands();
+  for (std::size_t band = 0; band < bands.size(); ++band) {  // one after the other: they have the same columns
+    const std::span<const E> of_band = weights.subspan(bands[band].first, bands[band].rows());
+    for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
+      std::visit(
+          [&](const auto* tensor) {
+            const Shape& shape = tensor->shape();
+            const ColumnCounts columns = columns_of(shape.chunk_size(), bands[band].log_rows);
+            const std::vector<std::size_t>& held = tensor->held();
+            const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
+            const auto is_bound = [&](std::size_t i) {
+              return oracle.layout.band(t, held[i]) == band && counts(*tensor, held[i], comm);
+            };
 #pragma omp parallel for schedule(dynamic, 4)
-          for (std::size_t first = 0; first < held.size(); first += at_once) {
-            const std::size_t end = std::min(first + at_once, held.size());
-            for (std::size_t i = first; i < end;) {
-              if (!counts(*tensor, held[i], comm)) {
-                ++i;
-                continue;
+            for (std::size_t first = 0; first < held.size(); first += at_once) {
+              const std::size_t end = std::min(first + at_once, held.size());
+              for (std::size_t i = first; i < end;) {
+                if (!is_bound(i)) {
+                  ++i;
+                  continue;
+                }
+                // chunks whose columns lie side by side
+                const std::span<E> to = place(t, held[i]);
+                std::size_t count = 1;
+                while (i + count < end && is_bound(i + count) &&
+                       place(t, held[i + count]).data() == to.data() + count * columns.count) {
+                  ++count;
+                }
+                const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
+                dot_integer_rows(of_band.first(columns.rows), values, std::span(to.data(), count * columns.count));
+                i += count;
               }
-              // chunks whose columns lie side by side
-              const std::span<E> to = place(t, held[i]);
-              std::size_t count = 1;
-              while (i + count < end && counts(*tensor, held[i + count], comm) &&
-                     place(t, held[i + count]).data() == to.data() + count * columns.count) {
-                ++count;
-              }
-              const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
-              dot_integer_rows(weights.first(columns.rows), values, std::span(to.data(), count * columns.count));
-              i += count;
             }
-          }
-        },
-        witness.tensors[t]);
+          },
+          witness.tensors[t]);
+    }
   }
 }
 

@@ -15,46 +15,49 @@ namespace tessera {
 namespace {
 
 /// Rows that a rank encodes at once if it is alone: two cache lines of a column, or one where two would take more
-/// memory than this. Touching it for the first time would cost more; but after a witness is hashed look-ups take as
-/// much.
+/// memory than this, or be more than a band of rows has. Touching it for the first time would cost more; but after a
+/// witness is hashed look-ups take as much.
 constexpr std::size_t alone_rows = 16;
 constexpr std::size_t stored_bytes = std::size_t{1} << 26;
 constexpr std::size_t hashed_bytes = std::size_t{1} << 29;
 
+/// As many in all bands: the order in which a transform leaves its values hangs on it.
 std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone, bool hashed) {
   const std::size_t most = hashed ? hashed_bytes : stored_bytes;
   const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= most;
-  return std::min(std::size_t{1} << parameters.log_rows, two_lines ? alone_rows : CosetTransform::lanes);
+  return std::min(parameters.bands().back().rows(), two_lines ? alone_rows : CosetTransform::lanes);
 }
 
-/// Encodes groups of rows at a rank's positions.
+/// Encodes groups of a band's rows at a rank's positions.
 class CosetEncoder {
  public:
-  CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
-               const ResidueShares& positions, Communicator& comm, bool hashed)
-      : matrix_(layout, parameters.log_rows, tensors, comm),
+  CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
+               std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm, bool hashed)
+      : matrix_(layout, parameters, band, tensors, comm),
+        band_(parameters.bands()[band]),
         positions_(positions),
         alone_(comm.size() == 1),
         rows_at_once_(group_of_rows(parameters, positions_, alone_, hashed)),
-        transform_(layout.log_size() - parameters.log_rows, positions_, rows_at_once_) {
-    if (NodeTransform::pays(positions_, matrix_.present(), comm.ranks_together())) {
+        transform_(layout.log_columns(parameters), positions_, rows_at_once_) {
+    const std::size_t present = layout.columns(parameters);  // of the band with most of them: one way for all bands
+    if (NodeTransform::pays(positions_, present, comm.ranks_together())) {
       of_node_.emplace(matrix_, positions_, comm);
-    } else if (TransposedTransform::pays(positions_, matrix_.present())) {
+    } else if (TransposedTransform::pays(positions_, present)) {
       transposed_.emplace(matrix_, positions_, comm);
     }
   }
 
-  [[nodiscard]] const ResidueShares& positions() const { return positions_; }
-  [[nodiscard]] std::size_t steps() const { return (std::size_t{1} << matrix_.log_rows()) / rows_at_once_; }
-  [[nodiscard]] Range rows(std::size_t step) const { return {step * rows_at_once_, (step + 1) * rows_at_once_}; }
-  /// Classes are encoded together, or one after the other by a rank that is alone.
-  [[nodiscard]] std::size_t parts() const { return alone_ ? positions_.mine().size() : 1; }
-  [[nodiscard]] Range classes(std::size_t part) const { return alone_ ? Range{part, part + 1} : positions_.mine(); }
+  [[nodiscard]] std::size_t steps() const { return band_.rows() / rows_at_once_; }
+  /// Of the oracle.
+  [[nodiscard]] Range rows(std::size_t step) const {
+    const Range rows = in_band(step);
+    return {band_.first + rows.first, band_.first + rows.last};
+  }
 
   /// The step's rows at the positions of `classes`: values[place * rows + row]. Collective.
   std::span<F> encode(Range classes, std::size_t step) {
     if (transposed_) {
-      return (*transposed_)(rows(step).first);
+      return (*transposed_)(in_band(step).first);
     }
     gather(step);
     if (of_node_) {
@@ -85,14 +88,16 @@ class CosetEncoder {
   /// Shorter classes take one pass, of one thread, and stay in a cache.
   static constexpr unsigned log_short = 13;
 
+  [[nodiscard]] Range in_band(std::size_t step) const { return {step * rows_at_once_, (step + 1) * rows_at_once_}; }
   void gather(std::size_t step) {
     if (!gathered_.bytes.shared()) {
       gathered_ = {};
     }
-    gathered_ = matrix_.gather(rows(step));
+    gathered_ = matrix_.gather(in_band(step));
   }
 
   OracleMatrix matrix_;
+  RowBand band_;
   ResidueShares positions_;
   bool alone_;
   std::size_t rows_at_once_;
@@ -167,15 +172,23 @@ class ColumnExchange {
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
                    const RowSink& sink) {
-  CosetEncoder encoder(layout, parameters, tensors, positions, comm, bool{sink.block});
-  const bool through = sink.block && encoder.passes_through();
-  for (std::size_t part = 0; part < encoder.parts(); ++part) {
-    const Range classes = encoder.classes(part);
-    for (std::size_t step = 0; step < encoder.steps(); ++step) {
-      if (through) {
-        encoder.encode_through(classes, step, sink);
-      } else {
-        sink.rows(classes, encoder.rows(step), encoder.encode(classes, step));
+  const bool alone = comm.size() == 1;
+  const std::size_t bands = parameters.bands().size();
+  std::unique_ptr<CosetEncoder> encoder;
+  // classes are encoded together, or one after the other by a rank that is alone
+  for (std::size_t part = 0; part < (alone ? positions.mine().size() : 1); ++part) {
+    const Range classes = alone ? Range{part, part + 1} : positions.mine();
+    for (std::size_t band = 0; band < bands; ++band) {
+      if (!encoder || bands > 1) {
+        encoder.reset();
+        encoder = std::make_unique<CosetEncoder>(layout, parameters, band, tensors, positions, comm, bool{sink.block});
+      }
+      for (std::size_t step = 0; step < encoder->steps(); ++step) {
+        if (sink.block && encoder->passes_through()) {
+          encoder->encode_through(classes, step, sink);
+        } else {
+          sink.rows(classes, encoder->rows(step), encoder->encode(classes, step));
+        }
       }
     }
   }
@@ -184,8 +197,7 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
                  Range columns, Communicator& comm,
                  const std::function<void(Range rows, std::span<const F> values)>& visit) {
-  const ResidueShares positions = ResidueShares::of_domain(
-      layout.log_size() - parameters.log_rows + parameters.log_inverse_rate, comm.rank(), comm.size());
+  const ResidueShares positions = ResidueShares::of_domain(layout.log_domain(parameters), comm.rank(), comm.size());
   const ColumnExchange exchange(positions, columns, comm);
   RowSink sink;
   sink.rows = [&](Range, Range rows, std::span<F> values) {

@@ -18,17 +18,21 @@ constexpr unsigned log_share = 12;
 
 CommittedWord oracle_word(const CommittedOracle& oracle) {
   const OracleParameters& parameters = oracle.parameters;
-  const unsigned log_size = oracle.layout.log_size();
   const unsigned least_rows = oracle.extra > 0 ? 3 : 4;
-  if (parameters.log_rows < least_rows || parameters.log_rows > OracleLayout::min_log_chunk ||
-      parameters.log_inverse_rate < 1 || log_size < parameters.log_rows ||
-      log_size - parameters.log_rows + parameters.log_inverse_rate > F::two_adicity) {
+  const auto fits = [&] {
+    return parameters.log_inverse_rate >= 1 &&
+           oracle.layout.log_columns(parameters) <=
+               F::two_adicity - std::min(F::two_adicity, parameters.log_inverse_rate);
+  };
+  if (parameters.log_rows < least_rows || parameters.log_rows > OracleLayout::min_log_chunk || !has_rows(parameters) ||
+      !fits()) {
     throw std::invalid_argument("oracle parameters outside 4 <= log_rows <= 7, log_inverse_rate >= 1, domain <= 2^32");
   }
   return {.log_rows = parameters.log_rows,
-          .log_columns = log_size - parameters.log_rows,
+          .absent = parameters.absent_rows,
+          .log_columns = oracle.layout.log_columns(parameters),
           .log_inverse_rate = parameters.log_inverse_rate,
-          .columns = (std::uint64_t{oracle.layout.used()} + (1U << parameters.log_rows) - 1) >> parameters.log_rows,
+          .columns = std::uint64_t{oracle.layout.columns(parameters)},
           .extra = oracle.extra};
 }
 
@@ -38,7 +42,7 @@ std::uint64_t deal_segments(std::span<const CommittedOracle> oracles, std::span<
   std::vector<unsigned> alignment;
   for (std::size_t j = 0; j < words.size(); ++j) {
     alignment.push_back(
-        std::max(oracles[j].layout.log_largest_chunk() - words[j].log_rows, std::min(words[j].log_columns, log_share)));
+        std::max(oracles[j].layout.log_most_columns(oracles[j].parameters), std::min(words[j].log_columns, log_share)));
   }
   std::vector<std::size_t> order(words.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -12,10 +12,11 @@ struct CommittedOracle;
 /// Elements of F in each leaf of a hiding proof's last vector that mask the vector in clear.
 inline constexpr std::size_t clear_mask_elements = 2;
 
-/// One committed word of the opening: an interleaved Reed-Solomon code with 2^log_rows rows of `columns` coefficients,
-/// evaluated on 2^log_domain() points; `positions` of its columns are opened.
+/// One committed word of the opening: an interleaved Reed-Solomon code of `columns` coefficients a row, evaluated on
+/// 2^log_domain() points; `positions` of its columns are opened.
 struct CommittedWord {
-  unsigned log_rows = 0;
+  unsigned log_rows = 0;          ///< variables that number its rows
+  std::size_t absent = 0;         ///< the last ones of 2^log_rows rows, in no leaf
   unsigned log_columns = 0;       ///< of the table that is encoded, which is zero from column `columns` on
   unsigned log_inverse_rate = 0;  ///< of that table
   std::uint64_t columns = 0;      ///< the code's dimension
@@ -29,8 +30,9 @@ struct CommittedWord {
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
   /// -log2 of the chance that all positions miss.
   [[nodiscard]] double bits() const;
+  [[nodiscard]] std::size_t rows() const { return (std::size_t{1} << log_rows) - absent; }
   /// Elements of F in a Merkle leaf.
-  [[nodiscard]] std::size_t leaf_values() const { return (std::size_t{extension ? 2U : 1U} << log_rows) + extra; }
+  [[nodiscard]] std::size_t leaf_values() const { return (extension ? 2 : 1) * rows() + extra; }
 };
 
 /// Every number of the opening protocol that is not in the oracles' parameters: a pure function of those.
@@ -82,8 +84,9 @@ double position_bits(unsigned rate);
 /// Positions needed so that ((1 + rate) / 2)^positions * 2^-grinding_bits <= 2^-100.
 std::size_t positions_for(unsigned rate, unsigned grinding_bits);
 
-/// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7 (3 if leaves have more than the column), 1 <=
-/// log_inverse_rate, log_domain <= 32, of the vectors as well. Sizes have 64 bits wherever the verifier runs.
+/// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7 (3 if leaves have more than the column),
+/// absent rows that are no multiple of 16 or half of all, 1 <= log_inverse_rate, log_domain <= 32, of the vectors as
+/// well. Sizes have 64 bits wherever the verifier runs.
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
                                  unsigned grinding_bits = OpeningSchedule::default_grinding);
 

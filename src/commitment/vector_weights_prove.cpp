@@ -37,6 +37,50 @@ void visit_share(const ResidueShares& columns, std::size_t first, std::size_t la
 
 }  // namespace
 
+namespace {
+
+/// Adds a claim's weights on the columns of a tensor's chunks in one band of rows.
+void add_band_weights(const CommittedOracle& oracle, const LinearForm& claim, std::size_t band, E coefficient,
+                      std::span<const E> row_point, std::size_t segment, const ResidueShares& columns,
+                      std::span<E> weights) {
+  const RowBand rows = oracle.parameters.bands()[band];
+  const Shape& shape = oracle.layout.tensors()[claim.tensor];
+  const BandPoint inside = band_point(rows, row_point);
+  const ChunkPoint chunk_point = split_chunk_point(shape, inside.rows);
+  std::vector<std::vector<E>> high;
+  for (std::size_t d = 0; d < claim.weight.size(); ++d) {
+    high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
+  }
+  for (E& entry : high[0]) {
+    entry *= coefficient * chunk_point.padding * inside.scale;
+  }
+#pragma omp parallel if (shape.chunk_count() > 1)
+  {
+    ColumnWeights of_chunk;
+#pragma omp for schedule(static)
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      if (oracle.layout.band(claim.tensor, chunk) != band) {
+        continue;
+      }
+      const std::size_t first = segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
+      column_weights(shape, high, chunk, of_chunk);
+      if (of_chunk.size() == 0) {
+        continue;
+      }
+      for (E& entry : of_chunk.trailing) {
+        entry *= of_chunk.scale;
+      }
+      const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
+      const std::size_t mask = of_chunk.trailing.size() - 1;
+      visit_share(columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
+        weights[place] += of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
+      });
+    }
+  }
+}
+
+}  // namespace
+
 ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
                               std::span<const std::vector<const LinearForm*>> forms,
                               std::span<const std::vector<E>> coefficients, const BoundVariables& bound,
@@ -46,36 +90,8 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
     const CommittedWord& word = schedule.oracles[j];
     const Point row = bound.row_point(word.log_rows);
     for (std::size_t i = 0; i < forms[j].size(); ++i) {
-      const LinearForm& claim = *forms[j][i];
-      const Shape& shape = oracles[j].layout.tensors()[claim.tensor];
-      const ChunkPoint chunk_point = split_chunk_point(shape, row);
-      std::vector<std::vector<E>> high;
-      for (std::size_t d = 0; d < claim.weight.size(); ++d) {
-        high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
-      }
-      const E coefficient = coefficients[j][i] * chunk_point.padding;
-      for (E& entry : high[0]) {
-        entry *= coefficient;
-      }
-#pragma omp parallel if (shape.chunk_count() > 1)
-      {
-        ColumnWeights of_chunk;
-#pragma omp for schedule(static)
-        for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-          const std::size_t first = word.offset + (oracles[j].layout.offset(claim.tensor, chunk) >> word.log_rows);
-          column_weights(shape, high, chunk, of_chunk);
-          if (of_chunk.size() == 0) {
-            continue;
-          }
-          for (E& entry : of_chunk.trailing) {
-            entry *= of_chunk.scale;
-          }
-          const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
-          const std::size_t mask = of_chunk.trailing.size() - 1;
-          visit_share(columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
-            weights[place] += of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
-          });
-        }
+      for (const std::size_t band : oracles[j].layout.bands(forms[j][i]->tensor)) {
+        add_band_weights(oracles[j], *forms[j][i], band, coefficients[j][i], row, word.offset, columns, weights);
       }
     }
   }

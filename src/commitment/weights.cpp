@@ -61,39 +61,66 @@ ChunkPoint split_chunk_point(const Shape& shape, std::span<const E> point) {
   return result;
 }
 
-const WeightEvaluator::Tensor& WeightEvaluator::tensor(std::size_t number) {
-  const auto [entry, is_new] = tensors_.try_emplace(number);
-  Tensor& tensor = entry->second;
-  if (!is_new) {
-    return tensor;
-  }
-  const Shape& shape = layout_.tensors()[number];
+BandPoint band_point(const RowBand& band, std::span<const E> row_point) {
+  const std::size_t number = row_point.size() - band.log_rows;  // variables
+  return {eq_index(row_point.first(number), band.first >> band.log_rows), row_point.subspan(number)};
+}
+
+WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band,
+                                            std::vector<std::size_t> chunks) const {
+  const RowBand& rows = bands_[band];
+  const BandPoint inside = band_point(rows, rows_);
+  Point point = vector_;
+  point.insert(point.end(), inside.rows.begin(), inside.rows.end());
+  const Shape& shape = layout_.tensors()[tensor];
   const unsigned chunk_bits = std::max(shape.inner_bits(), OracleLayout::min_log_chunk);
-  const std::span<const E> point(point_);
   const std::size_t high_bits = point.size() - chunk_bits;
-  tensor.chunk = split_chunk_point(shape, point.subspan(high_bits));
+  const std::span<const E> high = std::span<const E>(point).first(high_bits);
+  Part part{std::move(chunks), {}, split_chunk_point(shape, std::span<const E>(point).subspan(high_bits))};
   // beta over the high bits as an outer product: two small tables instead of one as long as the oracle
   const std::size_t second = high_bits / 2;
-  const std::vector<E> upper = eq_table(point.first(high_bits - second), tensor.chunk.padding);
-  const std::vector<E> lower = eq_table(point.subspan(high_bits - second, second));
-  tensor.selectors.reserve(shape.chunk_count());
-  for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-    const std::uint64_t place = (first_ + layout_.offset(number, chunk)) >> chunk_bits;
-    tensor.selectors.push_back(upper[static_cast<std::size_t>(place >> second)] *
-                               lower[static_cast<std::size_t>(place & (lower.size() - 1))]);
+  const std::vector<E> upper = eq_table(high.first(high_bits - second), part.chunk.padding * inside.scale);
+  const std::vector<E> lower = eq_table(high.subspan(high_bits - second));
+  part.selectors.reserve(part.chunks.size());
+  for (const std::size_t chunk : part.chunks) {
+    const std::uint64_t place = ((first_ << rows.log_rows) + layout_.offset(tensor, chunk)) >> chunk_bits;
+    part.selectors.push_back(upper[static_cast<std::size_t>(place >> second)] *
+                             lower[static_cast<std::size_t>(place & (lower.size() - 1))]);
   }
-  return tensor;
+  return part;
+}
+
+const std::vector<WeightEvaluator::Part>& WeightEvaluator::parts(std::size_t tensor) {
+  const auto [entry, is_new] = tensors_.try_emplace(tensor);
+  if (is_new) {
+    std::vector<std::vector<std::size_t>> chunks(bands_.size());
+    for (std::size_t chunk = 0; chunk < layout_.tensors()[tensor].chunk_count(); ++chunk) {
+      chunks[layout_.band(tensor, chunk)].push_back(chunk);
+    }
+    for (std::size_t band = 0; band < chunks.size(); ++band) {
+      if (!chunks[band].empty()) {
+        entry->second.push_back(part(tensor, band, std::move(chunks[band])));
+      }
+    }
+  }
+  return entry->second;
 }
 
 E WeightEvaluator::evaluate(const LinearForm& claim) {
-  const Tensor& state = tensor(claim.tensor);
-  const Shape& shape = layout_.tensors()[claim.tensor];
+  E total;
+  for (const Part& part : parts(claim.tensor)) {
+    total += evaluate(layout_.tensors()[claim.tensor], part, claim);
+  }
+  return total;
+}
+
+E WeightEvaluator::evaluate(const Shape& shape, const Part& part, const LinearForm& claim) {
   const auto& dimensions = shape.dimensions();
   std::vector<std::vector<E>> scalars;  // by dimension and chunk coordinate
   E constant = E::one();
   std::vector<std::size_t> cut;  // the dimensions with several chunks
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
-    scalars.push_back(bind_low(claim.weight[d], state.chunk.low[d]));
+    scalars.push_back(bind_low(claim.weight[d], part.chunk.low[d]));
     if (dimensions[d].chunk_count() == 1) {
       constant *= scalars[d][0];
     } else {
@@ -101,23 +128,24 @@ E WeightEvaluator::evaluate(const LinearForm& claim) {
     }
   }
   if (cut.empty()) {
-    return constant * state.selectors[0];
+    return constant * part.selectors[0];
   }
   const std::size_t last = cut.back();
   cut.pop_back();
+  const auto coordinate = [&](std::size_t i, std::size_t d) { return shape.coordinate(part.chunks[i], d); };
   const auto same_but_last = [&](std::size_t a, std::size_t b) {
-    return std::ranges::all_of(cut, [&](std::size_t d) { return shape.coordinate(a, d) == shape.coordinate(b, d); });
+    return std::ranges::all_of(cut, [&](std::size_t d) { return coordinate(a, d) == coordinate(b, d); });
   };
   E total;
-  for (std::size_t chunk = 0; chunk < shape.chunk_count();) {
+  for (std::size_t i = 0; i < part.chunks.size();) {
     // chunks that differ in the last cut dimension only: one product each
-    const std::size_t first = chunk;
+    const std::size_t first = i;
     E run;
-    for (; chunk < shape.chunk_count() && same_but_last(chunk, first); ++chunk) {
-      run += state.selectors[chunk] * scalars[last][shape.coordinate(chunk, last)];
+    for (; i < part.chunks.size() && same_but_last(i, first); ++i) {
+      run += part.selectors[i] * scalars[last][coordinate(i, last)];
     }
     for (const std::size_t d : cut) {
-      run *= scalars[d][shape.coordinate(first, d)];
+      run *= scalars[d][coordinate(first, d)];
     }
     total += run;
   }

@@ -24,28 +24,45 @@ struct ChunkPoint {
 /// when a chunk is larger (the low bits that they cover).
 ChunkPoint split_chunk_point(const Shape& shape, std::span<const E> point);
 
-/// The multilinear extension of claims' weights, spread over the oracle by its layout, at one point of an index space
-/// that the oracle lies in.
+/// A point of all row variables as a band of rows sees it: beta of the variables that number the band, and the point
+/// of those that number rows in it.
+struct BandPoint {
+  E scale;
+  std::span<const E> rows;
+};
+BandPoint band_point(const RowBand& band, std::span<const E> row_point);
+
+/// The multilinear extension of claims' weights, spread over an oracle's cells by its layout, at one point.
 class WeightEvaluator {
  public:
-  /// Keeps a reference to `layout`. `point`: at least layout.log_size() coordinates; `first`: the oracle's first index
-  /// there, a multiple of its largest chunk.
-  WeightEvaluator(const OracleLayout& layout, Point point, std::uint64_t first = 0)
-      : layout_(layout), point_(std::move(point)), first_(first) {}
+  /// Keeps a reference to `layout`. `vector`: a point of the vector that the oracle is a segment of once its rows are
+  /// bound, from `first` on, a multiple of the most columns that a chunk has; `rows`: of the row variables.
+  WeightEvaluator(const OracleLayout& layout, const OracleParameters& parameters, Point vector, Point rows,
+                  std::uint64_t first = 0)
+      : layout_(layout),
+        bands_(parameters.bands()),
+        vector_(std::move(vector)),
+        rows_(std::move(rows)),
+        first_(first) {}
   /// O(chunks of the tensor + entries of the heads).
   E evaluate(const LinearForm& claim);
 
  private:
-  struct Tensor {
-    std::vector<E> selectors;  ///< beta(high bits of the point, place of chunk i)
+  /// A tensor's chunks in one band of rows.
+  struct Part {
+    std::vector<std::size_t> chunks;
+    std::vector<E> selectors;  ///< beta(high bits of the point, place of the chunk)
     ChunkPoint chunk;
   };
-  const Tensor& tensor(std::size_t number);
+  const std::vector<Part>& parts(std::size_t tensor);
+  [[nodiscard]] Part part(std::size_t tensor, std::size_t band, std::vector<std::size_t> chunks) const;
+  [[nodiscard]] static E evaluate(const Shape& shape, const Part& part, const LinearForm& claim);
 
   const OracleLayout& layout_;
-  Point point_;
+  std::vector<RowBand> bands_;
+  Point vector_, rows_;
   std::uint64_t first_;
-  std::map<std::size_t, Tensor> tensors_;
+  std::map<std::size_t, std::vector<Part>> tensors_;
 };
 
 }  // namespace tessera

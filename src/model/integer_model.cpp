@@ -34,7 +34,7 @@ VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs)
   key.filler = model.tokenizer.end_of_text;
   key.exceptions = default_exceptions;
   key.hiding_proofs = hiding_proofs;
-  key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(model.shape)).log_size());
+  key.parameter_oracle = parameter_oracle_parameters(parameter_shapes(model.shape), hiding_proofs > 0);
   return key;
 }
 

@@ -26,7 +26,7 @@ OracleLayout parameter_layout(const VerifyingKey& key, const Division& division)
   if (key.hiding_proofs > 0) {
     shapes.push_back(columns_shape(parameter_tail_columns(key.hiding_proofs), key.parameter_oracle.log_rows));
   }
-  return OracleLayout(std::move(shapes));
+  return {std::move(shapes), key.parameter_oracle};
 }
 
 }  // namespace tessera

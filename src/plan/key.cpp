@@ -117,6 +117,7 @@ void tail_fields(Archive& a, Key& key) {
   tokenizer_fields(a, key, key.tokenizer);
   a.number("parameter_oracle.log_rows", key.parameter_oracle.log_rows);
   a.number("parameter_oracle.log_inverse_rate", key.parameter_oracle.log_inverse_rate);
+  a.number("parameter_oracle.absent_rows", key.parameter_oracle.absent_rows);
   a.digest("parameter_root", key.parameter_root);
   if (a.next("exceptions", key.exceptions > 0)) {
     a.named("exceptions", key.exceptions);
@@ -269,7 +270,17 @@ void check_key(const VerifyingKey& key) {
     refuse_key("hiding_proofs", "at most " + std::to_string(most) + ", whose random columns have 32-bit places",
                std::to_string(key.hiding_proofs));
   }
-  check_oracle(parameter_layout(key).log_size(), key.parameter_oracle, "parameter_oracle.");
+  const std::uint32_t absent = key.parameter_oracle.absent_rows;
+  if (key.hiding_proofs > 0 && absent > 0) {  // masks are constant along all rows
+    refuse_key("parameter_oracle.absent_rows", "0, because the key is hiding", std::to_string(absent));
+  }
+  if (!has_rows(key.parameter_oracle)) {
+    refuse_key("parameter_oracle.absent_rows",
+               "a multiple of " + std::to_string(row_unit) + " below half of 2^" +
+                   std::to_string(key.parameter_oracle.log_rows),
+               std::to_string(absent));
+  }
+  check_oracle(parameter_layout(key), key.parameter_oracle, "parameter_oracle.");
 }
 
 void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& prefix) {
@@ -288,11 +299,10 @@ void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& p
   check_limit("prefix tokens", tokenizer.prefix.size(), prefix + "prefix");
 }
 
-void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix) {
+void check_oracle(const OracleLayout& layout, const OracleParameters& oracle, const std::string& prefix) {
   check_limit("log_rows", oracle.log_rows, prefix + "log_rows");
   check_limit("log_inverse_rate", oracle.log_inverse_rate, prefix + "log_inverse_rate");
-  check_limit("log_domain", log_size - std::min(log_size, oracle.log_rows) + oracle.log_inverse_rate,
-              prefix + "log_domain");
+  check_limit("log_domain", layout.log_domain(oracle), prefix + "log_domain");
 }
 
 Digest VerifyingKey::digest() const { return blake2s(encode()); }

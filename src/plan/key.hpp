@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 7;
+inline constexpr std::uint32_t format_version = 8;
 
 /// What plain keys allow unless their issuer says otherwise.
 inline constexpr std::uint32_t default_exceptions = 4096;
@@ -49,7 +49,7 @@ struct VerifyingKey {
 void check_key(const VerifyingKey& key);
 /// check_tokenizer(), and numbers and lengths of added tokens and of the prefix; `prefix` comes before the message.
 void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& prefix);
-/// Rows, rate and domain of a committed oracle of 2^log_size cells; `prefix` comes before the name of the field.
-void check_oracle(unsigned log_size, const OracleParameters& oracle, const std::string& prefix);
+/// Rows, rate and domain of a committed oracle; `prefix` comes before the name of the field.
+void check_oracle(const OracleLayout& layout, const OracleParameters& oracle, const std::string& prefix);
 
 }  // namespace tessera

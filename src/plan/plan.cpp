@@ -28,7 +28,8 @@ Plan::Plan(const VerifyingKey& key, const PassShape& shape, const Division& divi
       generated(shape.generated),
       filler(key.filler),
       exception_limit(key.exceptions),
-      all_lists(key.exceptions > 0 && key.hiding_proofs > 0) {
+      all_lists(key.exceptions > 0 && key.hiding_proofs > 0),
+      parameter_oracle(key.parameter_oracle) {
   if (prompt_length == 0) {
     fail("prompt: expected at least one token, found none");
   }
@@ -67,13 +68,11 @@ void Plan::pack(std::vector<Shape> parameters, const StateShapes& state) {
   for (std::size_t id = 0; id < std::min(parameters.size(), parameter_index.size()); ++id) {
     parameter_index[id] = id;
   }
-  state_layout = OracleLayout({state.begin(), state.end()});
-  state_oracle = witness_oracle_parameters(state_layout.log_size());
-  parameter_layout = OracleLayout(std::move(parameters));
-  witness_layout = OracleLayout(witness_shapes);
-  witness_oracle = witness_oracle_parameters(witness_layout.log_size());
-  check_oracle(witness_layout.log_size(), witness_oracle, "length: witness ");
-  check_oracle(state_layout.log_size(), state_oracle, "length: state ");
+  pack_witness({state.begin(), state.end()}).move_to(state_layout, state_oracle);
+  parameter_layout = OracleLayout(std::move(parameters), parameter_oracle);
+  pack_witness(witness_shapes).move_to(witness_layout, witness_oracle);
+  check_oracle(witness_layout, witness_oracle, "length: witness ");
+  check_oracle(state_layout, state_oracle, "length: state ");
 }
 
 Statement statement_of(const PassShape& pass) {
@@ -106,16 +105,19 @@ void check_statement(const VerifyingKey& key, const Statement& statement) {
   }
 }
 
-OracleParameters witness_oracle_parameters(unsigned log_size) {
+PackedOracle pack_witness(std::vector<Shape> tensors) {
+  const unsigned log_size = OracleLayout(tensors).log_size();
   // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large witness is
   // encoded at rate 1/2 (half the time and memory, a few more opened columns)
   const unsigned rows = log_size >= 30 ? 7 : log_size >= 26 ? 6 : std::clamp(log_size, 19U, 20U) - 15;
-  return {rows, log_size >= 23 ? 1U : 2U};
+  return pack_oracle(std::move(tensors), {rows, log_size >= 23 ? 1U : 2U});
 }
 
-OracleParameters parameter_oracle_parameters(unsigned log_size) {
+OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding) {
+  const unsigned log_size = OracleLayout(tensors).log_size();
   const unsigned rows = log_size >= 28 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
-  return {rows, 1};
+  const OracleParameters all{rows, 1};
+  return hiding ? all : pack_oracle(std::move(tensors), all).parameters;
 }
 
 }  // namespace tessera

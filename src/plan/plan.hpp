@@ -67,7 +67,7 @@ struct Plan {
 
   ByParameter<std::size_t> parameter_index{};  // its tensor in the parameter oracle; none: SIZE_MAX
   OracleLayout parameter_layout, witness_layout;
-  OracleParameters witness_oracle;
+  OracleParameters parameter_oracle, witness_oracle;
   OracleLayout state_layout;  // keys, then values, of all positions that the model has; zero from the state's end on
   OracleParameters state_oracle;
   std::optional<HidingPlan> hiding;  // under a hiding key
@@ -106,9 +106,9 @@ std::vector<std::uint32_t> prompt_rows(const Statement& statement);
 /// Throws InputError for ids >= V. Lengths are checked where a plan is made.
 void check_statement(const VerifyingKey& key, const Statement& statement);
 
-/// Rows and rate of the witness oracle for its size.
-OracleParameters witness_oracle_parameters(unsigned log_size);
-/// Rows and rate of the parameter oracle for its size.
-OracleParameters parameter_oracle_parameters(unsigned log_size);
+/// The oracle of a witness or a state without hiding, with rows and rate for its size.
+PackedOracle pack_witness(std::vector<Shape> tensors);
+/// Rows and rate of the parameter oracle for its size. Those of a hiding key are all there.
+OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding);
 
 }  // namespace tessera

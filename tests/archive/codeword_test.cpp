@@ -12,7 +12,7 @@ namespace {
 
 /// A codeword of random values, column after column.
 std::vector<F> random_columns(const CodewordGeometry& geometry, std::mt19937_64& random) {
-  std::vector<F> values(std::size_t{1} << (geometry.log_columns + geometry.log_rows));
+  std::vector<F> values(std::size_t{geometry.rows} << geometry.log_columns);
   for (F& value : values) {
     value = F::from_unsigned(random());
   }
@@ -24,7 +24,7 @@ Digest save(const std::filesystem::path& directory, const CodewordGeometry& geom
             std::size_t at_once) {
   SelfCommunicator self;
   CodewordWriter writer(directory, geometry, self);
-  const std::size_t rows = std::size_t{1} << geometry.log_rows;
+  const std::size_t rows = geometry.rows;
   for (std::size_t first = 0; first < rows; first += at_once) {
     std::vector<F> part;
     for (std::size_t column = 0; column < values.size() / rows; ++column) {
@@ -40,9 +40,10 @@ TEST(CodewordFiles, AnswerFromShardsAndTop) {
   const TemporaryDirectory directory;
   std::mt19937_64 random(3);
   SelfCommunicator self;
-  for (const CodewordGeometry geometry : {CodewordGeometry{4, 17}, CodewordGeometry{3, 5}, CodewordGeometry{4, 0}}) {
+  for (const CodewordGeometry geometry :
+       {CodewordGeometry{16, 17}, CodewordGeometry{8, 5}, CodewordGeometry{48, 5}, CodewordGeometry{16, 0}}) {
     const std::size_t columns = std::size_t{1} << geometry.log_columns;
-    const std::size_t rows = std::size_t{1} << geometry.log_rows;
+    const std::size_t rows = geometry.rows;
     const std::vector<F> values = random_columns(geometry, random);
     const std::vector<TreeLevel> levels = merkle_levels(hash_columns(values, rows));
     for (const std::size_t at_once : {std::size_t{8}, rows}) {
@@ -88,8 +89,8 @@ TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
   std::mt19937_64 random(3);
   SelfCommunicator self;
   EXPECT_THROW(open_codeword(ours, self), InputError);
-  save(ours, {4, 4}, random_columns({4, 4}, random), 16);
-  save(other, {3, 5}, random_columns({3, 5}, random), 8);
+  save(ours, {16, 4}, random_columns({16, 4}, random), 16);
+  save(other, {8, 5}, random_columns({8, 5}, random), 8);
   EXPECT_NO_THROW(open_codeword(ours, self));
   const auto shard = ours / "codeword-00000.h5";
   std::filesystem::copy_file(other / "codeword-00000.h5", shard, std::filesystem::copy_options::overwrite_existing);
@@ -103,14 +104,14 @@ TEST(CodewordFiles, UnfinishedOnesLeaveNothing) {
   const TemporaryDirectory directory;
   std::mt19937_64 random(4);
   SelfCommunicator self;
-  const std::vector<F> values = random_columns({3, 5}, random);
+  const std::vector<F> values = random_columns({8, 5}, random);
   {
-    CodewordWriter writer(directory.path(), {4, 5}, self);
+    CodewordWriter writer(directory.path(), {16, 5}, self);
     writer.append(8, values);
     EXPECT_EQ(directory.entries(), 1U);
   }
   EXPECT_EQ(directory.entries(), 0U);
-  EXPECT_THROW(CodewordWriter(directory.path(), {2, 5}, self), std::invalid_argument);
+  EXPECT_THROW(CodewordWriter(directory.path(), {4, 5}, self), std::invalid_argument);
 }
 
 }  // namespace

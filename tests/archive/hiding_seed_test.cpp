@@ -54,6 +54,7 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
       {"filler", [](VerifyingKey& k) { ++k.filler; }},
       {"log_rows", [](VerifyingKey& k) { ++k.parameter_oracle.log_rows; }},
       {"log_inverse_rate", [](VerifyingKey& k) { ++k.parameter_oracle.log_inverse_rate; }},
+      {"absent_rows", [](VerifyingKey& k) { ++k.parameter_oracle.absent_rows; }},
       {"hiding_proofs", [](VerifyingKey& k) { ++k.hiding_proofs; }},
   };
   std::size_t count = 0;

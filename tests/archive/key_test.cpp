@@ -41,8 +41,8 @@ TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
 TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 7, found 2");
-  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 7, found 2");
+  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 8, found 2");
+  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 8, found 2");
 }
 
 /// It stands behind the root, before the number of hiding proofs, and only where it is not 0.
@@ -244,6 +244,18 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
       {"log_rows", [](VerifyingKey& k) { k.parameter_oracle.log_rows = 8; }},
       {"log_inverse_rate", [](VerifyingKey& k) { k.parameter_oracle.log_inverse_rate = 0; }},
       {"log_inverse_rate", [](VerifyingKey& k) { k.parameter_oracle.log_inverse_rate = 9; }},
+      {"absent_rows",
+       [](VerifyingKey& k) {
+         k.parameter_oracle = {6, 1, 8};
+       }},
+      {"absent_rows",
+       [](VerifyingKey& k) {
+         k.parameter_oracle = {6, 1, 32};
+       }},
+      {"absent_rows",
+       [](VerifyingKey& k) {
+         k.parameter_oracle = {6, 1, UINT32_MAX - 15};
+       }},
   };
   ASSERT_NO_THROW(VerifyingKey::decode(small_key().encode()));
   for (const Case& wrong : cases) {

@@ -25,8 +25,8 @@ TEST(StateFile, keeps_keys_and_values_of_heads_with_dimensions_of_their_own) {
   const StateShapes shapes{Shape({block, head, Dimension{2, 1}, Dimension::whole(5), position}),
                            Shape({block, head, Dimension::whole(10), position})};
   constexpr std::size_t rows = 30;
-  const OracleLayout layout({shapes.begin(), shapes.end()});
-  const std::size_t count = compact_nodes(layout, witness_oracle_parameters(layout.log_size()));
+  const PackedOracle oracle = pack_witness({shapes.begin(), shapes.end()});
+  const std::size_t count = compact_nodes(oracle.layout, oracle.parameters);
   const std::vector<Digest> nodes(count, Digest{5});
   const ConversationState state{merkle_levels(TreeLevel(nodes.begin(), nodes.end())).back().front(), 6, 1};
   const TemporaryDirectory directory;

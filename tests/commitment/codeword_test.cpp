@@ -22,28 +22,16 @@ struct Column {
 /// Some columns by definition.
 std::vector<Column> naive_columns(const OracleLayout& layout, const OracleParameters& parameters,
                                   const std::vector<IntegerTensor>& tensors) {
-  const std::size_t rows = std::size_t{1} << parameters.log_rows;
-  std::vector<F> coefficients(std::size_t{1} << layout.log_size());
-  for (std::size_t t = 0; t < tensors.size(); ++t) {
-    std::visit(
-        [&](const auto* tensor) {
-          for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
-            std::size_t place = layout.offset(t, chunk);
-            for (const auto value : tensor->chunk(chunk)) {
-              coefficients[place++] = F::from_signed(static_cast<std::int64_t>(value));
-            }
-          }
-        },
-        tensors[t]);
-  }
-  const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  const std::size_t all = std::size_t{1} << parameters.log_rows;
+  const std::vector<F> coefficients = OpeningCase::matrix(layout, parameters, tensors);
+  const unsigned log_domain = layout.log_domain(parameters);
   std::vector<Column> columns;
   for (std::size_t x = 1; x >> log_domain == 0; x += (std::size_t{1} << log_domain) / 12 - 1) {
     const F point = F::root_of_unity(log_domain).power(x);
-    Column column{x, std::vector<F>(rows)};
+    Column column{x, std::vector<F>(parameters.rows())};
     F power = F::one();
-    for (std::size_t i = 0; i < coefficients.size(); i += rows, power *= point) {
-      for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < coefficients.size(); i += all, power *= point) {
+      for (std::size_t row = 0; row < parameters.rows(); ++row) {
         column.values[row] += power * coefficients[i + row];
       }
     }
@@ -84,10 +72,11 @@ void expect_columns(CodewordStore& store, const std::vector<Column>& expected, u
 TEST(CommittedOracle, AgreesWithTheDefinition) {
   SelfCommunicator self;
   const OpeningCase full(self);
-  for (const OracleParameters& parameters : {OracleParameters{7, 1}, OracleParameters{4, 2}}) {
+  for (const OracleParameters& parameters :
+       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{7, 1, 16}}) {
     for (std::size_t j = 0; j < 2; ++j) {
-      const OracleLayout& layout = full.oracles[j].layout;
-      const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+      const OracleLayout layout(full.oracles[j].layout.tensors(), parameters);
+      const unsigned log_domain = layout.log_domain(parameters);
       const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
       using Ranks = std::pair<int, int>;  // all, on a node
       for (const auto& [ranks, together] : {Ranks{1, 1},
@@ -106,8 +95,8 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
         const auto check = [&](Communicator& comm) {
           const OpeningCase mine(comm);
           for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
-            SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << together << " on a node, rows 2^"
-                                              << parameters.log_rows << ", budget " << budget);
+            SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << together << " on a node, " << parameters.rows()
+                                              << " rows, budget " << budget);
             expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
                            log_domain);
           }
@@ -150,12 +139,13 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
   const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
                                   Shape({Dimension::outer(37), Dimension::whole(2048)}),
                                   Shape({Dimension::outer(5), Dimension::whole(32)})};
-  const OracleLayout layout(shapes);
-  for (const OracleParameters& parameters : {OracleParameters{7, 1}, OracleParameters{4, 2}}) {
-    const unsigned log_domain = layout.log_size() - parameters.log_rows + parameters.log_inverse_rate;
+  for (const OracleParameters& parameters :
+       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16}}) {
+    const OracleLayout layout(shapes, parameters);
+    const unsigned log_domain = layout.log_domain(parameters);
     std::vector<Column> expected;
     for (const int ranks : {1, 3, 4, 16}) {
-      SCOPED_TRACE(::testing::Message() << ranks << " ranks, rows 2^" << parameters.log_rows);
+      SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << parameters.rows() << " rows");
       run_ranks(ranks, [&](Communicator& comm) {
         const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
         const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);

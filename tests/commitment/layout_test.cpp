@@ -23,20 +23,83 @@ TEST(OracleLayout, LargestChunkFirstThenTensorThenChunk) {
 }
 
 TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
-  for (const auto& shapes : {testing::OpeningCase::parameter_shapes(), testing::OpeningCase::witness_shapes()}) {
-    const OracleLayout layout(shapes);
-    std::vector<bool> taken(std::size_t{1} << layout.log_size());
-    for (std::size_t t = 0; t < shapes.size(); ++t) {
-      const std::size_t size = std::max<std::size_t>(shapes[t].chunk_size(), 128);
-      for (std::size_t chunk = 0; chunk < shapes[t].chunk_count(); ++chunk) {
-        EXPECT_EQ(layout.offset(t, chunk) % size, 0U);
-        for (std::size_t i = 0; i < size; ++i) {
-          EXPECT_FALSE(taken[layout.offset(t, chunk) + i]);
-          taken[layout.offset(t, chunk) + i] = true;
+  for (const OracleParameters& rows : {OracleParameters{4, 1}, OracleParameters{7, 1}, OracleParameters{6, 1, 16},
+                                       OracleParameters{7, 1, 16}, OracleParameters{7, 1, 48}}) {
+    for (const auto& shapes : {testing::OpeningCase::parameter_shapes(), testing::OpeningCase::witness_shapes()}) {
+      const OracleLayout layout(shapes, rows);
+      const std::vector<RowBand> bands = rows.bands();
+      std::vector<bool> taken(rows.rows() << layout.log_columns(rows));
+      std::size_t used = 0, columns = 0, most_columns = 0;
+      for (std::size_t t = 0; t < shapes.size(); ++t) {
+        const std::size_t size = std::max<std::size_t>(shapes[t].chunk_size(), 128);
+        for (std::size_t chunk = 0; chunk < shapes[t].chunk_count(); ++chunk, used += size) {
+          EXPECT_EQ(layout.offset(t, chunk) % size, 0U);
+          const RowBand band = bands.at(layout.band(t, chunk));
+          most_columns = std::max(most_columns, size / band.rows());
+          for (std::size_t i = layout.offset(t, chunk); i < layout.offset(t, chunk) + size; ++i) {
+            columns = std::max(columns, i / band.rows() + 1);
+            const std::size_t cell = i / band.rows() * rows.rows() + band.first + i % band.rows();
+            EXPECT_FALSE(taken.at(cell));
+            taken.at(cell) = true;
+          }
         }
       }
+      EXPECT_EQ(layout.used(), used);
+      EXPECT_EQ(layout.columns(rows), columns);
+      EXPECT_EQ(std::size_t{1} << layout.log_most_columns(rows), most_columns);
     }
   }
+}
+
+/// Chunks of 4, 4, 2, 1, 1 times 128 values in 32 + 16 rows: 12 * 128 values are 32 columns.
+TEST(OracleLayout, ChunksGoToTheFirstBandThatHasRoom) {
+  const auto chunks = [](std::size_t count, std::size_t size) {
+    return Shape({Dimension::outer(count), Dimension::whole(size)});
+  };
+  constexpr OracleParameters rows{6, 1, 16};
+  const OracleLayout layout({chunks(2, 128), chunks(2, 512), chunks(1, 256)}, rows);
+  const auto place = [&](std::size_t tensor, std::size_t chunk) {
+    const RowBand band = rows.bands()[layout.band(tensor, chunk)];
+    return std::pair{band.first, layout.offset(tensor, chunk) / band.rows()};
+  };
+  using Place = std::pair<std::size_t, std::size_t>;  // row and column
+  EXPECT_EQ(place(1, 0), Place(0, 0));
+  EXPECT_EQ(place(1, 1), Place(0, 16));
+  EXPECT_EQ(place(2, 0), Place(32, 0));
+  EXPECT_EQ(place(0, 0), Place(32, 16));
+  EXPECT_EQ(place(0, 1), Place(32, 24));
+  EXPECT_EQ(layout.columns(rows), 32U);
+  // one more: 13 * 128 / 48 columns are 35, which no band has
+  const OracleLayout more({chunks(3, 128), chunks(2, 512), chunks(1, 256)}, rows);
+  EXPECT_EQ(rows.bands()[more.band(0, 2)].first, 0U);
+  EXPECT_EQ(more.offset(0, 2) / 32, 32U);
+  EXPECT_EQ(more.columns(rows), 36U);
+}
+
+TEST(OracleLayout, FewRowsForAsManyColumns) {
+  constexpr OracleParameters all{6, 1};
+  const auto rows_of = [&](std::size_t chunks) {
+    const PackedOracle packed = pack_oracle({Shape({Dimension::outer(chunks), Dimension::whole(512)})}, all);
+    const OracleLayout flat(packed.layout.tensors());
+    EXPECT_EQ(packed.layout.log_domain(packed.parameters), flat.log_domain(all)) << chunks;
+    EXPECT_LE(packed.layout.columns(packed.parameters), std::size_t{1} << flat.log_columns(all)) << chunks;
+    return packed.parameters.rows();
+  };
+  EXPECT_EQ(rows_of(256), 64U);
+  for (const std::size_t chunks : {257U, 300U, 384U}) {
+    EXPECT_EQ(rows_of(chunks), 48U) << chunks;
+  }
+  EXPECT_EQ(rows_of(385), 64U);
+  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {5, 1}).parameters.rows(), 32U);
+  EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {7, 1}).parameters.rows(), 80U);
+}
+
+TEST(OracleLayout, RefusesRowsThatItWasNotPackedFor) {
+  const std::vector<Shape> shapes{Shape({Dimension::whole(512)})};
+  constexpr OracleParameters rows{6, 1, 16};
+  EXPECT_THROW((void)OracleLayout(shapes).columns(rows), std::invalid_argument);
+  EXPECT_THROW((void)OracleLayout(shapes, rows).columns({6, 1}), std::invalid_argument);
+  EXPECT_THROW((void)OracleLayout(shapes, rows).log_domain({7, 1, 16}), std::invalid_argument);
 }
 
 /// Of weights too, whose columns have several chunks.
@@ -53,7 +116,7 @@ TEST(OracleLayout, PartsLieInTheirChunks) {
   const OracleLayout parts({other, divided(weights, 1, 2), divided(rows, 0, 3)});
   EXPECT_EQ(parts.log_size(), whole.log_size());
   EXPECT_EQ(parts.used(), whole.used());
-  EXPECT_EQ(parts.log_largest_chunk(), whole.log_largest_chunk());
+  EXPECT_EQ(parts.log_most_columns({4, 1}), whole.log_most_columns({4, 1}));
   for (std::size_t t = 0; t < 3; ++t) {
     const Shape& shape = parts.tensors()[t];
     EXPECT_EQ(shape.is_divided(), t > 0);
@@ -94,34 +157,24 @@ TEST(Codeword, ColumnsAreRowPolynomialsAtThePowersOfOmega) {
   const testing::OpeningCase data(self);
   for (std::size_t j = 0; j < 2; ++j) {
     const CommittedOracle& oracle = data.oracles[j];
-    std::vector<F> flat(std::size_t{1} << oracle.layout.log_size());
-    for (std::size_t t = 0; t < data.witnesses[j].tensors.size(); ++t) {
-      std::visit(
-          [&](const auto* tensor) {
-            for (const std::size_t chunk : tensor->held()) {
-              for (std::size_t i = 0; i < tensor->chunk(chunk).size(); ++i) {
-                flat[oracle.layout.offset(t, chunk) + i] =
-                    F::from_signed(static_cast<std::int64_t>(tensor->chunk(chunk)[i]));
-              }
-            }
-          },
-          data.witnesses[j].tensors[t]);
-    }
     const unsigned log_rows = oracle.parameters.log_rows;
-    const unsigned log_domain = oracle.layout.log_size() - log_rows + oracle.parameters.log_inverse_rate;
+    const std::size_t rows = oracle.parameters.rows();
+    const std::vector<F> cells =
+        testing::OpeningCase::matrix(oracle.layout, oracle.parameters, data.witnesses[j].tensors);
+    const unsigned log_domain = oracle.layout.log_domain(oracle.parameters);
     const std::vector<std::size_t> positions{0, 1, 77, (std::size_t{1} << log_domain) - 1};
     const std::vector<F> columns = data.stores[j]->columns(positions);
     for (std::size_t i = 0; i < positions.size(); ++i) {
       const F x = F::root_of_unity(log_domain).power(positions[i]);
-      for (std::size_t row = 0; row >> log_rows == 0; ++row) {
+      for (std::size_t row = 0; row < rows; ++row) {
         F sum;
-        for (std::size_t hi = flat.size() >> log_rows; hi-- > 0;) {
-          sum = sum * x + flat[(hi << log_rows) + row];
+        for (std::size_t hi = cells.size() >> log_rows; hi-- > 0;) {
+          sum = sum * x + cells[(hi << log_rows) + row];
         }
-        ASSERT_EQ(columns[(i << log_rows) + row], sum);
+        ASSERT_EQ(columns[i * rows + row], sum);
       }
       const std::vector<Digest> leaf = data.stores[j]->nodes(0, std::span(positions).subspan(i, 1));
-      EXPECT_EQ(leaf[0], hash_leaf(std::span(columns).subspan(i << log_rows, std::size_t{1} << log_rows)));
+      EXPECT_EQ(leaf[0], hash_leaf(std::span(columns).subspan(i * rows, rows)));
     }
   }
 }

@@ -23,9 +23,10 @@ struct OpeningCase {
             Shape({Dimension::outer(3), Dimension::whole(2)}),
             Shape({Dimension::whole(4), Dimension::whole(300), Dimension::outer(2)})};
   }
-  static std::vector<OracleParameters> parameters() { return {{7, 1}, {4, 2}}; }
+  /// 80 rows in two bands, and 16.
+  static std::vector<OracleParameters> usual_parameters() { return {{7, 1, 48}, {4, 2}}; }
 
-  explicit OpeningCase(Communicator& comm)
+  explicit OpeningCase(Communicator& comm, const std::vector<OracleParameters>& parameters = usual_parameters())
       : weights(filled<std::int16_t>(parameter_shapes()[0], {1}, 1, comm)),
         tiny(filled<std::int32_t>(parameter_shapes()[1], {}, 2, comm)),
         bias(filled<std::int16_t>(parameter_shapes()[2], {1}, 3, comm)),
@@ -37,14 +38,38 @@ struct OpeningCase {
     const std::vector<std::vector<Shape>> shapes{parameter_shapes(), witness_shapes()};
     witnesses = {{{&weights, &tiny, &bias, &wide}, nullptr}, {{&scores, &tokens, &pairs, &counts}, nullptr}};
     for (std::size_t j = 0; j < 2; ++j) {
-      OracleLayout layout(shapes[j]);
-      stores.push_back(commit_oracle(layout, parameters()[j], witnesses[j].tensors, comm));
+      OracleLayout layout(shapes[j], parameters[j]);
+      stores.push_back(commit_oracle(layout, parameters[j], witnesses[j].tensors, comm));
       witnesses[j].codeword = stores[j].get();
-      oracles.push_back({std::move(layout), parameters()[j], stores[j]->root()});
+      oracles.push_back({std::move(layout), parameters[j], stores[j]->root()});
     }
   }
   OpeningCase(const OpeningCase&) = delete;
   OpeningCase& operator=(const OpeningCase&) = delete;
+
+  /// An oracle's matrix by definition, column after column of all 2^log_rows rows: value i of a chunk is in row i mod
+  /// 2^r of its band of 2^r rows, and in the chunk's first column + i / 2^r. All chunks must be held here.
+  static std::vector<F> matrix(const OracleLayout& layout, const OracleParameters& parameters,
+                               const std::vector<IntegerTensor>& tensors) {
+    std::vector<F> cells(std::size_t{1} << (layout.log_columns(parameters) + parameters.log_rows));
+    const std::vector<RowBand> bands = parameters.bands();
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+      std::visit(
+          [&](const auto* tensor) {
+            for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
+              const RowBand band = bands[layout.band(t, chunk)];
+              for (std::size_t i = 0; i < tensor->chunk(chunk).size(); ++i) {
+                const std::size_t place = layout.offset(t, chunk) + i;
+                const std::size_t column = place / band.rows();
+                cells[(column << parameters.log_rows) + band.first + place % band.rows()] =
+                    F::from_signed(static_cast<std::int64_t>(tensor->chunk(chunk)[i]));
+              }
+            }
+          },
+          tensors[t]);
+    }
+    return cells;
+  }
 
   /// <w, T> by definition. All chunks must be held here.
   static E naive_value(const IntegerTensor& tensor, const std::vector<Factor>& weight) {

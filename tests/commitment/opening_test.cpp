@@ -79,6 +79,31 @@ TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
   }
 }
 
+/// Rows in one, two and three bands, more of them in either oracle, whoever has which chunk.
+TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
+  SelfCommunicator self;
+  using Both = std::vector<OracleParameters>;
+  for (const Both& parameters : {Both{{7, 1, 16}, {6, 1, 16}}, Both{{5, 1}, {7, 1, 48}}, Both{{6, 1, 16}, {6, 2}}}) {
+    const OpeningCase data(self, parameters);
+    const std::vector<std::vector<Claim>> claims = testing::random_claims(data);
+    const std::vector<std::uint8_t> payload = prove(data, data.witnesses, claims, self);
+    EXPECT_EQ(verdict(payload, data.oracles, claims), "");
+    for (const int ranks : {2, 3, 8}) {
+      run_ranks(ranks, [&](Communicator& rank_comm) {
+        OpeningCase sharded(rank_comm, parameters);
+        EXPECT_TRUE(prove(sharded, sharded.witnesses, claims, rank_comm) == payload) << ranks;
+      });
+    }
+    for (std::size_t j = 0; j < 2; ++j) {
+      for (std::size_t i = 0; i < claims[j].size(); ++i) {
+        std::vector<std::vector<Claim>> wrong = claims;
+        wrong[j][i].value += E::one();
+        EXPECT_EQ(verdict(payload, data.oracles, wrong), final_check);
+      }
+    }
+  }
+}
+
 /// As many bits as are asked for stand before every challenge for a row variable, whoever looks for them.
 TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
   constexpr unsigned bits = 3;

@@ -12,7 +12,7 @@ namespace tessera {
 namespace {
 
 CommittedOracle oracle_of(unsigned log_size, OracleParameters parameters) {
-  return {OracleLayout({Shape({Dimension::whole(std::size_t{1} << log_size)})}), parameters, {}};
+  return {OracleLayout({Shape({Dimension::whole(std::size_t{1} << log_size)})}, parameters), parameters, {}};
 }
 
 constexpr unsigned min_log_rows = 4;
@@ -162,10 +162,10 @@ TEST(Soundness, LargerOracleLiesFirstAndTiesKeepTheOrder) {
 }
 
 TEST(Soundness, ParametersOutsideTheRangeAreRefused) {
-  for (const OracleParameters wrong :
-       {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0}, OracleParameters{4, 22}}) {
-    const std::vector<CommittedOracle> oracles{oracle_of(20, wrong)};
-    EXPECT_THROW(opening_schedule(oracles), std::invalid_argument);
+  for (const OracleParameters wrong : {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0},
+                                       OracleParameters{4, 22}, OracleParameters{6, 1, 8}, OracleParameters{6, 1, 32},
+                                       OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16}}) {
+    EXPECT_THROW(opening_schedule(std::vector<CommittedOracle>{oracle_of(20, wrong)}), std::invalid_argument);
   }
 }
 

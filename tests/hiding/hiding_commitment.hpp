@@ -31,6 +31,7 @@ struct HidingCommitment {
         parameters(ParameterTensors::of(model.shape, model.parameters, comm.rank(), division)) {
     key.exceptions = 0;
     key.hiding_proofs = proofs;
+    key.parameter_oracle.absent_rows = 0;
     const OracleLayout layout = parameter_layout(key, division);
     const HidingSecret secret(seed_of(secret_name));
     tail = random_columns(layout.tensors().back(), secret.columns, comm);

@@ -49,6 +49,7 @@ TEST(HidingLayout, fresh_columns_have_room) {
 TEST(HidingLayout, random_columns_are_as_many_as_positions) {
   for (const char* const name : {"odd-40k", "odd-qwen-60k", "odd-qwen2-50k", "gutenberg-2m", "gutenberg-llama-3m"}) {
     VerifyingKey key = make_verifying_key(bundled(name).model);
+    key.parameter_oracle.absent_rows = 0;
     for (const std::uint64_t proofs : {1, 2, 7, 1000}) {
       SCOPED_TRACE(::testing::Message() << name << ", " << proofs << " proofs");
       key.hiding_proofs = proofs;
@@ -83,6 +84,8 @@ TEST(HidingLayout, a_key_does_not_say_powers_of_equalisation) {
     EXPECT_EQ(hiding.equalisation, no_equalisation(model.shape));
     hiding.equalisation = plain.equalisation;
     hiding.hiding_proofs = 0;
+    EXPECT_EQ(hiding.parameter_oracle.absent_rows, 0U);
+    hiding.parameter_oracle = plain.parameter_oracle;
     EXPECT_EQ(hiding.digest(), plain.digest());
   }
 }

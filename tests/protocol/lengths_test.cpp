@@ -69,9 +69,8 @@ std::vector<Part> prove_turns(const Model& model, const std::vector<Turn>& turns
       const Division division = pass.division(comm.size());
       VerifyingKey key = make_verifying_key(model);
       const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
-      MemoryCodewordStore codeword(encode_oracle(OracleLayout(parameter_shapes(model.shape, division)),
-                                                 key.parameter_oracle, parameters.views(), true, comm),
-                                   comm);
+      MemoryCodewordStore codeword(
+          encode_oracle(parameter_layout(key, division), key.parameter_oracle, parameters.views(), true, comm), comm);
       key.parameter_root = codeword.root();
       const ModelPlan plan = ModelPlan::of(key, pass, division);
       const Trace trace = run_inference(integer_model(model), plan, prompt_rows(statement), comm, {}, state);

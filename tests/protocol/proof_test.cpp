@@ -200,8 +200,7 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
   VerifyingKey key = make_verifying_key(model);
   const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters);
   MemoryCodewordStore codeword(
-      encode_oracle(OracleLayout(parameter_shapes(model.shape)), key.parameter_oracle, parameters.views(), true, self),
-      self);
+      encode_oracle(parameter_layout(key), key.parameter_oracle, parameters.views(), true, self), self);
   key.parameter_root = codeword.root();
   const Ids prompt = prompt_of(odd, 3);
   const ModelPlan plan = ModelPlan::of(key, prompt.size(), 1);

@@ -53,9 +53,9 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     const PassShape pass{.prompt = prompt.size(), .generated = generate, .pass_length = pass_length};
     const Division division = pass.division(comm.size());
     const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
-    MemoryCodewordStore codeword(encode_oracle(OracleLayout(parameter_shapes(model.shape, division)),
-                                               job.key.parameter_oracle, parameters.views(), true, comm),
-                                 comm);
+    MemoryCodewordStore codeword(
+        encode_oracle(parameter_layout(job.key, division), job.key.parameter_oracle, parameters.views(), true, comm),
+        comm);
     job.key.parameter_root = codeword.root();
     const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);

@@ -137,7 +137,7 @@ void prove(Cluster& cluster, Communicator& world) {
   const Model& model = cluster.model;
   VerifyingKey key = make_verifying_key(model);
   const Division division = cluster.options.pass.division(comm.size());
-  const OracleLayout layout(parameter_shapes(model.shape, division));
+  const OracleLayout layout = parameter_layout(key, division);
   const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
   const std::unique_ptr<CodewordStore> codeword =
       commit_oracle(layout, key.parameter_oracle, parameters.views(), comm, std::size_t{1} << 40);

@@ -40,6 +40,7 @@ TEST(Binding, AnotherKeyIsRejected) {
   rejected("context", [](VerifyingKey& key) { ++key.shape.n_positions; });
   rejected("rate", [](VerifyingKey& key) { ++key.parameter_oracle.log_inverse_rate; });
   rejected("rows", [](VerifyingKey& key) { ++key.parameter_oracle.log_rows; });
+  rejected("absent rows", [](VerifyingKey& key) { key.parameter_oracle = {6, 1, 16}; });
   for (const std::size_t byte : {0, 13, 31}) {
     rejected("root", [&](VerifyingKey& key) { key.parameter_root[byte] ^= 0x10; });
   }

@@ -32,6 +32,7 @@ TestModel::TestModel(Model imported, std::uint64_t proofs, std::optional<std::ui
       key(make_verifying_key(model)),
       parameters(ParameterTensors::of(model.shape, model.parameters)) {
   key.hiding_proofs = proofs;
+  key.parameter_oracle.absent_rows = proofs > 0 ? 0 : key.parameter_oracle.absent_rows;
   key.exceptions = exceptions.value_or(proofs > 0 ? 0 : default_exceptions);
   integers.key.exceptions = key.exceptions;
   const OracleLayout layout = parameter_layout(key);
@@ -187,13 +188,12 @@ void widen(ModelPlan& plan, RangeId id, unsigned bits, bool negative) {
     plan.witness_shapes.push_back(Shape({Dimension::whole(std::size_t{1} << width)}));
     plan.witness_names.push_back("multiplicity/range" + std::to_string(width));
     plan.witness_sources.emplace_back();
-    plan.witness_layout = OracleLayout(plan.witness_shapes);
-    plan.witness_oracle = witness_oracle_parameters(plan.witness_layout.log_size());
+    pack_witness(plan.witness_shapes).move_to(plan.witness_layout, plan.witness_oracle);
     if (plan.hiding) {
       VerifyingKey key;
       key.shape = plan.model;
       key.hiding_proofs = hiding_proofs;
-      key.parameter_oracle = parameter_oracle_parameters(OracleLayout(parameter_shapes(plan.model)).log_size());
+      key.parameter_oracle = parameter_oracle_parameters(parameter_shapes(plan.model), true);
       plan.hide(key);
     }
   }

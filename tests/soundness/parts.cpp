@@ -73,7 +73,7 @@ void shift_tiles(ModelPlan& plan, std::ptrdiff_t more) {
   replace(plan.shapes.scores);
   replace(plan.attention.scores);
   replace(plan.attention.exponential.shape);
-  plan.witness_layout = OracleLayout(plan.witness_shapes);
+  pack_witness(plan.witness_shapes).move_to(plan.witness_layout, plan.witness_oracle);
 }
 
 void expect_altered_messages_rejected(TestModel& test, Part part) {

@@ -301,9 +301,9 @@ TEST(Agreement, AnErrorOfOneRankIsEveryRanks) {
 
 TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   namespace fs = std::filesystem;
-  const CodewordGeometry geometry{3, 18};  // four shards
+  const CodewordGeometry geometry{8, 18};  // four shards
   const std::size_t columns = std::size_t{1} << geometry.log_columns;
-  std::vector<F> values(columns << geometry.log_rows);
+  std::vector<F> values(columns * geometry.rows);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = F::from_unsigned(i * 0x9E3779B97F4A7C15ULL);
   }
