@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-/// Of every part what `of_chunk` says of its chunk and its number there.
+/// What `of_chunk` says of every part's chunk and number there.
 template <class T, class OfChunk>
 std::vector<T> of_parts(const Shape& shape, const Shape& whole, const OfChunk& of_chunk) {
   std::vector<T> values;

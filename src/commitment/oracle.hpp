@@ -44,9 +44,9 @@ class OracleLayout {
  public:
   static constexpr unsigned min_log_chunk = 7;
   OracleLayout() = default;
-  /// For 2^k rows, any k <= 7, all there.
+  /// A layout for 2^k rows, any k <= 7, all there.
   explicit OracleLayout(std::vector<Shape> tensors, unsigned min_log_size = min_log_chunk);
-  /// For these rows.
+  /// A layout for the rows of `parameters`.
   OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters);
 
   [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }

@@ -65,7 +65,7 @@ ColumnCounts columns_of(std::size_t chunk_size, unsigned log_rows) {
   return chunk_size < width ? ColumnCounts{1, chunk_size} : ColumnCounts{chunk_size >> log_rows, width};
 }
 
-/// Of the band of rows that a term is on.
+/// log2 of the rows of the band that a term is on.
 unsigned log_rows_of(const CommittedOracle& oracle, const WeightTerm& term) {
   return oracle.parameters.bands()[term.band].log_rows;
 }
@@ -142,7 +142,7 @@ void combine_columns(const ColumnWeights& weights, std::span<const T> columns, s
 
 namespace {
 
-/// Of a band of 2^log_rows rows.
+/// The terms of a claim on a tensor's chunks in a band of 2^log_rows rows.
 std::vector<WeightTerm> band_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle, std::size_t band,
                                    unsigned log_rows) {
   const std::vector<unsigned> low = low_bits_of_dimensions(shape, std::min(log_rows, shape.inner_bits()));

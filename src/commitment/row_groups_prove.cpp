@@ -48,7 +48,7 @@ class CosetEncoder {
   }
 
   [[nodiscard]] std::size_t steps() const { return band_.rows() / rows_at_once_; }
-  /// Of the oracle.
+  /// A step's rows, counted from the oracle's first one.
   [[nodiscard]] Range rows(std::size_t step) const {
     const Range rows = in_band(step);
     return {band_.first + rows.first, band_.first + rows.last};

@@ -102,6 +102,21 @@ TEST(HidingLayout, a_key_has_no_more_random_columns_than_places) {
   }
 }
 
+/// Masks are the same in all rows.
+TEST(HidingLayout, a_key_has_all_rows) {
+  VerifyingKey key = make_verifying_key(bundled("odd-40k").model);
+  key.parameter_oracle = {6, 1, 16};
+  EXPECT_NO_THROW(check_key(key));
+  key.hiding_proofs = 1;
+  EXPECT_THROW(check_key(key), InputError);
+  key.parameter_oracle.absent_rows = 0;
+  EXPECT_NO_THROW(check_key(key));
+  for (const char* const name : {"gutenberg-2m", "gutenberg-llama-3m"}) {
+    EXPECT_EQ(make_verifying_key(bundled(name).model, 1).parameter_oracle.absent_rows, 0U) << name;
+    EXPECT_GT(make_verifying_key(bundled(name).model).parameter_oracle.absent_rows, 0U) << name;
+  }
+}
+
 /// Random columns are counted for the rate 1/2.
 TEST(HidingLayout, a_key_has_rate_one_half) {
   VerifyingKey key = make_verifying_key(bundled("odd-40k").model);
