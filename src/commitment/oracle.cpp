@@ -167,13 +167,23 @@ unsigned OracleLayout::log_columns(const OracleParameters& parameters) const {
   return absent_rows_ > 0 ? ceil_log2(columns_) : log_size_ - std::min(log_size_, parameters.log_rows);
 }
 
+std::uint64_t packed_size(std::span<const Shape> tensors) {
+  std::uint64_t used = 0;
+  for (const Shape& tensor : tensors) {
+    const Shape shape = tensor.undivided();
+    used += std::uint64_t{shape.chunk_count()} << std::max(shape.inner_bits(), OracleLayout::min_log_chunk);
+  }
+  return std::max(used, std::uint64_t{1} << OracleLayout::min_log_chunk);
+}
+
 PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters) {
   const std::size_t all = std::size_t{1} << parameters.log_rows;
-  parameters.absent_rows = 0;
-  OracleLayout layout(tensors);
-  const std::size_t columns = std::size_t{1} << layout.log_columns(parameters);
-  const std::size_t needed = std::max((layout.used() + columns - 1) / columns, all / 2 + 1);
-  for (std::size_t rows = (needed + row_unit - 1) / row_unit * row_unit; rows < all; rows += row_unit) {
+  const std::uint64_t size = packed_size(tensors);
+  const std::uint64_t columns = std::uint64_t{1} << (ceil_log2(size) - std::min(ceil_log2(size), parameters.log_rows));
+  for (std::size_t rows = all / 2 + row_unit; rows < all; rows += row_unit) {
+    if (rows * columns < size) {
+      continue;
+    }
     const OracleParameters fewer{parameters.log_rows, parameters.log_inverse_rate,
                                  static_cast<std::uint32_t>(all - rows)};
     OracleLayout packed(tensors, fewer);
@@ -181,7 +191,8 @@ PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters
       return {std::move(packed), fewer};
     }
   }
-  return {std::move(layout), parameters};
+  parameters.absent_rows = 0;
+  return {OracleLayout(std::move(tensors)), parameters};
 }
 
 }  // namespace tessera

@@ -93,6 +93,9 @@ class OracleLayout {
   unsigned log_size_ = 0;
 };
 
+/// How many values these tensors' chunks have with their padding; at least 2^7.
+std::uint64_t packed_size(std::span<const Shape> tensors);
+
 /// An oracle of these tensors with the fewest rows whose columns are padded to as many as those of all 2^log_rows rows:
 /// codewords are as long, and as many as the tensors need.
 struct PackedOracle {

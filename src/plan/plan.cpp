@@ -106,7 +106,7 @@ void check_statement(const VerifyingKey& key, const Statement& statement) {
 }
 
 PackedOracle pack_witness(std::vector<Shape> tensors) {
-  const unsigned log_size = OracleLayout(tensors).log_size();
+  const unsigned log_size = ceil_log2(packed_size(tensors));
   // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large witness is
   // encoded at rate 1/2 (half the time and memory, a few more opened columns)
   const unsigned rows = log_size >= 30 ? 7 : log_size >= 26 ? 6 : std::clamp(log_size, 19U, 20U) - 15;
@@ -114,7 +114,7 @@ PackedOracle pack_witness(std::vector<Shape> tensors) {
 }
 
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding) {
-  const unsigned log_size = OracleLayout(tensors).log_size();
+  const unsigned log_size = ceil_log2(packed_size(tensors));
   const unsigned rows = log_size >= 28 ? 7 : std::clamp(log_size, 19U, 21U) - 15;
   const OracleParameters all{rows, 1};
   return hiding ? all : pack_oracle(std::move(tensors), all).parameters;

@@ -104,6 +104,9 @@ std::size_t Shape::chunk_at(std::span<const std::size_t> coordinates) const {
 }
 
 Shape Shape::undivided() const {
+  if (!is_divided()) {
+    return *this;
+  }
   std::vector<Dimension> whole;
   for (const Dimension& dimension : dimensions_) {
     whole.push_back(dimension.undivided());
