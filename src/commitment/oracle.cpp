@@ -148,7 +148,7 @@ std::vector<std::size_t> OracleLayout::bands(std::size_t tensor) const {
   }
   std::vector<std::size_t> found(bands_[tensor].begin(), bands_[tensor].end());
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
