@@ -22,7 +22,7 @@ namespace {
 void add_band(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
               std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions, Communicator& comm,
               std::span<F> sums) {
-  const RowBand rows = parameters.bands()[band];
+  const RowBand rows = parameters.band(band);
   const OracleMatrix matrix(layout, parameters, band, tensors, comm);
   PointEvaluation evaluation(layout.log_domain(parameters), rows.rows(), parameters.log_inverse_rate, positions);
   const std::size_t parts = evaluation.parts();
@@ -62,7 +62,7 @@ std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& pa
                           std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
                           Communicator& comm) {
   std::vector<F> columns(positions.size() * parameters.rows());
-  for (std::size_t band = 0; band < parameters.bands().size(); ++band) {
+  for (std::size_t band = 0; band < parameters.band_count(); ++band) {
     add_band(layout, parameters, band, tensors, positions, comm, columns);
   }
   return sum_over_ranks(columns, comm);

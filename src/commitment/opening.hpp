@@ -9,15 +9,15 @@
 /// variable (WHIR), always within the unique-decoding radius.
 ///
 /// Statement: for claims (w_i, y_i), numbered through the claims of oracle 0, then oracle 1, ...: sum_x w_i(x) f_j(x) =
-/// y_i for the polynomial f_j that oracle j's root commits to. Oracle j is a matrix: row lo = the low k_j bits of x,
-/// column hi = the rest. Roots and claimed values are absorbed before. K = max k_j.
+/// y_i for the polynomial f_j that oracle j's root commits to. Oracle j is a matrix of rows lo, numbered by
+/// k_j variables, and columns hi (oracle.hpp). Roots and claimed values are absorbed before. K = max k_j.
 ///
 ///   |  # | from | message                                                                                          |
 ///   |  1 | V    | gamma; target of oracle j: sum of gamma^i * y_i over its claims                                  |
 ///   |  2 | P, V | K rounds of sum-check (degree 2) over the row variables, lowest first. Oracle j enters at round  |
 ///   |    |      | K - k_j, when its target joins the running claim, and uses the last k_j challenges: point alpha_j |
 ///   |    |      | v_j(hi) = sum_lo beta(alpha_j, lo) f_j(hi, lo); v_0 = the v_j side by side, each at a multiple   |
-///   |    |      | of its largest chunk's columns (schedule.cpp), and zeros                                         |
+///   |    |      | of the most columns that one of its chunks has (schedule.cpp), and zeros                          |
 ///   |  3 | P    | root of v_t: 16 rows (the low 4 bits), entries in E, at the schedule's rate                      |
 ///   |  4 | P    | work: a nonce                                                                                    |
 ///   |  5 | V, P | positions in each opened word's domain (all drawn first); then word by word the distinct columns |
@@ -76,7 +76,7 @@ class CodewordStore {
  public:
   virtual ~CodewordStore() = default;
   [[nodiscard]] virtual Digest root() const = 0;
-  /// The columns at `positions` (2^log_rows values each, concatenated), the same on every rank.
+  /// The columns at `positions` (a value of each row, concatenated), the same on every rank.
   virtual std::vector<F> columns(std::span<const std::size_t> positions) = 0;
   /// Nodes of the tree, level 0 = leaves; the same on every rank.
   virtual std::vector<Digest> nodes(unsigned level, std::span<const std::size_t> indices) = 0;

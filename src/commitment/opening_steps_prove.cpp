@@ -44,7 +44,7 @@ RowTables row_tables(std::span<const CommittedOracle> oracles, std::span<const O
   const RoundKernel kernel = round_kernel(ProductRelation{});
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const std::size_t j = terms[i].oracle;
-    const std::size_t first = oracles[j].parameters.bands()[terms[i].band].first;
+    const std::size_t first = oracles[j].parameters.band(terms[i].band).first;
     const std::vector<E> of_band = eq_table(terms[i].row_point);
     std::vector<E>& values = combined[i];
     std::vector<E> weights(values.size());

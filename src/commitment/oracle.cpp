@@ -49,18 +49,6 @@ bool has_rows(const OracleParameters& parameters) {
   return parameters.absent_rows % row_unit == 0 && parameters.absent_rows < (std::size_t{1} << parameters.log_rows) / 2;
 }
 
-std::vector<RowBand> OracleParameters::bands() const {
-  std::vector<RowBand> bands;
-  std::size_t first = 0;
-  for (unsigned bit = log_rows + 1; bit-- > 0;) {
-    if ((rows() >> bit & 1U) != 0) {
-      bands.push_back({first, bit});
-      first += std::size_t{1} << bit;
-    }
-  }
-  return bands;
-}
-
 OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : tensors_(std::move(tensors)) {
   pack_flat(padded_chunks(tensors_));
   log_size_ = std::max(log_size_, min_log_size);
@@ -87,9 +75,7 @@ void OracleLayout::pack_flat(const std::vector<unsigned>& chunk_bits) {
 void OracleLayout::pack_bands(const std::vector<unsigned>& chunk_bits, const OracleParameters& parameters) {
   absent_rows_ = parameters.absent_rows;
   log_rows_ = parameters.log_rows;
-  const std::vector<RowBand> bands = parameters.bands();
-  if (parameters.absent_rows >= std::size_t{1} << parameters.log_rows || bands.front().log_rows > min_log_chunk ||
-      bands.size() > min_log_chunk) {
+  if (parameters.absent_rows >= std::size_t{1} << parameters.log_rows || parameters.band(0).log_rows > min_log_chunk) {
     throw std::invalid_argument("an oracle of " + std::to_string(parameters.rows()) + " rows");
   }
   used_ = deal_slots(chunk_bits).used;  // whether that many have places
@@ -97,24 +83,25 @@ void OracleLayout::pack_bands(const std::vector<unsigned>& chunk_bits, const Ora
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return chunk_bits[i]; });
   columns_ = (used_ + parameters.rows() - 1) / parameters.rows();
-  std::vector<std::size_t> ends(bands.size());  // of a band's columns so far
+  std::vector<std::size_t> ends(parameters.band_count());  // of a band's columns so far
   std::vector<std::size_t> first(chunk_bits.size());
   std::vector<std::uint8_t> of_chunk(chunk_bits.size());
   for (const std::size_t i : order) {
-    const auto end = [&](std::size_t b) { return ends[b] + (std::size_t{1} << (chunk_bits[i] - bands[b].log_rows)); };
+    const auto columns = [&](std::size_t b) { return std::size_t{1} << (chunk_bits[i] - parameters.band(b).log_rows); };
+    const auto end = [&](std::size_t b) { return ends[b] + columns(b); };
     std::size_t chosen = 0;
-    for (std::size_t b = 0; b < bands.size(); ++b) {
+    for (std::size_t b = 0; b < ends.size(); ++b) {
       if (end(b) <= columns_) {
         chosen = b;
         break;
       }
       chosen = end(b) < end(chosen) ? b : chosen;
     }
-    first[i] = ends[chosen] << bands[chosen].log_rows;
+    first[i] = ends[chosen] << parameters.band(chosen).log_rows;
     of_chunk[i] = static_cast<std::uint8_t>(chosen);
     ends[chosen] = end(chosen);
     columns_ = std::max(columns_, ends[chosen]);
-    log_most_columns_ = std::max(log_most_columns_, chunk_bits[i] - bands[chosen].log_rows);
+    log_most_columns_ = std::max(log_most_columns_, chunk_bits[i] - parameters.band(chosen).log_rows);
   }
   columns_ = *std::ranges::max_element(ends);
   place(first, of_chunk);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "cluster/communicator.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
@@ -23,8 +25,17 @@ struct OracleParameters {
   std::uint32_t absent_rows = 0;  ///< the last ones of 2^log_rows, which are zero and in no leaf
 
   [[nodiscard]] std::size_t rows() const { return (std::size_t{1} << log_rows) - absent_rows; }
-  /// The rows as powers of two, largest first: chunks lie in one of these.
-  [[nodiscard]] std::vector<RowBand> bands() const;
+  /// The rows as powers of two, largest first: chunks lie in one of these bands.
+  [[nodiscard]] std::size_t band_count() const { return static_cast<std::size_t>(std::popcount(rows())); }
+  [[nodiscard]] RowBand band(std::size_t number) const {
+    RowBand band;
+    for (std::size_t left = rows();; --number, left -= band.rows(), band.first += band.rows()) {
+      band.log_rows = static_cast<unsigned>(std::bit_width(left)) - 1;
+      if (number == 0) {
+        return band;
+      }
+    }
+  }
 };
 
 /// Rows are absent by 16: as many are encoded at once, two cache lines of a column.
@@ -50,7 +61,7 @@ class OracleLayout {
   OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters);
 
   [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }
-  /// The band of rows that the chunk lies in: its place among OracleParameters::bands().
+  /// The band of rows that the chunk lies in: its number, as OracleParameters::band() has it.
   [[nodiscard]] std::size_t band(std::size_t tensor, std::size_t chunk) const {
     return bands_.empty() ? 0 : bands_[tensor][chunk];
   }

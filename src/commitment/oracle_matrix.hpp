@@ -82,7 +82,7 @@ struct PartSelection {
 /// shorter.
 class OracleMatrix {
  public:
-  /// `band`: its place among parameters.bands(). Keeps references to all but the parameters.
+  /// `band`: its number among the parameters' bands. Keeps references to all but the parameters.
   OracleMatrix(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
                std::span<const IntegerTensor> tensors, Communicator& comm);
   /// Whether chunks fill a column whole.

@@ -17,7 +17,7 @@ constexpr std::size_t longest_run = std::size_t{1} << 16;
 OracleMatrix::OracleMatrix(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
                            std::span<const IntegerTensor> tensors, Communicator& comm)
     : layout_(layout),
-      log_rows_(parameters.bands().at(band).log_rows),
+      log_rows_(parameters.band(band).log_rows),
       tensors_(tensors),
       comm_(comm),
       filled_(std::size_t{1} << layout.log_columns(parameters)),

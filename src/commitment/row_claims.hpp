@@ -11,7 +11,7 @@ namespace tessera {
 struct WeightTerm {
   std::size_t oracle = 0;
   std::size_t tensor = 0;
-  std::size_t band = 0;  // its place among OracleParameters::bands()
+  std::size_t band = 0;  // its number, as OracleParameters::band() has it
   Point row_point;
   std::vector<std::vector<E>> high;
 };

@@ -1,58 +1,10 @@
 #include <algorithm>
-#include <optional>
 #include "commitment/row_claims.hpp"
 #include "commitment/weights.hpp"
 #include "field/integer_products.hpp"
 
 namespace tessera {
 namespace {
-
-/// If head[2i] : head[2i+1] = 1-z : z for all i: z and the factor without that variable.
-std::optional<Factor> peel(const Factor& factor) {
-  const std::vector<E>& head = factor.head;
-  std::size_t pivot = 0;
-  while (pivot < head.size() && head[pivot] == E::zero() && head[pivot + 1] == E::zero()) {
-    pivot += 2;
-  }
-  if (pivot == head.size() || head[pivot] + head[pivot + 1] == E::zero()) {
-    return std::nullopt;
-  }
-  Factor result;
-  result.head.clear();
-  for (std::size_t i = 0; i < head.size(); i += 2) {
-    if (head[i] * head[pivot + 1] != head[i + 1] * head[pivot]) {
-      return std::nullopt;
-    }
-    result.head.push_back(head[i] + head[i + 1]);
-  }
-  result.tail.push_back(head[pivot + 1] * (head[pivot] + head[pivot + 1]).inverse());
-  result.tail.insert(result.tail.end(), factor.tail.begin(), factor.tail.end());
-  return result;
-}
-
-/// Factors that add up to `factor`, each with at least `low` variables in its tail.
-std::vector<Factor> expand(const Factor& factor, std::size_t low) {
-  if (std::ranges::all_of(factor.head, [](const E& entry) { return entry == E::zero(); })) {
-    return {};
-  }
-  if (factor.tail.size() >= low) {
-    return {factor};
-  }
-  if (const std::optional<Factor> peeled = peel(factor)) {
-    return expand(*peeled, low);
-  }
-  std::vector<Factor> result;
-  for (std::size_t bit = 0; bit < 2; ++bit) {
-    Factor half{{}, {bit == 0 ? E::zero() : E::one()}};
-    half.tail.insert(half.tail.end(), factor.tail.begin(), factor.tail.end());
-    for (std::size_t i = bit; i < factor.head.size(); i += 2) {
-      half.head.push_back(factor.head[i]);
-    }
-    const std::vector<Factor> parts = expand(half, low);
-    result.insert(result.end(), parts.begin(), parts.end());
-  }
-  return result;
-}
 
 /// Matrix columns of a chunk: how many, and how many of their rows are values (the rest is padding).
 struct ColumnCounts {
@@ -67,7 +19,7 @@ ColumnCounts columns_of(std::size_t chunk_size, unsigned log_rows) {
 
 /// log2 of the rows of the band that a term is on.
 unsigned log_rows_of(const CommittedOracle& oracle, const WeightTerm& term) {
-  return oracle.parameters.bands()[term.band].log_rows;
+  return oracle.parameters.band(term.band).log_rows;
 }
 
 template <class T>
@@ -137,73 +89,6 @@ void combine_columns(const ColumnWeights& weights, std::span<const T> columns, s
     }
   }
 }
-
-}  // namespace
-
-namespace {
-
-/// The terms of a claim on a tensor's chunks in a band of 2^log_rows rows.
-std::vector<WeightTerm> band_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle, std::size_t band,
-                                   unsigned log_rows) {
-  const std::vector<unsigned> low = low_bits_of_dimensions(shape, std::min(log_rows, shape.inner_bits()));
-  WeightTerm start{oracle, claim.tensor, band, {}, {}};
-  start.row_point.resize(log_rows - std::min(log_rows, shape.inner_bits()));  // padding variables are 0
-  std::vector<WeightTerm> terms{std::move(start)};
-  for (std::size_t d = 0; d < claim.weight.size(); ++d) {
-    std::vector<WeightTerm> product;
-    for (Factor factor : expand(claim.weight[d], low[d])) {
-      const Point point(factor.tail.end() - low[d], factor.tail.end());
-      factor.tail.resize(factor.tail.size() - low[d]);
-      const std::vector<E> table = factor.table();
-      for (const WeightTerm& term : terms) {
-        product.push_back(term);
-        product.back().row_point.insert(product.back().row_point.end(), point.begin(), point.end());
-        product.back().high.push_back(table);
-      }
-    }
-    terms = std::move(product);
-  }
-  return terms;
-}
-
-}  // namespace
-
-std::vector<WeightTerm> weight_terms(const CommittedOracle& oracle, const LinearForm& claim, std::size_t number) {
-  const Shape& shape = oracle.layout.tensors()[claim.tensor];
-  const std::vector<RowBand> bands = oracle.parameters.bands();
-  std::vector<WeightTerm> terms;
-  for (const std::size_t band : oracle.layout.bands(claim.tensor)) {
-    std::ranges::move(band_terms(shape, claim, number, band, bands[band].log_rows), std::back_inserter(terms));
-  }
-  return terms;
-}
-
-void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
-                    ColumnWeights& weights) {
-  weights.scale = E::one();
-  weights.leading.assign(1, E::one());
-  weights.trailing.assign(1, E::one());
-  for (std::size_t d = 0; d < high.size(); ++d) {
-    const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
-    const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
-    if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
-      weights.trailing.clear();
-      return;
-    }
-    if (size == 1) {
-      weights.scale *= part[0];
-      continue;
-    }
-    if (weights.leading.size() == 1) {
-      std::swap(weights.leading, weights.trailing);
-    } else {
-      weights.leading = outer_product(weights.leading, weights.trailing);
-    }
-    weights.trailing.assign(part.begin(), part.end());
-  }
-}
-
-namespace {
 
 /// Memory of a thread's earlier sums.
 struct Scratch {
@@ -301,7 +186,7 @@ class OtherBands {
              std::span<const OracleWitness> witnesses, const Communicator& comm)
       : terms_(terms), oracles_(oracles), witnesses_(witnesses), comm_(comm), columns_(oracles.size()) {
     for (std::size_t j = 0; j < oracles.size(); ++j) {
-      const std::size_t bands = oracles[j].parameters.bands().size();
+      const std::size_t bands = oracles[j].parameters.band_count();
       for (std::size_t band = 0; bands > 1 && band < bands; ++band) {
         columns_[j].emplace_back(oracles[j], band);
       }
@@ -329,22 +214,21 @@ class OtherBands {
     scratch.weights.clear();
     append_weights(scratch.of_chunk, scratch.weights);
     const ChunkColumns own = chunk_columns(oracle, term.tensor, work_[number].chunk);
-    const std::vector<RowBand> bands = oracle.parameters.bands();
-    for (std::size_t band = 0; band < bands.size(); ++band) {
+    for (std::size_t band = 0; band < oracle.parameters.band_count(); ++band) {
       if (band == term.band) {
         continue;
       }
+      const RowBand rows = oracle.parameters.band(band);
       columns_[term.oracle][band].visit({own.first, own.first + own.count}, [&](const auto& other, Range columns) {
         std::visit(
             [&](const auto* tensor) {
               if (counts(*tensor, other.chunk, comm_)) {
                 const std::size_t first = columns.first - other.columns.first;
-                const std::size_t rows = std::min(bands[band].rows(), tensor->shape().chunk_size());
-                const auto values =
-                    tensor->chunk(other.chunk).subspan(first << bands[band].log_rows, columns.size() * rows);
+                const std::size_t count = std::min(rows.rows(), tensor->shape().chunk_size());
+                const auto values = tensor->chunk(other.chunk).subspan(first << rows.log_rows, columns.size() * count);
                 combine_integer_rows(
                     std::span<const E>(scratch.weights).subspan(columns.first - own.first, columns.size()), values,
-                    sums.subspan(bands[band].first, rows));
+                    sums.subspan(rows.first, count));
               }
             },
             witnesses_[term.oracle].tensors[other.tensor]);
@@ -385,7 +269,7 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
 #pragma omp for schedule(dynamic, 4) nowait
     for (std::size_t w = 0; w < work.size(); ++w) {
       const WeightTerm& term = terms[work[w].term];
-      const RowBand band = oracles[term.oracle].parameters.bands()[term.band];
+      const RowBand band = oracles[term.oracle].parameters.band(term.band);
       std::visit([&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, band.log_rows, scratch); },
                  witnesses[term.oracle].tensors[term.tensor]);
       const std::span<E> rows = of_term(mine, work[w].term).subspan(band.first);
@@ -412,7 +296,7 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
 }
 
 ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, std::size_t chunk) {
-  const unsigned log_rows = oracle.parameters.bands()[oracle.layout.band(tensor, chunk)].log_rows;
+  const unsigned log_rows = oracle.parameters.band(oracle.layout.band(tensor, chunk)).log_rows;
   return {oracle.layout.offset(tensor, chunk) >> log_rows,
           columns_of(oracle.layout.tensors()[tensor].chunk_size(), log_rows).count};
 }
@@ -420,14 +304,15 @@ ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, st
 void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std::span<const E> weights,
                const Communicator& comm,
                const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
-  const std::vector<RowBand> bands = oracle.parameters.bands();
-  for (std::size_t band = 0; band < bands.size(); ++band) {  // one after the other: they have the same columns
-    const std::span<const E> of_band = weights.subspan(bands[band].first, bands[band].rows());
+  for (std::size_t band = 0; band < oracle.parameters.band_count();
+       ++band) {  // one after the other: they have the same columns
+    const RowBand rows = oracle.parameters.band(band);
+    const std::span<const E> of_band = weights.subspan(rows.first, rows.rows());
     for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
       std::visit(
           [&](const auto* tensor) {
             const Shape& shape = tensor->shape();
-            const ColumnCounts columns = columns_of(shape.chunk_size(), bands[band].log_rows);
+            const ColumnCounts columns = columns_of(shape.chunk_size(), rows.log_rows);
             const std::vector<std::size_t>& held = tensor->held();
             const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
             const auto is_bound = [&](std::size_t i) {

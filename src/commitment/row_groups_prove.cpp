@@ -25,7 +25,7 @@ constexpr std::size_t hashed_bytes = std::size_t{1} << 29;
 std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone, bool hashed) {
   const std::size_t most = hashed ? hashed_bytes : stored_bytes;
   const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= most;
-  return std::min(parameters.bands().back().rows(), two_lines ? alone_rows : CosetTransform::lanes);
+  return std::min(parameters.band(parameters.band_count() - 1).rows(), two_lines ? alone_rows : CosetTransform::lanes);
 }
 
 /// Encodes groups of a band's rows at a rank's positions.
@@ -34,7 +34,7 @@ class CosetEncoder {
   CosetEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
                std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm, bool hashed)
       : matrix_(layout, parameters, band, tensors, comm),
-        band_(parameters.bands()[band]),
+        band_(parameters.band(band)),
         positions_(positions),
         alone_(comm.size() == 1),
         rows_at_once_(group_of_rows(parameters, positions_, alone_, hashed)),
@@ -173,7 +173,7 @@ void encode_cosets(const OracleLayout& layout, const OracleParameters& parameter
                    std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
                    const RowSink& sink) {
   const bool alone = comm.size() == 1;
-  const std::size_t bands = parameters.bands().size();
+  const std::size_t bands = parameters.band_count();
   std::unique_ptr<CosetEncoder> encoder;
   // classes are encoded together, or one after the other by a rank that is alone
   for (std::size_t part = 0; part < (alone ? positions.mine().size() : 1); ++part) {

@@ -43,7 +43,7 @@ namespace {
 void add_band_weights(const CommittedOracle& oracle, const LinearForm& claim, std::size_t band, E coefficient,
                       std::span<const E> row_point, std::size_t segment, const ResidueShares& columns,
                       std::span<E> weights) {
-  const RowBand rows = oracle.parameters.bands()[band];
+  const RowBand rows = oracle.parameters.band(band);
   const Shape& shape = oracle.layout.tensors()[claim.tensor];
   const BandPoint inside = band_point(rows, row_point);
   const ChunkPoint chunk_point = split_chunk_point(shape, inside.rows);

@@ -68,7 +68,7 @@ BandPoint band_point(const RowBand& band, std::span<const E> row_point) {
 
 WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band,
                                             std::vector<std::size_t> chunks) const {
-  const RowBand& rows = bands_[band];
+  const RowBand rows = parameters_.band(band);
   const BandPoint inside = band_point(rows, rows_);
   Point point = vector_;
   point.insert(point.end(), inside.rows.begin(), inside.rows.end());
@@ -93,7 +93,7 @@ WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band
 const std::vector<WeightEvaluator::Part>& WeightEvaluator::parts(std::size_t tensor) {
   const auto [entry, is_new] = tensors_.try_emplace(tensor);
   if (is_new) {
-    std::vector<std::vector<std::size_t>> chunks(bands_.size());
+    std::vector<std::vector<std::size_t>> chunks(parameters_.band_count());
     for (std::size_t chunk = 0; chunk < layout_.tensors()[tensor].chunk_count(); ++chunk) {
       chunks[layout_.band(tensor, chunk)].push_back(chunk);
     }

@@ -39,11 +39,7 @@ class WeightEvaluator {
   /// bound, from `first` on, a multiple of the most columns that a chunk has; `rows`: of the row variables.
   WeightEvaluator(const OracleLayout& layout, const OracleParameters& parameters, Point vector, Point rows,
                   std::uint64_t first = 0)
-      : layout_(layout),
-        bands_(parameters.bands()),
-        vector_(std::move(vector)),
-        rows_(std::move(rows)),
-        first_(first) {}
+      : layout_(layout), parameters_(parameters), vector_(std::move(vector)), rows_(std::move(rows)), first_(first) {}
   /// O(chunks of the tensor + entries of the heads).
   E evaluate(const LinearForm& claim);
 
@@ -59,7 +55,7 @@ class WeightEvaluator {
   [[nodiscard]] static E evaluate(const Shape& shape, const Part& part, const LinearForm& claim);
 
   const OracleLayout& layout_;
-  std::vector<RowBand> bands_;
+  OracleParameters parameters_;
   Point vector_, rows_;
   std::uint64_t first_;
   std::map<std::size_t, std::vector<Part>> tensors_;

@@ -27,14 +27,13 @@ TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
                                        OracleParameters{7, 1, 16}, OracleParameters{7, 1, 48}}) {
     for (const auto& shapes : {testing::OpeningCase::parameter_shapes(), testing::OpeningCase::witness_shapes()}) {
       const OracleLayout layout(shapes, rows);
-      const std::vector<RowBand> bands = rows.bands();
       std::vector<bool> taken(rows.rows() << layout.log_columns(rows));
       std::size_t used = 0, columns = 0, most_columns = 0;
       for (std::size_t t = 0; t < shapes.size(); ++t) {
         const std::size_t size = std::max<std::size_t>(shapes[t].chunk_size(), 128);
         for (std::size_t chunk = 0; chunk < shapes[t].chunk_count(); ++chunk, used += size) {
           EXPECT_EQ(layout.offset(t, chunk) % size, 0U);
-          const RowBand band = bands.at(layout.band(t, chunk));
+          const RowBand band = rows.band(layout.band(t, chunk));
           most_columns = std::max(most_columns, size / band.rows());
           for (std::size_t i = layout.offset(t, chunk); i < layout.offset(t, chunk) + size; ++i) {
             columns = std::max(columns, i / band.rows() + 1);
@@ -59,7 +58,7 @@ TEST(OracleLayout, ChunksGoToTheFirstBandThatHasRoom) {
   constexpr OracleParameters rows{6, 1, 16};
   const OracleLayout layout({chunks(2, 128), chunks(2, 512), chunks(1, 256)}, rows);
   const auto place = [&](std::size_t tensor, std::size_t chunk) {
-    const RowBand band = rows.bands()[layout.band(tensor, chunk)];
+    const RowBand band = rows.band(layout.band(tensor, chunk));
     return std::pair{band.first, layout.offset(tensor, chunk) / band.rows()};
   };
   using Place = std::pair<std::size_t, std::size_t>;  // row and column
@@ -71,7 +70,7 @@ TEST(OracleLayout, ChunksGoToTheFirstBandThatHasRoom) {
   EXPECT_EQ(layout.columns(rows), 32U);
   // one more: 13 * 128 / 48 columns are 35, which no band has
   const OracleLayout more({chunks(3, 128), chunks(2, 512), chunks(1, 256)}, rows);
-  EXPECT_EQ(rows.bands()[more.band(0, 2)].first, 0U);
+  EXPECT_EQ(rows.band(more.band(0, 2)).first, 0U);
   EXPECT_EQ(more.offset(0, 2) / 32, 32U);
   EXPECT_EQ(more.columns(rows), 36U);
 }

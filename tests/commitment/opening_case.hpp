@@ -52,12 +52,11 @@ struct OpeningCase {
   static std::vector<F> matrix(const OracleLayout& layout, const OracleParameters& parameters,
                                const std::vector<IntegerTensor>& tensors) {
     std::vector<F> cells(std::size_t{1} << (layout.log_columns(parameters) + parameters.log_rows));
-    const std::vector<RowBand> bands = parameters.bands();
     for (std::size_t t = 0; t < tensors.size(); ++t) {
       std::visit(
           [&](const auto* tensor) {
             for (std::size_t chunk = 0; chunk < tensor->shape().chunk_count(); ++chunk) {
-              const RowBand band = bands[layout.band(t, chunk)];
+              const RowBand band = parameters.band(layout.band(t, chunk));
               for (std::size_t i = 0; i < tensor->chunk(chunk).size(); ++i) {
                 const std::size_t place = layout.offset(t, chunk) + i;
                 const std::size_t column = place / band.rows();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -82,12 +83,15 @@ TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
 /// Rows in one, two and three bands, more of them in either oracle, whoever has which chunk.
 TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
   SelfCommunicator self;
+  std::vector<std::uint64_t> digests;
   using Both = std::vector<OracleParameters>;
   for (const Both& parameters : {Both{{7, 1, 16}, {6, 1, 16}}, Both{{5, 1}, {7, 1, 48}}, Both{{6, 1, 16}, {6, 2}}}) {
     const OpeningCase data(self, parameters);
     const std::vector<std::vector<Claim>> claims = testing::random_claims(data);
     const std::vector<std::uint8_t> payload = prove(data, data.witnesses, claims, self);
     EXPECT_EQ(verdict(payload, data.oracles, claims), "");
+    const Digest digest = blake2s(payload);
+    std::memcpy(&digests.emplace_back(), digest.data(), sizeof(std::uint64_t));
     for (const int ranks : {2, 3, 8}) {
       run_ranks(ranks, [&](Communicator& rank_comm) {
         OpeningCase sharded(rank_comm, parameters);
@@ -102,6 +106,8 @@ TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
       }
     }
   }
+  // bytes of the format: they change with format_version only
+  EXPECT_EQ(digests, (std::vector<std::uint64_t>{5326733573884604830U, 8154941281090523974U, 7566607854723451314U}));
 }
 
 /// As many bits as are asked for stand before every challenge for a row variable, whoever looks for them.
