@@ -144,7 +144,7 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
 /// All nodes of a segment class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.
 BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
-/// Blocks for `nodes` nodes, a multiple of two blocks; places behind the last node are zero, others uninitialised.
+/// Blocks for `nodes` nodes, a multiple of four blocks; places behind the last node are zero, others uninitialised.
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);
 
 }  // namespace tessera

@@ -164,11 +164,12 @@ BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const Seg
 }
 
 BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
-  const std::size_t blocks = (nodes + 2 * block_lanes - 1) / (2 * block_lanes) * 2;
+  constexpr std::size_t unit = 4;
+  const std::size_t blocks = (nodes + unit * block_lanes - 1) / (unit * block_lanes) * unit;
   BlockBuffer<ChildrenBlock> buffer(blocks);
-  if (nodes % (2 * block_lanes) != 0) {  // else all of it is written, by threads that touch it first
-    std::memset(buffer.data() + blocks - 2, 0, 2 * sizeof(ChildrenBlock));
-  }
+  // what has nodes is written by threads that touch it first
+  const std::size_t full = nodes / block_lanes;
+  std::memset(buffer.data() + full, 0, (blocks - full) * sizeof(ChildrenBlock));
   return buffer;
 }
 

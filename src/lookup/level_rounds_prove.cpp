@@ -1,8 +1,7 @@
 #include "lookup/level_rounds.hpp"
 
 #include <algorithm>
-
-#include "lookup/scalar_kernels.hpp"
+#include <cstring>
 
 namespace tessera {
 namespace {
@@ -11,7 +10,7 @@ namespace {
 constexpr unsigned log_run = 7;
 /// Fewer runs are summed by one thread: waking another one takes some 50 microseconds.
 constexpr std::size_t least_parallel_runs = 32;
-/// Segments shorter than 2^this nodes go through scalar code: pairs do not fill a block.
+/// Segments shorter than 2^this nodes are too short for a run of their own: they are one row of nodes (FlatNodes).
 constexpr unsigned least_kernel_bits = 4;
 
 /// Where the nodes of equally long segments lie while variables are bound in place. A block of nodes shrinks where it
@@ -29,6 +28,8 @@ class NodePlaces {
     --log_block_;
     ++bound_;
   }
+  /// Whether segments follow each other without gaps.
+  [[nodiscard]] bool are_flat() const { return bound_ == 0; }
   /// Runs of a block: one thread takes them in order.
   [[nodiscard]] std::size_t runs() const { return log_block_ > log_run + 1 ? 1UL << (log_block_ - log_run - 1) : 1; }
 
@@ -44,6 +45,77 @@ class NodePlaces {
 constexpr unsigned bound_unstored(LeafKind kind, unsigned height) {
   return kind != LeafKind::fractions && height <= 2 ? 2 : 1;
 }
+
+/// The nodes of short segments of one length, one segment after the other, p1 replaced by s = p1 + tau*q1: pairs of all
+/// of them fill the kernels' blocks, each with the weight of its segment and of its place in it.
+class FlatNodes {
+ public:
+  FlatNodes() = default;
+  FlatNodes(BlockBuffer<ChildrenBlock> nodes, std::size_t count) : nodes_(std::move(nodes)), count_(count) {}
+  [[nodiscard]] bool empty() const { return nodes_.empty(); }
+  [[nodiscard]] Children node(std::size_t i) const { return load_children(nodes_.data(), i); }
+
+  /// The sums of the first round over all pairs, whose nodes get s; `eq` has the weights of a segment's pairs.
+  NodeSums first(std::span<const E> segments, std::span<const E> eq, E tau) {
+    return sum(padded(count_ / 2, block_lanes), segments, eq,
+               [&](std::size_t first, std::size_t pairs, const WeightBlock* weights) {
+                 return first_round(nodes_.data() + 2 * first / block_lanes, weights, tau, pairs);
+               });
+  }
+  /// Binds every pair; the sums of the next round.
+  NodeSums bind(std::span<const E> segments, std::span<const E> eq, E challenge) {
+    BlockBuffer<ChildrenBlock> bound = allocate_nodes(count_ / 2);
+    count_ /= 2;
+    const NodeSums sums =
+        sum(padded(count_ / 2, block_lanes), segments, eq,
+            [&](std::size_t first, std::size_t pairs, const WeightBlock* weights) {
+              return bind_round(nodes_.data() + 4 * first / block_lanes, bound.data() + 2 * first / block_lanes,
+                                weights, challenge, 2 * pairs);
+            });
+    nodes_ = std::move(bound);
+    return sums;
+  }
+  /// Binds the last pair of every segment.
+  void end(E challenge) {
+    BlockBuffer<ChildrenBlock> bound = allocate_nodes(count_ / 2);
+    count_ /= 2;
+    bind_children(nodes_.data(), bound.data(), challenge, padded(count_, 2 * block_lanes));
+    nodes_ = std::move(bound);
+  }
+
+ private:
+  /// Pairs whose weights one thread makes at a time.
+  static constexpr std::size_t run = 128;
+
+  static std::size_t padded(std::size_t count, std::size_t unit) { return (count + unit - 1) / unit * unit; }
+
+  /// The sum of kernel(first pair, pairs, weights) over runs; behind the last pair weights are zero.
+  template <class Kernel>
+  NodeSums sum(std::size_t pairs, std::span<const E> segments, std::span<const E> eq, const Kernel& kernel) const {
+    NodeSums total;
+#pragma omp parallel if (pairs > least_parallel_runs * run)
+    {
+      NodeSums mine;
+      WeightBlock weights[run / block_lanes];
+#pragma omp for schedule(static) nowait
+      for (std::size_t first = 0; first < pairs; first += run) {
+        const std::size_t count = std::min(run, pairs - first);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::size_t segment = (first + i) / eq.size();
+          const E weight = segment < segments.size() ? segments[segment] * eq[(first + i) % eq.size()] : E::zero();
+          store_weight(weights, i, weight);
+        }
+        mine += kernel(first, count, weights);
+      }
+#pragma omp critical(tessera_lookup_sums)
+      total += mine;
+    }
+    return total;
+  }
+
+  BlockBuffer<ChildrenBlock> nodes_;
+  std::size_t count_ = 0;  // nodes of all segments
+};
 
 /// Nodes, p1 replaced by s = p1 + tau*q1 from the first round on. Those that the tree has not kept of integer columns
 /// and the lowest of tables are computed run by run until some variables are bound.
@@ -84,25 +156,17 @@ class NodeRounds : public SegmentRounds {
         return first_round(nodes, eq, level_.tau, pairs);
       }));
     }
-    add_tau(nodes_.data(), level_.tau,
-            ((weights_.size() << log_length_) + block_lanes - 1) / block_lanes * block_lanes);
-    return short_sums();
+    flatten();
+    return without_tau(flat_.first(weights_, eq_table(pair_point()), level_.tau));
   }
 
   NodeSums bind(E challenge) override {
     const NodePlaces from = place_;
-    --log_length_;
-    if (log_length_ < least_kernel_bits) {
-      place_.bind();
-      for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
-        for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
-          store_children(nodes_.data(), place_(segment, x),
-                         on_line(load_children(nodes_.data(), from(segment, 2 * x)),
-                                 load_children(nodes_.data(), from(segment, 2 * x + 1)), challenge));
-        }
-      }
-      return log_length_ == 0 ? NodeSums{} : short_sums();
+    if (log_length_ <= least_kernel_bits) {
+      flatten();
+      return bind_flat(challenge);
     }
+    --log_length_;
     if (!nodes_.empty()) {
       return without_tau(bind_blocks(nodes_, [&](std::size_t segment, std::size_t pair, std::size_t pairs,
                                                  const WeightBlock* eq, ChildrenBlock* out) {
@@ -126,7 +190,7 @@ class NodeRounds : public SegmentRounds {
   }
 
   [[nodiscard]] Children node(std::size_t segment) const override {
-    Children children = load_children(nodes_.data(), place_(segment, 0));
+    Children children = flat_.node(segment);
     children.p1 -= level_.tau * children.q1;
     return children;
   }
@@ -188,18 +252,18 @@ class NodeRounds : public SegmentRounds {
     return sums;
   }
 
-  /// This round's sums, by scalar code.
-  [[nodiscard]] NodeSums short_sums() const {
-    const std::vector<E> eq = eq_table(pair_point());
-    NodeSums sums;
-    for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
-      for (std::size_t i = 0; i < eq.size(); ++i) {
-        scalar::add(sums, weights_[segment] * eq[i], load_children(nodes_.data(), place_(segment, 2 * i)),
-                    load_children(nodes_.data(), place_(segment, 2 * i + 1)));
-      }
+  /// Binds a variable of short segments, then sums; log_length_ is still that before.
+  NodeSums bind_flat(E challenge) {
+    --log_length_;
+    if (log_length_ == 0) {
+      flat_.end(challenge);
+      return {};
     }
-    return without_tau(sums);
+    return without_tau(flat_.bind(weights_, eq_table(pair_point()), challenge));
   }
+  void set_flat(BlockBuffer<ChildrenBlock> nodes) { flat_ = {std::move(nodes), weights_.size() << log_length_}; }
+  /// The sums of short segments whose nodes have s already.
+  NodeSums flat_sums() { return without_tau(flat_.first(weights_, eq_table(pair_point()), E::zero())); }
 
   const LevelContext& level_;
   const LookupInput& input_;
@@ -211,6 +275,22 @@ class NodeRounds : public SegmentRounds {
   NodePlaces place_;
 
  private:
+  /// Segments are short from now on: their nodes become one row, from wherever they lie.
+  void flatten() {
+    if (!flat_.empty() || weights_.empty()) {
+      return;
+    }
+    if (!place_.are_flat()) {
+      const std::size_t length = std::size_t{1} << log_length_;  // whole blocks, side by side
+      BlockBuffer<ChildrenBlock> row = allocate_nodes(weights_.size() * length);
+      for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
+        std::memcpy(row.data() + segment * length / block_lanes, nodes_.data() + place_(segment, 0) / block_lanes,
+                    length / block_lanes * sizeof(ChildrenBlock));
+      }
+      nodes_ = std::move(row);
+    }
+    set_flat(std::move(nodes_));
+  }
   /// The coordinates of the pairs inside a segment in this round.
   [[nodiscard]] std::span<const E> pair_point() const { return level_.at.subspan(outer_, log_length_ - 1); }
   [[nodiscard]] NodeSums without_tau(NodeSums sums) const {
@@ -244,6 +324,7 @@ class NodeRounds : public SegmentRounds {
 
   unsigned height_;
   std::vector<E> bound_;  // variables bound before nodes are stored
+  FlatNodes flat_;        // once segments are short
 
  protected:
   BlockBuffer<ChildrenBlock> nodes_;  // empty: not kept
@@ -275,7 +356,7 @@ class LeafRounds final : public NodeRounds {
     --log_length_;
     if (log_length_ < least_kernel_bits) {
       bind_to_nodes(challenge);
-      return short_sums();
+      return flat_sums();
     }
     if (!is_bound_) {
       is_bound_ = true;
@@ -304,17 +385,17 @@ class LeafRounds final : public NodeRounds {
   }
 
   void bind_to_nodes(E challenge) {
-    const NodePlaces from = place_;
-    place_ = NodePlaces(log_length_);
-    nodes_ = allocate_nodes(weights_.size() << log_length_);
+    BlockBuffer<ChildrenBlock> nodes = allocate_nodes(weights_.size() << log_length_);
+#pragma omp parallel for schedule(static) if (weights_.size() > least_parallel_runs)
     for (std::size_t segment = 0; segment < weights_.size(); ++segment) {
       for (std::size_t x = 0; x >> log_length_ == 0; ++x) {
-        const auto [q0, q1] = on_line(load_denominators(denominators_.data(), from(segment, 2 * x)),
-                                      load_denominators(denominators_.data(), from(segment, 2 * x + 1)), challenge);
-        store_children(nodes_.data(), place_(segment, x),
+        const auto [q0, q1] = on_line(load_denominators(denominators_.data(), place_(segment, 2 * x)),
+                                      load_denominators(denominators_.data(), place_(segment, 2 * x + 1)), challenge);
+        store_children(nodes.data(), (segment << log_length_) + x,
                        {E::one(), E::one() + level_.tau * (q1 - shift_), q0 - shift_, q1 - shift_});
       }
     }
+    set_flat(std::move(nodes));
     denominators_ = {};
   }
 
