@@ -9,7 +9,7 @@
 namespace tessera {
 namespace {
 
-/// A first vector above 2^17 has a rate of at most 3/10, to spare the prover's encoding, a shorter one half of that.
+/// A first vector above 2^17 has a rate of at most 3/8, to spare the prover's encoding, a shorter one of 3/20.
 constexpr unsigned large_vector = 17;
 /// Domains shrink by 2 bits a round, and by one from 2^13 columns on, where more positions would cost more.
 constexpr unsigned short_vector = 13;
@@ -68,7 +68,7 @@ unsigned rate_of(const CommittedWord& word) {
 
 /// log2 of the domain of v_0's code.
 unsigned first_domain(std::uint64_t columns, unsigned log_vector) {
-  return ceil_log2((columns * (log_vector > large_vector ? 10U : 20U) + 2) / 3);
+  return ceil_log2((columns * (log_vector > large_vector ? 8U : 20U) + 2) / 3);
 }
 
 }  // namespace
