@@ -52,14 +52,14 @@ class MaskedRows final : public Summand {
 };
 
 /// Step 2 of a hiding proof. `claim`: public, the masks' sum is in it; `shares`: by oracle, of all variables' sum.
-BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& schedule,
-                           std::vector<std::vector<DenseSummand>> waiting, MaskedRows& rows, E claim,
-                           std::vector<E> shares, Communicator& comm) {
+BoundRows bind_masked_rows(const OpeningRun& run, std::vector<std::vector<DenseSummand>> waiting, MaskedRows& rows,
+                           E claim, std::vector<E> shares) {
+  const OpeningSchedule& schedule = run.schedule;
   BoundVariables bound(schedule.row_variables);
   for (const E& sum : shares) {
     rows.wait(sum);
   }
-  SumcheckProver rounds(transcript, rows, claim);
+  SumcheckProver rounds(run.transcript, rows, claim);
   for (unsigned round = 0; round < schedule.row_variables; ++round) {
     rounds.settle();
     for (std::size_t j = 0; j < shares.size(); ++j) {
@@ -68,61 +68,68 @@ BoundRows bind_masked_rows(ProverTranscript& transcript, const OpeningSchedule& 
       }
       shares[j] *= MaskRounds::half();
     }
-    bound.push(rounds.round({}, {schedule.row_work(0), &comm}));
+    bound.push(rounds.round({}, {schedule.row_work(0), &run.comm}));
   }
   rounds.settle();
   return {rounds.claim(), bound};
 }
 
-/// Everything once weights and target are known: all of step 2 and after.
-void prove_masked(ProverTranscript& transcript, const OpeningSchedule& schedule,
-                  std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
-                  const Batch& batch, E target, MaskedRows& rows, std::size_t mask_tensor, const HidingMasks& masks,
-                  Communicator& comm) {
-  RowTables tables = row_tables(oracles, witnesses, batch, comm);
-  const std::vector<E> scales = row_scales(schedule);
-  // what the others' claims add up to over all variables; the rest of the target is the last oracle's
-  std::vector<E> shares{};
-  E rest = target;
-  for (std::size_t j = 0; j + 1 < oracles.size(); ++j) {
-    shares.push_back(tables.sums[j] * scales[j].inverse());
-    rest -= shares.back();
+/// A hiding proof's oracles and what is claimed of them: the sum of all weights times values is `target`.
+struct MaskedClaims {
+  std::span<const CommittedOracle> oracles;
+  std::span<const OracleWitness> witnesses;
+  Batch batch;
+  E target;
+  std::size_t mask_tensor;  // of the last oracle
+
+  /// What the claims of each oracle add up to over all variables: the last one's are the rest of the target.
+  [[nodiscard]] std::vector<E> shares(const OpeningSchedule& schedule, std::span<const E> sums) const {
+    const std::vector<E> scales = row_scales(schedule);
+    std::vector<E> shares;
+    E rest = target;
+    for (std::size_t j = 0; j + 1 < oracles.size(); ++j) {
+      shares.push_back(sums[j] * scales[j].inverse());
+      rest -= shares.back();
+    }
+    shares.push_back(rest);
+    return shares;
   }
-  shares.push_back(rest);
-  const auto [row_claim, bound] = bind_masked_rows(transcript, schedule, std::move(tables.products), rows,
-                                                   target + rows.mask_sum(), std::move(shares), comm);
-  const ResidueShares columns = shares_of_first_vector(schedule, comm);
-  ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, bound, columns, comm);
+};
+
+/// Everything once weights and target are known: all of step 2 and after.
+void prove_masked(const OpeningRun& run, const MaskedClaims& claims, MaskedRows& rows, const HidingMasks& masks) {
+  RowTables tables = row_tables(claims.oracles, claims.witnesses, claims.batch, run.comm);
+  BoundRows bound = bind_masked_rows(run, std::move(tables.products), rows, claims.target + rows.mask_sum(),
+                                     claims.shares(run.schedule, tables.sums));
+  const ResidueShares columns = shares_of_first_vector(run.schedule, run.comm);
+  ZeroedVector<E> values =
+      first_vector(run.schedule, claims.oracles, claims.witnesses, bound.variables, columns, run.comm);
   VectorSummand vector(std::move(values),
-                       claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, columns), columns,
-                       comm);
+                       claim_weights(run.schedule, claims.oracles, claims.batch.forms, claims.batch.coefficients,
+                                     bound.variables, columns),
+                       columns, run.comm);
   if (masks.bound) {
     masks.bound();
   }
-  add_row_mask_weights(schedule, oracles, mask_tensor, bound, columns, vector.weights());
-  std::vector<CodewordStore*> stores;
-  for (const OracleWitness& witness : witnesses) {
-    stores.push_back(witness.codeword);
-  }
-  const VectorMasks vector_masks(schedule, *masks.vectors);
-  prove_vectors(transcript, schedule, vector, row_claim, bound, stores, comm, &vector_masks);
+  add_row_mask_weights(run.schedule, claims.oracles, claims.mask_tensor, bound.variables, {columns, vector.weights()});
+  const VectorMasks vector_masks(run.schedule, *masks.vectors);
+  prove_vectors(run, vector, std::move(bound), codewords_of(claims.witnesses), &vector_masks);
 }
 
 }  // namespace
 
 void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
-                          std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
-                          std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,
-                          const HidingMasks& masks, Communicator& comm) {
+                          std::span<const OracleWitness> witnesses, const ProverClaims& claims,
+                          const HidingClaims& hiding, const HidingMasks& masks, Communicator& comm) {
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningSchedule schedule = opening_schedule(oracles);
   MaskedRows rows(masks.rows);
   transcript.send("masked sum", rows.mask_sum());
   const E eta = transcript.challenge("batch constraints");
   const E gamma = transcript.challenge("batch claims");
-  const HidingBatch batched = batch_hidden(schedule, oracles, hidden, hiding, eta, gamma);
+  const HidingBatch batched = batch_hidden(schedule, oracles, claims.hidden, hiding, eta, gamma);
   Batch batch{{}, batched.coefficients};
-  for (const auto& list : claims) {
+  for (const auto& list : claims.known) {
     auto& forms = batch.forms.emplace_back();
     for (const Claim& claim : list) {
       forms.push_back(&claim);
@@ -132,7 +139,8 @@ void prove_hiding_opening(ProverTranscript& transcript, std::span<const Committe
     batch.forms.back().push_back(&form);
     batch.coefficients.back().push_back(E::one());
   }
-  prove_masked(transcript, schedule, oracles, witnesses, batch, batched.target, rows, hiding.masks, masks, comm);
+  prove_masked({transcript, schedule, comm}, {oracles, witnesses, std::move(batch), batched.target, hiding.masks}, rows,
+               masks);
 }
 
 void prove_equality_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
@@ -150,7 +158,8 @@ void prove_equality_opening(ProverTranscript& transcript, std::span<const Commit
       batch.forms[side].push_back(&form);
     }
   }
-  prove_masked(transcript, schedule, oracles, witnesses, batch, E::zero(), rows, mask_tensor, masks, comm);
+  prove_masked({transcript, schedule, comm}, {oracles, witnesses, std::move(batch), E::zero(), mask_tensor}, rows,
+               masks);
 }
 
 }  // namespace tessera

@@ -141,11 +141,14 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
 /// The opening of a hiding proof, whose oracles are parameters and witness (hiding_batch.hpp).
 void verify_hiding_opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles,
                            std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding);
-/// `claims`: with the values that the prover knows; `hidden`: as the verifier sees them.
+/// The claims by oracle with the values that the prover knows, and as the verifier sees them.
+struct ProverClaims {
+  std::span<const std::vector<Claim>> known;
+  std::span<const std::vector<ClaimOf<Affine>>> hidden;
+};
 void prove_hiding_opening(ProverTranscript& transcript, std::span<const CommittedOracle> oracles,
-                          std::span<const OracleWitness> witnesses, std::span<const std::vector<Claim>> claims,
-                          std::span<const std::vector<ClaimOf<Affine>>> hidden, const HidingClaims& hiding,
-                          const HidingMasks& masks, Communicator& comm);
+                          std::span<const OracleWitness> witnesses, const ProverClaims& claims,
+                          const HidingClaims& hiding, const HidingMasks& masks, Communicator& comm);
 
 /// Two commitments to the same tensors, of which nothing else is revealed: every form has the same value in oracles 0
 /// and 1. Oracle 2, the carrier, has nothing but masks; `mask_tensor` of it holds the row masks.

@@ -36,21 +36,18 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   // as long as all tensors are there, more pages than those of v_0 would wait unused
   trim_storage(share_size(schedule, shares) * sizeof(E));
   const E gamma = transcript.challenge("batch claims");
-  const auto [claim, bound] = bind_row_variables(transcript, schedule, oracles, witnesses, claims, gamma, comm);
+  BoundRows rows = bind_row_variables(transcript, schedule, oracles, witnesses, claims, gamma, comm);
   const Batch batch = Batch::of(claims, gamma);
-  ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, bound, shares, comm);
+  ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, rows.variables, shares, comm);
   for (const OracleWitness& witness : witnesses) {
     if (witness.bound) {
       witness.bound();
     }
   }
   VectorSummand vector(std::move(values),
-                       claim_weights(schedule, oracles, batch.forms, batch.coefficients, bound, shares), shares, comm);
-  std::vector<CodewordStore*> stores;
-  for (const OracleWitness& witness : witnesses) {
-    stores.push_back(witness.codeword);
-  }
-  prove_vectors(transcript, schedule, vector, claim, bound, stores, comm);
+                       claim_weights(schedule, oracles, batch.forms, batch.coefficients, rows.variables, shares),
+                       shares, comm);
+  prove_vectors({transcript, schedule, comm}, vector, std::move(rows), codewords_of(witnesses));
 }
 
 }  // namespace tessera

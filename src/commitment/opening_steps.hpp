@@ -106,15 +106,24 @@ std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span
                                          std::span<CodewordStore* const> stores, unsigned grinding_bits,
                                          Communicator& comm);
 
+/// The oracles' codewords.
+std::vector<CodewordStore*> codewords_of(std::span<const OracleWitness> witnesses);
+
 /// What a round's openings claim, and where they are; by word.
 struct RoundOpening {
   std::vector<PowerClaims> claims;
   std::vector<std::vector<std::size_t>> positions;
 };
 
+/// What all steps of one opening work with.
+struct OpeningRun {
+  ProverTranscript& transcript;
+  const OpeningSchedule& schedule;
+  Communicator& comm;
+};
+
 /// Steps 3 to 10, from v_0 and its weights on. `stores`: the oracles'; `masks`: of a hiding proof.
-void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule, VectorSummand& vector, E claim,
-                   BoundVariables bound, std::span<CodewordStore* const> stores, Communicator& comm,
+void prove_vectors(const OpeningRun& run, VectorSummand& vector, BoundRows rows, std::span<CodewordStore* const> stores,
                    const VectorMasks* masks = nullptr);
 
 }  // namespace tessera

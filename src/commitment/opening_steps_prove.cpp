@@ -80,6 +80,14 @@ std::vector<OpenedColumns> send_columns(ProverTranscript& transcript, std::span<
   return opened;
 }
 
+std::vector<CodewordStore*> codewords_of(std::span<const OracleWitness> witnesses) {
+  std::vector<CodewordStore*> stores;
+  for (const OracleWitness& witness : witnesses) {
+    stores.push_back(witness.codeword);
+  }
+  return stores;
+}
+
 std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span<const CommittedWord> words,
                                          std::span<CodewordStore* const> stores, unsigned grinding_bits,
                                          Communicator& comm) {
@@ -167,83 +175,125 @@ E mask_clear_vector(ProverTranscript& transcript, std::span<const E> mask, Vecto
   return epsilon * claim + sum;
 }
 
-}  // namespace
+/// The rounds over v_0 and the vectors after it, with the state that one leaves for the next.
+class VectorProver {
+ public:
+  VectorProver(const OpeningRun& run, VectorSummand& vector, BoundRows rows, std::span<CodewordStore* const> stores,
+               const VectorMasks* masks)
+      : run_(run),
+        vector_(vector),
+        stores_(stores),
+        masks_(masks),
+        bound_(std::move(rows.variables)),
+        summand_(vector),
+        rounds_(run.transcript, summand_, rows.claim) {}
 
-void prove_vectors(ProverTranscript& transcript, const OpeningSchedule& schedule, VectorSummand& vector, E claim,
-                   BoundVariables bound, std::span<CodewordStore* const> stores, Communicator& comm,
-                   const VectorMasks* masks) {
-  MaskedVector summand(vector);
-  SumcheckProver rounds(transcript, summand, claim);
-  DenseTable committed;  // the vector that `current` is a codeword of
-  std::unique_ptr<CodewordStore> current;
-  const auto open = [&](std::size_t round) -> RoundOpening {
-    const std::span<const CommittedWord> words = schedule.opened_in_round(round);
-    CodewordStore* const store = current.get();
-    const std::vector<OpenedColumns> opened =
-        send_openings(transcript, words, round == 0 ? stores : std::span(&store, 1), schedule.grinding_bits, comm);
-    RoundOpening opening{power_claims(words, opened, bound, round), {}};
+  /// Steps 3 to 9: commits the vector of this round, opens what is committed before, binds the vector's rows.
+  void round(std::size_t number) {
+    rounds_.settle();
+    if (number > 0) {
+      vector_.next(run_.schedule.table_size(number));
+    }
+    const CommittedWord& word = run_.schedule.vectors[number];
+    const ResidueShares columns = vector_.columns(word.log_columns);
+    const std::shared_ptr<const LeafExtras> extras = add_masks(number, columns);
+    const DenseTable next_committed = vector_.values();
+    std::unique_ptr<CodewordStore> next =
+        commit_vector({next_committed.span(), word.log_rows, columns}, word.log_inverse_rate, run_.comm, extras);
+    run_.transcript.send("root", next->root());
+    const MaskRounds of_rounds = masks_ != nullptr ? MaskRounds(masks_->of_rounds(number)) : MaskRounds();
+    if (masks_ != nullptr) {
+      run_.transcript.send("masked sum", of_rounds.sum());
+    }
+    RoundOpening opened = open(number);
+    current_ = std::move(next);
+    committed_ = next_committed;
+    const E delta = run_.transcript.challenge("batch columns");
+    join_openings(number, opened, delta, {columns, vector_.weights()});
+    if (masks_ != nullptr) {
+      rounds_.add_to_claim(delta * of_rounds.sum());
+      summand_.begin(MaskRounds(scaled(masks_->of_rounds(number), delta)));
+    }
+    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
+      bound_.push(rounds_.round({}, {run_.schedule.row_work(number + 1), &run_.comm}));
+    }
+    if (masks_ != nullptr) {
+      of_masks_ = {(number + 1) * OpeningSchedule::folding, word.fresh,
+                   scaled(mask_weights(bound_.latest(OpeningSchedule::folding)), delta)};
+    }
+  }
+
+  /// Steps 8 to 10: the vector that is left, in clear.
+  void end() {
+    rounds_.settle();
+    vector_.gather();
+    if (masks_ != nullptr) {
+      add_place_weights(of_masks_, {vector_.columns(run_.schedule.log_clear), vector_.weights()});
+      const E before = rounds_.claim();
+      rounds_.add_to_claim(mask_clear_vector(run_.transcript, masks_->of_clear(), vector_, before) - before);
+    }
+    run_.transcript.send("clear", std::span<const E>(vector_.values().span()).first(run_.schedule.clear_size));
+    (void)open(run_.schedule.vectors.size());
+    for (unsigned i = 0; i < run_.schedule.log_clear; ++i) {
+      bound_.push(rounds_.round());
+    }
+  }
+
+ private:
+  /// Fresh columns of a hiding proof's vector, weights on those of the one before; what follows columns in leaves.
+  std::shared_ptr<const LeafExtras> add_masks(std::size_t round, const ResidueShares& columns) {
+    if (masks_ == nullptr) {
+      return nullptr;
+    }
+    masks_->fill(round, columns, vector_.values().span());
+    add_place_weights(of_masks_, {columns, vector_.weights()});
+    const bool last = round + 1 == run_.schedule.vectors.size();
+    return last ? clear_mask_leaves(masks_->of_clear(), run_.schedule.vectors[round]) : nullptr;
+  }
+
+  /// Steps 4 and 5 for the words that a round opens.
+  RoundOpening open(std::size_t round) {
+    const std::span<const CommittedWord> words = run_.schedule.opened_in_round(round);
+    CodewordStore* const store = current_.get();
+    const std::vector<OpenedColumns> opened = send_openings(
+        run_.transcript, words, round == 0 ? stores_ : std::span(&store, 1), run_.schedule.grinding_bits, run_.comm);
+    RoundOpening opening{power_claims(words, opened, bound_, round), {}};
     for (const OpenedColumns& columns : opened) {
       opening.positions.push_back(columns.positions);
     }
     return opening;
-  };
-  PlaceWeights of_masks;  // of the round before, whose mask columns are values now
-  for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
-    rounds.settle();
-    if (round > 0) {
-      vector.next(schedule.table_size(round));
-    }
-    const CommittedWord& next_word = schedule.vectors[round];
-    const ResidueShares columns = vector.columns(next_word.log_columns);
-    std::shared_ptr<const LeafExtras> extras;
-    if (masks != nullptr) {
-      masks->fill(round, columns, vector.values().span());
-      add_place_weights(of_masks, columns, vector.weights());
-      if (round + 1 == schedule.vectors.size()) {
-        extras = clear_mask_leaves(masks->of_clear(), schedule.vectors[round]);
-      }
-    }
-    const DenseTable next_committed = vector.values();
-    std::unique_ptr<CodewordStore> next =
-        commit_vector({next_committed.span(), next_word.log_rows, columns}, next_word.log_inverse_rate, comm, extras);
-    transcript.send("root", next->root());
-    const MaskRounds of_rounds = masks != nullptr ? MaskRounds(masks->of_rounds(round)) : MaskRounds();
-    if (masks != nullptr) {
-      transcript.send("masked sum", of_rounds.sum());
-    }
-    RoundOpening added = open(round);
-    current = std::move(next);
-    committed = next_committed;
-    const E delta = transcript.challenge("batch columns");
-    rounds.add_to_claim(assign_coefficients(added.claims, delta, masks != nullptr ? delta * delta : delta));
-    const std::span<const CommittedWord> words = schedule.opened_in_round(round);
+  }
+
+  /// Step 6: the opened columns' claims join.
+  void join_openings(std::size_t round, RoundOpening& opened, E delta, const WeightShare& share) {
+    rounds_.add_to_claim(assign_coefficients(opened.claims, delta, masks_ != nullptr ? delta * delta : delta));
+    const std::span<const CommittedWord> words = run_.schedule.opened_in_round(round);
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_power_weights(added.claims[j], added.positions[j], words[j].log_domain(), columns, vector.weights());
-    }
-    if (masks != nullptr) {
-      rounds.add_to_claim(delta * of_rounds.sum());
-      summand.begin(MaskRounds(scaled(masks->of_rounds(round), delta)));
-    }
-    for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
-      bound.push(rounds.round({}, {schedule.row_work(round + 1), &comm}));
-    }
-    if (masks != nullptr) {
-      of_masks = {(round + 1) * OpeningSchedule::folding, next_word.fresh,
-                  scaled(mask_weights(bound.latest(OpeningSchedule::folding)), delta)};
+      add_power_weights(opened.claims[j], opened.positions[j], words[j].log_domain(), share);
     }
   }
-  rounds.settle();
-  vector.gather();
-  if (masks != nullptr) {
-    add_place_weights(of_masks, vector.columns(schedule.log_clear), vector.weights());
-    const E before = rounds.claim();
-    rounds.add_to_claim(mask_clear_vector(transcript, masks->of_clear(), vector, before) - before);
+
+  const OpeningRun& run_;
+  VectorSummand& vector_;
+  std::span<CodewordStore* const> stores_;  // the oracles'
+  const VectorMasks* masks_;                // of a hiding proof
+  BoundVariables bound_;
+  MaskedVector summand_;
+  SumcheckProver rounds_;
+  DenseTable committed_;  // the vector that `current_` is a codeword of
+  std::unique_ptr<CodewordStore> current_;
+  PlaceWeights of_masks_;  // of the round before, whose mask columns are values now
+};
+
+}  // namespace
+
+void prove_vectors(const OpeningRun& run, VectorSummand& vector, BoundRows rows, std::span<CodewordStore* const> stores,
+                   const VectorMasks* masks) {
+  VectorProver prover(run, vector, std::move(rows), stores, masks);
+  for (std::size_t round = 0; round < run.schedule.vectors.size(); ++round) {
+    prover.round(round);
   }
-  transcript.send("clear", std::span<const E>(vector.values().span()).first(schedule.clear_size));
-  (void)open(schedule.vectors.size());
-  for (unsigned i = 0; i < schedule.log_clear; ++i) {
-    bound.push(rounds.round());
-  }
+  prover.end();
 }
 
 }  // namespace tessera

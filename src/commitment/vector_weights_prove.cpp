@@ -39,13 +39,20 @@ void visit_share(const ResidueShares& columns, std::size_t first, std::size_t la
 
 namespace {
 
+/// An oracle in v_0: where its segment begins, and the point at which its rows are bound.
+struct Placed {
+  const CommittedOracle& oracle;
+  std::size_t segment;
+  Point row_point;
+};
+
 /// Adds a claim's weights on the columns of a tensor's chunks in one band of rows.
-void add_band_weights(const CommittedOracle& oracle, const LinearForm& claim, std::size_t band, E coefficient,
-                      std::span<const E> row_point, std::size_t segment, const ResidueShares& columns,
-                      std::span<E> weights) {
+void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t band, E coefficient,
+                      const WeightShare& share) {
+  const CommittedOracle& oracle = placed.oracle;
   const RowBand rows = oracle.parameters.band(band);
   const Shape& shape = oracle.layout.tensors()[claim.tensor];
-  const BandPoint inside = band_point(rows, row_point);
+  const BandPoint inside = band_point(rows, placed.row_point);
   const ChunkPoint chunk_point = split_chunk_point(shape, inside.rows);
   std::vector<std::vector<E>> high;
   for (std::size_t d = 0; d < claim.weight.size(); ++d) {
@@ -62,7 +69,7 @@ void add_band_weights(const CommittedOracle& oracle, const LinearForm& claim, st
       if (oracle.layout.band(claim.tensor, chunk) != band) {
         continue;
       }
-      const std::size_t first = segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
+      const std::size_t first = placed.segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
       column_weights(shape, high, chunk, of_chunk);
       if (of_chunk.size() == 0) {
         continue;
@@ -72,8 +79,9 @@ void add_band_weights(const CommittedOracle& oracle, const LinearForm& claim, st
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
-      visit_share(columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
-        weights[place] += of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
+      visit_share(share.columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
+        share.weights[place] +=
+            of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
       });
     }
   }
@@ -88,10 +96,10 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
   ZeroedVector<E> weights(share_size(schedule, columns));
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
-    const Point row = bound.row_point(word.log_rows);
+    const Placed placed{oracles[j], static_cast<std::size_t>(word.offset), bound.row_point(word.log_rows)};
     for (std::size_t i = 0; i < forms[j].size(); ++i) {
       for (const std::size_t band : oracles[j].layout.bands(forms[j][i]->tensor)) {
-        add_band_weights(oracles[j], *forms[j][i], band, coefficients[j][i], row, word.offset, columns, weights);
+        add_band_weights(placed, *forms[j][i], band, coefficients[j][i], {columns, weights});
       }
     }
   }
@@ -99,23 +107,24 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
 }
 
 void add_row_mask_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles, std::size_t masks,
-                          const BoundVariables& bound, const ResidueShares& columns, std::span<E> weights) {
+                          const BoundVariables& bound, const WeightShare& share) {
   const std::vector<E> of_masks = mask_weights(bound.row_point(schedule.row_variables));
   const std::size_t first = row_masks_index(schedule, oracles, masks);
-  visit_share(columns, first, first + 2 * of_masks.size(), [&](std::size_t place, std::size_t index) {
+  visit_share(share.columns, first, first + 2 * of_masks.size(), [&](std::size_t place, std::size_t index) {
     const E& weight = of_masks[(index - first) / 2];
-    weights[place] += (index - first) % 2 == 0 ? weight : weight * E{F::zero(), F::one()};
+    share.weights[place] += (index - first) % 2 == 0 ? weight : weight * E{F::zero(), F::one()};
   });
 }
 
-void add_place_weights(const PlaceWeights& masks, const ResidueShares& columns, std::span<E> weights) {
+void add_place_weights(const PlaceWeights& masks, const WeightShare& share) {
   const auto first = static_cast<std::size_t>(masks.first);
-  visit_share(columns, first, first + masks.weights.size(),
-              [&](std::size_t place, std::size_t index) { weights[place] += masks.weights[index - first]; });
+  visit_share(share.columns, first, first + masks.weights.size(),
+              [&](std::size_t place, std::size_t index) { share.weights[place] += masks.weights[index - first]; });
 }
 
 void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,
-                       const ResidueShares& columns, std::span<E> weights) {
+                       const WeightShare& share) {
+  const ResidueShares& columns = share.columns;
   // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
   // side as lanes, one transform over the position mod P
   const unsigned low_bits =
@@ -149,7 +158,7 @@ void add_power_weights(const PowerClaims& claims, std::span<const std::size_t> p
       const F* value = data.data() + 2 * lanes * high;
       const std::size_t first = claims.offset + (high << low_bits) + first_lane;
       visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
-        weights[place] += E{value[0], value[1]};
+        share.weights[place] += E{value[0], value[1]};
         value += 2;
       });
     }

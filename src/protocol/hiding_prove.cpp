@@ -55,8 +55,9 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
       }
     }
   };
-  prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims, {random.row_masks(), &vector_masks, bound}, comm);
+  prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses,
+                       {ledger.lists(), hidden.ledger.lists()}, hidden.claims,
+                       {random.row_masks(), &vector_masks, bound}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

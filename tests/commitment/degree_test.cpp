@@ -94,7 +94,7 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
   VectorSummand vector(std::move(values),
                        claim_weights(schedule, made.oracles, batch.forms, batch.coefficients, bound, shares), shares,
                        made.comm);
-  prove_vectors(transcript, schedule, vector, claim, bound, std::span(&store, 1), made.comm);
+  prove_vectors({transcript, schedule, made.comm}, vector, {claim, bound}, std::span(&store, 1));
   return transcript.payload();
 }
 

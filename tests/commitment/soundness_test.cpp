@@ -94,8 +94,8 @@ TEST(Soundness, EveryEntryByHand) {
   const std::vector<SoundnessEntry> entries = account(oracles).soundness().entries;
   // 2^23 + 2^22 values; 3*2^18, 3*2^14, 3*2^10, 3*2^6 columns, the last of which are in clear
   const double first_domains = std::exp2(24) + std::exp2(24);
-  const std::vector<double> vector_domains{std::exp2(22), std::exp2(20), std::exp2(18), std::exp2(17)};
-  const std::vector<double> rates{1024 / 192., 1024 / 48., 1024 / 12., 1024 / 2.};
+  const std::vector<double> vector_domains{std::exp2(21), std::exp2(19), std::exp2(17), std::exp2(16)};
+  const std::vector<double> rates{1024 / 384., 1024 / 96., 1024 / 24., 1024 / 3.};
   const auto positions = [](double inverse_rate) {
     const double bits = -std::log2((1 + 1 / inverse_rate) / 2);
     return std::ceil(84 / bits);

@@ -107,7 +107,7 @@ class HidingOpening {
     const ReplacedStream replaced(vector_, vector_elements_);
     const std::vector<OracleWitness> witnesses{{parameter_tensors(), parameter_store_.get()},
                                                {witness_tensors(), witness_store_.get()}};
-    prove_hiding_opening(transcript, oracles_, witnesses, claims_, hidden_, hiding_, {row_masks_, &vector_}, comm_);
+    prove_hiding_opening(transcript, oracles_, witnesses, {claims_, hidden_}, hiding_, {row_masks_, &vector_}, comm_);
     return transcript;
   }
 

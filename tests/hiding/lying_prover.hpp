@@ -128,8 +128,8 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   test::VectorLie vectors = lie.vectors;
   vectors.stream = &vector_masks;
   const test::LyingAboutVectors lying(vectors);
-  prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses, ledger.lists(),
-                       hidden.ledger.lists(), hidden.claims, {row_masks, &vector_masks}, comm);
+  prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses,
+                       {ledger.lists(), hidden.ledger.lists()}, hidden.claims, {row_masks, &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 
