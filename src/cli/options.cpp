@@ -103,7 +103,7 @@ void declare(CLI::App& app, RenewCommand& options, PathOptions& paths) {
 void declare_pass_length(CLI::App& app, auto& length) {
   app.add_option(
          "--pass-length", length,
-         "rows of a pass, a power of two: all passes are proven together (default: 16 to 128, by the number of tokens)")
+         "rows of a pass, a power of two: all passes are proven together (default: 8 to 128, by the number of tokens)")
       ->check([](const std::string& text) {
         const bool good = text.size() <= 3 && is_pass_length(std::strtoull(text.c_str(), nullptr, 10));
         return good ? std::string() : "expected " + std::string(pass_length_text) + ", found " + text;

@@ -41,8 +41,8 @@ TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
 TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 8, found 2");
-  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 8, found 2");
+  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 9, found 2");
+  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 9, found 2");
 }
 
 /// It stands behind the root, before the number of hiding proofs, and only where it is not 0.

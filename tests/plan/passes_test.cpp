@@ -10,23 +10,14 @@ struct Cut {
   std::size_t tokens, chunks, chunk;
 };
 
-/// A row's chunk is as src/spec/protocol.md says: the least of 16, 32, 64 of which there are 24 at most, else 128, or
-/// one for all.
+/// A row's chunk is as src/spec/protocol.md says: the least of 16, 32, 64 of which there are 24 at most, else 128; 8
+/// for up to 96 rows that these cover with fewer; or one for all.
 TEST(Passes, rows_are_cut_by_their_number) {
-  for (const auto& [tokens, chunks, chunk] : std::vector<Cut>{{2, 1, 2},
-                                                              {3, 1, 4},
-                                                              {15, 1, 16},
-                                                              {16, 1, 16},
-                                                              {17, 2, 16},
-                                                              {47, 3, 16},
-                                                              {384, 24, 16},
-                                                              {385, 13, 32},
-                                                              {768, 24, 32},
-                                                              {769, 13, 64},
-                                                              {1536, 24, 64},
-                                                              {1537, 13, 128},
-                                                              {3072, 24, 128},
-                                                              {4096, 32, 128}}) {
+  for (const auto& [tokens, chunks, chunk] :
+       std::vector<Cut>{{2, 1, 2},     {3, 1, 4},      {15, 1, 16},     {16, 1, 16},     {17, 3, 8},
+                        {24, 3, 8},    {25, 2, 16},    {47, 3, 16},     {88, 11, 8},     {89, 6, 16},
+                        {96, 6, 16},   {97, 7, 16},    {384, 24, 16},   {385, 13, 32},   {768, 24, 32},
+                        {769, 13, 64}, {1536, 24, 64}, {1537, 13, 128}, {3072, 24, 128}, {4096, 32, 128}}) {
     SCOPED_TRACE(tokens);
     const Passes passes = Passes::of({.prompt = tokens - 1, .generated = 1});
     EXPECT_EQ(passes.rows.chunk_count(), chunks);
@@ -62,8 +53,9 @@ TEST(Passes, a_pass_length_makes_rows_longer_and_queries_as_long) {
   for (const auto& [tokens, pass_length, rows, chunk, queries] : std::vector<Case>{{7, 1, 8, 8, 1},
                                                                                    {7, 8, 8, 8, 8},
                                                                                    {7, 128, 8, 8, 8},
-                                                                                   {17, 1, 32, 16, 1},
-                                                                                   {17, 8, 32, 16, 8},
+                                                                                   {17, 1, 24, 8, 1},
+                                                                                   {17, 8, 24, 8, 8},
+                                                                                   {17, 16, 32, 16, 16},
                                                                                    {17, 128, 32, 32, 32},
                                                                                    {129, 1, 144, 16, 1},
                                                                                    {129, 8, 144, 16, 8},
@@ -89,15 +81,15 @@ TEST(Passes, keys_of_a_continuation) {
     std::size_t past, tokens, pass_length, rows, chunk, keys, key_chunk;
   };
   for (const auto& [past, tokens, pass_length, rows, chunk, keys, key_chunk] :
-       std::vector<Case>{{12, 8, 0, 8, 8, 20, 16},
+       std::vector<Case>{{12, 8, 0, 8, 8, 20, 8},
                          {12, 1, 0, 1, 1, 13, 16},
-                         {1, 17, 0, 32, 16, 33, 16},
+                         {1, 17, 0, 24, 8, 25, 8},
                          {376, 8, 0, 8, 8, 384, 16},
                          {377, 8, 0, 8, 8, 385, 32},
-                         {1000, 33, 0, 48, 16, 1048, 64},
+                         {1000, 33, 0, 40, 8, 1040, 64},
                          {1000, 600, 0, 608, 32, 1608, 128},
-                         {12, 33, 1, 48, 16, 60, 16},
-                         {12, 33, 8, 48, 16, 60, 16},
+                         {12, 33, 1, 40, 8, 52, 16},
+                         {12, 33, 8, 40, 8, 52, 16},
                          {12, 33, 128, 64, 64, 76, 128},
                          {377, 8, 1, 8, 8, 385, 32}}) {
     SCOPED_TRACE(std::to_string(past) + ", " + std::to_string(tokens) + ", " + std::to_string(pass_length));

@@ -125,7 +125,7 @@ TEST_P(Lengths, proofs_of_llama_are_accepted_and_the_same_on_any_ranks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Lengths,
-                         ::testing::Values(Length{17, 32}, Length{33, 48}, Length{47, 48}, Length{65, 80}),
+                         ::testing::Values(Length{17, 24}, Length{33, 40}, Length{47, 48}, Length{65, 72}),
                          [](const auto& length) { return std::to_string(length.param.tokens); });
 
 // Whose past, rows and both together are in several chunks.

@@ -103,12 +103,12 @@ const Size sizes[] = {
     {"odd_one_token_and_one", odd, 1, 1, 2},
     {"odd_power_of_two", odd, 2, 6, 8},
     {"odd_one_generated", odd, 13, 1, 16},
-    {"odd_one_beyond_a_power_of_two", odd, 5, 28, 48},  // an absent chunk, filler in the third
+    {"odd_one_beyond_a_power_of_two", odd, 5, 28, 40},  // absent chunks, filler in the fifth
     {"odd_one_token_to_whole_context", odd, 1, 47, 48},
     {"odd_whole_context_and_one", odd, 47, 1, 48},
     {"odd_filler_beyond_the_context", odd, 40, 7, 64, 32},  // of 48 positions
     {"gutenberg_one_token_and_one", gutenberg, 1, 1, 2},
-    {"gutenberg_odd_length", gutenberg, 22, 11, 48},
+    {"gutenberg_odd_length", gutenberg, 22, 11, 40},
 };
 const Size large_sizes[] = {
     {"gutenberg_demo", gutenberg, 32, 32, 64},
