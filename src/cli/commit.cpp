@@ -63,8 +63,8 @@ void run(const CommitCommand& options, Context& context) {
   }
   StagedDirectory directory(options.out, context.comm);
   const VerifyingKey key =
-      commit_model(model, parameters_digest(options.model), directory.path(),
-                   options.compact ? CodewordKind::compact : CodewordKind::whole, hiding,
+      commit_model(model, parameters_digest(options.model),
+                   {directory.path(), options.compact ? CodewordKind::compact : CodewordKind::whole}, hiding,
                    options.exceptions.value_or(hiding ? 0 : default_exceptions), context.comm, context.progress);
   bool first_count = false;
   fail_together(context.comm, [&] {

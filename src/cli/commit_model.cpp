@@ -41,9 +41,9 @@ void require_sound_proofs(const VerifyingKey& key) {
 
 }  // namespace
 
-VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, std::uint32_t exceptions,
-                          Communicator& comm, Progress& progress) {
+VerifyingKey commit_model(const Model& model, const Digest& parameters, const CommitmentFiles& files,
+                          const std::optional<HidingCommitment>& hiding, std::uint32_t exceptions, Communicator& comm,
+                          Progress& progress) {
   ParameterMaxima maxima = parameter_maxima(model.parameters);
   comm.all_reduce_max(std::span(maxima));
   check_bounds(model, maxima);
@@ -66,10 +66,10 @@ VerifyingKey commit_model(const Model& model, const Digest& parameters, const st
     tensors.emplace_back(&tail);
   }
   const OracleParameters& oracle = key.parameter_oracle;
-  CodewordWriter writer(directory,
+  CodewordWriter writer(files.directory,
                         {static_cast<unsigned>(oracle.rows()), layout.log_domain(oracle),
                          hiding ? static_cast<unsigned>(salt_elements) : 0U},
-                        comm, kind);
+                        comm, files.kind);
   const std::size_t rows = oracle.rows();
   encode_rows(layout, oracle, tensors, writer.columns(), comm, [&](Range range, std::span<const F> values) {
     writer.append(range.size(), values);

@@ -46,11 +46,17 @@ struct HidingCommitment {
   Digest secret{};
 };
 
-/// Writes the codeword files into `directory` and returns the key (on every rank). `parameters`: parameters_digest of
+/// Where a commitment goes.
+struct CommitmentFiles {
+  std::filesystem::path directory;
+  CodewordKind kind;
+};
+
+/// Writes the codeword files and returns the key (on every rank). `parameters`: parameters_digest of
 /// the model's file; `exceptions`: the key's limit. Collective.
-VerifyingKey commit_model(const Model& model, const Digest& parameters, const std::filesystem::path& directory,
-                          CodewordKind kind, const std::optional<HidingCommitment>& hiding, std::uint32_t exceptions,
-                          Communicator& comm, Progress& progress);
+VerifyingKey commit_model(const Model& model, const Digest& parameters, const CommitmentFiles& files,
+                          const std::optional<HidingCommitment>& hiding, std::uint32_t exceptions, Communicator& comm,
+                          Progress& progress);
 
 /// A proof, and what a later part starts from, if it keeps that.
 struct ProvenPart {

@@ -58,8 +58,17 @@ using GroupDone = std::function<void(const F* group, std::size_t place, const Pa
 
 /// Layers [0, pass.count): neighbouring slots. They hold coefficients that are far apart; as many neighbours of these
 /// as fit in the cache are put in at once, and go to `done` when they are transformed.
-void first_pass(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log_padding, std::size_t stride,
-                Pass pass, Coset coset, const PutCoefficients& put, const GroupDone& done) {
+struct FirstPass {
+  unsigned log_length;
+  std::size_t lanes;
+  unsigned log_padding;
+  std::size_t stride;
+  Pass pass;
+  Coset coset;
+
+  void operator()(std::span<F> data, const PutCoefficients& put, const GroupDone& done) const;
+};
+void FirstPass::operator()(std::span<F> data, const PutCoefficients& put, const GroupDone& done) const {
   const PassTwiddles plain(pass.count, log_padding);
   PassTwiddles twiddles = plain;
   twiddles.set_coset(plain, coset);
@@ -164,11 +173,11 @@ void ntt(std::span<F> data, unsigned log_length, std::size_t lanes, unsigned log
   for (const Pass pass : plan_passes(log_length, stride, log_padding)) {
     if (pass.first == 0) {
       const SlotGrid grid{stride, 0, std::size_t{1} << pass.count, 1, lanes};
-      first_pass(data, log_length, lanes, log_padding, stride, pass, coset, put,
-                 [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
-                   put_rows(group, grid, twiddles, data.data() + (place << pass.count) * stride,
-                            data.size_bytes() >= streamed_bytes);
-                 });
+      const FirstPass transform{log_length, lanes, log_padding, stride, pass, coset};
+      transform(data, put, [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
+        put_rows(group, grid, twiddles, data.data() + (place << pass.count) * stride,
+                 data.size_bytes() >= streamed_bytes);
+      });
     } else {
       later_pass(data, log_length, lanes, stride, pass, coset);
     }
@@ -183,8 +192,8 @@ void ntt(std::span<F> scratch, unsigned log_length, std::size_t lanes, unsigned 
     take({low, neighbours, pass.first, std::size_t{1} << pass.count, from, plain.size(lanes), lanes, plain});
   };
   if (passes.size() == 1) {
-    first_pass(
-        scratch, log_length, lanes, log_padding, lanes, passes[0], coset, put,
+    const FirstPass all{log_length, lanes, log_padding, lanes, passes[0], coset};
+    all(scratch, put,
         [&](const F* group, std::size_t, const PassTwiddles& twiddles) { give(passes[0], 0, 1, twiddles, group); });
     return;
   }
@@ -195,11 +204,11 @@ void ntt(std::span<F> scratch, unsigned log_length, std::size_t lanes, unsigned 
   const std::size_t run = later_neighbours(lanes, second);
   const std::size_t rows = std::size_t{1} << second.count;
   const bool stream = scratch.size_bytes() >= streamed_bytes;
-  first_pass(scratch, log_length, lanes, log_padding, lanes, first, coset, put,
-             [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
-               put_runs(group, {rows * run * lanes, lanes, std::size_t{1} << first.count, run, lanes}, twiddles,
-                        scratch.data() + place * run * lanes, stream);
-             });
+  const FirstPass transform{log_length, lanes, log_padding, lanes, first, coset};
+  transform(scratch, put, [&](const F* group, std::size_t place, const PassTwiddles& twiddles) {
+    put_runs(group, {rows * run * lanes, lanes, std::size_t{1} << first.count, run, lanes}, twiddles,
+             scratch.data() + place * run * lanes, stream);
+  });
   later_pass(
       log_length, lanes, second, coset,
       [&](std::size_t low, std::size_t, const PassTwiddles& plain, F* to) {

@@ -129,10 +129,10 @@ inline constexpr unsigned kept_height = 5;
 /// of their tree is as long as they are.
 inline constexpr unsigned kept_height_of_fractions = 3;
 
-/// Nodes first .. first + count - 1 (a multiple of 8) of an integer segment, `height` 2 or 3, into `out`; `scratch` has
-/// room for 2*count nodes.
-void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
-                  std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch);
+/// Some nodes (a multiple of 8) of a segment of integers, at `height` 2 or 3, into `out`; `scratch` has room for twice
+/// as many.
+void derive_nodes(const LeafIntegers& segment, const LeafCode& code, unsigned height, Range nodes, ChildrenBlock* out,
+                  ChildrenBlock* scratch);
 
 /// The lowest level's nodes first .. first + count - 1 of a table's segment.
 void pair_table_rows(const LookupInput& input, const Segment& segment, unsigned log_leaves, std::size_t first,

@@ -107,9 +107,10 @@ std::vector<SparseFraction> single_leaves(const LookupInput& input, const std::v
 
 }  // namespace
 
-void derive_nodes(const SegmentClass& segments, const LeafCode& code, std::size_t segment, unsigned height,
-                  std::size_t first, std::size_t count, ChildrenBlock* out, ChildrenBlock* scratch) {
-  const LeafIntegers leaves = segments.leaves[segment].from(first << height);
+void derive_nodes(const LeafIntegers& segment, const LeafCode& code, unsigned height, Range nodes, ChildrenBlock* out,
+                  ChildrenBlock* scratch) {
+  const LeafIntegers leaves = segment.from(nodes.first << height);
+  const std::size_t count = nodes.size();
   if (height == 2) {
     combine_leaves(leaves, code, out, count);
     return;
@@ -144,8 +145,8 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
       const std::size_t first = (unit % runs) * run;
       const LeafCode code = input.code(input.structure.columns[segments.segments[i].source].table);
       const std::size_t derived = run << (height - derived_height);
-      derive_nodes(segments, code, i, derived_height, first << (height - derived_height), derived, below.data(),
-                   scratch.data());
+      const std::size_t from = first << (height - derived_height);
+      derive_nodes(segments.leaves[i], code, derived_height, {from, from + derived}, below.data(), scratch.data());
       for (std::size_t count = derived / 2; count > run; count /= 2) {
         combine_children(below.data(), below.data(), count);  // a block is read before it is written
       }

@@ -305,7 +305,8 @@ class NodeRounds : public SegmentRounds {
     if (segments_.kind == LeafKind::fractions) {
       pair_table_rows(input_, segments_.segments[segment], segments_.log_leaves, first, count, nodes.data());
     } else {
-      derive_nodes(segments_, codes_[segment], segment, height_, first, count, nodes.data(), scratch.data());
+      derive_nodes(segments_.leaves[segment], codes_[segment], height_, {first, first + count}, nodes.data(),
+                   scratch.data());
     }
     return nodes.data();
   }

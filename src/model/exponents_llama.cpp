@@ -104,6 +104,41 @@ std::uint32_t norm_shift(const FloatModel& model, const FittingExponents& fits, 
   return widths.norm_shift;
 }
 
+/// Exponents of queries, keys and scores, and of what they are made from.
+void fit_scores(const FloatModel& model, const FittingExponents& fits, Exponents& x) {
+  const auto weight = [&](ParameterId id) { return fits.weight(id); };
+  const ModelShape& shape = model.shape;
+  // Outputs give way where even the finest weights would make a shift below 1; weights where it would be too wide.
+  const auto head_norm_input = [&](const char* kind, ParameterId w) {
+    int a = std::min(fits.activation(kind), weight(w) + x.u1 - 1);
+    while (head_epsilon(shape, model.layer_norm_epsilon, a) > max_epsilon) {
+      --a;
+    }
+    return a;
+  };
+  if (shape.head_norm) {
+    constexpr int normed = Exponents::head_norm + Exponents::rotary;
+    x.hq = head_norm_input("hq", wq);
+    x.hk = head_norm_input("hk", wk);
+    x.q = std::min(fits.activation("q"), normed + weight(gamma_q) - 1);
+    x.k = std::min(fits.activation("k"), normed + weight(gamma_k) - 1);
+  } else {
+    x.q = std::min(fits.activation("q"), weight(wq) + x.u1 + Exponents::rotary - 1);
+    x.k = std::min(fits.activation("k"), weight(wk) + x.u1 + Exponents::rotary - 1);
+  }
+  x.score = fits.activation("score", max_score_exponent);
+  fit_score_shift(x);
+  if (shape.head_norm) {
+    x.wq = std::min(weight(wq), 16 + x.hq - x.u1);
+    x.wk = std::min(weight(wk), 16 + x.hk - x.u1);
+    x.gamma_q = std::min(weight(gamma_q), 40 - Exponents::head_norm - Exponents::rotary + x.q);
+    x.gamma_k = std::min(weight(gamma_k), 40 - Exponents::head_norm - Exponents::rotary + x.k);
+  } else {
+    x.wq = std::min(weight(wq), 32 - Exponents::rotary + x.q - x.u1);
+    x.wk = std::min(weight(wk), 32 - Exponents::rotary + x.k - x.u1);
+  }
+}
+
 }  // namespace
 
 std::uint32_t choose_product_bits(const FloatModel& model, const Calibration& calibration) {
@@ -135,35 +170,7 @@ Exponents llama_exponents(const FloatModel& model, const Calibration& calibratio
   x.u1 = fits.activation("u1");
   x.u2 = fits.activation("u2");
   x.uf = fits.activation("uf", FittingExponents::largest, widths.final_bits);
-  // Outputs give way where even the finest weights would make a shift below 1; weights where it would be too wide.
-  const auto head_norm_input = [&](const char* kind, ParameterId w) {
-    int a = std::min(fits.activation(kind), weight(w) + x.u1 - 1);
-    while (head_epsilon(shape, model.layer_norm_epsilon, a) > max_epsilon) {
-      --a;
-    }
-    return a;
-  };
-  if (shape.head_norm) {
-    constexpr int normed = Exponents::head_norm + Exponents::rotary;
-    x.hq = head_norm_input("hq", wq);
-    x.hk = head_norm_input("hk", wk);
-    x.q = std::min(fits.activation("q"), normed + weight(gamma_q) - 1);
-    x.k = std::min(fits.activation("k"), normed + weight(gamma_k) - 1);
-  } else {
-    x.q = std::min(fits.activation("q"), weight(wq) + x.u1 + Exponents::rotary - 1);
-    x.k = std::min(fits.activation("k"), weight(wk) + x.u1 + Exponents::rotary - 1);
-  }
-  x.score = fits.activation("score", max_score_exponent);
-  fit_score_shift(x);
-  if (shape.head_norm) {
-    x.wq = std::min(weight(wq), 16 + x.hq - x.u1);
-    x.wk = std::min(weight(wk), 16 + x.hk - x.u1);
-    x.gamma_q = std::min(weight(gamma_q), 40 - Exponents::head_norm - Exponents::rotary + x.q);
-    x.gamma_k = std::min(weight(gamma_k), 40 - Exponents::head_norm - Exponents::rotary + x.k);
-  } else {
-    x.wq = std::min(weight(wq), 32 - Exponents::rotary + x.q - x.u1);
-    x.wk = std::min(weight(wk), 32 - Exponents::rotary + x.k - x.u1);
-  }
+  fit_scores(model, fits, x);
   x.v = std::min({fits.activation("v"), fits.activation("y"), weight(wv) + x.u1 - 1});
   x.wv = std::min(weight(wv), 16 + x.v - x.u1);
   x.wo = std::min(weight(wo), 16 + x.residual - x.v);

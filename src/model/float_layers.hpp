@@ -26,10 +26,22 @@ template <class Real>
 std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std::size_t in,
                          std::span<const Real> bias = {});
 
-/// C (rows, columns) = A (rows, inner) * B, or B^T if `transposed`; strides of rows in elements. On this thread alone,
-/// in an order that depends on these numbers only, with bits as reproducible as those of linear().
-void multiply_in_order(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
-                       std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride);
+/// A matrix in rows that are `stride` elements apart.
+template <class Real>
+struct StridedMatrix {
+  Real* values;
+  std::size_t stride;
+};
+/// Sizes of C (rows, columns) = A (rows, inner) * B, or B^T if `transposed`.
+struct ProductSizes {
+  bool transposed;
+  std::size_t rows, columns, inner;
+};
+
+/// C = A*B on this thread alone, in an order that depends on the sizes only, with bits as reproducible as those of
+/// linear().
+void multiply_in_order(const ProductSizes& sizes, StridedMatrix<const float> a, StridedMatrix<const float> b,
+                       StridedMatrix<float> c);
 
 /// (x - mean)/std*gamma + beta of every row; mean and std in float64.
 template <class Real>

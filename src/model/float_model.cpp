@@ -33,15 +33,16 @@ Real soft_max(std::span<Real> row) {
   return std::max(std::abs(most), std::abs(least));
 }
 
-/// C (rows, columns) = A (rows, inner) * B, or B^T; row strides in elements.
-void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const double* a,
-              std::size_t a_stride, const double* b, std::size_t b_stride, double* c, std::size_t c_stride) {
-  cblas_dgemm(CblasRowMajor, CblasNoTrans, transposed ? CblasTrans : CblasNoTrans, blas_int(rows), blas_int(columns),
-              blas_int(inner), 1.0, a, blas_int(a_stride), b, blas_int(b_stride), 0.0, c, blas_int(c_stride));
+/// C = A*B.
+void multiply(const ProductSizes& sizes, StridedMatrix<const double> a, StridedMatrix<const double> b,
+              StridedMatrix<double> c) {
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, sizes.transposed ? CblasTrans : CblasNoTrans, blas_int(sizes.rows),
+              blas_int(sizes.columns), blas_int(sizes.inner), 1.0, a.values, blas_int(a.stride), b.values,
+              blas_int(b.stride), 0.0, c.values, blas_int(c.stride));
 }
-void multiply(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
-              std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
-  multiply_in_order(transposed, rows, columns, inner, a, a_stride, b, b_stride, c, c_stride);
+void multiply(const ProductSizes& sizes, StridedMatrix<const float> a, StridedMatrix<const float> b,
+              StridedMatrix<float> c) {
+  multiply_in_order(sizes, a, b, c);
 }
 
 }  // namespace
@@ -261,16 +262,16 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
         const std::size_t keys = cache.length + first + queries;
         scores.resize(queries * keys);
         const std::size_t rows = (s * count + first) * wide + head * m;
-        multiply(true, queries, keys, m, q.data() + rows, wide, cache.keys_of(block).data() + shared, narrow,
-                 scores.data(), keys);
+        multiply({true, queries, keys, m}, {q.data() + rows, wide}, {cache.keys_of(block).data() + shared, narrow},
+                 {scores.data(), keys});
         for (std::size_t i = 0; i < queries; ++i) {
           const std::span<Real> row(scores.data() + i * keys, keys);
           const std::span<Real> seen = row.first(keys - queries + i + 1);
           largest[number] = std::max(largest[number], soft_max(seen));
           std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), Real{0});
         }
-        multiply(false, queries, m, keys, scores.data(), keys, cache.values_of(block).data() + shared, narrow,
-                 y.data() + rows, wide);
+        multiply({false, queries, m, keys}, {scores.data(), keys}, {cache.values_of(block).data() + shared, narrow},
+                 {y.data() + rows, wide});
       }
     }
   }

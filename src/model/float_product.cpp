@@ -263,16 +263,18 @@ std::vector<Real> linear(std::span<const Real> x, const FloatMatrix& weight, std
   return y;
 }
 
-void multiply_in_order(bool transposed, std::size_t rows, std::size_t columns, std::size_t inner, const float* a,
-                       std::size_t a_stride, const float* b, std::size_t b_stride, float* c, std::size_t c_stride) {
+void multiply_in_order(const ProductSizes& sizes, StridedMatrix<const float> a, StridedMatrix<const float> b,
+                       StridedMatrix<float> c) {
+  const auto [transposed, rows, columns, inner] = sizes;
   if (rows <= single_rows) {
     for (std::size_t row = 0; row < rows; ++row) {
-      multiply_row(transposed, columns, inner, a + row * a_stride, b, b_stride, c + row * c_stride);
+      multiply_row(transposed, columns, inner, a.values + row * a.stride, b.values, b.stride,
+                   c.values + row * c.stride);
     }
     return;
   }
   constexpr std::size_t lanes = lanes_of<float>;
-  const RawVector<float> packed = panels(transposed, columns, inner, b, b_stride);
+  const RawVector<float> packed = panels(transposed, columns, inner, b.values, b.stride);
   std::vector<float> wide(tile_outputs * wide_stride);
   float sums[tile_outputs * lanes];
   for (std::size_t first = 0; first < rows; first += tile_outputs) {
@@ -280,12 +282,12 @@ void multiply_in_order(bool transposed, std::size_t rows, std::size_t columns, s
     for (std::size_t column = 0; column < inner; column += columns_at_once) {
       const std::size_t size = std::min(columns_at_once, inner - column);
       for (std::size_t row = 0; row < held; ++row) {
-        std::copy_n(a + (first + row) * a_stride + column, size, wide.data() + row * wide_stride);
+        std::copy_n(a.values + (first + row) * a.stride + column, size, wide.data() + row * wide_stride);
       }
       for (std::size_t place = 0; place < columns; place += lanes) {
         multiply_tile(wide.data(), packed.data() + place * inner + column * lanes, size, {wide.data(), 0}, sums);
         for (std::size_t row = 0; row < held; ++row) {
-          float* const to = c + (first + row) * c_stride + place;
+          float* const to = c.values + (first + row) * c.stride + place;
           for (std::size_t lane = 0; lane < std::min(lanes, columns - place); ++lane) {
             to[lane] = (column == 0 ? 0.0F : to[lane]) + sums[row * lanes + lane];
           }

@@ -70,6 +70,18 @@ void read_template(const json& part, const std::string& what, TokenizerData& dat
   }
 }
 
+/// `first`: of the parts; `regex`: whether it splits by GPT-2's pattern.
+void read_byte_level(const json& part, const std::string& place, bool first, bool regex, TokenizerData& data) {
+  check_fields(part, place, {{"add_prefix_space", first ? Values{false, true} : Values{false}}, {"use_regex", {regex}}},
+               {"trim_offsets"});
+  if (!part.contains("add_prefix_space") || (!regex && !part.contains("use_regex"))) {
+    refuse(place, "add_prefix_space and use_regex", part);
+  }
+  if (part["add_prefix_space"] == true) {
+    data.split = Split::gpt2_spaced;
+  }
+}
+
 }  // namespace
 
 bool read_pre_tokenizer(const json& section, const std::string& what, TokenizerData& data) {
@@ -85,15 +97,7 @@ bool read_pre_tokenizer(const json& section, const std::string& what, TokenizerD
     if (done) {
       refuse(place, "no further part", type);
     } else if (type == "ByteLevel") {
-      check_fields(parts[i], place,
-                   {{"add_prefix_space", i == 0 ? Values{false, true} : Values{false}}, {"use_regex", {regex}}},
-                   {"trim_offsets"});
-      if (!parts[i].contains("add_prefix_space") || (!regex && !parts[i].contains("use_regex"))) {
-        refuse(place, "add_prefix_space and use_regex", parts[i]);
-      }
-      if (parts[i]["add_prefix_space"] == true) {
-        data.split = Split::gpt2_spaced;
-      }
+      read_byte_level(parts[i], place, i == 0, regex, data);
       done = true;
     } else if (parts.size() == 1 && parts[i] == space_split()) {  // a normalizer leaves no space
       data.model = TokenizerModel::byte_fallback;

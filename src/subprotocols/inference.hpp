@@ -206,11 +206,17 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
                         const Activation<T>& activation, std::span<const std::int32_t> table, std::size_t block,
                         const Batch& batch);
 
-/// batch.x += rshift(W*input + bias*2^b, S), `residual_bits` wide, gathered; the remainder of this rank's features of
-/// `stream` (B, F, T) is recorded. `clamped`: the list that x belongs to then.
-void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
-                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block,
-                  const ClampedBlock& clamped, Batch& batch);
+/// The residual stream (B, F, T), `bits` wide, and the remainders of what is added to it.
+struct ResidualStream {
+  const Shape& shape;
+  Recorded<std::uint16_t> remainders;
+  unsigned bits;
+};
+
+/// batch.x += rshift(W*input + bias*2^b, S), gathered; the remainder of this rank's features is recorded. `clamped`:
+/// the list that x belongs to then.
+void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                  const ResidualStream& stream, std::size_t block, const ClampedBlock& clamped, Batch& batch);
 
 /// Records this rank's features of the residual stream.
 void record_residual(const InferenceContext& context, Recorded<std::int32_t> tensor, std::size_t block,

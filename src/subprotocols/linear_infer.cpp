@@ -123,35 +123,35 @@ template std::vector<std::int32_t> activate(const InferenceContext&, const Linea
                                             const Activation<std::int32_t>&, std::span<const std::int32_t>, std::size_t,
                                             const Batch&);
 
-void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input, const Shape& stream,
-                  Recorded<std::uint16_t> remainders, unsigned residual_bits, std::size_t block,
-                  const ClampedBlock& clamped, Batch& batch) {
+void add_residual(const InferenceContext& context, const Linear& linear, const ProductInput& input,
+                  const ResidualStream& stream, std::size_t block, const ClampedBlock& clamped, Batch& batch) {
   const std::size_t n = batch.size;
-  const Bounds bounds = Bounds::signed_bits(residual_bits);
-  const Range features = context.owned(stream.dimensions()[1]);
+  const Bounds bounds = Bounds::signed_bits(stream.bits);
+  const Range features = context.owned(stream.shape.dimensions()[1]);
   const Bias bias_of(context, linear, block);
   std::vector<std::int32_t> rows(features.size() * n);
-  multiply(
-      context.parameters[linear.weight].block(block), features, input,
-      [&](std::size_t row, std::span<const std::int64_t> products) {
-        const std::int64_t bias = bias_of[row];
-        const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(n);
-        Extent extent;
-        for (std::size_t t = 0; t < n; ++t) {
-          const Rounded update = rshift(products[t] + bias, linear.shift);
-          const std::int64_t x = batch.x[row * n + t] + update.quotient;
-          extent.include(x);
-          rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
-          kept[t] = static_cast<std::uint16_t>(update.remainder);
-        }
-        if (context.recording()) {
-          block_row((*context.trace)[remainders], block, row).write(batch.first, kept);
-        }
-        settle(context, {clamped.list, linear.title, bounds, context.place(stream, clamped.block, row, batch.first)},
-               extent, std::span(rows).subspan((row - features.first) * n, n),
-               [&](std::size_t t) { return batch.x[row * n + t] + rshift(products[t] + bias, linear.shift).quotient; });
-      });
-  batch.x = context.gather(stream.dimensions()[1], n, std::move(rows));
+  multiply(context.parameters[linear.weight].block(block), features, input,
+           [&](std::size_t row, std::span<const std::int64_t> products) {
+             const std::int64_t bias = bias_of[row];
+             const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(n);
+             Extent extent;
+             for (std::size_t t = 0; t < n; ++t) {
+               const Rounded update = rshift(products[t] + bias, linear.shift);
+               const std::int64_t x = batch.x[row * n + t] + update.quotient;
+               extent.include(x);
+               rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
+               kept[t] = static_cast<std::uint16_t>(update.remainder);
+             }
+             if (context.recording()) {
+               block_row((*context.trace)[stream.remainders], block, row).write(batch.first, kept);
+             }
+             settle(context,
+                    {clamped.list, linear.title, bounds, context.place(stream.shape, clamped.block, row, batch.first)},
+                    extent, std::span(rows).subspan((row - features.first) * n, n), [&](std::size_t t) {
+                      return batch.x[row * n + t] + rshift(products[t] + bias, linear.shift).quotient;
+                    });
+           });
+  batch.x = context.gather(stream.shape.dimensions()[1], n, std::move(rows));
 }
 
 void record_residual(const InferenceContext& context, Recorded<std::int32_t> tensor, std::size_t block,

@@ -5,18 +5,32 @@
 
 namespace tessera {
 
+/// I = numerator/sigma, `bits` wide.
+struct InverseRange {
+  const std::string& title;
+  std::int64_t numerator;
+  unsigned bits;
+};
+
 /// I of some tokens of a column, numbered over all dimensions but the tokens, from their V; sigma and I are recorded
 /// from token `first` on.
 std::vector<std::int64_t> infer_inverse(const InferenceContext& context, const InverseRoot& root,
-                                        const std::string& title, std::int64_t numerator, unsigned inverse_bits,
-                                        std::size_t column, std::size_t first, std::span<const std::int64_t> variance);
+                                        const InverseRange& range, std::size_t column, std::size_t first,
+                                        std::span<const std::int64_t> variance);
+
+/// Where u goes: its tensor in the trace, and the batch's.
+template <class T>
+struct NormValues {
+  const Recorded<T>& trace;
+  std::vector<T>& values;
+};
 
 /// u = rshift(A, S) of a batch; this rank's rows of u and of the remainders are recorded. `row(f)` makes the function
 /// that gives A of feature f by token.
 template <class T, class Row>
-void infer_values(const InferenceContext& context, const NormSpec& norm, const Recorded<T>& trace,
-                  const NormOutput& output, std::size_t block, const Batch& batch, std::vector<T>& values,
-                  const Row& row) {
+void infer_values(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
+                  const Batch& batch, const NormValues<T>& to, const Row& row) {
+  auto& [trace, values] = to;
   const std::size_t n = batch.size;
   const Bounds bounds = Bounds::signed_bits(norm.output_bits.bits);
   const std::vector<Dimension>& dimensions = norm.activation.dimensions();
@@ -52,9 +66,9 @@ template <class Row>
 void infer_output(const InferenceContext& context, const NormSpec& norm, const NormOutput& output, std::size_t block,
                   Batch& batch, const Row& row) {
   if (norm.wide()) {
-    infer_values(context, norm, output.wide_u, output, block, batch, batch.wide_u, row);
+    infer_values(context, norm, output, block, batch, NormValues{output.wide_u, batch.wide_u}, row);
   } else {
-    infer_values(context, norm, output.u, output, block, batch, batch.u, row);
+    infer_values(context, norm, output, block, batch, NormValues{output.u, batch.u}, row);
   }
 }
 

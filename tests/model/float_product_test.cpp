@@ -72,8 +72,8 @@ TEST(FloatProduct, in_order_of_one_row_by_definition) {
   const std::vector<float> a = random_values(inner, 1);
   const std::vector<float> b = random_values(columns * inner, 2);
   std::vector<float> of_rows(columns, 7), of_columns(columns, 7);
-  multiply_in_order(true, 1, columns, inner, a.data(), inner, b.data(), inner, of_rows.data(), columns);
-  multiply_in_order(false, 1, columns, inner, a.data(), inner, b.data(), columns, of_columns.data(), columns);
+  multiply_in_order({true, 1, columns, inner}, {a.data(), inner}, {b.data(), inner}, {of_rows.data(), columns});
+  multiply_in_order({false, 1, columns, inner}, {a.data(), inner}, {b.data(), columns}, {of_columns.data(), columns});
   for (std::size_t column = 0; column < columns; ++column) {
     double row = 0, turned = 0;
     for (std::size_t i = 0; i < inner; ++i) {
@@ -91,7 +91,7 @@ TEST(FloatProduct, in_order_is_that_of_linear) {
   const std::vector<float> b = random_values(columns * inner, 2);
   const std::vector<float> expected = linear<float>(a, {b, 1}, inner);
   std::vector<float> found(rows * columns, 7);
-  multiply_in_order(true, rows, columns, inner, a.data(), inner, b.data(), inner, found.data(), columns);
+  multiply_in_order({true, rows, columns, inner}, {a.data(), inner}, {b.data(), inner}, {found.data(), columns});
   EXPECT_EQ(found, expected);
   std::vector<float> turned(b.size());  // (inner, columns)
   for (std::size_t i = 0; i < inner; ++i) {
@@ -100,7 +100,8 @@ TEST(FloatProduct, in_order_is_that_of_linear) {
     }
   }
   std::vector<float> wide(rows * (columns + 3), 7);
-  multiply_in_order(false, rows, columns, inner, a.data(), inner, turned.data(), columns, wide.data(), columns + 3);
+  multiply_in_order({false, rows, columns, inner}, {a.data(), inner}, {turned.data(), columns},
+                    {wide.data(), columns + 3});
   for (std::size_t row = 0; row < rows; ++row) {
     EXPECT_TRUE(std::ranges::equal(std::span(wide).subspan(row * (columns + 3), columns),
                                    std::span(expected).subspan(row * columns, columns)));

@@ -46,7 +46,7 @@ void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<c
   const std::vector<std::int32_t> t =
       context.gather(mlp.inner.dimensions()[1], n, products(context, mlp, a, input, block, batch));
   add_residual(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0},
-               ProductInput(t, t.size() / n, n), mlp.feature, mlp.out_remainder, mlp.residual_bits, block,
+               ProductInput(t, t.size() / n, n), {mlp.feature, mlp.out_remainder, mlp.residual_bits}, block,
                next_stream(mlp, block), batch);
 }
 

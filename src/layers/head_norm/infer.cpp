@@ -38,8 +38,8 @@ void infer(const InferenceContext& context, const HeadNormPlan& norm, std::size_
       }
     }
     const std::vector<std::int64_t> inverse =
-        infer_inverse(context, norm, norm.title, norm.norm_numerator, norm.inverse_bits, block * heads_of_block + head,
-                      first, variance);
+        infer_inverse(context, norm, {norm.title, norm.norm_numerator, norm.inverse_bits},
+                      block * heads_of_block + head, first, variance);
     for (std::size_t i = 0; i < m; ++i) {
       for (std::size_t t = 0; t < n; ++t) {
         values[i * n + t] *= inverse[t] * gamma[i];

@@ -43,8 +43,8 @@ Centred centre(const LayerNormPlan& norm, const Batch& batch) {
 
 void infer(const InferenceContext& context, const LayerNormPlan& norm, std::size_t block, Batch& batch) {
   const Centred tokens = centre(norm, batch);
-  const std::vector<std::int64_t> inverse = infer_inverse(context, norm, norm.title, norm.norm_numerator,
-                                                          norm.inverse_bits, block, batch.first, tokens.variance);
+  const std::vector<std::int64_t> inverse = infer_inverse(
+      context, norm, {norm.title, norm.norm_numerator, norm.inverse_bits}, block, batch.first, tokens.variance);
   if (context.recording()) {
     token_row((*context.trace)[norm.mu], block).write(batch.first, tokens.mean);
   }

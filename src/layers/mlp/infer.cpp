@@ -11,7 +11,7 @@ void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const 
                              ProductInput(batch.u, batch.u.size() / batch.size, batch.size),
                              {mlp.inner, mlp.z, mlp.remainder, mlp.gelu, mlp.gelu.clamp}, gelu_table, block, batch));
   add_residual(context, {"residual stream after MLP", mlp.w2, mlp.b2, mlp.shift_2, mlp.bias_shift_2},
-               ProductInput(g, g.size() / batch.size, batch.size), mlp.feature, mlp.out_remainder, mlp.residual_bits,
+               ProductInput(g, g.size() / batch.size, batch.size), {mlp.feature, mlp.out_remainder, mlp.residual_bits},
                block, next_stream(mlp, block), batch);
 }
 

@@ -8,8 +8,9 @@ void infer(const InferenceContext& context, const ProjectionPlan& projection, st
   add_residual(
       context,
       {"residual stream after attention", projection.weight, projection.bias, projection.shift, projection.bias_shift},
-      ProductInput(y, y.size() / batch.size, batch.size), projection.feature, projection.remainder,
-      projection.residual_bits, block, {projection.x_mid.checked.clamp, block}, batch);
+      ProductInput(y, y.size() / batch.size, batch.size),
+      {projection.feature, projection.remainder, projection.residual_bits}, block,
+      {projection.x_mid.checked.clamp, block}, batch);
 }
 
 }  // namespace tessera

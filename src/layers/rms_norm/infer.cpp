@@ -13,7 +13,7 @@ void infer(const InferenceContext& context, const RmsNormPlan& norm, std::size_t
     }
   }
   const std::vector<std::int64_t> inverse =
-      infer_inverse(context, norm, norm.title, norm.norm_numerator, norm.inverse_bits, block, batch.first, variance);
+      infer_inverse(context, norm, {norm.title, norm.norm_numerator, norm.inverse_bits}, block, batch.first, variance);
   const std::span<const std::int16_t> gamma = context.vector(norm.gamma, block);
   infer_output(context, norm, norm, block, batch, [&](std::size_t f) {
     return [x = batch.x.data() + f * n, scale = inverse.data(), gain = std::int64_t{gamma[f]}](std::size_t t) {
