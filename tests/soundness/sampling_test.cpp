@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "model/integer_model.hpp"
 #include "parts.hpp"
 
@@ -12,9 +14,9 @@ const Ids prompt{17, 42, 5, 99, 120, 7, 64, 31};
 const std::string sampling_scope = "/final/logits/sampling";
 
 Sampling some_sampling() {
-  // a flat distribution of which every rule leaves something out
-  Sampling sampling{.inverse_temperature = 600, .top_k = 12, .top_p = 60000, .cutoff = 9000, .seed = {}};
-  sampling.seed.fill(7);
+  // a flat distribution of which every rule leaves something out; the last row's token is in the middle
+  Sampling sampling{.inverse_temperature = 600, .top_k = 12, .top_p = 60000, .cutoff = 3500, .seed = {}};
+  sampling.seed.fill(3);
   return sampling;
 }
 
@@ -68,7 +70,12 @@ Verdict verdict_on(Sampled lie, const std::vector<Choice>& choices, const PlanCh
   if (change) {
     change(plan);
   }
-  Forgery forgery(odd_model(), lie.statement, plan, std::move(lie.trace));
+  // the last token has a row, too, which nothing comes of
+  Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
+  trace[lie.handles().ids] = lie.trace[lie.handles().ids];
+  const Recorded<std::int64_t>& logit = lie.handles().logit;
+  trace[logit] = lie.trace[logit];
+  Forgery forgery(odd_model(), lie.statement, plan, std::move(trace));
   set_choices(*forgery.witness, forgery.plan.logits, choices);
   forgery.witness->finish(odd_model().comm, OutOfRange::skip);
   return verify_inference(plan, odd_model().key, lie.statement, forgery.prove().payload);
@@ -78,14 +85,6 @@ Verdict verdict_on(Sampled lie, const std::vector<Choice>& choices, const PlanCh
 void only_range_catches(const Sampled& lie, const std::vector<Choice>& choices, RangeId range) {
   expect_rejected(verdict_on(lie, choices), lookup_scope);
   expect_accepted(verdict_on(lie, choices, [&](ModelPlan& plan) { widen(plan, range, 1, true); }));
-}
-
-std::size_t row_where(const std::vector<Choice>& choices, const std::function<bool(const Choice&)>& holds) {
-  const auto found = std::ranges::find_if(choices, holds);
-  if (found == choices.end()) {
-    throw std::logic_error("no row of the statement fits the lie");
-  }
-  return static_cast<std::size_t>(found - choices.begin());
 }
 
 TEST(Sampling, true_statements_are_accepted) {
@@ -165,48 +164,59 @@ TEST(Sampling, a_token_beside_the_interval_is_rejected) {
   }
 }
 
+/// With another row's number the last row has another token, to which all the rest fits.
 TEST(Sampling, the_interval_of_another_row_is_rejected) {
   Sampled lie = honest();
   std::vector<Choice> choices = lie.choices();
-  std::swap(choices[0].limbs, choices[1].limbs);
+  const std::size_t row = choices.size() - 1;
+  const std::uint64_t position = prompt.size() + 0;  // of the first one
+  const Choice other = choose(lie.logits(row), *lie.statement.sampling, lie.handles().widths.shift, position);
+  ASSERT_NE(other.chosen, choices[row].chosen);
+  choices[row] = other;
+  lie.statement.generated[row] =
+      static_cast<std::uint32_t>(lie.trace[lie.handles().ids].values()[lie.handles().place(other.chosen, row)]);
   expect_rejected(verdict_on(lie, choices), sampling_scope);
 }
 
+/// A liar's counts of the last row, with all that follows from them.
+void lie_about_counts(Sampled& lie, std::vector<Choice>& choices, int within, int kept) {
+  Choice& choice = choices.back();
+  choice.within = choice.within + static_cast<std::size_t>(within);
+  std::int64_t all = 0;
+  for (std::size_t j = 0; j < choice.weights.size(); ++j) {
+    choice.weights[j] =
+        j < choice.within ? weight_table()[static_cast<std::size_t>(choice.scores[0] - choice.scores[j])] : 0;
+    all += choice.weights[j];
+  }
+  std::int64_t sum = 0;
+  for (choice.kept = 0; (sum << 16) < all * lie.statement.sampling->top_p; ++choice.kept) {
+    sum += choice.weights[choice.kept];
+  }
+  choice.kept = choice.kept + static_cast<std::size_t>(kept);
+  sum = std::accumulate(choice.weights.begin(), choice.weights.begin() + static_cast<std::ptrdiff_t>(choice.kept),
+                        std::int64_t{0});
+  const std::uint64_t uniform = uniform_at(lie.statement.sampling->seed, prompt.size() + choices.size() - 1);
+  auto hit = static_cast<std::int64_t>(static_cast<unsigned __int128>(uniform) * static_cast<std::uint64_t>(sum) >> 48);
+  for (choice.chosen = 0; hit >= choice.weights[choice.chosen]; ++choice.chosen) {
+    hit -= choice.weights[choice.chosen];
+  }
+  const std::size_t place = lie.handles().place(choice.chosen, choices.size() - 1);
+  lie.statement.generated.back() = static_cast<std::uint32_t>(lie.trace[lie.handles().ids].values()[place]);
+}
+
 TEST(Sampling, thresholds_leave_in_what_they_say) {
-  const Sampled lie = honest();
-  const std::vector<Choice> choices = Sampled(lie).choices();
-  std::vector<Choice> more = choices;
-  const std::size_t cut = row_where(choices, [](const Choice& c) { return c.kept < c.within; });
-  ++more[cut].kept;
-  {
-    // one more token in the sum moves Q
-    SCOPED_TRACE("top-p, one too many");
-    expect_rejected(verdict_on(lie, more), lookup_scope);
-  }
-  std::vector<Choice> less = choices;
-  const std::size_t long_row = row_where(choices, [](const Choice& c) { return c.chosen + 1 < c.kept; });
-  --less[long_row].kept;
-  {
-    SCOPED_TRACE("top-p, one too few");
-    expect_rejected(verdict_on(lie, less), lookup_scope);
-  }
-  std::vector<Choice> near = choices;
-  const std::size_t short_row = row_where(choices, [](const Choice& c) { return c.within < 12; });
-  Choice& choice = near[short_row];
-  choice.weights[choice.within] =
-      weight_table()[static_cast<std::size_t>(choice.scores[0] - choice.scores[choice.within])];
-  ++choice.within;
-  {
-    SCOPED_TRACE("min-p, one too many");
-    expect_rejected(verdict_on(lie, near), lookup_scope);
-  }
-  std::vector<Choice> far = choices;
-  const std::size_t row = row_where(choices, [](const Choice& c) { return c.kept < c.within; });
-  far[row].weights[--far[row].within] = 0;
-  {
-    SCOPED_TRACE("min-p, one too few");
-    expect_rejected(verdict_on(lie, far), lookup_scope);
-  }
+  const auto only_catches = [](int within, int kept, const auto& range) {
+    Sampled lie = honest();
+    std::vector<Choice> choices = lie.choices();
+    lie_about_counts(lie, choices, within, kept);
+    SCOPED_TRACE(std::to_string(within) + " " + std::to_string(kept));
+    only_range_catches(lie, choices, range);
+  };
+  const SampledPlan& handles = honest().handles();
+  only_catches(0, 1, handles.top_low);
+  only_catches(0, -1, handles.top_high);
+  only_catches(1, 0, handles.near);
+  only_catches(-1, 0, handles.far);
 }
 
 TEST(Sampling, scores_and_weights_are_those_of_the_logits) {
@@ -228,7 +238,7 @@ TEST(Sampling, scores_and_weights_are_those_of_the_logits) {
 /// What a liar who has another list of candidates proves.
 Verdict with_candidates(const std::function<void(Sampled&, std::size_t row)>& change, const PlanChange& plan = {}) {
   Sampled lie = honest();
-  const std::size_t row = 3;
+  const std::size_t row = lie.statement.generated.size() - 1;  // no other one follows from the lie
   change(lie, row);
   std::vector<Choice> choices;
   for (std::size_t g = 0; g < lie.statement.generated.size(); ++g) {
@@ -256,7 +266,6 @@ void copy(const Listed& to, const Listed& from) {
 }
 
 TEST(Sampling, candidates_are_the_best_ones) {
-  // the last row's liar says something of a row whose token stays: rows behind it would follow from the lie
   const auto leave_out_the_last = [](Sampled& lie, std::size_t row) {
     // another token in the place of the twelfth
     const Listed last = entry(lie, 11, row);
@@ -280,8 +289,8 @@ TEST(Sampling, candidates_are_the_best_ones) {
 
 TEST(Sampling, candidates_are_in_order) {
   const auto swap = [](Sampled& lie, std::size_t row) {
-    std::swap(entry(lie, 9, row).id, entry(lie, 10, row).id);
-    std::swap(entry(lie, 9, row).logit, entry(lie, 10, row).logit);
+    std::swap(entry(lie, 3, row).id, entry(lie, 4, row).id);
+    std::swap(entry(lie, 3, row).logit, entry(lie, 4, row).logit);
   };
   expect_rejected(with_candidates(swap), lookup_scope);
   expect_accepted(with_candidates(swap, [](ModelPlan& plan) { widen(plan, plan.logits.sampled->order, 1, true); }));
@@ -295,20 +304,30 @@ TEST(Sampling, candidates_have_their_own_logits) {
 }
 
 TEST(Sampling, what_is_said_in_clear_is_checked) {
-  const auto reason = [](const auto& change) {
-    Sampled lie = honest();
-    Forgery forgery(odd_model(), lie.statement, lie.plan(), lie.trace);
-    change(forgery.witness->candidates);
-    const Verdict verdict = verify_inference(odd_model().key, lie.statement, forgery.prove().payload);
+  const Part part = prove_part(odd_model(), nullptr, sampled(some_sampling()));
+  const auto offset_of = [&](std::string_view label) {
+    return std::ranges::find_if(part.messages, [&](const Message& message) { return message.label == label; })->offset;
+  };
+  /// With other bytes in a message.
+  const auto reason = [&](std::string_view label, std::size_t at, const std::vector<std::uint8_t>& bytes) {
+    std::vector<std::uint8_t> payload = part.payload;
+    std::ranges::copy(bytes, payload.begin() + static_cast<std::ptrdiff_t>(offset_of(label) + at));
+    const Verdict verdict = verify_inference(odd_model().key, part.statement, payload);
     EXPECT_FALSE(verdict.accepted);
     return verdict.reason;
   };
-  EXPECT_EQ(reason([](Candidates& c) { c.ids[5] = 300; }), "a candidate that is no token");
-  EXPECT_EQ(reason([](Candidates& c) { c.kept[1] = 0; }), "counts of candidates out of order");
-  EXPECT_EQ(reason([](Candidates& c) { c.kept[1] = c.within[1] + 1; }), "counts of candidates out of order");
-  EXPECT_EQ(reason([](Candidates& c) { c.within[1] = 13; }), "counts of candidates out of order");
-  EXPECT_EQ(reason([](Candidates& c) { c.ids[c.chosen[0]] = (c.ids[c.chosen[0]] + 150) % 300; }),
-            "a generated token is none of the candidates that are kept");
+  const std::string no_token = "a candidate that is no token";
+  EXPECT_EQ(reason("candidates", 20, {300 % 256, 1, 0, 0}), no_token);
+  EXPECT_EQ(reason("candidates", 23, {0x80}), no_token);
+  const std::string order = "counts of candidates out of order";
+  EXPECT_EQ(reason("counts", 6, {0, 0}), order);        // J of the second row
+  EXPECT_EQ(reason("counts", 4, {1, 0, 2, 0}), order);  // J above J'
+  EXPECT_EQ(reason("counts", 4, {13, 0}), order);       // J' above k
+  EXPECT_EQ(reason("counts", 5, {1}), order);           // likewise
+  const std::string none = "a generated token is none of the candidates that are kept";
+  EXPECT_EQ(reason("counts", 18, {7, 0}), none);  // the last row's is the eighth
+  EXPECT_NE(reason("counts", 18, {8, 0}), none);
+  EXPECT_EQ(reason("candidates", 4 * (4 * 12 + 7), {7, 0, 0, 0}), none);
 }
 
 TEST(Sampling, widths_leave_no_room) {
