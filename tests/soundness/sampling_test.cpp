@@ -303,6 +303,73 @@ TEST(Sampling, candidates_have_their_own_logits) {
   expect_rejected(with_candidates(higher), "/final/logits/all");
 }
 
+/// A logit that is not its token's, with a difference that fits.
+TEST(Sampling, logits_of_candidates_are_products) {
+  Sampled lie = honest();
+  const std::size_t last = lie.statement.generated.size() - 1;
+  ++entry(lie, 11, last).logit;  // beyond J', so that no token changes
+  Forgery forgery(odd_model(), lie.statement, lie.plan(), lie.trace);
+  const auto& ids = lie.trace[lie.handles().ids].values();
+  const auto& own = lie.trace[static_cast<const Recorded<std::int64_t>&>(lie.handles().logit)].values();
+  ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
+  for (std::size_t g = 0; g <= last; ++g) {
+    const std::size_t bound = lie.handles().place(11, g);
+    for (std::size_t v = 0; v < 300; ++v) {
+      const std::int64_t logit = block_row(forgery.trace[forgery.plan.logits.values], 0, v)[g];
+      block_row(difference, 0, v)[g] = own[bound] - logit - (v < static_cast<std::size_t>(ids[bound]) ? 1 : 0);
+    }
+    for (std::size_t j = 0; j < 12; ++j) {
+      const std::size_t at = lie.handles().place(j, g);
+      const auto v = static_cast<std::size_t>(ids[at]);
+      block_row(difference, 0, v)[g] = own[at] - block_row(forgery.trace[forgery.plan.logits.values], 0, v)[g];
+    }
+  }
+  forgery.set_range(forgery.plan.logits.difference, difference);
+  forgery.recount();
+  expect_rejected(verify_inference(odd_model().key, lie.statement, forgery.prove().payload), "/final/logits/chosen");
+}
+
+/// Each value that is in its range, but another one.
+TEST(Sampling, every_value_is_bound) {
+  const SampledPlan& handles = honest().handles();
+  const auto reason = [&](const std::function<void(Forgery&)>& change) {
+    Sampled lie = honest();
+    Forgery forgery(odd_model(), lie.statement, lie.plan(), std::move(lie.trace));
+    change(forgery);
+    const Verdict verdict = verify_inference(odd_model().key, forgery.statement, forgery.prove().payload);
+    EXPECT_EQ(verdict.scope, sampling_scope);
+    return verdict.reason;
+  };
+  const auto of = [&](const Derived& tensor, std::size_t place) {
+    return reason([&, place](Forgery& forgery) {
+      ++(*forgery.witness)[tensor].values()[place];
+      forgery.witness->finish(odd_model().comm, OutOfRange::skip);
+    });
+  };
+  const std::string order = "candidates are not in order";
+  EXPECT_EQ(of(handles.order, handles.place(2, 1)), order);
+  EXPECT_EQ(of(handles.order, handles.place(11, 1)), order);  // the last one, which has none behind it
+  EXPECT_EQ(of(handles.order, handles.place(13, 1)), order);  // padding
+  EXPECT_EQ(of(handles.near, 4), "a candidate counts beyond the cut-off");
+  EXPECT_EQ(of(handles.far, 4), "a candidate within the cut-off does not count");
+  EXPECT_EQ(of(handles.far, 0), "a candidate within the cut-off does not count");  // all of that row do
+  EXPECT_EQ(of(handles.top_low, 2), "more candidates are kept than needed");
+  EXPECT_EQ(of(handles.top_high, 2), "fewer candidates are kept than needed");
+  for (std::size_t i = 0; i < uniform_limbs; ++i) {
+    EXPECT_EQ(of(handles.quotient[i], 3), "a limb of the random number times the weights is another");
+    EXPECT_EQ(of(handles.limb_remainder[i], 3), "a limb of the random number times the weights is another");
+  }
+  EXPECT_EQ(of(handles.low, 1), "the random number lies before a generated token");
+  EXPECT_EQ(of(handles.high, 1), "the random number lies behind a generated token");
+  EXPECT_EQ(of(handles.low, 6), "the random number lies before a generated token");  // padding
+  // a candidate that does not count looks up another row whose weight is 0
+  EXPECT_EQ(reason([&](Forgery& forgery) {
+              forgery.set_input(handles.weight, 0, handles.place(11, 4), far_distance + 1);
+              forgery.recount();
+            }),
+            "distances of candidates are others");
+}
+
 TEST(Sampling, what_is_said_in_clear_is_checked) {
   const Part part = prove_part(odd_model(), nullptr, sampled(some_sampling()));
   const auto offset_of = [&](std::string_view label) {
