@@ -16,13 +16,14 @@ struct ProveRequest {
   std::size_t generate = 1;
   std::filesystem::path start = {};
   std::filesystem::path keep = {};
-  std::uint32_t pass_length = 0;  // Statement::pass_length
+  std::uint32_t pass_length = 0;          // Statement::pass_length
+  std::optional<Sampling> sampling = {};  // none: greedily
 };
 
-/// Generates greedily and proves; every rank of the communicator takes part and gets the same proof, which the first
-/// one has verified. Throws InputError for files that are unusable or do not belong together and for a statement that
-/// the model cannot have, JobError if a value leaves its calibrated range or if the proof is rejected (a commitment is
-/// damaged, a rank computes wrongly), on all ranks.
+/// Generates, greedily or by sampling, and proves; every rank of the communicator takes part and gets the same proof,
+/// which the first one has verified. Throws InputError for files that are unusable or do not belong together and for a
+/// statement that the model cannot have, JobError if a value leaves its calibrated range or if the proof is rejected (a
+/// commitment is damaged, a rank computes wrongly), on all ranks.
 StoredProof prove(const ProveRequest& request, Communicator& comm);
 
 }  // namespace tessera

@@ -16,8 +16,21 @@ struct ConversationState {
   friend bool operator==(const ConversationState&, const ConversationState&) = default;
 };
 
+/// How generated tokens are drawn from the model's logits, in integers (src/spec/transformer.md, Sampling): each is the
+/// token that a public number, of seed and position alone, hits among its row's top_k best. make_sampling() of
+/// tessera/verify.hpp makes one from a temperature and probabilities.
+struct Sampling {
+  std::uint32_t inverse_temperature = 4096;  // a = round(4096/temperature), 2^8 to 2^17
+  std::uint32_t top_k = 64;                  // candidates of a row, 1 to 1024
+  std::uint32_t top_p = 1U << 16U;           // p = round(2^16*top_p): 2^16 leaves nothing out
+  std::uint32_t cutoff = 65300;              // c = floor(-4096*ln(min_p)): 65300 leaves nothing out that has a weight
+  std::array<std::uint8_t, 32> seed{};
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
 /// The public statement: the model's arg-max continuation of `prompt` is `generated`, after the conversation of `start`
-/// if there is one. Token ids of the key's vocabulary; only a continuation may have an empty prompt.
+/// if there is one, or what `sampling` draws. Token ids of the key's vocabulary; only a continuation may have an empty
+/// prompt.
 struct Statement {
   std::vector<std::uint32_t> prompt;
   std::vector<std::uint32_t> generated;
@@ -26,6 +39,7 @@ struct Statement {
   /// Rows of a pass: a power of two up to 128, each pass reading the keys up to its own last row; passes are proven
   /// together. One pass if it is the number of rows or more. 0: 128.
   std::uint32_t pass_length = 0;
+  std::optional<Sampling> sampling = {};  // none: every token is the arg-max
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 

@@ -46,6 +46,15 @@ typedef struct tessera_state {
   uint32_t last_token; /**< The token generated last, whose keys and values are not in it. */
 } tessera_state;
 
+/** How the generated tokens are drawn: the integers of a proof file (statement/sampling/...). */
+typedef struct tessera_sampling {
+  uint32_t inverse_temperature; /**< round(4096/temperature). */
+  uint32_t top_k;               /**< Candidates of a row. */
+  uint32_t top_p;               /**< round(65536*top_p); 65536 leaves nothing out. */
+  uint32_t cutoff;              /**< floor(-4096*ln(min_p)); 65300 leaves nothing out. */
+  uint8_t seed[32];             /**< Of the public numbers that choose. */
+} tessera_sampling;
+
 /** A statement whose parts the caller has: the model continues `prompt` by `generated`. */
 typedef struct tessera_statement {
   const uint32_t* prompt;     /**< Token ids, at most 4096; none only in a continuation. */
@@ -56,6 +65,9 @@ typedef struct tessera_statement {
   int keeps;                  /**< Not zero: the payload names a state to continue from. */
   uint32_t pass_length;       /**< Rows of a pass, as the proof file has it; 0 where it has none. */
 } tessera_statement;
+
+/* A statement that is sampled is verified by tessera_verify_sampled_parts(): the fields above are those of older
+ * programs. */
 
 /** What the verifier found out. */
 typedef struct tessera_result tessera_result;
@@ -84,6 +96,13 @@ TESSERA_API tessera_verdict tessera_verify_parts(const void* key, size_t key_siz
                                                  const void* payload, size_t payload_size, const tessera_state* before,
                                                  tessera_result** result);
 
+/** The same of a statement whose tokens are drawn as `sampling` says; NULL: tessera_verify_parts(). */
+TESSERA_API tessera_verdict tessera_verify_sampled_parts(const void* key, size_t key_size,
+                                                         const tessera_statement* statement,
+                                                         const tessera_sampling* sampling, const void* payload,
+                                                         size_t payload_size, const tessera_state* before,
+                                                         tessera_result** result);
+
 /* What is pointed to lives until the result is freed. Of a NULL result there is nothing: "", 0, NULL; the verdict is
  * TESSERA_FAILED. Counts and sizes may be NULL. */
 
@@ -96,6 +115,9 @@ TESSERA_API const char* tessera_result_reason(const tessera_result* result);
 /** Token ids of the statement, also of a rejected one; NULL and 0 where none could be read. */
 TESSERA_API const uint32_t* tessera_result_prompt(const tessera_result* result, size_t* count);
 TESSERA_API const uint32_t* tessera_result_generated(const tessera_result* result, size_t* count);
+/** How the statement's tokens are drawn, also of a rejected one; NULL: each is the arg-max, or none could be read. Who
+ * does not expect just that, and chose the seed, has no proof of how likely the text was. */
+TESSERA_API const tessera_sampling* tessera_result_sampling(const tessera_result* result);
 /** What these ids decode to by the key's vocabulary: any bytes, followed by a NUL that `size` does not count. NULL and
  * 0 where an id is none of the key's, and of a file that was made for another key. A prompt's text says nothing of how
  * it was split into ids. */

@@ -24,6 +24,7 @@ struct tessera_result {
   std::optional<std::uint32_t> ended_by;
   std::vector<tessera::ClampedValues> clamped_values;
   std::vector<tessera_clamped> clamped;  // their names are those
+  tessera_sampling sampling{};           // the statement's, if it has one
 };
 
 namespace tessera {
@@ -73,6 +74,15 @@ Statement statement_of(const tessera_statement* statement) {
           statement->keeps != 0, statement->pass_length};
 }
 
+std::optional<Sampling> sampling_of(const tessera_sampling* sampling) {
+  if (sampling == nullptr) {
+    return std::nullopt;
+  }
+  Sampling result{sampling->inverse_temperature, sampling->top_k, sampling->top_p, sampling->cutoff, {}};
+  std::memcpy(result.seed.data(), sampling->seed, sizeof sampling->seed);
+  return result;
+}
+
 /// Nothing where an id is not in the vocabulary: a proof's statement may name any.
 std::optional<std::string> text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& ids) {
   try {
@@ -86,6 +96,14 @@ void reject(tessera_result& result, const std::string& scope, const std::string&
   result.verdict = TESSERA_REJECTED;
   result.scope = scope;
   result.reason = one_line(reason);
+}
+
+/// What the statement says beyond ids.
+void know_sampling(tessera_result& result) {
+  if (const auto& sampling = result.statement->sampling) {
+    result.sampling = {sampling->inverse_temperature, sampling->top_k, sampling->top_p, sampling->cutoff, {}};
+    std::memcpy(result.sampling.seed, sampling->seed.data(), sizeof result.sampling.seed);
+  }
 }
 
 void know_texts(tessera_result& result, const VerifyingKey& key) {
@@ -180,6 +198,7 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
     found.key_digest = decoded.digest;
     StoredProof stored = load_proof_isolated(proof_name, proof_file);
     found.statement = std::move(stored.statement);
+    know_sampling(found);
     if (stored.key_digest != *found.key_digest) {  // whose vocabulary says nothing of this one's ids
       reject(found, "/statement", "the proof was made for another verifying key");
       return;
@@ -192,13 +211,21 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
 tessera_verdict tessera_verify_parts(const void* key, size_t key_size, const tessera_statement* statement,
                                      const void* payload, size_t payload_size, const tessera_state* before,
                                      tessera_result** result) {
+  return tessera_verify_sampled_parts(key, key_size, statement, nullptr, payload, payload_size, before, result);
+}
+
+tessera_verdict tessera_verify_sampled_parts(const void* key, size_t key_size, const tessera_statement* statement,
+                                             const tessera_sampling* sampling, const void* payload, size_t payload_size,
+                                             const tessera_state* before, tessera_result** result) {
   using namespace tessera;
   return answer(result, [&](tessera_result& found) {
     const std::span<const std::uint8_t> payload_bytes = bytes_of("payload", payload, payload_size);
     Statement given = statement_of(statement);
+    given.sampling = sampling_of(sampling);
     const IdentifiedKey decoded = IdentifiedKey::decode(bytes_of(key_name, key, key_size));
     found.key_digest = decoded.digest;
     found.statement = std::move(given);
+    know_sampling(found);
     know_texts(found, decoded.key);
     judge(found, decoded, payload_bytes, before);
   });
@@ -224,6 +251,11 @@ const uint32_t* tessera_result_prompt(const tessera_result* result, size_t* coun
 const uint32_t* tessera_result_generated(const tessera_result* result, size_t* count) {
   const tessera::Statement* const statement = tessera::statement_in(result);
   return tessera::give(statement == nullptr ? nullptr : &statement->generated, count);
+}
+
+const tessera_sampling* tessera_result_sampling(const tessera_result* result) {
+  const tessera::Statement* const statement = tessera::statement_in(result);
+  return statement == nullptr || !statement->sampling ? nullptr : &result->sampling;
 }
 
 const char* tessera_result_prompt_text(const tessera_result* result, size_t* size) {

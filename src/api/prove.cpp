@@ -30,15 +30,16 @@ void check_own_proof(const VerifyingKey& key, const StoredProof& proof, Communic
 }  // namespace
 
 StoredProof prove(const ProveRequest& request, Communicator& comm) {
-  const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate};
+  const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate, .sampling = request.sampling};
   const Division division = pass.division(comm.size());
   Model model = load_model(request.model, comm.rank(), division);
   const CommittedModel committed = open_commitment(request.model, model, request.commitment, comm);
   const VerifyingKey& key = committed.key;
   const Past past = load_state(request.start, key, ModelPlan::state_shapes(key.shape), comm);
   StoredProof proof;
-  proof.statement = {request.prompt, std::vector<std::uint32_t>(request.generate), past.state, !request.keep.empty(),
-                     request.pass_length};
+  proof.statement = {request.prompt,      std::vector<std::uint32_t>(request.generate),
+                     past.state,          !request.keep.empty(),
+                     request.pass_length, request.sampling};
   proof.key_digest = key.digest();
   const ModelPlan plan = ModelPlan::of(key, proof.statement, comm.size());
   std::optional<StagedDirectory> directory;  // an unwritable one is better found now

@@ -144,6 +144,11 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   const bool gpt2_model = model.gpt2();
   const std::size_t activation = builder.table(gpt2_model ? "gelu" : "activation", widths.gate_bits,
                                                {key.gelu_table.begin(), key.gelu_table.end()});
+  std::optional<SampledSpec> sampling;
+  if (pass.sampling) {
+    sampling = {*pass.sampling, check_sampling(key, *pass.sampling, generated), past,
+                builder.table("weights", weight_table_log_size, weight_table())};
+  }
   const Ownership by_feature{1};
   const Width bits{constants.residual_bits, "w_x"};
   x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
@@ -171,7 +176,7 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   mlp = gpt2_model ? MlpLayer(gpt2::declare_mlp(builder, *this, activation))
                    : MlpLayer(llama::declare_mlp(builder, *this, activation));
   logits = LogitsPlan::declare(builder, {shapes.logits, shapes.feature, model.tied ? tessera::embedding : head,
-                                         model.n_vocab, output_of(norm_final).output()});
+                                         model.n_vocab, output_of(norm_final).output(), sampling});
   declare_embedding(builder);
   builder.finish_tables();
   shared_heads = tessera::shared_heads(model);

@@ -236,13 +236,19 @@ Bytes encode_proof(const StoredProof& proof) {
   Bytes bytes;
   append_list(bytes, proof.statement.prompt);
   append_list(bytes, proof.statement.generated);
-  const std::array<std::uint8_t, 2> flags{proof.statement.start.has_value(), proof.statement.keeps};
+  const std::array<std::uint8_t, 3> flags{proof.statement.start.has_value(), proof.statement.keeps,
+                                          proof.statement.sampling.has_value()};
   append_bytes(bytes, flags.data(), flags.size());
   const ConversationState start = proof.statement.start.value_or(ConversationState{});
   append_bytes(bytes, start.root.data(), start.root.size());
   append_bytes(bytes, &start.length, sizeof start.length);
   append_bytes(bytes, &start.last_token, sizeof start.last_token);
   append_bytes(bytes, &proof.statement.pass_length, sizeof proof.statement.pass_length);
+  const Sampling sampling = proof.statement.sampling.value_or(Sampling{});
+  for (const std::uint32_t number : {sampling.inverse_temperature, sampling.top_k, sampling.top_p, sampling.cutoff}) {
+    append_bytes(bytes, &number, sizeof number);
+  }
+  append_bytes(bytes, sampling.seed.data(), sampling.seed.size());
   append_list(bytes, proof.payload);
   append_bytes(bytes, proof.key_digest.data(), proof.key_digest.size());
   return bytes;
@@ -253,15 +259,24 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
   StoredProof proof;
   proof.statement.prompt = taker.list<std::vector<std::uint32_t>>();
   proof.statement.generated = taker.list<std::vector<std::uint32_t>>();
-  std::array<std::uint8_t, 2> flags{};
+  std::array<std::uint8_t, 3> flags{};
   ConversationState start;
   taker.take(flags.data(), flags.size());
   taker.take(start.root.data(), start.root.size());
   taker.take(&start.length, sizeof start.length);
   taker.take(&start.last_token, sizeof start.last_token);
   taker.take(&proof.statement.pass_length, sizeof proof.statement.pass_length);
+  Sampling sampling;
+  for (std::uint32_t* const number :
+       {&sampling.inverse_temperature, &sampling.top_k, &sampling.top_p, &sampling.cutoff}) {
+    taker.take(number, sizeof *number);
+  }
+  taker.take(sampling.seed.data(), sampling.seed.size());
   if (flags[0] != 0) {
     proof.statement.start = start;
+  }
+  if (flags[2] != 0) {
+    proof.statement.sampling = sampling;
   }
   proof.statement.keeps = flags[1] != 0;
   proof.payload = taker.list<Bytes>();

@@ -95,6 +95,13 @@ Digest save_proof(const std::filesystem::path& path, const ProofArchive& proof) 
   if (proof.statement.pass_length != 0) {
     file.write_scalar("statement/pass_length", proof.statement.pass_length);
   }
+  if (const auto& sampling = proof.statement.sampling) {
+    file.write("statement/sampling/seed", std::span<const std::uint8_t>(sampling->seed), {sampling->seed.size()});
+    file.write_scalar("statement/sampling/inverse_temperature", sampling->inverse_temperature);
+    file.write_scalar("statement/sampling/top_k", sampling->top_k);
+    file.write_scalar("statement/sampling/top_p", sampling->top_p);
+    file.write_scalar("statement/sampling/cutoff", sampling->cutoff);
+  }
   file.write("key_digest", std::span<const std::uint8_t>(proof.key_digest), {proof.key_digest.size()});
   file.write("information/text", std::vector<std::uint8_t>(proof.text.begin(), proof.text.end()));
   file.write_text("information/configuration", proof.configuration);

@@ -42,6 +42,8 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
     }
     plan.generate = plan.expected.empty() ? options.generate : static_cast<std::uint32_t>(plan.expected.size());
     plan.pass_length = options.pass_length;
+    plan.sampling = sampling_of(options.sampling).value_or(Sampling{});
+    plan.samples = options.sampling.samples();
     plan.scratch = options.scratch;
     plan.checkpoint = options.checkpoint;
     plan.every = options.every;
@@ -79,6 +81,7 @@ void generate_to_the_end(ProverModel& model, const VerifyingKey& key, const Past
   statement.prompt = plan.prompt;
   statement.generated.resize(plan.generate);
   statement.start = past.state;
+  statement.sampling = sampling_in(plan);
   const PassShape pass = PassShape::of(statement);
   const ModelPlan lengths = ModelPlan::of(key, pass, pass.division(comm.size()));
   model.divide(lengths.division);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/progress.hpp"
+#include "cli/sampling_options.hpp"
 #include "cluster/mpi_communicator.hpp"
 #include "commitment/opening.hpp"
 
@@ -67,6 +68,7 @@ struct GenerateCommand {
   std::uint32_t generate = 0;
   bool until_end = false;
   std::string ids;  // file to write
+  SamplingOptions sampling;
 };
 void run(const GenerateCommand& options, Context& context);
 
@@ -84,6 +86,7 @@ struct ProveCommand {
   std::string expect;             // file of the text that has been generated elsewhere
   std::string expect_ids;         // the same of ids
   std::uint32_t pass_length = 0;  // 0: Statement's own
+  SamplingOptions sampling;
   double memory = static_cast<double>(default_codeword_budget) / gibibyte;  // GiB
 };
 /// The file of many prompts, of texts or of ids; empty: none.
@@ -120,6 +123,7 @@ struct DescribeCommand {
   std::size_t past = 0;
   bool keeps = false;
   std::size_t pass_length = 0;
+  SamplingOptions sampling;
   bool json = false;
   std::string page;
 };
@@ -132,6 +136,7 @@ struct PlanCommand {
   std::size_t past = 0;
   bool keeps = false;
   std::size_t pass_length = 0;
+  SamplingOptions sampling;
   bool compact = false;
   double memory = static_cast<double>(default_codeword_budget) / ProveCommand::gibibyte;  // GiB
   bool measure = false;

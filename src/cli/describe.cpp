@@ -200,8 +200,8 @@ Json end_rows(const TokenizerData& tokenizer) {
 
 /// Everything about the statements of one key with these lengths, table by table. `least`: bits of the worst round.
 Json description(const VerifyingKey& key, const DescribeCommand& options, double& least) {
-  const ModelPlan plan =
-      ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps, options.pass_length});
+  const ModelPlan plan = ModelPlan::of(key, {options.prompt_length, options.generate, options.past, options.keeps,
+                                             options.pass_length, sampling_of(options.sampling)});
   const StatementAccount account = account_of(plan, key);
   const SoundnessReport report = soundness_report(plan, key);
   least = report.round_by_round_bits();

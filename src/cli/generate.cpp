@@ -88,12 +88,16 @@ std::string text_of_ids(std::span<const std::uint32_t> ids) {
 void run(const GenerateCommand& options, Context& context) {
   MpiCommunicator& comm = context.comm;
   keep_freed_heap();
+  SamplingOptions sampling = options.sampling;
+  if (draw_seed(sampling, comm) && comm.rank() == 0) {  // standard output is the text
+    std::fprintf(stderr, "seed %s\n", sampling.seed.c_str());
+  }
   context.progress.begin("reading model");
   ProverModel loaded(options.model, comm, true);
   require_agreement(comm, options.model, ReadFile(options.model).digest());
   const std::vector<std::uint32_t> prompt = prompt_of(options, loaded.model(), comm);
   check_prompt(prompt, 0, options.generate, loaded.model().shape);
-  const PassShape pass{.prompt = prompt.size(), .generated = options.generate};
+  const PassShape pass{.prompt = prompt.size(), .generated = options.generate, .sampling = sampling_of(sampling)};
   loaded.divide(pass.division(comm.size()));
   const Model& model = loaded.model();
   const IntegerModel integers = integer_model(model);

@@ -9,6 +9,7 @@
 #include "archive/state_file.hpp"
 #include "archive/trace_file.hpp"
 #include "cli/json_output.hpp"
+#include "cli/sampling_json.hpp"
 #include "cli/ownership_json.hpp"
 #include "plan/ends.hpp"
 
@@ -94,6 +95,7 @@ void add_statement(JsonDocument& document, const Statement& statement) {
       start ? Json{{"positions", start->length}, {"last_token", start->last_token}, {"root", to_hex(start->root)}}
             : Json());
   document.add("keeps_state", statement.keeps);
+  document.add("sampling", sampling_json(statement.sampling));
   document.add("pass_length", statement.pass_length == 0 ? Json() : Json(statement.pass_length));
 }
 

@@ -1,6 +1,8 @@
 #include <cinttypes>
 #include <set>
 
+#include <tessera/sampling.hpp>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/inspect_text.hpp"
@@ -135,6 +137,9 @@ void add_proof(Text& text, const ProofArchive& proof) {
              proof.statement.start->last_token, to_hex(proof.statement.start->root).c_str());
   }
   text.add("keeps a state %s\n", proof.statement.keeps ? "yes" : "no");
+  if (const auto& sampling = proof.statement.sampling) {
+    text.add("sampled       %s, seed %s\n", sampling_text(*sampling).c_str(), to_hex(sampling->seed).c_str());
+  }
   if (proof.statement.pass_length != 0) {
     text.add("passes        of %" PRIu32 " rows\n", proof.statement.pass_length);
   }

@@ -5,9 +5,21 @@
 #include "archive/staged_file.hpp"
 #include "archive/trace_file.hpp"
 #include "architecture/inference.hpp"
+#include "protocol/protocol.hpp"
 
 namespace tessera::cli {
 namespace {
+
+/// Whose a trace is: the key's, or of a key and how tokens are drawn under it.
+Digest owner_of(const VerifyingKey& key, const Statement& statement) {
+  const Digest digest = key.digest();
+  if (!statement.sampling) {
+    return digest;
+  }
+  Statement drawn;
+  drawn.sampling = statement.sampling;
+  return statement_seed(digest, drawn);
+}
 
 /// The trace of an earlier run of the same job, if every rank has its part of it.
 std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
@@ -20,7 +32,8 @@ std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan
   std::string reason = path.string() + ": that of another rank is damaged or another job's";
   try {
     if (state == usable) {
-      trace = load_trace(path, key.digest(), comm, plan, prompt_rows(statement), key.shape.n_vocab, statement.start);
+      trace = load_trace(path, owner_of(key, statement), comm, plan, prompt_rows(statement), key.shape.n_vocab,
+                         statement.start);
     }
   } catch (const InputError& error) {
     state = unusable;
@@ -88,7 +101,8 @@ Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& p
   }();
   if (!job.scratch.empty()) {
     progress.begin("writing trace");
-    save_trace(trace_path(job.scratch, comm), key.digest(), comm.unrecorded(), plan, trace, statement.start);
+    save_trace(trace_path(job.scratch, comm), owner_of(key, statement), comm.unrecorded(), plan, trace,
+               statement.start);
     comm.barrier();
   }
   return trace;

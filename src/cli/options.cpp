@@ -110,6 +110,42 @@ void declare_pass_length(CLI::App& app, auto& length) {
       });
 }
 
+/// `length`: of what only lengths matter. Then there is no seed.
+CLI::Option* declare_sampling(CLI::App& app, SamplingOptions& options, bool length = false) {
+  CLI::Option* const temperature =
+      app.add_option("--temperature", options.temperature,
+                     "sample tokens at this temperature, 0.03125 to 16, from each row's best; 0: always the best one "
+                     "(default)")
+          ->check(CLI::Range(0.0, 16.0));
+  app.add_option("--top-k", options.top_k, "with --temperature: how many best ones, which the proof lists")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, max_top_k))
+      ->needs(temperature);
+  if (length) {
+    return temperature;
+  }
+  app.add_option("--top-p", options.top_p,
+                 "with --temperature: of these the fewest whose probabilities come to this much (default: all)")
+      ->check(CLI::Range(1e-5, 1.0))
+      ->needs(temperature);
+  app.add_option("--min-p", options.min_p,
+                 "with --temperature: leave out what is less probable than the best one times this (default: none)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(temperature);
+  CLI::Option* const seed =
+      app.add_option("--seed", options.seed,
+                     "with --temperature: 64 hexadecimal digits, from who asks for the text: they decide, with the "
+                     "position, which token is drawn (default: drawn at random, and printed)")
+          ->transform(CLI::Validator(check_digest, ""))
+          ->needs(temperature);
+  app.add_option("--seed-opening", options.opening,
+                 "with --seed: 64 secret hexadecimal digits whose BLAKE2s-256 was published before --seed was known: "
+                 "the seed is the hash of both")
+      ->transform(CLI::Validator(check_digest, ""))
+      ->needs(seed);
+  return temperature;
+}
+
 void declare_until_end(CLI::App& app, bool& until_end) {
   app.add_flag("--until-end", until_end,
                "stop after an end token of the model, if it chooses one before there are as many tokens")
@@ -126,6 +162,7 @@ void declare(CLI::App& app, GenerateCommand& options, PathOptions& paths) {
       ->required()
       ->check(CLI::Range(1U, max_generated));
   declare_until_end(app, options.until_end);
+  declare_sampling(app, options.sampling);
   paths.writes(app.add_option("--ids", options.ids, "file for the ids that were generated, for prove --expect-ids"),
                Content::ids);
 }
@@ -172,6 +209,7 @@ void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
   length->require_option(1);
   declare_until_end(app, options.until_end);
   declare_pass_length(app, options.pass_length);
+  declare_sampling(app, options.sampling);
   paths
       .writes(app.add_option("--out", options.out, "proof file to write; with --prompts and --prompt-ids a directory"),
               [&options] {
@@ -253,6 +291,7 @@ void declare(CLI::App& app, DescribeCommand& options, PathOptions& paths) {
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
   app.add_flag("--keep", options.keeps, "a state is kept");
   declare_pass_length(app, options.pass_length);
+  declare_sampling(app, options.sampling, true);
   app.add_flag("--json", options.json, "one JSON object");
   app.add_option("--page", options.page, "one table, as the pages in src/spec have it")
       ->check(CLI::IsMember(
@@ -283,6 +322,7 @@ void declare(CLI::App& app, PlanCommand& options, PathOptions& paths) {
   app.add_option("--past", options.past, "positions in the state that is continued (0: a beginning)");
   app.add_flag("--keep", options.keeps, "a state is kept");
   declare_pass_length(app, options.pass_length);
+  declare_sampling(app, options.sampling, true);
   app.add_flag("--compact", options.compact, "of a commitment that was made with --compact");
   app.add_option("--memory", options.memory, "as of prove")->capture_default_str()->check(CLI::Range(0.0, 1024.0));
   paths.reads(app.add_option("--rates", options.rates, "file of rates (default: below $XDG_CACHE_HOME or ~/.cache)"));

@@ -159,6 +159,7 @@ ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodewo
   archive.statement.start = past.state;
   archive.statement.keeps = job.keeps;
   archive.statement.pass_length = job.pass_length;
+  archive.statement.sampling = sampling_in(job);
   const PassShape pass = PassShape::of(archive.statement);
   const ModelPlan plan = ModelPlan::of(key, pass, pass.division(comm.size()));
   model.divide(plan.division);

@@ -48,6 +48,7 @@ PassShape lengths_of(const PlanCommand& options) {
   pass.past = options.past;
   pass.keeps = options.keeps;
   pass.pass_length = options.pass_length;
+  pass.sampling = sampling_of(options.sampling);
   return pass;
 }
 

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <iostream>
 
+#include <tessera/sampling.hpp>
+
 #include "archive/checkpoint_file.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hiding_files.hpp"
@@ -31,6 +33,9 @@ void publish(const std::string& file, const ProofArchive& proof, bool hiding, bo
               one_line(file).c_str(), proof.payload.size(), proof.statement.prompt.size(),
               proof.statement.generated.size(), shown_bits(proof.soundness.round_by_round_bits()),
               shown_bits(proof.soundness.union_bits()));
+  if (const auto& sampling = proof.statement.sampling) {
+    std::printf("sampled: %s, seed %s\n", sampling_text(*sampling).c_str(), to_hex(sampling->seed).c_str());
+  }
   std::fflush(stdout);
 }
 
@@ -107,8 +112,27 @@ void prove_one(const ProveCommand& options, Context& context, ProverModel* one_o
   }
 }
 
-void run(const ProveCommand& options, Context& context) {
+namespace {
+
+/// A job that goes on with what an earlier one has left, and proofs of many prompts, need one seed for all of it.
+void require_seed(const ProveCommand& options) {
+  const bool several = !options.scratch.empty() || !options.checkpoint.empty() || !prompts_file(options).empty();
+  if (several && options.sampling.samples() && options.sampling.seed.empty()) {
+    throw InputError(
+        "--seed: expected one with --temperature and --scratch, --checkpoint, --prompts or --prompt-ids, found none");
+  }
+}
+
+}  // namespace
+
+void run(const ProveCommand& given, Context& context) {
   keep_freed_heap();
+  require_seed(given);
+  ProveCommand options = given;
+  if (draw_seed(options.sampling, context.comm) && context.comm.rank() == 0) {
+    std::printf("seed %s\n", options.sampling.seed.c_str());
+    std::fflush(stdout);
+  }
   if (prompts_file(options).empty()) {
     prove_one(options, context);
   } else {

@@ -95,7 +95,8 @@ void keep_proven(const ProveCommand& options, std::vector<Prompt>& prompts) {
     const ProofArchive proof = load_proof(file);
     const Statement& found = proof.statement;
     if (proof.key_digest != key || found.prompt != prompt.tokens || found.generated.size() != options.generate ||
-        found.pass_length != options.pass_length || found.start || found.keeps) {
+        found.pass_length != options.pass_length || found.sampling != sampling_of(options.sampling) || found.start ||
+        found.keeps) {
       throw InputError(file + ": expected no file, or a proof of line " + std::to_string(prompt.line) + " of " +
                        prompts_file(options) + " under this key, found another proof");
     }

@@ -30,6 +30,7 @@ Judge open_key(const Conversation& options) {
   Judge judge{load_key_isolated(options.key), options.key};
   judge.given = judge.digest;
   judge.max_exceptions = options.max_exceptions;
+  judge.sampling = options.sampling;
   if (!options.expect_key.empty() && options.expect_key != to_hex(judge.digest)) {
     throw InputError(options.key + ": key digest: expected " + options.expect_key + ", found " + to_hex(judge.digest));
   }

@@ -9,7 +9,9 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/sampling_json.hpp"
 #include "cli/token_ids.hpp"
+#include "cli/verify_seed.hpp"
 #include "datasets/dataset_file.hpp"
 #include "plan/ends.hpp"
 #include "plan/plan.hpp"
@@ -54,6 +56,39 @@ void check_prompt(const Judge& judge, const ExpectedPrompt& expected, const Stat
   }
 }
 
+std::string parameters_text(const std::optional<Sampling>& sampling) {
+  return sampling ? sampling_text(*sampling) : "the arg-max (temperature=0)";
+}
+
+/// Throws Rejected unless tokens are drawn as they have to be.
+void check_sampling(const ExpectedSampling& expected, const std::optional<Sampling>& found) {
+  if (!expected.parameters.empty()) {
+    std::optional<Sampling> wanted = parse_sampling(expected.parameters);
+    if (wanted && found) {
+      wanted->seed = found->seed;
+    }
+    if (wanted != found) {
+      throw Rejected("/statement", "tokens are not drawn as expected: expected " + parameters_text(wanted) +
+                                       ", found " + parameters_text(found));
+    }
+  }
+  if (expected.seed.empty()) {
+    return;
+  }
+  Digest seed = digest_in(expected.seed);
+  if (!expected.commitment.empty()) {
+    const Digest opening = digest_in(expected.opening);
+    if (blake2s(opening) != digest_in(expected.commitment)) {
+      throw Rejected("/statement", "--seed-opening is not what --seed-commitment is to");
+    }
+    seed = joint_seed(opening, seed);
+  }
+  if (!found || found->seed != seed) {
+    throw Rejected("/statement", "the seed is not the expected one: expected " + to_hex(seed) + ", found " +
+                                     (found ? to_hex(found->seed) : "none: tokens are the arg-max"));
+  }
+}
+
 std::uint64_t clamped_count(const std::vector<ClampedValues>& clamped) {
   return std::accumulate(clamped.begin(), clamped.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const ClampedValues& values) { return sum + values.count; });
@@ -71,6 +106,8 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   if (expected.prompt) {
     check_prompt(judge, *expected.prompt, statement);
   }
+  check_sampling(judge.sampling, statement.sampling);
+  judgement.seed_expected = statement.sampling && !judge.sampling.seed.empty();
   Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
                                        : verify_continuation(judge, statement, proof.payload, expected.before);
   if (!verdict.accepted) {
@@ -161,6 +198,15 @@ std::string clamped_text(const std::vector<ClampedValues>& clamped) {
   return text;
 }
 
+std::string sampled_text(const Judgement& judgement) {
+  if (!judgement.statement || !judgement.statement->sampling) {
+    return {};
+  }
+  const Sampling& sampling = *judgement.statement->sampling;
+  return "sampled (" + sampling_text(sampling) + "), seed " + to_hex(sampling.seed) +
+         (judgement.seed_expected ? ", the expected one" : " chosen by the statement");
+}
+
 const char* name_of(ExitCode code) {
   switch (code) {
     case done:
@@ -187,6 +233,9 @@ std::string line_of(const Judgement& judgement) {
               " tokens";
     }
     line += judgement.code == done ? ", " + judgement.completeness : "";
+    if (const std::string sampled = sampled_text(judgement); judgement.code == done && !sampled.empty()) {
+      line += ", " + sampled;
+    }
     if (judgement.code == done && !judgement.clamped.empty()) {
       line += ", " + clamped_text(judgement.clamped);
     }
@@ -210,6 +259,10 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["ended_by"] = judgement.code == done ? end_json(judge.key, *statement) : Json();
   result["soundness"] = judgement.code == done ? soundness_json(judge, *statement) : Json();
   result["clamped"] = judgement.code == done ? clamped_json(judgement.clamped) : Json();
+  result["sampling"] = statement ? sampling_json(statement->sampling) : Json();
+  if (judgement.code == done && statement->sampling) {
+    result["sampling"]["seed_expected"] = judgement.seed_expected;
+  }
   result["bytes"] = statement ? Json(judgement.bytes) : Json();
   result["seconds"] = judgement.seconds;
   return result;

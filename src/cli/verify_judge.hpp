@@ -7,6 +7,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/json_output.hpp"
+#include "cli/verify_request.hpp"
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
 #include "tokenizer/tokenizer.hpp"
@@ -28,6 +29,7 @@ struct Judge : IdentifiedKey {
   Digest given{};                                           // of the key that was trusted to begin with
   std::vector<RenewedKey> renewals = {};                    // that lead from it to this one
   std::optional<std::uint64_t> max_exceptions = {};         // of a proof
+  ExpectedSampling sampling = {};                           // of a proof
 };
 
 /// Where a proof is.
@@ -55,6 +57,7 @@ struct Judgement {
   std::optional<ConversationState> kept;
   std::vector<ClampedValues> clamped;  // of a true proof
   std::string completeness = {};       // of a true proof: completeness_text()
+  bool seed_expected = false;          // the statement's seed is what it has to be
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
@@ -79,6 +82,9 @@ std::string text_of(const VerifyingKey& key, const std::vector<std::uint32_t>& i
 
 /// "5 values clamped: q 3, x_mid 2"; empty if none were.
 std::string clamped_text(const std::vector<ClampedValues>& clamped);
+
+/// "sampled (temperature=0.7,top_k=40), seed chosen by the statement"; empty where tokens are the arg-max.
+std::string sampled_text(const Judgement& judgement);
 
 /// accepted, rejected, unusable, failed.
 const char* name_of(ExitCode code);

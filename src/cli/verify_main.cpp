@@ -71,6 +71,11 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
       std::cout << judgement.completeness
                 << (complete ? ": the model says no more\n" : ": these come first, the model may go on\n");
     }
+    if (const std::string sampled = sampled_text(judgement); judgement.code == done && !sampled.empty()) {
+      std::cout << sampled
+                << (judgement.seed_expected ? "\n"
+                                            : ": who chose it can have tried others, --expect-seed compares it\n");
+    }
     if (judgement.code == done && !judgement.clamped.empty()) {
       std::cout << clamped_text(judgement.clamped) << '\n';
     }

@@ -56,6 +56,29 @@ void declare(CLI::App& program, VerifyOptions& options) {
   program.add_option("--max-exceptions", options.max_exceptions,
                      "reject proofs in which more values than this left their range and were clamped (default: as many "
                      "as the key allows)");
+  program
+      .add_option("--expect-sampling", options.sampling.parameters,
+                  "reject unless tokens are drawn just so, as temperature=0.7,top_k=40,top_p=0.95,min_p=0.05: without "
+                  "top_k 64, without the others nothing is left out; temperature=0: each is the best one")
+      ->check(check_sampling_text);
+  CLI::Option* const seed =
+      program
+          .add_option("--expect-seed", options.sampling.seed,
+                      "reject unless tokens are drawn by this seed, 64 hexadecimal digits that you have chosen")
+          ->transform(CLI::Validator(check_digest, ""));
+  CLI::Option* const commitment =
+      program
+          .add_option("--seed-commitment", options.sampling.commitment,
+                      "the seed is the hash of --expect-seed and a number of the prover's, of which this was published "
+                      "first: its BLAKE2s-256")
+          ->transform(CLI::Validator(check_digest, ""))
+          ->needs(seed);
+  CLI::Option* const opening = program
+                                   .add_option("--seed-opening", options.sampling.opening,
+                                               "that number, which the prover has told with the proof")
+                                   ->transform(CLI::Validator(check_digest, ""))
+                                   ->needs(commitment);
+  commitment->needs(opening);
   program.footer(R"(A file may be -, which is standard input.
 
 An accepted proof says that the key's model, after the prompt, generates these tokens first. Where the last one is one

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/sampling.hpp>
+
 #include "base/text.hpp"
 #include "cli/token_ids.hpp"
 #include "hash/blake2s.hpp"
@@ -16,6 +18,13 @@ struct ExpectedPrompts {
   std::vector<std::string> ids;    // each as "1,2,3"
 };
 
+/// How tokens have to be drawn, and from which seed; what is empty may be anything.
+struct ExpectedSampling {
+  std::string parameters;           // as parse_sampling() takes it
+  std::string seed;                 // 64 hexadecimal digits: the seed, or of two numbers that make it the client's
+  std::string commitment, opening;  // of the other one, the prover's
+};
+
 /// What is to be verified.
 struct Conversation {
   std::string key;                    // file
@@ -24,6 +33,7 @@ struct Conversation {
   std::string expect_key;             // digest; empty: any
   ExpectedPrompts expect;
   std::optional<std::uint64_t> max_exceptions = {};  // of each proof; nothing: as many as the key allows
+  ExpectedSampling sampling = {};                    // of each proof
 };
 
 /// Makes a digest what the programs print, in lower-case digits. Empty if it is one, else what is wrong.
@@ -36,6 +46,16 @@ inline std::string check_digest(std::string& text) {
     digit = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit - 'A' + 'a') : digit;
   }
   return "";
+}
+
+/// Empty if the text says how tokens are drawn, else what is wrong.
+inline std::string check_sampling_text(const std::string& text) {
+  try {
+    (void)parse_sampling(text);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 /// Empty if the text is token ids, else what is wrong.

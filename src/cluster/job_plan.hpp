@@ -4,7 +4,15 @@
 #include <string>
 #include <vector>
 
+#include <boost/serialization/array.hpp>
+#include <tessera/statement.hpp>
+
 namespace tessera {
+
+template <class Archive>
+void serialize(Archive& archive, Sampling& sampling, unsigned /*version*/) {
+  archive& sampling.inverse_temperature& sampling.top_k& sampling.top_p& sampling.cutoff& sampling.seed;
+}
 
 /// What all ranks of a proving job must agree on; rank 0 resolves it and broadcasts it.
 struct JobPlan {
@@ -17,12 +25,19 @@ struct JobPlan {
   std::string checkpoint;                    // directory of checkpoints; empty: none
   double every = 0;                          // minutes between them at least; 0: after every phase
   std::vector<std::uint32_t> expected = {};  // ids that the model is said to generate; empty: nobody says
+  bool samples = false;                      // tokens are drawn as `sampling` says
+  Sampling sampling = {};
   friend bool operator==(const JobPlan&, const JobPlan&) = default;
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& prompt& generate& keeps& pass_length& scratch& memory& checkpoint& every& expected;
+    archive& prompt& generate& keeps& pass_length& scratch& memory& checkpoint& every& expected& samples& sampling;
   }
 };
+
+/// How the job's tokens are drawn; nothing: each is the arg-max.
+inline std::optional<Sampling> sampling_in(const JobPlan& job) {
+  return job.samples ? std::optional(job.sampling) : std::nullopt;
+}
 
 }  // namespace tessera

@@ -105,6 +105,15 @@ ProofArchive read_proof(const DatasetFile& file) {
                 std::to_string(proof.statement.pass_length));
     }
   }
+  if (file.contains("statement/sampling/seed")) {
+    Sampling& sampling = proof.statement.sampling.emplace();
+    std::ranges::copy(file.read<std::uint8_t>("statement/sampling/seed", {sampling.seed.size()}),
+                      sampling.seed.begin());
+    sampling.inverse_temperature = file.read_scalar<std::uint32_t>("statement/sampling/inverse_temperature");
+    sampling.top_k = file.read_scalar<std::uint32_t>("statement/sampling/top_k");
+    sampling.top_p = file.read_scalar<std::uint32_t>("statement/sampling/top_p");
+    sampling.cutoff = file.read_scalar<std::uint32_t>("statement/sampling/cutoff");
+  }
   std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
   const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
   proof.text.assign(text.begin(), text.end());

@@ -13,7 +13,7 @@ foreach(library tessera_verifier:tesseraVerifier tessera_verifier_c:tesseraVerif
   install(EXPORT ${export} NAMESPACE tessera:: DESTINATION ${package_directory} COMPONENT development)
 endforeach()
 install(FILES include/tessera/verify.h include/tessera/verify.hpp include/tessera/archive.hpp include/tessera/statement.hpp
-  include/tessera/errors.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT development)
+  include/tessera/sampling.hpp include/tessera/errors.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera COMPONENT development)
 
 configure_package_config_file(src/packaging/tesseraConfig.cmake.in packaging/tesseraConfig.cmake
   INSTALL_DESTINATION ${package_directory})

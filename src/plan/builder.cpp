@@ -33,10 +33,21 @@ RangeId Builder::layer_remainder(const std::string& name, const Shape& shape, in
 }
 
 CommittedDerived Builder::committed_derived(const std::string& name, const Shape& shape, Ownership ownership,
-                                            Width width) {
+                                            Width width, bool is_signed) {
   const Derived values = derive(name, shape, ownership);
   const TensorId tensor = commit(values);
-  return {values, tensor, check(tensor, {Source::Kind::derived, values.derived}, width, false)};
+  return {values, tensor, check(tensor, {Source::Kind::derived, values.derived}, width, is_signed)};
+}
+
+DerivedRange Builder::derived_remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
+  const Derived values = derive(name, shape, ownership);
+  return {range(name, shape, {static_cast<unsigned>(shift), "S"}, false, true, {Source::Kind::derived, values.derived}),
+          values};
+}
+
+DerivedPair Builder::derived_pair(const std::string& name, const Shape& shape, Ownership ownership, std::size_t table) {
+  const Derived values = derive(name, shape, ownership);
+  return {pair(name, shape, commit(values), table), values};
 }
 
 TensorId Builder::commit(const DeclaredTensor& tensor, Source source) {

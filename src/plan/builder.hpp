@@ -76,7 +76,12 @@ class Builder {
     check(value, width, is_signed);
     return value;
   }
-  CommittedDerived committed_derived(const std::string& name, const Shape& shape, Ownership ownership, Width width);
+  CommittedDerived committed_derived(const std::string& name, const Shape& shape, Ownership ownership, Width width,
+                                     bool is_signed = false);
+  /// A remainder of rshift by `shift` that the witness step derives: it is the sum of its committed pieces.
+  DerivedRange derived_remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift);
+  /// A pair of a function table: its derived output is committed, the layer's witness step gives the input.
+  DerivedPair derived_pair(const std::string& name, const Shape& shape, Ownership ownership, std::size_t table);
 
   /// A pair of a function table: its recorded output is committed, the layer's witness step gives the input.
   template <class T>

@@ -6,6 +6,7 @@
 #include "tensor/claim.hpp"
 #include "plan/exceptions.hpp"
 #include "plan/plan.hpp"
+#include "plan/sampling.hpp"
 #include "sumcheck/sumcheck.hpp"
 
 namespace tessera {
@@ -97,6 +98,7 @@ struct VerifierContext {
   const LookupValuesOf<S>& lookup;
   ClaimLedgerOf<S>& ledger;
   const Exceptions& exceptions = Exceptions::none();
+  const Candidates& candidates = Candidates::none();
 
   /// Receives <w, T> for a parameter or witness tensor and records the claim.
   S parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight) {

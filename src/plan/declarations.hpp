@@ -142,6 +142,9 @@ struct PairLookup {
 template <class T>
 struct RecordedPair : PairLookup, Recorded<T> {};
 
+/// A pair look-up whose output a witness step computes.
+struct DerivedPair : PairLookup, Derived {};
+
 /// The value of a committed tensor is what its range check's pieces say: a claim at the look-up point.
 struct CheckedTensor {
   TensorId tensor = 0;

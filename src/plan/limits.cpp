@@ -52,6 +52,14 @@ constexpr Limit table[] = {
     {"hiding_proofs", 0, 1 << 20, "random columns are part of the commitment"},
     {"log_domain", 0, F::two_adicity, "of every word of the opening: roots of unity"},
     {"pass length", 1, max_pass_length, "a power of two: rows of a score tile"},
+    {"inverse temperature", 1 << 8, 1 << 17, "a of sampling: round(4096/temperature)"},
+    {"top_k", 1, max_top_k, "candidates of a row of logits; up to the vocabulary"},
+    {"top_p", 1, 1 << 16, "p of sampling: 2^16 leaves nothing out"},
+    {"cutoff", 0, max_cutoff, "c of sampling: the last row of weights that is not 0"},
+    {"candidates", 1, 1 << 19, "top_k*generated tokens: ids in the proof"},
+    {"shift of sampling", 1, 48, "S of l: remainders are three pieces"},
+    {"bits of sampled logits", 2, 62, "w_l: differences of l stay below 2^63"},
+    {"bits of tempered logits", 1, 63, "w_L + ceil(log2 a): |a*L| up to 2^62"},
     {"score tiles", 0, 1 << 22, "n_layer*n_head*tiles of queries*tiles of keys: chunks of the scores"},
 };
 

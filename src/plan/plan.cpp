@@ -17,7 +17,7 @@ PassShape PassShape::of(const Statement& statement) {
   const std::uint64_t past = statement.start ? statement.start->length : 0;
   constexpr std::uint64_t most = std::numeric_limits<std::size_t>::max();  // more than any limit, whatever the machine
   return {statement.prompt.size(), statement.generated.size(), static_cast<std::size_t>(std::min(past, most)),
-          statement.keeps, statement.pass_length};
+          statement.keeps,         statement.pass_length,      statement.sampling};
 }
 
 Plan::Plan(const VerifyingKey& key, const PassShape& shape, const Division& divided)
@@ -79,6 +79,7 @@ Statement statement_of(const PassShape& pass) {
   Statement statement{std::vector<std::uint32_t>(pass.prompt), std::vector<std::uint32_t>(pass.generated)};
   statement.keeps = pass.keeps;
   statement.pass_length = static_cast<std::uint32_t>(pass.pass_length);
+  statement.sampling = pass.sampling;
   if (pass.past > 0) {
     statement.start = ConversationState{{}, pass.past, 0};
   }

@@ -13,13 +13,14 @@
 
 namespace tessera {
 
-/// What the sizes of a proof depend on beside the key.
+/// What the sizes of a proof depend on beside the key, and how its tokens are drawn.
 struct PassShape {
   std::size_t prompt = 0;     // new tokens of the statement's prompt
   std::size_t generated = 0;  // G
   std::size_t past = 0;       // positions in the state that it starts from; 0: a beginning
   bool keeps = false;
   std::size_t pass_length = 0;  // Statement::pass_length
+  std::optional<Sampling> sampling = {};
   static PassShape of(const Statement& statement);
   /// How finely a job of so many ranks that proves this shape divides its tensors.
   [[nodiscard]] Division division(int ranks) const {

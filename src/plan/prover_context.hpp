@@ -18,6 +18,7 @@ struct ProverContext {
   const Witness& witness;
   Communicator& comm;
   const Exceptions& exceptions = Exceptions::none();
+  const Candidates& candidates = Candidates::none();
 
   /// Computes <w, T>, sends it and records the claim. Collective.
   E parameter(std::string_view label, ParameterId tensor, std::vector<Factor> weight);

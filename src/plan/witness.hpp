@@ -4,6 +4,7 @@
 
 #include "plan/parameters.hpp"
 #include "plan/plan.hpp"
+#include "plan/sampling.hpp"
 #include "plan/trace.hpp"
 
 namespace tessera {
@@ -67,6 +68,7 @@ class Witness {
   std::vector<LookupColumnData> columns;  // by look-up column
   std::vector<std::vector<std::int64_t>> multiplicities;
   ExceptionLists exceptions;                            // the trace's
+  Candidates candidates;                                // where tokens are sampled
   std::vector<ChunkedTensor<std::int16_t>> past, kept;  // states by StateTensor, (B,A,S); empty: the pass has none
 
  private:

@@ -86,6 +86,7 @@ std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, c
         finished.claims.kept_root = verifier.receive_digest("state");
       }
       finished.exceptions = receive_exceptions(verifier, plan).exceptions;
+      (void)receive_candidates(verifier, plan, plan.model.n_vocab, statement);  // the witness has them
       finished.lookup = verify_lookup(verifier, plan.lookup);
     }
     verifier.finish();
@@ -165,6 +166,7 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
       transcript.send("state", claims.kept_root);
     }
     Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
+    send_candidates(transcript, plan, witness.candidates);
     before = Finished{{},
                       {},
                       claims,
@@ -176,7 +178,8 @@ Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statem
   if (before->lookup) {
     const LookupValues lookup(plan, std::move(*before->lookup));
     lookup.add_claims(claims.ledger);
-    ProverContext context{plan, statement, transcript, lookup, claims.ledger, witness, comm, before->exceptions};
+    ProverContext context{plan, statement,          transcript,        lookup, claims.ledger, witness,
+                          comm, before->exceptions, witness.candidates};
     walk(context, plan);
     finished(ProofPhase::layers, &ProofCheckpoint::layers);
   }

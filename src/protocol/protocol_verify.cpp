@@ -15,9 +15,10 @@ ProofClaims verify_layers(const ModelPlan& plan, const Statement& statement, Ver
   }
   const ReceivedExceptions received = receive_exceptions(transcript, plan, assumed);
   claims.exceptions = received.counts;
+  const Candidates candidates = receive_candidates(transcript, plan, plan.model.n_vocab, statement);
   const LookupValues lookup(plan, verify_lookup(transcript, plan.lookup));
   lookup.add_claims(claims.ledger);
-  VerifierContext<E> context{plan, statement, transcript, lookup, claims.ledger, received.exceptions};
+  VerifierContext<E> context{plan, statement, transcript, lookup, claims.ledger, received.exceptions, candidates};
   walk(context, plan);
   return claims;
 }

@@ -32,8 +32,8 @@ Digest statement_seed(const Digest& key_digest, const Statement& statement) {
       append_little_endian(message, id);
     }
   }
-  const std::uint32_t flags =
-      (statement.start ? 1U : 0U) | (statement.keeps ? 2U : 0U) | (statement.pass_length != 0 ? 4U : 0U);
+  const std::uint32_t flags = (statement.start ? 1U : 0U) | (statement.keeps ? 2U : 0U) |
+                              (statement.pass_length != 0 ? 4U : 0U) | (statement.sampling ? 8U : 0U);
   if (flags != 0) {
     append_little_endian(message, flags);
   }
@@ -44,6 +44,14 @@ Digest statement_seed(const Digest& key_digest, const Statement& statement) {
   }
   if (statement.pass_length != 0) {
     append_little_endian(message, statement.pass_length);
+  }
+  if (const auto& sampling = statement.sampling) {
+    constexpr std::uint32_t listed = 1;  // the only way: candidates stand in the proof
+    for (const std::uint32_t number :
+         {listed, sampling->inverse_temperature, sampling->top_k, sampling->top_p, sampling->cutoff}) {
+      append_little_endian(message, number);
+    }
+    message.insert(message.end(), sampling->seed.begin(), sampling->seed.end());
   }
   return blake2s(message);
 }

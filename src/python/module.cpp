@@ -176,6 +176,15 @@ void declare_proof(nb::module_& module) {
       .def_prop_ro("start", [](const P& p) { return given(p.statement.start); })
       .def_prop_ro("keeps", [](const P& p) { return p.statement.keeps; })
       .def_prop_ro("pass_length", [](const P& p) { return p.statement.pass_length; })
+      .def_prop_ro("sampling",
+                   [](const P& p) -> std::optional<std::tuple<double, std::uint32_t, double, double, nb::bytes>> {
+                     if (!p.statement.sampling) {
+                       return std::nullopt;
+                     }
+                     const SamplingParameters parameters = parameters_of(*p.statement.sampling);
+                     return std::tuple(parameters.temperature, parameters.top_k, parameters.top_p, parameters.min_p,
+                                       raw<std::uint8_t>(p.statement.sampling->seed));
+                   })
       .def_prop_ro("payload", [](const P& p) { return raw<std::uint8_t>(p.payload); })
       .def_prop_ro("key_digest", [](const P& p) { return raw<std::uint8_t>(p.key_digest); });
   declare_information(proof);

@@ -69,6 +69,7 @@ std::string differences(const ProofArchive& first, const ProofArchive& other) {
   add(a.start != b.start, "state that it starts from");
   add(a.keeps != b.keeps, "whether a state is kept");
   add(a.pass_length != b.pass_length, "pass length");
+  add(a.sampling != b.sampling, "how tokens are drawn");
   return text;
 }
 

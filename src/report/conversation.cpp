@@ -1,5 +1,7 @@
 #include "archive/hdf5.hpp"
 #include "plan/ends.hpp"
+#include <tessera/sampling.hpp>
+
 #include "report/text.hpp"
 #include "report/views.hpp"
 
@@ -92,6 +94,13 @@ View state_view(const std::optional<ConversationState>& state) {
           {"root", to_hex(state->root)}};
 }
 
+View sampling_view(const std::optional<Sampling>& sampling) {
+  if (!sampling) {
+    return false;
+  }
+  return {{"sampling_parameters", sampling_text(*sampling)}, {"sampling_seed", to_hex(sampling->seed)}};
+}
+
 View clamped_view(const std::vector<ClampedValues>& clamped) {
   if (clamped.empty()) {
     return false;
@@ -138,6 +147,7 @@ View part_view(const Part& part, std::size_t index, bool several, const std::opt
                {"clamped", clamped_view(part.verification ? part.verification->clamped : std::vector<ClampedValues>())},
                {"keeps", statement.keeps},
                {"pass_length", statement.pass_length == 0 ? View(false) : View(std::to_string(statement.pass_length))},
+               {"sampling", sampling_view(statement.sampling)},
                {"with_texts", key.has_value()},
                {"tokens", tokens_view(statement, key)}};
   add_completeness(view, part, key);

@@ -301,6 +301,15 @@ TEST(ProofFile, RefusesLengthsThatNoPassHas) {
   }
 }
 
+TEST(ProofFile, SaysHowTokensAreDrawn) {
+  const TemporaryDirectory directory;
+  ProofArchive proof = small_proof();
+  EXPECT_FALSE(proof.statement.sampling);
+  proof.statement.sampling = Sampling{5851, 40, 62259, 12000, {1, 2, 3}};
+  save_proof(directory / "p.h5", proof);
+  EXPECT_EQ(load_proof(directory / "p.h5").statement, proof.statement);
+}
+
 TEST(ProofFile, BoundsItsLists) {
   const TemporaryDirectory directory;
   ProofArchive proof = small_proof();

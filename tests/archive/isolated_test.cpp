@@ -65,6 +65,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   proof.statement.start = {{11}, 12, 13};
   proof.statement.keeps = true;
   proof.statement.pass_length = 16;
+  proof.statement.sampling = Sampling{5851, 40, 62259, 12000, {1, 2, 3}};
   proof.payload = {5, 6, 7, 8, 9};
   proof.key_digest = {10};
   const Bytes bytes = encode_proof(proof);

@@ -56,6 +56,10 @@ TEST(VerifyFuzz, RandomStatementsAreRefusedOrRejected) {
     if (random() % 2 == 0) {
       statement.start = ConversationState{{}, random() >> (random() % 64), static_cast<std::uint32_t>(random() % 303)};
     }
+    if (random() % 2 == 0) {
+      const auto number = [&] { return static_cast<std::uint32_t>(random() >> (32 + random() % 32)); };
+      statement.sampling = Sampling{number(), number(), number(), number(), {}};
+    }
     try {
       ASSERT_FALSE(verify_inference(test.key, statement, honest).accepted);
     } catch (const InputError&) {

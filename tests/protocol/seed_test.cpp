@@ -37,6 +37,19 @@ TEST(Seed, HoldsVersionKeyLengthsAndIds) {
     statement.keeps = true;
     EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, {6, length}));
   }
+  for (const std::uint32_t length : {0, 16}) {  // how tokens are drawn, behind the length
+    Statement statement{{1, 2}, {3}};
+    statement.pass_length = length;
+    Sampling& sampling = statement.sampling.emplace(Sampling{5851, 40, 62259, 12000, {}});
+    sampling.seed.fill(1);
+    std::vector<std::uint32_t> more{length == 0 ? 8U : 12U};
+    if (length != 0) {
+      more.push_back(length);
+    }
+    more.insert(more.end(), {1, 5851, 40, 62259, 12000});
+    more.resize(more.size() + 8, 0x01010101);
+    EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, more));
+  }
   ++key.filler;
   EXPECT_EQ(statement_seed(key, {{1}, {2}}), seed_of(key, {{1}, {2}}));
 }

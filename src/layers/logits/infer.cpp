@@ -52,6 +52,12 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
   const Range vocabulary = context.owned(logits.logits.dimensions()[0]);
   const std::size_t n = tokens.size();
   const std::vector<std::int64_t> rows = infer_logits(context, logits, u, tokens);
+  if (context.recording()) {
+    record_logits((*context.trace)[logits.values], vocabulary, rows, {generation, generation + n});
+  }
+  if (logits.sampled) {
+    return infer_samples(context, logits, rows, tokens, generation);
+  }
   std::vector<std::int64_t> mine(n, INT64_MIN);
   std::vector<std::size_t> best(n, 0);  // the first of equals
   for (std::size_t row = 0; row < vocabulary.size(); ++row) {
@@ -62,9 +68,6 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
         best[t] = row;
       }
     }
-  }
-  if (context.recording()) {
-    record_logits((*context.trace)[logits.values], vocabulary, rows, {generation, generation + n});
   }
   std::vector<std::int64_t> largest = mine;
   context.comm.all_reduce_max(std::span(largest));

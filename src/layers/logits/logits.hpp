@@ -3,6 +3,7 @@
 #include "base/range.hpp"
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
+#include "layers/logits/sampled.hpp"
 
 namespace tessera {
 
@@ -26,12 +27,14 @@ struct LogitsSpec {
   Shape logits, feature;    // (V,G), a generated token a chunk; (F,T)
   ParameterId embedding{};  // (V,F)
   std::size_t n_vocab = 0;
-  std::size_t u = 0;  // the final norm's output: its number among what is recorded
+  std::size_t u = 0;                         // the final norm's output: its number among what is recorded
+  std::optional<SampledSpec> sampling = {};  // tokens are sampled (sampled.hpp), not the arg-max
 };
 
 struct LogitsPlan : LogitsSpec {
-  Derived token_logits;  // L_tok (G)
+  Derived token_logits;  // L_tok (G); the arg-max's
   TensorId token_logit = 0;
+  std::optional<SampledPlan> sampled;
   RangeId difference;             // 48 bits
   Recorded<std::int64_t> values;  // (V,G); column g belongs to position prompt_length + g - 1
 
@@ -41,8 +44,8 @@ struct LogitsPlan : LogitsSpec {
 /// Logits of tokens [first, last) of u (n_embd, capacity): (own vocabulary rows, tokens) row-major.
 std::vector<std::int64_t> infer_logits(const InferenceContext& context, const LogitsPlan& logits,
                                        std::span<const std::int32_t> u, Range tokens);
-/// For each of these tokens the lowest id whose logit is maximal, equal on all ranks; the logits are recorded as
-/// columns `generation`, `generation` + 1, ... Collective.
+/// For each of these tokens what comes next, equal on all ranks: the lowest id whose logit is maximal, or what is
+/// sampled. The logits, and candidates, are recorded as columns `generation`, `generation` + 1, ... Collective.
 std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const LogitsPlan& logits,
                                          std::span<const std::int32_t> u, Range tokens, std::size_t generation);
 void derive(Witness& witness, const LogitsPlan& logits, const Statement& statement, Communicator& comm);
@@ -50,6 +53,11 @@ void derive(Witness& witness, const LogitsPlan& logits, const Statement& stateme
 template <class S>
 std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPlan& logits);
 std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits);
+
+/// Logits of all rows at a point of (V,G) are E*u there: sum-check over features, degree 2. Returns the claim on u.
+template <class S>
+WeightedClaimOf<S> run_all_logits(VerifierContext<S>& context, const LogitsPlan& logits, const S& logit);
+WeightedClaim run_all_logits(ProverContext& context, const LogitsPlan& logits);
 
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);

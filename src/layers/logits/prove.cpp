@@ -31,31 +31,38 @@ std::vector<E> embedding_rows(ProverContext& context, const LogitsPlan& logits, 
 
 }  // namespace
 
+WeightedClaim run_all_logits(ProverContext& context, const LogitsPlan& logits) {
+  ProverTranscript& transcript = context.transcript;
+  const auto scope = transcript.scope("all");
+  const TensorPoint at = context.lookup.point(logits.logits);
+  const Factor rows = generated_rows(context.plan, at[1]);
+  std::vector<E> row =
+      contract(context.witness.parameter(logits.embedding), context.plan.parameter_shape(logits.embedding),
+               {eq_table(at[0]), Axis{}}, context.comm);
+  std::vector<E> selected =
+      contract(context.witness.recorded[logits.u], logits.feature, {Axis{}, rows.table()}, context.comm);
+  const ProvenSumcheck sumcheck =
+      prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(row), std::move(selected)});
+  context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
+  transcript.send("selected", sumcheck.factors[1]);
+  return {{Factor::at(sumcheck.point), rows}, sumcheck.factors[1]};
+}
+
 std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits) {
+  if (logits.sampled) {
+    return run_sampled(context, logits);
+  }
   ProverTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("logits");
   const Plan& plan = context.plan;
   const Witness& witness = context.witness;
   const TensorPoint at = context.lookup.point(logits.logits);
-  const Shape& vocabulary = plan.parameter_shape(logits.embedding);
   const Shape& features = logits.feature;
   const unsigned feature_bits = features.dimensions()[0].bits();
   const std::vector<std::uint32_t>& tokens = context.statement.generated;
   context.committed("token_logit", logits.token_logit, weight_at({at[1]}));
   std::vector<WeightedClaim> claims;
-  // logits of all rows are E*u
-  {
-    const auto all_scope = transcript.scope("all");
-    std::vector<E> row =
-        contract(witness.parameter(logits.embedding), vocabulary, {eq_table(at[0]), Axis{}}, context.comm);
-    std::vector<E> selected =
-        contract(witness.recorded[logits.u], features, {Axis{}, generated_rows(plan, at[1]).table()}, context.comm);
-    const ProvenSumcheck sumcheck =
-        prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(row), std::move(selected)});
-    context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
-    transcript.send("selected", sumcheck.factors[1]);
-    claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, sumcheck.factors[1]});
-  }
+  claims.push_back(run_all_logits(context, logits));
   // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
   const std::size_t rows = std::size_t{1} << at[1].size();

@@ -23,7 +23,23 @@ std::vector<Factor> token_rows(unsigned bits, std::span<const std::uint32_t> tok
 }
 
 template <class S>
+WeightedClaimOf<S> run_all_logits(VerifierContext<S>& context, const LogitsPlan& logits, const S& logit) {
+  VerifierView<S>& transcript = context.transcript;
+  const auto scope = transcript.scope("all");
+  const TensorPoint at = context.lookup.point(logits.logits);
+  const unsigned feature_bits = logits.feature.dimensions()[0].bits();
+  const auto sumcheck = verify_sumcheck(transcript, logit, feature_bits, ProductRelation{}.degree());
+  const S row = context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}));
+  const S selected = transcript.receive("selected");
+  transcript.check_equal(transcript.product(row, selected), sumcheck.value, "logits do not match the sum-check");
+  return {{Factor::at(sumcheck.point), generated_rows(context.plan, at[1])}, selected};
+}
+
+template <class S>
 std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPlan& logits) {
+  if (logits.sampled) {
+    return run_sampled(context, logits);
+  }
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("logits");
   const Plan& plan = context.plan;
@@ -42,15 +58,7 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   transcript.identity(at[0].size() + at[1].size(), "identity at the look-up point");
   const S logit = token_logit * less_than(at[0], logits.n_vocab) - below - context.lookup.value(logits.difference);
   std::vector<WeightedClaimOf<S>> claims;
-  // they are E*u
-  {
-    const auto all_scope = transcript.scope("all");
-    const auto sumcheck = verify_sumcheck(transcript, logit, feature_bits, ProductRelation{}.degree());
-    const S row = context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}));
-    const S selected = transcript.receive("selected");
-    transcript.check_equal(transcript.product(row, selected), sumcheck.value, "logits do not match the sum-check");
-    claims.push_back({{Factor::at(sumcheck.point), generated_rows(plan, at[1])}, selected});
-  }
+  claims.push_back(run_all_logits(context, logits, logit));
   // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
   const TripleProductRelation relation;
@@ -70,7 +78,9 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   return claims;
 }
 
-#define INSTANTIATE(S) template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const LogitsPlan&);
+#define INSTANTIATE(S)                                                                  \
+  template std::vector<WeightedClaimOf<S>> run(VerifierContext<S>&, const LogitsPlan&); \
+  template WeightedClaimOf<S> run_all_logits(VerifierContext<S>&, const LogitsPlan&, const S&);
 TESSERA_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

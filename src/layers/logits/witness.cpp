@@ -4,6 +4,10 @@
 namespace tessera {
 
 void derive(Witness& witness, const LogitsPlan& plan, const Statement& statement, Communicator& comm) {
+  if (plan.sampled) {
+    derive_sampled(witness, plan, statement);
+    return;
+  }
   const Dimension& vocabulary = plan.logits.dimensions()[0];
   const ChunkedTensor<std::int64_t>& logits = witness[plan.values];
   ChunkedTensor<std::int64_t>& chosen = witness[plan.token_logits];

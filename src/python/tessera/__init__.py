@@ -9,7 +9,7 @@ from importlib.metadata import version as _version
 from ._tessera import format_version
 from .errors import JobFailed, UnusableInput
 from .key import Key
-from .proof import Machine, Proof, Rounds, State, Statement, Timings
+from .proof import Machine, Proof, Rounds, Sampling, State, Statement, Timings
 from .renewal import Renewal, RenewalVerdict, verify_renewal
 from .verdict import Soundness, Verdict, verify
 
@@ -23,6 +23,7 @@ __all__ = [
     "Renewal",
     "RenewalVerdict",
     "Rounds",
+    "Sampling",
     "Soundness",
     "State",
     "Statement",

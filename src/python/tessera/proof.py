@@ -25,6 +25,22 @@ class State:
     """The token generated last, whose keys and values are not in it."""
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """How generated tokens are drawn from the model's distribution: the shortest numbers that stand for the integers of
+    the statement, so numbers that mean the same sampling are equal."""
+
+    temperature: float
+    top_k: int
+    """Candidates of a row."""
+    top_p: float
+    """1: leaves nothing out."""
+    min_p: float
+    """0: leaves nothing out."""
+    seed: bytes
+    """32 bytes, of the public numbers that choose. Who chose it may have tried others: compare it with yours."""
+
+
 @dataclass(frozen=True, eq=False)
 class Statement:
     """What a proof says: the model continues `prompt` by `generated`. True only if the proof is accepted."""
@@ -39,6 +55,8 @@ class Statement:
     """Whether a state is kept for a next part."""
     pass_length: int
     """Rows of a pass; 0: not split into passes."""
+    sampling: Sampling | None
+    """How the tokens are drawn; None: each is the arg-max."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +132,7 @@ class Proof:
             start=state_of(proof.start),
             keeps=proof.keeps,
             pass_length=proof.pass_length,
+            sampling=None if proof.sampling is None else Sampling(*proof.sampling),
         )
 
     @property

@@ -28,6 +28,9 @@ function claim({ mode, proofs }) {
     return `Each of these ${proofs.length} proofs is accepted, alone: after its prompt, the key’s model begins with the tokens shown.`;
   }
   if (proofs.length === 1) {
+    if (proofs[0].sampling) {
+      return `After this prompt, drawn by this seed, the key’s model begins with these, the first ${tokens}, and with no others.`;
+    }
     return proofs[0].complete ? `After this prompt the key’s model says these ${tokens}, and no others.`
       : `After this prompt the key’s model begins with these, the first ${tokens}, and with no others.`;
   }
@@ -134,6 +137,10 @@ function facts({ proofs = [], seconds, verdict }) {
     const sum = sums.length === 1 ? sums[0] // else rounded down, too
       : Math.floor(-10 * Math.log2(sums.reduce((errors, bits) => errors + 2 ** -bits, 0)) + 1e-5) / 10;
     list.append(fact("Soundness, each round", `${least.toFixed(1)} bits`), fact("All together", `${sum.toFixed(1)} bits`));
+  }
+  for (const sampling of new Set(proofs.filter((proof) => proof.sampling).map((proof) => `${proof.sampling.text}\n${proof.sampling.seed}`))) {
+    const [parameters, seed] = sampling.split("\n");
+    list.append(fact("Drawn at random", parameters), fact("Seed, chosen by the statement: compare it with yours", seed));
   }
   const clamped = proofs.reduce((all, proof) => all + (proof.clamped?.values ?? 0), 0);
   if (clamped > 0) {
