@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tokenizer/tokenizer_data.hpp"
+
+namespace tessera {
+
+/// Throws InputError naming the field, `prefix` in front, unless there is no template and nothing of what it needs, or
+/// one of 1 to 2^17 bytes with tokens of up to 128 bytes, all UTF-8, and ascending special ids, each an added token (of
+/// gpt2: the end of text).
+void check_chat(const TokenizerData& tokenizer, const std::string& prefix);
+
+/// Whether text that people see as part of a turn's frame stands for this token: an added one, or one after which the
+/// model says no more.
+bool is_frame(const TokenizerData& tokenizer, std::uint32_t id);
+
+}  // namespace tessera
