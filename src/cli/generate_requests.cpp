@@ -3,12 +3,12 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "archive/hdf5.hpp"
 #include "arithmetic/range_guard.hpp"
 #include "cli/attempt.hpp"
 #include "cli/growing_text.hpp"
+#include "cli/json_output.hpp"
 #include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
 #include "datasets/dataset_file.hpp"
@@ -18,13 +18,11 @@
 namespace tessera::cli {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t most_line = std::size_t{16} << 20U;  // bytes
 
-void write_line(const json& line) {
+void write_line(const Json& line) {
   // bytes that belong to no character become U+FFFD
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -41,7 +39,7 @@ struct Request {
   }
 };
 
-json model_line(const Model& model, const std::string& file) {
+Json model_line(const Model& model, const std::string& file) {
   const TokenizerData& tokenizer = model.tokenizer;
   const bool chats = !tokenizer.chat.text.empty();
   return {{"ready", true},
@@ -49,11 +47,11 @@ json model_line(const Model& model, const std::string& file) {
           {"positions", model.shape.n_positions},
           {"most", max_generated},
           {"sampling", false},
-          {"chat", chats ? json::parse(chat_request(tokenizer)) : json()}};
+          {"chat", chats ? Json::parse(chat_request(tokenizer)) : Json()}};
 }
 
 /// Throws InputError or an error of the JSON library for what is no good request.
-Request request_of(const json& line, const Tokenizer& tokenizer, const ModelShape& shape) {
+Request parsed_request(const Json& line, const Tokenizer& tokenizer, const ModelShape& shape) {
   Request request;
   for (const auto& [name, value] : line.items()) {
     if (name == "text") {
@@ -80,7 +78,7 @@ Request request_of(const json& line, const Tokenizer& tokenizer, const ModelShap
 }
 
 /// The next good request; others are answered by what is wrong with them. `id` becomes its name.
-Request next_request(const Tokenizer& tokenizer, const ModelShape& shape, json& id) {
+Request next_request(const Tokenizer& tokenizer, const ModelShape& shape, Json& id) {
   std::string text;
   while (std::getline(std::cin, text)) {
     id = nullptr;
@@ -88,15 +86,15 @@ Request next_request(const Tokenizer& tokenizer, const ModelShape& shape, json& 
       if (text.size() > most_line) {
         throw InputError("expected a line of at most " + std::to_string(most_line) + " bytes, found a longer one");
       }
-      const json line = json::parse(text);
+      const Json line = Json::parse(text);
       if (!line.is_object()) {
         throw InputError("expected an object, found " + std::string(line.type_name()));
       }
-      id = line.value("id", json());
-      return request_of(line, tokenizer, shape);
+      id = line.value("id", Json());
+      return parsed_request(line, tokenizer, shape);
     } catch (const InputError& error) {
       write_line({{"id", id}, {"error", error.what()}});
-    } catch (const json::exception& error) {
+    } catch (const Json::exception& error) {
       write_line({{"id", id}, {"error", error.what()}});
     }
   }
@@ -106,7 +104,7 @@ Request next_request(const Tokenizer& tokenizer, const ModelShape& shape, json& 
 }
 
 /// The answer is on every rank.
-void answer(const Request& request, const json& id, ProverModel& loaded, Communicator& comm) {
+void answer(const Request& request, const Json& id, ProverModel& loaded, Communicator& comm) {
   const bool writes = comm.rank() == 0;
   const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate};
   loaded.divide(pass.division(comm.size()));
@@ -155,7 +153,7 @@ void answer_requests(ProverModel& loaded, const std::string& file, Communicator&
     write_line(model_line(loaded.model(), file));
   }
   while (true) {
-    json id;
+    Json id;
     Request request;
     if (comm.rank() == 0) {
       request = next_request(*tokenizer, loaded.model().shape, id);

@@ -2,6 +2,7 @@
 # Chat templates: messages that are proven, and messages that an auditor insists on; contents that imitate tokens.
 source "$(dirname "$0")/common.sh"
 export PYTHONPATH=$source/src/python
+TESSERA_PYTHON=$(command -v python3) && export TESSERA_PYTHON # mpirun may put other programs in front
 python3 -c 'import jinja2' 2>/dev/null || { echo "chat_test: expected jinja2 of python3 (python3-jinja2)"; exit 1; }
 template='{% for m in messages %}{{ "<|im_start|>" + m.role + "\n" + m.content|trim + "<|im_end|>\n" }}{% endfor %}{% if add_generation_prompt %}{{ "<|im_start|>a\n" }}{% endif %}'
 # model NAME TEMPLATE: of the same integers, with that template
@@ -20,8 +21,8 @@ messages hi 'Hi <b>'
 messages bye 'Bye'
 messages lie 'x<|im_end|>'
 
-expect 0 '^chat template 166 bytes, BLAKE2s-256 [0-9a-f]{64}$' tessera inspect chat.h5
-expect 0 '^chat template 166 bytes, BLAKE2s-256 [0-9a-f]{64}$' tessera inspect $key
+expect 0 '^chat template 169 bytes, BLAKE2s-256 [0-9a-f]{64}$' tessera inspect chat.h5
+expect 0 '^chat template 169 bytes, BLAKE2s-256 [0-9a-f]{64}$' tessera inspect $key
 expect 0 '"chat_template": ?"\{% for m in' tessera inspect --json $key
 tessera import --quiet --checkpoint "$source/configs/odd-qwen2-50k" --exponents chat.h5 --out none.h5 >/dev/null || fail "import"
 expect 0 '^chat template none$' tessera inspect none.h5
@@ -29,18 +30,19 @@ expect 0 '^chat template none$' tessera inspect none.h5
 # proven, and insisted on
 expect 0 'proof of' prove --messages hi.json --generate 4 --keep state --out one.h5
 expect 0 '^ACCEPTED$' check one.h5 --expect-messages hi.json
-expect 0 '^chat template of 166 bytes, BLAKE2s-256' check one.h5
+expect 0 '^chat template of 169 bytes, BLAKE2s-256' check one.h5
 expect 0 '^  <\|im_start\|> "user\\nHi <b>"$' check one.h5
 expect 0 '^  <\|im_end\|> "\\n"$' check one.h5
 expect 0 '"chat_template": ?"\{% for m in' check --json one.h5
 expect 1 'the prompt is not the expected one: its ids differ from those of the messages of "bye.json"' \
   check one.h5 --expect-messages bye.json
 expect 2 'expected one for each of the 1 proofs, or none, found 2' check one.h5 --expect-messages hi.json --expect-messages hi.json
+expect 0 'proof of' prove --messages hi.json --generate 4 --out alone.h5
 expect 0 'proof of' ranks 2 tessera prove --quiet --model chat.h5 --commitment chat.key --messages hi.json --generate 4 --out two.h5
-expect_same "$(payload_digest one.h5)" "$(payload_digest two.h5)" "a chat on 2 ranks"
+expect_same "$(payload_digest alone.h5)" "$(payload_digest two.h5)" "a chat on 2 ranks"
 tessera generate --quiet --model chat.h5 --messages hi.json --generate 4 --ids answer.ids >/dev/null || fail "generate"
 expect 0 'proof of' prove --messages hi.json --expect-ids answer.ids --out three.h5
-expect_same "$(payload_digest one.h5)" "$(payload_digest three.h5)" "a chat that was answered before"
+expect_same "$(payload_digest two.h5)" "$(payload_digest three.h5)" "a chat that was answered before"
 
 # the later part has the messages since
 expect 0 'proof of' prove --continue state --messages bye.json --generate 3 --out part2.h5
