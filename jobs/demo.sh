@@ -72,8 +72,10 @@ if [ -z "$chat" ]; then
   chat=$run/chat
   rm -rf "$chat" && cp -r configs/gutenberg-llama-3m "$chat"
   printf '%s' '{{ bos_token }}{% for m in messages %}{{ m.content }}{{ "\n\n" }}{% endfor %}' >"$chat/chat_template.jinja"
+  # tokens with which a paragraph ends: so does a turn of this template
+  echo '{"eos_token_id": [2047, 296, 333, 355, 393, 596, 858, 1050, 1182, 1788, 1876, 1941]}' >"$chat/generation_config.json"
 fi
-printf '[{"role": "user", "content": "%s"}]\n' "${CHAT_QUESTION:-It was the end of the story, and they said}" >"$run/messages.json"
+printf '[{"role": "user", "content": "%s"}]\n' "${CHAT_QUESTION:-Where is the captain?}" >"$run/messages.json"
 show "$out/tessera" import --checkpoint "$chat" --out "$run/chat.h5"
 show "$out/tessera" commit --model "$run/chat.h5" --out "$run/chat.commitment"
 show "$out/tessera" generate --model "$run/chat.h5" --messages "$run/messages.json" --generate 64 --until-end --ids "$run/answer.ids"

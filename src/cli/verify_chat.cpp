@@ -131,7 +131,7 @@ nlohmann::json description_of(const TokenizerData& tokenizer) {
   }
   for (std::uint32_t id = 0; id < tokenizer.vocabulary.size(); ++id) {
     const std::string& text = tokenizer.vocabulary[id];
-    if (is_frame(tokenizer, id) && !text.empty()) {
+    if (is_added(tokenizer, id) && !text.empty()) {
       const bool own = std::ranges::binary_search(chat.special, id) || is_end(tokenizer, id);
       (own ? special : added).push_back(text);
     }
@@ -193,7 +193,7 @@ std::vector<std::string> turns_of(const TokenizerData& tokenizer, const std::vec
     text.clear();
   };
   for (const std::uint32_t id : ids) {
-    if (id < tokenizer.vocabulary.size() && !is_frame(tokenizer, id)) {
+    if (id < tokenizer.vocabulary.size() && !is_added(tokenizer, id)) {
       text += tokenizer.vocabulary[id];
       continue;
     }

@@ -23,7 +23,7 @@ std::string chat_request(const TokenizerData& tokenizer);
 std::vector<std::uint32_t> ids_of_messages(const Tokenizer& tokenizer, const std::string& path,
                                            std::optional<std::uint32_t> before);
 
-/// Ids by turns, a line each: an added or end token as it is written, then the text behind it in quotes.
+/// Ids by turns, a line each: an added token as it is written, then the text behind it in quotes.
 std::vector<std::string> turns_of(const TokenizerData& tokenizer, const std::vector<std::uint32_t>& ids);
 
 }  // namespace tessera::cli

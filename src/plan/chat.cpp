@@ -4,18 +4,18 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "plan/ends.hpp"
 #include "plan/limits.hpp"
 #include "tokenizer/normalize.hpp"
 
 namespace tessera {
-namespace {
 
 bool is_added(const TokenizerData& tokenizer, std::uint32_t id) {
   return std::ranges::binary_search(tokenizer.added, id) ||
          std::ranges::binary_search(tokenizer.added_normalized, id) ||
          (tokenizer.model == TokenizerModel::gpt2 && id == tokenizer.end_of_text);
 }
+
+namespace {
 
 void check_text(const std::string& text, std::string_view limit, const std::string& field) {
   check_limit(limit, text.size(), field + ": " + std::string(limit));
@@ -45,10 +45,6 @@ void check_chat(const TokenizerData& tokenizer, const std::string& prefix) {
       throw InputError(prefix + "special: expected ascending ids of added tokens, found " + std::to_string(id));
     }
   }
-}
-
-bool is_frame(const TokenizerData& tokenizer, std::uint32_t id) {
-  return is_added(tokenizer, id) || is_end(tokenizer, id);
 }
 
 }  // namespace tessera

@@ -12,8 +12,7 @@ namespace tessera {
 /// gpt2: the end of text).
 void check_chat(const TokenizerData& tokenizer, const std::string& prefix);
 
-/// Whether text that people see as part of a turn's frame stands for this token: an added one, or one after which the
-/// model says no more.
-bool is_frame(const TokenizerData& tokenizer, std::uint32_t id);
+/// Whether it is an added token, which stands for no content (of gpt2: the end of text).
+bool is_added(const TokenizerData& tokenizer, std::uint32_t id);
 
 }  // namespace tessera

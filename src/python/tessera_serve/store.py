@@ -43,8 +43,8 @@ class Store:
         self._base.execute("PRAGMA journal_mode=WAL")
         self._base.execute("PRAGMA synchronous=FULL")
         self._base.executescript(SCHEMA)
-        # what a process that ended was at is begun again
-        self._base.execute("UPDATE receipts SET state = 'queued' WHERE state = 'proving'")
+        # what a process that ended was at is begun again: that was no try
+        self._base.execute("UPDATE receipts SET state = 'queued', tries = tries - 1 WHERE state = 'proving'")
 
     def add(self, path: str, request: bytes, line: dict[str, Any], messages: str | None, name: str | None) -> str:
         """A new receipt, which is to be answered."""
