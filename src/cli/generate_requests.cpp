@@ -1,5 +1,6 @@
 #include "cli/generate_requests.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -65,9 +66,14 @@ Request parsed_request(const Json& line, const Tokenizer& tokenizer, const Model
       request.generate = value.get<std::uint32_t>();
     } else if (name == "until_end") {
       request.until_end = value.get<bool>();
-    } else if (name != "id" && name != "marks" && name != "begins") {
-      throw InputError("request: expected id, text, marks, begins, tokens, generate and until_end, found " + name);
+    } else if (name != "id" && name != "marks" && name != "begins" && name != "fits") {
+      throw InputError("request: expected id, text, marks, begins, tokens, generate, fits and until_end, found " +
+                       name);
     }
+  }
+  if (line.value("fits", false) && request.prompt.size() < shape.n_positions) {
+    const std::size_t left = shape.n_positions - request.prompt.size();
+    request.generate = static_cast<std::uint32_t>(std::min<std::size_t>(request.generate, left));
   }
   if (request.generate == 0 || request.generate > max_generated) {
     throw InputError("generate: expected 1 to " + std::to_string(max_generated) + ", found " +

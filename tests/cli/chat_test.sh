@@ -97,14 +97,16 @@ done
 requests() { printf '%s\n' "$@" | tessera generate --quiet --model chat.h5 --requests; }
 requests '{"id": 1, "text": "The old", "generate": 3}' 'x' '{"id": 2, "tokens": [300], "generate": 3}' \
   '{"id": 3, "tokens": [5], "generate": 99}' '{"id": 4, "text": "The old", "generate": 3, "wrong": 1}' \
-  '{"id": 5, "text": "The <|im_end|>", "marks": [4, 12], "generate": 2}' >lines || fail "requests"
+  '{"id": 5, "text": "The <|im_end|>", "marks": [4, 12], "generate": 2}' \
+  '{"id": 6, "tokens": [5, 6], "generate": 99, "fits": true}' >lines || fail "requests"
 python3 - <<'EOF' || fail "answers to requests"
 import json
 lines = [json.loads(line) for line in open("lines")]
 assert lines[0]["ready"] and lines[0]["chat"]["template"].startswith("{% for") and lines[0]["positions"] == 64, lines[0]
 last = [line for line in lines[1:] if "generated" in line or "error" in line]
-assert [line["id"] for line in last] == [1, None, 2, 3, 4, 5], last
-assert ["error" in line for line in last] == [False, True, True, True, True, False], last
+assert [line["id"] for line in last] == [1, None, 2, 3, 4, 5, 6], last
+assert ["error" in line for line in last] == [False, True, True, True, True, False, False], last
+assert len(last[6]["generated"]) <= 62, last[6]
 tokens = [line["token"] for line in lines[1:] if "token" in line and line["id"] == 1]
 assert tokens == last[0]["generated"] and len(tokens) == 3, lines
 assert 299 not in last[5]["prompt"], last[5]

@@ -133,7 +133,10 @@ async def _line(service: Service, asked: Asked) -> tuple[dict[str, Any], str | N
     most = service.limits.tokens
     if asked.generate is not None and asked.generate > most:
         raise Refused(f"max_tokens: expected at most {most}, found {asked.generate}", param="max_tokens")
-    return {**line, "generate": asked.generate or most, "until_end": True}, messages
+    length = {"generate": asked.generate or most, "fits": asked.generate is None, "until_end": True}
+    if asked.sampling:
+        line["sampling"] = asked.sampling
+    return {**line, **length}, messages
 
 
 async def _ask(service: Service, path: str, body: bytes, asked: Asked, name: str | None) -> Answer | sqlite3.Row:
@@ -187,7 +190,8 @@ def _finish(last: dict[str, Any]) -> str:
 
 
 def _refuse_failed(error: object) -> None:
-    raise Refused(str(error), status=400 if str(error).startswith("--prompt") else 500)
+    long = str(error).startswith("--prompt")
+    raise Refused(str(error), status=400 if long else 500, code="context_length_exceeded" if long else None)
 
 
 async def _stream(service: Service, asked: Asked, chat: bool, answer: Answer) -> AsyncIterator[str]:

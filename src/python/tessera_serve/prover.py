@@ -30,11 +30,15 @@ class Jobs:
     script: str | None = None  # jobs/prove_array.sbatch; None: here
     build: str = "build"
 
-    async def prove(self, prompts: Path, count: int, generate: int, out: Path) -> str:
+    async def prove(self, prompts: Path, count: int, generate: int, sampling: dict[str, object], out: Path) -> str:
         """Proves each line of token ids into `out`; what went wrong, for people."""
+        if self.script is not None and sampling:
+            return "jobs/prove_array.sbatch proves greedy answers alone"
         if self.script is None:
             command = [self.tessera, "prove", "--quiet", "--model", self.model, "--commitment", self.commitment]
             command += ["--prompt-ids", str(prompts), "--generate", str(generate), "--out", str(out)]
+            for name, value in sampling.items():
+                command += ["--" + name.replace("_", "-"), str(value)]
             if self.ranks > 1:
                 command = ["mpirun", "-n", str(self.ranks), *command]
             code, _, errors = await run(command)
@@ -81,7 +85,9 @@ class Prover:
         prompts = folder / "prompts.ids"
         prompts.write_text("".join(",".join(map(str, answer["prompt"])) + "\n" for answer in answers))
         try:
-            wrong = await self._jobs.prove(prompts, len(rows), len(answers[0]["generated"]), folder / "proofs")
+            sampling = json.loads(rows[0]["line"]).get("sampling") or {}
+            generate = len(answers[0]["generated"])
+            wrong = await self._jobs.prove(prompts, len(rows), generate, sampling, folder / "proofs")
             files = [folder / "proofs" / f"{number:06d}.h5" for number in range(1, len(rows) + 1)]
             found = await self._jobs.verify([file for file in files if file.exists()])
         except (OSError, ValueError, KeyError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +45,7 @@ class Asked:
     messages: list[dict[str, str]] | None
     prompt: str | list[int] | None
     generate: int | None  # None: as many as there are
+    sampling: dict[str, float | int | str]  # as `tessera generate` takes it; empty: greedy
     stream: bool
     usage: bool  # at the end of a stream, too
 
@@ -64,7 +66,7 @@ def parse(body: bytes, chat: bool, models: list[str], samples: bool) -> Asked:
             code="model_not_found",
         )
     _check_fields(request, chat)
-    _check_sampling(request, samples)
+    sampling = _sampling(request, samples)
     generate = next((request[n] for n in ("max_completion_tokens", "max_tokens") if request.get(n) is not None), None)
     if generate is not None and (type(generate) is not int or generate < 1):
         raise Refused(f"expected a number of tokens from 1 on, found {str(generate)[:80]}", param="max_tokens")
@@ -73,6 +75,7 @@ def parse(body: bytes, chat: bool, models: list[str], samples: bool) -> Asked:
         _messages(request.get("messages")) if chat else None,
         None if chat else _prompt(request.get("prompt")),
         generate,
+        sampling,
         bool(request.get("stream")),
         isinstance(options, dict) and bool(options.get("include_usage")),
     )
@@ -90,18 +93,29 @@ def _check_fields(request: dict[str, Any], chat: bool) -> None:
             raise Refused(f"{name}: no other value than {NEUTRAL[name][0]!r} is supported", param=name)
 
 
-def _check_sampling(request: dict[str, Any], samples: bool) -> None:
+def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int | str]:
     """The one place that decides whether an answer may be sampled: `tessera generate` says whether it can."""
-    temperature = request.get("temperature") or 0
-    if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
-        raise Refused(f"temperature: expected 0 to 2, found {str(temperature)[:80]}", param="temperature")
-    if temperature > 0:
-        found = "this model's program is greedy" if not samples else "the server does not map it yet"
+    found: dict[str, float | int | str] = {}
+    for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1), ("min_p", 0, 1), ("top_k", 0, 1 << 20)):
+        value = request.get(name)
+        if value is None:
+            continue
+        if type(value) not in (int, float) or not least <= value <= most or (name == "top_k" and type(value) is float):
+            raise Refused(f"{name}: expected {least} to {most}, found {str(value)[:80]}", param=name)
+        found[name] = value
+    seed = request.get("seed")
+    if seed is not None and type(seed) is not int:
+        raise Refused(f"seed: expected a whole number, found {str(seed)[:80]}", param="seed")
+    if not found.get("temperature"):
+        return {}
+    if not samples:
         raise Refused(
-            f"temperature: expected 0 or none, found {temperature}: {found}",
+            f"temperature: expected 0 or none, found {found['temperature']}: this model's program is greedy",
             param="temperature",
             code="unsupported_value",
         )
+    found["seed"] = secrets.token_hex(32) if seed is None else f"{seed % (1 << 256):064x}"
+    return found
 
 
 def _messages(value: Any) -> list[dict[str, str]]:

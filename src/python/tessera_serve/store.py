@@ -106,5 +106,6 @@ class Store:
 
 
 def _job_of(row: sqlite3.Row) -> tuple[Any, ...]:
-    """Greedy answers of as many tokens are proven by one job, whatever bound was asked for."""
-    return (len(json.loads(row["answer"])["generated"]), row["tries"] > 0)
+    """Answers of as many tokens, drawn alike, are proven by one job, whatever bound was asked for."""
+    sampling = json.dumps(json.loads(row["line"]).get("sampling"))
+    return (len(json.loads(row["answer"])["generated"]), sampling, row["tries"] > 0)
