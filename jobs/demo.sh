@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to an accepted proof on a bare Debian 12 machine: installs, builds, imports the bundled model, commits to
 # it, generates and proves a text on 2 ranks, and checks the proof with the separate verifier; then again with a model of
-# the Llama family.
+# the Llama family, and a chat.
 # Usage: jobs/demo.sh [DIRECTORY]     build and results go to DIRECTORY (default: build-demo)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ show() {
   took=$((($(date +%s%N) - begin) / 1000000))
 }
 
-install_packages "${packages[@]}"
+install_packages "${packages[@]}" "${chat_packages[@]}"
 
 step "build"
 cmake -S . -B "$out" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=OFF >"$out.log" 2>&1 || { cat "$out.log"; exit 3; }
@@ -63,6 +63,25 @@ show "$out/tessera" commit --model "$llama.h5" --out "$llama.commitment"
 show mpirun -n 2 "$out/tessera" prove --config configs/demo.toml --model "$llama.h5" --commitment "$llama.commitment" \
   --out "$llama.proof.h5"
 show "$out/tessera-verify" --key "$llama.commitment/verifying.key" "$llama.proof.h5"
+
+# A template as a model's own folder has it. CHAT_MODEL: a GGUF file of a model that was made for chats, as SmolLM2's.
+step "a chat: messages are rendered, answered at once, then proven and verified"
+export PYTHONPATH=$PWD/src/python${PYTHONPATH:+:$PYTHONPATH}
+chat=${CHAT_MODEL:-}
+if [ -z "$chat" ]; then
+  chat=$run/chat
+  rm -rf "$chat" && cp -r configs/gutenberg-llama-3m "$chat"
+  printf '%s' '{{ bos_token }}{% for m in messages %}{{ m.content }}{{ "\n\n" }}{% endfor %}' >"$chat/chat_template.jinja"
+  # tokens with which a paragraph ends: so does a turn of this template
+  echo '{"eos_token_id": [2047, 296, 333, 355, 393, 596, 858, 1050, 1182, 1788, 1876, 1941]}' >"$chat/generation_config.json"
+fi
+printf '[{"role": "user", "content": "%s"}]\n' "${CHAT_QUESTION:-Where is the captain?}" >"$run/messages.json"
+show "$out/tessera" import --checkpoint "$chat" --out "$run/chat.h5"
+show "$out/tessera" commit --model "$run/chat.h5" --out "$run/chat.commitment"
+show "$out/tessera" generate --model "$run/chat.h5" --messages "$run/messages.json" --generate 64 --until-end --ids "$run/answer.ids"
+show mpirun -n 2 "$out/tessera" prove --model "$run/chat.h5" --commitment "$run/chat.commitment" \
+  --messages "$run/messages.json" --expect-ids "$run/answer.ids" --out "$run/chat.proof.h5"
+show "$out/tessera-verify" --key "$run/chat.commitment/verifying.key" --expect-messages "$run/messages.json" "$run/chat.proof.h5"
 
 echo
 echo "by scope: $out/tessera inspect $run/proof.h5"

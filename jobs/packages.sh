@@ -4,6 +4,9 @@ packages=(cmake g++ ninja-build pkg-config git openmpi-bin libopenmpi-dev libhdf
   libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libtomlplusplus-dev libhwy-dev
   libopenblas-dev libssl-dev libpcre2-dev libutf8proc-dev libseccomp-dev libkainjow-mustache-dev)
 
+# what renders chats: of jobs/demo.sh and of tests
+chat_packages=(python3-jinja2)
+
 # what the verifier alone needs: -DTESSERA_PROVER=OFF, and pip install ./src/python with the next line's
 verifier_packages=(cmake g++ ninja-build pkg-config git nlohmann-json3-dev libcli11-dev libutf8proc-dev libseccomp-dev)
 python_packages=(python3-dev python3-venv)
@@ -20,7 +23,7 @@ simulate_packages=(libsimgrid-dev)
 cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
 
 # what jobs/test.sh needs beside these: formatting, and what reads the files that programs write
-test_packages=(clang-format clang-tidy python3-h5py python3-html5lib man-db groff bsdextrautils mandoc)
+test_packages=(clang-format clang-tidy python3-jinja2 python3-h5py python3-html5lib man-db groff bsdextrautils mandoc)
 
 # what jobs/package.sh needs beside them, and its test
 package_packages=(dpkg-dev file)
@@ -45,7 +48,8 @@ web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc
 web_test_packages=(chromium fonts-dejavu-core python3)
 
 # what jobs/test.sh --python needs beside them; what builds the package stands in src/python/pyproject.toml
-python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1)
+python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1 jinja2==3.1.6 starlette==1.10.0 uvicorn==0.54.0
+  openai==3.57.0 transformers==5.24.0)
 
 # install_packages PACKAGE...
 install_packages() {

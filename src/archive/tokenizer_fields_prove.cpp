@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "plan/chat.hpp"
 #include "plan/ends.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
@@ -46,12 +47,46 @@ void read_ends(const ReadFile& file, const std::string& group, TokenizerData& to
   check_ends(tokenizer, tokenizer.vocabulary.size(), file.path().string() + ": " + group);
 }
 
+void write_chat(WriteFile& file, const std::string& group, const ChatTemplate& chat) {
+  if (chat.text.empty()) {
+    return;
+  }
+  file.write_text(group + "chat_template", chat.text);
+  for (std::size_t i = 0; i < chat.tokens.size(); ++i) {
+    if (!chat.tokens[i].empty()) {
+      file.write_text(group + std::string(chat_token_names[i]), chat.tokens[i]);
+    }
+  }
+  if (!chat.special.empty()) {
+    file.write(group + "special", chat.special);
+  }
+}
+
+ChatTemplate read_chat(const ReadFile& file, const std::string& group) {
+  ChatTemplate chat;
+  if (file.contains(group + "chat_template")) {
+    chat.text = file.read_text(group + "chat_template", max_chat_template);
+  }
+  const auto most = static_cast<std::uint64_t>(limit_of("chat token bytes").most);
+  for (std::size_t i = 0; i < chat.tokens.size(); ++i) {
+    if (const std::string name = group + std::string(chat_token_names[i]); file.contains(name)) {
+      chat.tokens[i] = file.read_text(name, most);
+    }
+  }
+  if (file.contains(group + "special")) {
+    chat.special =
+        file.read_list<std::uint32_t>(group + "special", static_cast<std::uint64_t>(limit_of("added tokens").most));
+  }
+  return chat;
+}
+
 }  // namespace
 
 void write_tokenizer_fields(WriteFile& file, const std::string& group, const TokenizerData& tokenizer) {
   if (!tokenizer.ends.empty()) {
     file.write(group + "ends", tokenizer.ends);
   }
+  write_chat(file, group, tokenizer.chat);
   if (is_gpt2(tokenizer)) {
     return;
   }
@@ -68,7 +103,9 @@ void write_tokenizer_fields(WriteFile& file, const std::string& group, const Tok
 
 void read_tokenizer_fields(const ReadFile& file, const std::string& group, TokenizerData& tokenizer) {
   read_ends(file, group, tokenizer);
+  tokenizer.chat = read_chat(file, group);
   if (!file.contains(group + "kind")) {
+    check_chat(tokenizer, file.path().string() + ": " + group);
     return;
   }
   tokenizer.model = read_choice<TokenizerModel>(file, group + "kind", tokenizer_models());
@@ -80,6 +117,7 @@ void read_tokenizer_fields(const ReadFile& file, const std::string& group, Token
       tokenizer.*ids = file.read_list<std::uint32_t>(group + name, static_cast<std::uint64_t>(limit_of(limit).most));
     }
   }
+  check_chat(tokenizer, file.path().string() + ": " + group);
   check_tokenizer_limits(tokenizer, file.path().string() + ": " + group);
 }
 

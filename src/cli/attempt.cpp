@@ -10,6 +10,7 @@
 #include "cli/expected.hpp"
 #include "cli/job_trace.hpp"
 #include "cli/rank_measures.hpp"
+#include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
 #include "commitment/compact_codeword.hpp"
 #include "plan/ends.hpp"
@@ -30,11 +31,15 @@ JobPlan make_plan(const ProveCommand& options, const Model& model, const Past& p
   if (comm.rank() == 0) {
     plan.prompt = options.tokens;
     std::optional<Tokenizer> tokenizer;
-    if (options.prompt || !expected_file(options).empty()) {
+    if (options.prompt || !options.messages.empty() || !expected_file(options).empty()) {
       tokenizer.emplace(model.tokenizer);
     }
     if (options.prompt) {
       plan.prompt = past.state ? tokenizer->encode(*options.prompt) : tokenizer->encode_prompt(*options.prompt);
+    }
+    if (!options.messages.empty()) {
+      plan.prompt = ids_of_messages(*tokenizer, options.messages,
+                                    past.state ? std::optional(past.state->last_token) : std::nullopt);
     }
     plan.keeps = !options.keep.empty();
     if (!expected_file(options).empty()) {

@@ -64,6 +64,8 @@ inline constexpr std::uint32_t max_generated = 4096;
 struct GenerateCommand {
   std::string model;
   std::optional<std::string> prompt;
+  std::string messages;   // file
+  bool requests = false;  // from standard input, instead of one prompt
   std::vector<std::uint32_t> tokens;
   std::uint32_t generate = 0;
   bool until_end = false;
@@ -78,6 +80,7 @@ struct ProveCommand {
   double every = 0;         // minutes
   std::string keep, start;  // directories of states: to write, to continue
   std::optional<std::string> prompt;
+  std::string messages;  // file
   std::vector<std::uint32_t> tokens;
   std::string prompts;            // file of prompts, a text a line: `out` is a directory then
   std::string prompt_ids;         // the same of ids

@@ -10,32 +10,30 @@
 #include "base/units.hpp"
 #include "cli/attempt.hpp"
 #include "cli/command.hpp"
+#include "cli/generate_requests.hpp"
+#include "cli/growing_text.hpp"
 #include "cli/prover_model.hpp"
+#include "cli/verify_chat.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
 #include "model/integer_model.hpp"
 #include "plan/ends.hpp"
-#include "tokenizer/decode.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 namespace tessera::cli {
 namespace {
 
-/// A text that grows, on standard output as far as it is certain: a character may still be in the making. On a terminal
-/// whatever does not show has a mark, but for new lines.
+/// A text that grows, on standard output. On a terminal whatever does not show has a mark, but for new lines.
 class Stream {
  public:
-  explicit Stream(const TokenizerData& tokenizer) : tokenizer_(tokenizer), marks_(::isatty(STDOUT_FILENO) == 1) {}
+  explicit Stream(const TokenizerData& tokenizer) : text_(tokenizer), marks_(::isatty(STDOUT_FILENO) == 1) {}
 
   void show(std::span<const std::uint32_t> ids, bool whole) {
-    const std::string text = decode(tokenizer_, ids);
-    const std::string_view rest = std::string_view(text).substr(std::min(written_, text.size()));
-    const std::string_view now = rest.substr(0, whole ? rest.size() : complete(rest));
-    written_ += now.size();
+    const std::string now = text_.more(ids, whole);
     for (std::size_t from = 0; marks_ && from < now.size();) {
       const std::size_t end = std::min(now.find('\n', from), now.size());
-      std::fputs(one_line(now.substr(from, end - from)).c_str(), stdout);
+      std::fputs(one_line(std::string_view(now).substr(from, end - from)).c_str(), stdout);
       std::fputs(end < now.size() ? "\n" : "", stdout);
       from = end + 1;
     }
@@ -46,22 +44,8 @@ class Stream {
   }
 
  private:
-  /// Bytes up to the last character, if that is cut.
-  static std::size_t complete(std::string_view text) {
-    constexpr std::size_t longest = 4;
-    for (std::size_t back = 1; back <= std::min(longest, text.size()); ++back) {
-      const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-      if ((byte & 0xC0U) != 0x80U) {  // where a character begins
-        const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
-        return length > back ? text.size() - back : text.size();
-      }
-    }
-    return text.size();
-  }
-
-  const TokenizerData& tokenizer_;
+  GrowingText text_;
   bool marks_;
-  std::size_t written_ = 0;
 };
 
 std::vector<std::uint32_t> prompt_of(const GenerateCommand& options, const Model& model, Communicator& comm) {
@@ -69,6 +53,8 @@ std::vector<std::uint32_t> prompt_of(const GenerateCommand& options, const Model
   fail_together(comm, [&] {
     if (options.prompt && comm.rank() == 0) {
       prompt = Tokenizer(model.tokenizer).encode_prompt(*options.prompt);
+    } else if (!options.messages.empty() && comm.rank() == 0) {
+      prompt = ids_of_messages(Tokenizer(model.tokenizer), options.messages, {});
     }
   });
   broadcast_object(comm, prompt);
@@ -95,6 +81,11 @@ void run(const GenerateCommand& options, Context& context) {
   context.progress.begin("reading model");
   ProverModel loaded(options.model, comm, true);
   require_agreement(comm, options.model, ReadFile(options.model).digest());
+  if (options.requests) {
+    context.progress.finish();
+    answer_requests(loaded, options.model, comm);
+    return;
+  }
   const std::vector<std::uint32_t> prompt = prompt_of(options, loaded.model(), comm);
   check_prompt(prompt, 0, options.generate, loaded.model().shape);
   const PassShape pass{.prompt = prompt.size(), .generated = options.generate, .sampling = sampling_of(sampling)};

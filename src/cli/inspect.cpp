@@ -20,6 +20,7 @@
 #include "cli/inspect_json.hpp"
 #include "cli/inspect_text.hpp"
 #include "cli/json_output.hpp"
+#include "cli/verify_chat.hpp"
 #include "plan/ends.hpp"
 
 namespace tessera::cli {
@@ -56,6 +57,8 @@ void add_ends(Text& text, const TokenizerData& tokenizer) {
   text.add("\n");
 }
 
+void add_chat(Text& text, const ChatTemplate& chat) { text.add("chat template %s\n", chat_text(chat).c_str()); }
+
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
   add_scales(text, key.shape, key.exponents, key.widths);
@@ -64,6 +67,7 @@ void add_key(Text& text, const VerifyingKey& key) {
            std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
            key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
   add_ends(text, key.tokenizer);
+  add_chat(text, key.tokenizer.chat);
   text.add("key digest    %s\nroot          %s\noracle        %zu rows, rate 1/%u\n", to_hex(key.digest()).c_str(),
            to_hex(key.parameter_root).c_str(), key.parameter_oracle.rows(),
            1U << key.parameter_oracle.log_inverse_rate);
@@ -107,6 +111,7 @@ void add_model(Text& text, const Model& model) {
   text.add("\ntokenizer     %zu tokens, %zu merges\n", model.tokenizer.vocabulary.size(),
            model.tokenizer.merges.size());
   add_ends(text, model.tokenizer);
+  add_chat(text, model.tokenizer.chat);
   add_origin(text, model.origin);
 }
 

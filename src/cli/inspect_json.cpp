@@ -48,7 +48,8 @@ Json tokenizer_json(const TokenizerData& tokenizer) {
           {"pre_tokenizer", name_of(tokenizer.split)},
           {"tokens", tokenizer.vocabulary.size()},
           {"merges", tokenizer.merges.size()},
-          {"ends", ends_of(tokenizer)}};
+          {"ends", ends_of(tokenizer)},
+          {"chat_template", tokenizer.chat.text.empty() ? Json() : Json(tokenizer.chat.text)}};
 }
 
 void add_key(JsonDocument& document, const VerifyingKey& key) {

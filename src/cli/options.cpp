@@ -152,18 +152,34 @@ void declare_until_end(CLI::App& app, bool& until_end) {
       ->needs("--generate");
 }
 
+void declare_messages(CLI::App& prompt, std::string& messages, PathOptions& paths) {
+  paths.reads(prompt.add_option("--messages", messages,
+                                "JSON file of messages, each of a role and a content: the model's chat template makes "
+                                "the prompt of them (needs the Python package, part chat)"));
+}
+
 void declare(CLI::App& app, GenerateCommand& options, PathOptions& paths) {
   paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
   CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
   prompt->add_option("--prompt", options.prompt, "text to continue");
   prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
+  declare_messages(*prompt, options.messages, paths);
+  CLI::Option* const requests = prompt->add_flag(
+      "--requests", options.requests,
+      "requests from standard input, one after another, JSON objects a line; answers likewise (guide, chat)");
   prompt->require_option(1);
-  app.add_option("--generate", options.generate, "number of tokens to generate")
-      ->required()
-      ->check(CLI::Range(1U, max_generated));
+  CLI::Option* const generate = app.add_option("--generate", options.generate, "number of tokens to generate")
+                                    ->check(CLI::Range(1U, max_generated))
+                                    ->excludes(requests);
+  app.callback([generate, requests] {
+    if (generate->count() == 0 && requests->count() == 0) {
+      throw CLI::RequiredError("--generate");
+    }
+  });
   declare_until_end(app, options.until_end);
   declare_sampling(app, options.sampling);
-  paths.writes(app.add_option("--ids", options.ids, "file for the ids that were generated, for prove --expect-ids"),
+  paths.writes(app.add_option("--ids", options.ids, "file for the ids that were generated, for prove --expect-ids")
+                   ->excludes(requests),
                Content::ids);
 }
 
@@ -178,6 +194,7 @@ void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
       "--prompts", options.prompts, "file of texts, one a line, each proven on its own into --out, a directory"));
   CLI::Option* const prompt_ids = paths.reads(prompt->add_option(
       "--prompt-ids", options.prompt_ids, "the same of token ids, separated by commas, in each line"));
+  declare_messages(*prompt, options.messages, paths);
   prompt->require_option(0, 1);
   paths
       .reads(

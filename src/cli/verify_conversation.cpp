@@ -1,5 +1,7 @@
 #include "cli/verify_conversation.hpp"
 
+#include <tuple>
+
 #include "archive/isolated.hpp"
 #include "archive/renewal_file.hpp"
 #include "base/errors.hpp"
@@ -41,18 +43,28 @@ Judge open_key(const Conversation& options) {
 }
 
 std::vector<std::optional<ExpectedPrompt>> each_of(const ExpectedPrompts& expect, std::size_t parts) {
-  if (!expect.texts.empty() && !expect.ids.empty()) {
-    throw InputError("--expect-prompt, --expect-ids: expected one of them, found both");
-  }
-  const bool ids = !expect.ids.empty();
-  const std::vector<std::string>& given = ids ? expect.ids : expect.texts;
-  if (!given.empty() && given.size() != parts) {
-    throw InputError(std::string(ids ? "--expect-ids" : "--expect-prompt") + ": expected one for each of the " +
-                     std::to_string(parts) + " proofs, or none, found " + std::to_string(given.size()));
-  }
+  using Kind = ExpectedPrompt::Kind;
+  const std::tuple<const char*, Kind, const std::vector<std::string>&> kinds[] = {
+      {"--expect-prompt", Kind::text, expect.texts},
+      {"--expect-ids", Kind::ids, expect.ids},
+      {"--expect-messages", Kind::messages, expect.messages}};
   std::vector<std::optional<ExpectedPrompt>> prompts(parts);
-  for (std::size_t part = 0; part < given.size(); ++part) {
-    prompts[part] = ExpectedPrompt{given[part], ids};
+  const char* before = nullptr;
+  for (const auto& [option, kind, given] : kinds) {
+    if (given.empty()) {
+      continue;
+    }
+    if (before != nullptr) {
+      throw InputError(std::string(before) + ", " + option + ": expected one of them, found both");
+    }
+    before = option;
+    if (given.size() != parts) {
+      throw InputError(std::string(option) + ": expected one for each of the " + std::to_string(parts) +
+                       " proofs, or none, found " + std::to_string(given.size()));
+    }
+    for (std::size_t part = 0; part < parts; ++part) {
+      prompts[part] = ExpectedPrompt{given[part], kind};
+    }
   }
   return prompts;
 }

@@ -32,14 +32,19 @@ std::string difference(const std::string& name, const std::vector<std::uint32_t>
          id(expected, a) + ", found " + id(prompt, b);
 }
 
+const Tokenizer& tokenizer_of(const Judge& judge) {
+  if (!judge.tokenizer) {
+    judge.tokenizer = std::make_shared<const Tokenizer>(judge.key.tokenizer);
+  }
+  return *judge.tokenizer;
+}
+
 /// The canonical ids of a text under the key's tokenizer: any other tokens that make up the same text would give
 /// another continuation. Tokens that the key puts in front of prompts stand where a conversation begins.
 std::vector<std::uint32_t> ids_of_text(const Judge& judge, const std::string& text, bool begins) {
   try {
-    if (!judge.tokenizer) {
-      judge.tokenizer = std::make_shared<const Tokenizer>(judge.key.tokenizer);
-    }
-    return begins ? judge.tokenizer->encode_prompt(text) : judge.tokenizer->encode(text);
+    const Tokenizer& tokenizer = tokenizer_of(judge);
+    return begins ? tokenizer.encode_prompt(text) : tokenizer.encode(text);
   } catch (const InputError& error) {
     throw InputError(judge.key_file + ": tokenizer: " + error.what());
   }
@@ -47,10 +52,16 @@ std::vector<std::uint32_t> ids_of_text(const Judge& judge, const std::string& te
 
 void check_prompt(const Judge& judge, const ExpectedPrompt& expected, const Statement& statement) {
   const std::string& text = expected.text;
-  const std::vector<std::uint32_t> ids = expected.ids ? ids_of(text) : ids_of_text(judge, text, !statement.start);
+  using Kind = ExpectedPrompt::Kind;
+  const auto before = statement.start ? std::optional(statement.start->last_token) : std::nullopt;
+  const std::vector<std::uint32_t> ids = expected.kind == Kind::ids ? ids_of(text)
+                                         : expected.kind == Kind::messages
+                                             ? judge.render(tokenizer_of(judge), text, before)
+                                             : ids_of_text(judge, text, !statement.start);
   if (ids != statement.prompt) {
-    const std::string name = expected.ids ? "the ids " + quoted_name(text) : "the text " + quoted_name(text);
-    const bool meant = !expected.ids && looks_like_ids(text);  // perhaps
+    const char* const kinds[] = {"the text ", "the ids ", "the messages of "};
+    const std::string name = kinds[static_cast<std::size_t>(expected.kind)] + quoted_name(text);
+    const bool meant = expected.kind == Kind::text && looks_like_ids(text);  // perhaps
     throw Rejected("/statement", difference(name, ids, statement.prompt) +
                                      (meant ? "; it was taken for a text: ids have an option of their own" : ""));
   }

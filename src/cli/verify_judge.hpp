@@ -30,6 +30,9 @@ struct Judge : IdentifiedKey {
   std::vector<RenewedKey> renewals = {};                    // that lead from it to this one
   std::optional<std::uint64_t> max_exceptions = {};         // of a proof
   ExpectedSampling sampling = {};                           // of a proof
+  /// ids_of_messages() of a file, behind an answer that ended with a token or from the beginning, where there is Python
+  std::function<std::vector<std::uint32_t>(const Tokenizer&, const std::string&, std::optional<std::uint32_t>)> render =
+      {};
 };
 
 /// Where a proof is.
@@ -61,10 +64,12 @@ struct Judgement {
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 
-/// What a prompt has to be: a text, which stands for its canonical ids under the key's tokenizer, or ids as "1,2,3".
+/// What a prompt has to be: a text, which stands for its canonical ids under the key's tokenizer, or ids as "1,2,3", or
+/// the file of messages that the key's chat template makes it of.
 struct ExpectedPrompt {
+  enum class Kind : std::uint8_t { text, ids, messages };
   std::string text;
-  bool ids = false;
+  Kind kind = Kind::text;
 };
 
 /// What has to be true of a proof beyond the proof itself.

@@ -8,6 +8,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/verify_conversation.hpp"
 #include "cli/usage_error.hpp"
+#include "cli/verify_chat.hpp"
 #include "cli/verify_each.hpp"
 #include "cli/verify_judge.hpp"
 #include "cli/verify_options.hpp"
@@ -19,14 +20,19 @@
 namespace tessera::cli {
 namespace {
 
-/// Ids and text. The text comes from the key's vocabulary, never from the proof file; another key's ids have none.
+/// Ids and text, of a key with a chat template by turns. The text comes from the key's vocabulary, never from the proof
+/// file; another key's ids have none.
 void print_ids(const char* what, const VerifyingKey* key, const std::vector<std::uint32_t>& ids) {
   std::cout << what << " (" << ids.size() << " tokens):";
   for (const std::uint32_t id : ids) {
     std::cout << ' ' << id;
   }
   std::cout << '\n';
-  if (key != nullptr) {
+  if (key != nullptr && !key->tokenizer.chat.text.empty()) {
+    for (const std::string& line : turns_of(key->tokenizer, ids)) {
+      std::cout << "  " << line << '\n';
+    }
+  } else if (key != nullptr) {
     std::cout << '"' << printable(text_of(*key, ids)) << "\"\n";
   }
 }
@@ -43,6 +49,9 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
   std::cout << "key digest " << to_hex(judge.given) << '\n' << comparison_text(!options.expect_key.empty());
   for (const RenewedKey& renewal : judge.renewals) {
     std::cout << "renewed to " << to_hex(renewal.digest) << " by " << one_line(renewal.file) << '\n';
+  }
+  if (const ChatTemplate& chat = judge.key.tokenizer.chat; !chat.text.empty()) {
+    std::cout << "chat template of " << chat_text(chat) << '\n';
   }
   std::cout << std::flush;  // before there are other processes
   if (options.proofs.empty()) {
@@ -97,6 +106,7 @@ ExitCode run_as_text(const VerifyOptions& options) {
   std::optional<Judge> judge;
   try {
     judge = open_key(options);
+    judge->render = ids_of_messages;
   } catch (const Rejected&) {  // a renewal
     std::cout << describe(std::current_exception()).message << '\n';
     return rejected;
@@ -116,8 +126,12 @@ ExitCode run_as_json(const VerifyOptions& options) {
   };
   document.add("mode", options.each ? "each" : "conversation");
   try {
-    const Judge judge = open_key(options);
-    document.add("key", {{"file", options.key}, {"digest", to_hex(judge.given)}});
+    Judge judge = open_key(options);
+    judge.render = ids_of_messages;
+    const ChatTemplate& chat = judge.key.tokenizer.chat;
+    document.add("key", {{"file", options.key},
+                         {"digest", to_hex(judge.given)},
+                         {"chat_template", chat.text.empty() ? Json() : Json(chat.text)}});
     if (!judge.renewals.empty()) {
       Json renewals = Json::array();
       for (const RenewedKey& renewal : judge.renewals) {

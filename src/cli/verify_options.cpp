@@ -46,12 +46,21 @@ void declare(CLI::App& program, VerifyOptions& options) {
                                              "tokenizer; given once for each part")
                                  ->allow_extra_args(false)
                                  ->excludes(each);
-  program
-      .add_option("--expect-ids", options.expect.ids,
-                  "reject unless the prompt is these token ids, separated by commas; given once for each part")
-      ->check(check_ids)
+  CLI::Option* const ids =
+      program
+          .add_option("--expect-ids", options.expect.ids,
+                      "reject unless the prompt is these token ids, separated by commas; given once for each part")
+          ->check(check_ids)
+          ->allow_extra_args(false)
+          ->excludes(texts)
+          ->excludes(each);
+  paths
+      .reads(program.add_option("--expect-messages", options.expect.messages,
+                                "reject unless the prompt is what the messages of this JSON file become under the "
+                                "key's chat template; given once for each part (needs the Python package, part chat)"))
       ->allow_extra_args(false)
       ->excludes(texts)
+      ->excludes(ids)
       ->excludes(each);
   program.add_option("--max-exceptions", options.max_exceptions,
                      "reject proofs in which more values than this left their range and were clamped (default: as many "

@@ -12,10 +12,11 @@
 
 namespace tessera::cli {
 
-/// What the prompts of the parts have to be, one for each of them: texts or ids, or nothing.
+/// What the prompts of the parts have to be, one for each of them: texts, ids or messages, or nothing.
 struct ExpectedPrompts {
-  std::vector<std::string> texts;  // each stands for its canonical ids under the key's tokenizer
-  std::vector<std::string> ids;    // each as "1,2,3"
+  std::vector<std::string> texts;     // each stands for its canonical ids under the key's tokenizer
+  std::vector<std::string> ids;       // each as "1,2,3"
+  std::vector<std::string> messages = {};  // JSON files
 };
 
 /// How tokens have to be drawn, and from which seed; what is empty may be anything.

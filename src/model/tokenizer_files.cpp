@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "model/end_tokens.hpp"
 #include "model/tokenizer_json.hpp"
+#include "plan/chat.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 
@@ -85,6 +86,7 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder, const ModelSha
   if (shape.gpt2()) {
     as_gpt2(data);
   }
+  check_chat(data, where);
   check_tokenizer_limits(data, where);
   require_tokenizer(data, where);
   return data;

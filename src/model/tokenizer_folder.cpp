@@ -11,6 +11,7 @@
 #include "model/json_sections.hpp"
 #include "model/tokenizer_class.hpp"
 #include "model/vocabulary_files.hpp"
+#include "plan/limits.hpp"
 #include "tokenizer/words.hpp"
 
 namespace tessera {
@@ -72,6 +73,7 @@ class FolderReader {
     }
     number_tokens();
     if (settings_.is_null() && config_.is_null() && file) {
+      take_chat();
       return std::move(result_);
     }
     if (flag(settings_, "split_special_tokens", false)) {
@@ -89,6 +91,7 @@ class FolderReader {
       }
     }
     take_end();
+    take_chat();
     return std::move(result_);
   }
 
@@ -280,6 +283,36 @@ class FolderReader {
     }
     const json id = field(config_, "eos_token_id");
     result_.end_id = id.is_array() && !id.empty() ? id.front() : id;
+  }
+
+  /// chat_template.jinja or, without it, chat_template of tokenizer_config.json: a text, or a list of named ones of
+  /// which "default" is taken.
+  void take_chat() {
+    const fs::path path = folder_ / "chat_template.jinja";
+    std::string text;
+    if (fs::exists(path)) {
+      text = read_file(path, tokenizer_file_limit);
+    } else if (const json& said = field(settings_, "chat_template"); said.is_string()) {
+      text = said.get<std::string>();
+    } else {
+      for (const json& named : said) {
+        if (field(named, "name") == "default" && field(named, "template").is_string()) {
+          text = field(named, "template").get<std::string>();
+        }
+      }
+    }
+    if (text.size() > max_chat_template) {
+      notes_.push_back("the chat template is left out: it has " + std::to_string(text.size()) + " bytes, keys up to " +
+                       std::to_string(max_chat_template));
+      text.clear();
+    }
+    if (text.empty()) {
+      return;
+    }
+    result_.chat.text = std::move(text);
+    for (std::size_t i = 0; i < chat_token_names.size(); ++i) {
+      result_.chat.tokens[i] = token(std::string(chat_token_names[i])).value_or("");
+    }
   }
 
   fs::path folder_;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tokenizer/tokenizer_data.hpp"
+
 namespace tessera {
 
 /// The tokenizer of a folder as transformers 4.57 makes it of its files.
@@ -18,6 +20,7 @@ struct TokenizerFolder {
   std::optional<std::vector<std::string>> front = {};  // tokens before a prompt, in place of what root's template says
   std::optional<std::string> end_token = {};           // eos_token
   std::string end_file = {};                           // that says so; empty: the class's default
+  ChatTemplate chat = {};                              // but for its special ids
   nlohmann::json end_id = {};                          // eos_token_id of config.json, or null
 };
 

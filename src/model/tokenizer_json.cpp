@@ -39,6 +39,7 @@ class TokenizerFile {
     read_vocabulary();
     read_merges();
     read_prefix();
+    read_chat();
     return std::move(data_);
   }
 
@@ -229,6 +230,20 @@ class TokenizerFile {
                        " by tokenizer_class and add_bos_token, not by the template of tokenizer.json: transformers 4 "
                        "does so");
     }
+  }
+
+  void read_chat() {
+    if (folder_.chat.text.empty()) {
+      return;
+    }
+    data_.chat = folder_.chat;
+    for (const json& token : section("added_tokens")) {
+      const auto content = token["content"].get<std::string>();
+      if (token.value("special", false) && !left_out_.contains(content)) {
+        data_.chat.special.push_back(token["id"].get<std::uint32_t>());
+      }
+    }
+    std::ranges::sort(data_.chat.special);
   }
 
   const TokenizerFolder& folder_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "plan/chat.hpp"
 #include "plan/ends.hpp"
 #include "plan/hiding.hpp"
 #include "plan/key_fields.hpp"
@@ -74,6 +75,16 @@ void tokenizer_fields(Archive& a, Key& key, Tokenizer& tokenizer) {
   a.named("end_of_text", tokenizer.end_of_text), a.named("filler", key.filler);
 }
 
+/// The template and what it is given beside messages.
+template <class Archive, class Chat>
+void chat_fields(Archive& a, Chat& chat) {
+  a.word("chat_template", "chat_template"), a.text("chat_template", chat.text, "chat template bytes");
+  for (std::size_t i = 0; i < chat_token_names.size(); ++i) {
+    a.text(chat_token_names[i], chat.tokens[i], "chat token bytes");
+  }
+  a.ids("special", chat.special, "added tokens");
+}
+
 std::string_view activation_name(const ModelShape& shape) { return shape.gpt2() ? "gelu_table" : "activation_table"; }
 
 /// Powers of a place: an empty list where a key that is written lacks it, a new one in a key that is read.
@@ -125,6 +136,9 @@ void tail_fields(Archive& a, Key& key) {
   }
   if (a.next("ends", !key.tokenizer.ends.empty())) {
     a.word("ends", "ends"), a.ids("ends", key.tokenizer.ends, "end tokens");
+  }
+  if (a.next("chat_template", !key.tokenizer.chat.text.empty())) {
+    chat_fields(a, key.tokenizer.chat);
   }
   if (a.more(key.hiding_proofs > 0)) {
     a.named("hiding_proofs", key.hiding_proofs);
@@ -250,6 +264,7 @@ void check_key(const VerifyingKey& key) {
   }
   check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
   check_ends(key.tokenizer, key.shape.n_vocab, "verifying key: ");
+  check_chat(key.tokenizer, "verifying key: ");
   if (!is_gpt2(key.tokenizer)) {
     if (key.tokenizer.vocabulary.size() != key.shape.n_vocab) {
       refuse_key("vocabulary", std::to_string(key.shape.n_vocab) + " entries",

@@ -64,6 +64,7 @@ class KeyEncoder {
     append_little_endian<std::uint64_t>(bytes, values.size());
     append_little_endian(bytes, values);
   }
+  void text(std::string_view /*field*/, const std::string& value, std::string_view /*limit*/) { string(value); }
   void strings(std::string_view /*field*/, const std::vector<std::string>& values, std::size_t /*expected*/) {
     append_little_endian<std::uint64_t>(bytes, values.size());
     for (const std::string& value : values) {
@@ -172,6 +173,9 @@ class KeyDecoder {
       number(name, value);
     }
   }
+  void text(std::string_view field, std::string& value, std::string_view limit_name) {
+    value = string(field, limit_of(limit_name));
+  }
   void strings(std::string_view field, std::vector<std::string>& values, std::size_t expected) {
     if (const std::size_t found = length(field, sizeof(std::uint32_t)); found != expected) {
       refuse_key(field, std::to_string(expected) + " entries", std::to_string(found));
@@ -255,10 +259,11 @@ class KeyDecoder {
       refuse_key(field, std::to_string(expected) + " " + what, std::to_string(found));
     }
   }
-  std::string string(std::string_view field) {
+  std::string string(std::string_view field) { return string(field, token_bytes_); }
+  std::string string(std::string_view field, const Limit& most) {
     std::uint32_t size = 0;
     number(field, size);
-    limit(token_bytes_, size, field);
+    limit(most, size, field);
     const std::span<const std::uint8_t> bytes = take(field, size);
     return {bytes.begin(), bytes.end()};
   }

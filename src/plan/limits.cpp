@@ -46,6 +46,8 @@ constexpr Limit table[] = {
     {"added token bytes", 1, 128, "finding one takes that many steps a byte"},
     {"prefix tokens", 0, 16, "in front of a prompt"},
     {"end tokens", 2, most_ends, "where the end of text is not the only one"},
+    {"chat template bytes", 1, max_chat_template, "where there is one"},
+    {"chat token bytes", 0, 128, "of each token that the template is given"},
     {"log_rows", 4, max_log_rows, "a leaf is longer than a node; rows lie within padded chunks"},
     {"log_inverse_rate", 1, 8, "a code has redundancy"},
     {"exceptions", 0, 1 << 16, "16 bytes each in a proof, and places in its account of errors"},

@@ -22,6 +22,7 @@ inline constexpr std::int32_t max_mlp_exponent = 15;  // GPT-2's; else gate_bits
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;
 inline constexpr std::size_t max_merges = 4 * max_vocabulary;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
+inline constexpr std::size_t max_chat_template = std::size_t{1} << 17;  // bytes
 inline constexpr unsigned max_log_rows = 7;
 inline constexpr std::uint32_t max_top_k = 1024;
 inline constexpr std::uint32_t max_cutoff = 65300;   // the last row of `weights` that is not 0

@@ -134,6 +134,7 @@ nb::bytes rank_rows(const std::vector<RankInfo>& ranks, std::vector<Value> RankI
 void declare_key(nb::module_& module) {
   nb::class_<Key>(module, "Key")
       .def_prop_ro("digest", [](const Key& key) { return raw<std::uint8_t>(key.digest); })
+      .def_prop_ro("chat_template", [](const Key& key) { return text(key.key.tokenizer.chat.text); })
       .def("decode", [](const Key& key, const nb::bytes& ids) { return text(decode(key.key.tokenizer, ids_in(ids))); })
       .def("encode", [](Key& key, const std::string& prompt, bool begins) {
         if (!key.tokenizer) {  // no other thread is here: Python's lock is held

@@ -53,7 +53,12 @@ std::size_t AddedTokens::space_end(std::string_view whole, std::size_t begin) co
   return begin;
 }
 
-const AddedToken* AddedTokens::at(std::string_view text) const {
+const AddedToken* AddedTokens::at(std::string_view whole, std::size_t place, std::span<const std::size_t> marks) const {
+  const auto marked = [&marks](std::size_t byte) { return std::ranges::binary_search(marks, byte); };
+  if (marked(place)) {
+    return nullptr;
+  }
+  const std::string_view text = whole.substr(place);
   const auto first = static_cast<unsigned char>(text.front());
   auto begin = tokens_.begin() + static_cast<std::ptrdiff_t>(first_[first]);
   auto end = tokens_.begin() + static_cast<std::ptrdiff_t>(first_[first + 1U]);
@@ -61,7 +66,8 @@ const AddedToken* AddedTokens::at(std::string_view text) const {
   // [begin, end): those that begin with the first `length` bytes of the text; the one that is no longer comes first
   for (std::size_t length = 1; begin != end; ++length) {
     if (begin->text.size() == length) {
-      longest = &*begin++;
+      longest = marked(place + length - 1) ? longest : &*begin;
+      ++begin;
     }
     if (length == text.size()) {
       break;

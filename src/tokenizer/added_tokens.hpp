@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,13 @@ class AddedTokens {
   explicit AddedTokens(std::vector<AddedToken> tokens, bool marks = false);
 
   /// Calls text(std::string_view) for what lies between tokens, if anything does, and token(id), from left to right.
-  /// White space that one token takes is looked at for further tokens, but is no text.
+  /// White space that one token takes is looked at for further tokens, but is no text. No token begins or ends with a
+  /// byte at one of the `marks`, ascending places.
   template <class Text, class Token>
-  void cut(std::string_view whole, Text&& text, Token&& token) const {
+  void cut(std::string_view whole, std::span<const std::size_t> marks, Text&& text, Token&& token) const {
     std::size_t done = 0;
     for (std::size_t place = 0; place < whole.size();) {
-      const AddedToken* found = at(whole.substr(place));
+      const AddedToken* found = at(whole, place, marks);
       if (found == nullptr) {
         ++place;
         continue;
@@ -52,8 +54,9 @@ class AddedTokens {
   }
 
  private:
-  /// The longest token at the beginning of a text.
-  [[nodiscard]] const AddedToken* at(std::string_view text) const;
+  /// The longest token at a place of a text.
+  [[nodiscard]] const AddedToken* at(std::string_view whole, std::size_t place,
+                                     std::span<const std::size_t> marks) const;
   /// Where white space begins that ends at `end`, not before `least`.
   [[nodiscard]] std::size_t space_begin(std::string_view whole, std::size_t least, std::size_t end) const;
   /// Where white space ends that begins at `begin`.

@@ -28,6 +28,21 @@ struct Candidate {
   }
 };
 
+/// Marks within a part of a text that begins at `begin`, as places of what normalization has made of it; nothing where
+/// it has moved them.
+std::optional<std::vector<std::size_t>> marks_of(std::string_view part, std::size_t begin,
+                                                 std::span<const std::size_t> marks, std::string_view normal) {
+  std::vector<std::size_t> moved;
+  const std::size_t more = normal.size() - std::min(part.size(), normal.size());  // a space in front
+  for (auto mark = std::ranges::lower_bound(marks, begin); mark != marks.end() && *mark < begin + part.size(); ++mark) {
+    moved.push_back(*mark - begin + more);
+  }
+  if (!moved.empty() && !(more <= 1 && normal.substr(more) == part)) {
+    return std::nullopt;
+  }
+  return moved;
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> Tokenizer::find(std::string_view bytes) const {
@@ -49,18 +64,27 @@ std::string Tokenizer::normalize(std::string_view text) const {
   }
 }
 
-std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const {
+std::vector<std::uint32_t> Tokenizer::encode(std::string_view text) const { return encode_marked(text, {}); }
+
+std::vector<std::uint32_t> Tokenizer::encode_marked(std::string_view text, std::span<const std::size_t> marks) const {
   std::vector<std::uint32_t> ids;
   const auto token = [&](std::uint32_t id) { ids.push_back(id); };
   added_.cut(
-      text,
+      text, marks,
       [&](std::string_view part) {
-        const bool first = part.data() == text.data();
+        const auto begin = static_cast<std::size_t>(part.data() - text.data());
         const std::string normal = normalize(part);
+        const std::optional<std::vector<std::size_t>> moved = marks_of(part, begin, marks, normal);
         const auto rest = [&](std::string_view piece) {
-          encode_part(piece, first && piece.data() == normal.data(), ids);
+          encode_part(piece, begin == 0 && piece.data() == normal.data(), ids);
         };
-        added_normalized_.cut(normal, rest, token);
+        added_normalized_.cut(normal, moved.value_or(std::vector<std::size_t>()), rest, [&](std::uint32_t id) {
+          if (!moved) {
+            throw InputError("text: expected a place of " + quoted_name(data_.vocabulary[id]) +
+                             " that is certainly no content, found it in normalized text");
+          }
+          token(id);
+        });
       },
       token);
   return ids;

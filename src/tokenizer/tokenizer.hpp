@@ -27,6 +27,11 @@ class Tokenizer {
   /// The canonical token ids of a byte string; O(n log n) in its length. Safe to call from several threads. Throws
   /// InputError naming a byte that no token of byte_level has.
   [[nodiscard]] std::vector<std::uint32_t> encode(std::string_view text) const;
+  /// The ids of a text in which bytes at `marks`, ascending places below its length, are neither begin nor end of an
+  /// added token: what would begin or end there is text. Throws InputError where a normalizer has moved marks and a
+  /// token that is looked for in normalized text stands beside them.
+  [[nodiscard]] std::vector<std::uint32_t> encode_marked(std::string_view text,
+                                                         std::span<const std::size_t> marks) const;
   /// The token ids of a prompt: first those that stand in front of every prompt, then those of the text as by encode().
   [[nodiscard]] std::vector<std::uint32_t> encode_prompt(std::string_view text) const;
   /// Bytes of the tokens, as by tessera::decode().

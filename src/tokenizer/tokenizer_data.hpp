@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -56,6 +57,16 @@ bool is_byte_level(Split split);
 std::string_view name_of(Split split);
 std::string_view name_of(Normalizer normalizer);
 
+/// How a conversation becomes a text, in Jinja, and what a tokenizer's library gives to the template beside messages.
+struct ChatTemplate {
+  std::string text = {};                    // UTF-8; empty: none, and nothing of the rest
+  std::array<std::string, 7> tokens = {};   // by chat_token_names; empty: no such token
+  std::vector<std::uint32_t> special = {};  // added tokens that the tokenizer calls special, by ascending id
+  friend bool operator==(const ChatTemplate&, const ChatTemplate&) = default;
+};
+inline constexpr std::array<std::string_view, 7> chat_token_names = {"bos_token", "eos_token", "unk_token", "sep_token",
+                                                                     "pad_token", "cls_token", "mask_token"};
+
 /// Everything needed to encode and decode text.
 struct TokenizerData {
   std::vector<std::string> vocabulary;  // id -> bytes, a space for SentencePiece's mark; added tokens: their text
@@ -75,6 +86,7 @@ struct TokenizerData {
   std::vector<std::uint32_t> added_rstrip = {};  // and behind them, by ascending id
   // of any model: after these, by ascending id, it says no more; empty where that is the end of text alone
   std::vector<std::uint32_t> ends = {};
+  ChatTemplate chat = {};  // of any model
   friend bool operator==(const TokenizerData&, const TokenizerData&) = default;
 };
 

@@ -108,7 +108,10 @@ Json verify(const std::string& request) {
       throw InputError("proofs: expected one or more, or renewals of the key, found none");
     }
     const cli::Judge judge = cli::open_key(options);
-    answer["key"] = {{"file", options.key}, {"digest", to_hex(judge.given)}};
+    const std::string& chat = judge.key.tokenizer.chat.text;
+    answer["key"] = {{"file", options.key},
+                     {"digest", to_hex(judge.given)},
+                     {"chat_template", chat.empty() ? Json() : Json(chat)}};
     answer["renewals"] = Json::array();
     for (const cli::RenewedKey& renewal : judge.renewals) {
       answer["renewals"].push_back({{"file", renewal.file}, {"digest", to_hex(renewal.digest)}});

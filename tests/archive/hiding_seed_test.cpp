@@ -51,6 +51,7 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
        [](VerifyingKey& k) {
          k.tokenizer.ends = {3, k.tokenizer.end_of_text};
        }},
+      {"chat_template", [](VerifyingKey& k) { k.tokenizer.chat.text = "{{ messages }}"; }},
       {"filler", [](VerifyingKey& k) { ++k.filler; }},
       {"log_rows", [](VerifyingKey& k) { ++k.parameter_oracle.log_rows; }},
       {"log_inverse_rate", [](VerifyingKey& k) { ++k.parameter_oracle.log_inverse_rate; }},

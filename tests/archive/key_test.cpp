@@ -45,6 +45,34 @@ TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 9, found 2");
 }
 
+/// It stands behind the ends, and only where there is one; every byte of it counts.
+TEST(VerifyingKey, ChatTemplateIsAField) {
+  VerifyingKey key = small_key();
+  const std::vector<std::uint8_t> without = key.encode();
+  key.tokenizer.chat.text = "{{ messages }}";
+  key.tokenizer.chat.tokens[1] = "</s>";
+  key.tokenizer.chat.special = {key.tokenizer.end_of_text};
+  const std::vector<std::uint8_t> with = key.encode();
+  EXPECT_EQ(with.size(), without.size() + 4 + 13 + 4 + 14 + 7 * 4 + 4 + 8 + 4);
+  EXPECT_EQ(VerifyingKey::decode(with).tokenizer.chat, key.tokenizer.chat);
+  VerifyingKey other = key;
+  other.tokenizer.chat.text.back() = ')';
+  EXPECT_NE(other.digest(), key.digest());
+  const auto error_with = [&key](const std::function<void(ChatTemplate&)>& change) {
+    VerifyingKey changed = key;
+    change(changed.tokenizer.chat);
+    return error_of(changed.encode());
+  };
+  EXPECT_EQ(error_with([](ChatTemplate& chat) { chat.text += "\xff"; }),
+            "verifying key: chat_template: expected UTF-8, found other bytes at 14");
+  EXPECT_EQ(error_with([](ChatTemplate& chat) { chat.text.resize((1U << 17U) + 1, 'a'); }),
+            "verifying key: chat_template: chat template bytes: expected 1 to 131072, found 131073");
+  EXPECT_EQ(error_with([](ChatTemplate& chat) { chat.tokens[2].resize(129, 'a'); }),
+            "verifying key: unk_token: chat token bytes: expected 0 to 128, found 129");
+  EXPECT_EQ(error_with([](ChatTemplate& chat) { chat.special = {0}; }),
+            "verifying key: special: expected ascending ids of added tokens, found 0");
+}
+
 /// It stands behind the root, before the number of hiding proofs, and only where it is not 0.
 TEST(VerifyingKey, LimitOfExceptionsIsAField) {
   VerifyingKey key = small_key();

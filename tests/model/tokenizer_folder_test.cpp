@@ -179,6 +179,26 @@ TEST_F(TokenizerFolderTest, ends_are_those_of_generation_config_or_config) {
   expect_refused("ends: end tokens: expected 2 to 64, found 65");
 }
 
+TEST_F(TokenizerFolderTest, the_chat_template) {
+  EXPECT_EQ(load().chat, ChatTemplate());
+  json settings = {{"chat_template", "{{ messages }}"}};
+  put("tokenizer_config.json", settings);
+  const ChatTemplate chat = load().chat;
+  EXPECT_EQ(chat.text, "{{ messages }}");
+  EXPECT_THAT(chat.special, ElementsAre(load().end_of_text));
+  EXPECT_EQ(chat.tokens[1], load().vocabulary[load().end_of_text]);  // eos_token
+  settings["chat_template"] = {{{"name", "tools"}, {"template", "a"}}, {{"name", "default"}, {"template", "b"}}};
+  put("tokenizer_config.json", settings);
+  EXPECT_EQ(load().chat.text, "b");
+  write_file(folder_.path() / "chat_template.jinja", "of its own file");
+  EXPECT_EQ(load().chat.text, "of its own file");
+  write_file(folder_.path() / "chat_template.jinja", "\xff");
+  expect_refused("chat_template: expected UTF-8, found other bytes at 0");
+  write_file(folder_.path() / "chat_template.jinja", std::string((1U << 17U) + 1, 'a'));
+  EXPECT_EQ(load().chat, ChatTemplate());
+  EXPECT_THAT(notes_, testing::Contains(HasSubstr("the chat template is left out: it has 131073 bytes")));
+}
+
 TEST_F(TokenizerFolderTest, compatibility_composition) {
   root_["normalizer"] = {{"type", "NFKC"}};
   put("tokenizer.json", root_);

@@ -60,3 +60,8 @@ assert not tessera.verify("commitment/verifying.key", "ends3.h5").complete  # an
 EOF
 "$python" -m doctest "$source/src/guide/auditing.md"
 echo "the guide's example: as it stands there"
+# chats as transformers renders them; the server, with restarts
+"$python" "$source/tests/chat/reference.py"
+"$python" -m mypy --strict -p tessera_chat -p tessera_serve
+rm -rf "$folder/served" && mkdir -p "$folder/served" && cd "$folder/served"
+OMP_NUM_THREADS=1 timeout 600 "$python" "$source/tests/python/serve_test.py" "$programs" "$source" 1000

@@ -22,6 +22,7 @@ def damaged(proof: Path, at: int) -> bytes:
 
 
 def test_a_true_proof_is_accepted(key: tessera.Key, proof_path: Path) -> None:
+    assert key.chat_template is None
     verdict = tessera.verify(key, proof_path)
     assert verdict and verdict.accepted
     assert (verdict.scope, verdict.reason, verdict.parts) == ("", "", ())

@@ -72,11 +72,11 @@ TEST(AddedTokens, TheFirstPlaceAndThereTheLongestCounts) {
   for (const auto& [whole, expected] : std::vector<std::pair<std::string, std::string>>{
            {"", ""}, {"x", "[x]"}, {"abcd", "2[d]"}, {"abcde", "5"}, {"xabxcdb", "[x]1[x]43"}, {"aab", "[a]1"}}) {
     found.clear();
-    tokens.cut(whole, text, token);
+    tokens.cut(whole, {}, text, token);
     EXPECT_EQ(found, expected) << whole;
   }
   found.clear();
-  AddedTokens().cut("ab", text, token);
+  AddedTokens().cut("ab", {}, text, token);
   EXPECT_EQ(found, "[ab]");
 }
 
@@ -86,7 +86,7 @@ TEST(HostileTokenizer, WhiteSpaceBesideAddedTokensIsLookedThroughOnce) {
   std::size_t found = 0;
   const std::clock_t start = std::clock();
   tokens.cut(
-      std::string(1000000, '\t'), [](std::string_view) { FAIL(); }, [&](std::uint32_t) { ++found; });
+      std::string(1000000, '\t'), {}, [](std::string_view) { FAIL(); }, [&](std::uint32_t) { ++found; });
   EXPECT_EQ(found, 1000000U);
   EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
 }

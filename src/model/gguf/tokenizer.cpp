@@ -1,6 +1,7 @@
 #include "model/gguf/tokenizer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "model/gguf/merges.hpp"
 #include "model/gguf/splits.hpp"
 #include "model/tokenizer_files.hpp"
+#include "plan/chat.hpp"
 #include "plan/key.hpp"
 #include "plan/limits.hpp"
 #include "tokenizer/normalize.hpp"
@@ -219,6 +221,7 @@ class GgufTokenizer {
       }
       data_.prefix.push_back(id.get<std::uint32_t>());
     }
+    read_chat();
     // as vocab.json and merges.txt say it: the end of text is an ordinary token, and there is no other one
     const bool plain = data_.added.empty() || data_.added == std::vector<std::uint32_t>{data_.end_of_text};
     if (gguf_is_gpt2() && data_.split == Split::gpt2 && data_.prefix.empty() && plain &&
@@ -226,6 +229,26 @@ class GgufTokenizer {
       data_.model = TokenizerModel::gpt2;
       data_.added.clear();
     }
+  }
+
+  void read_chat() {
+    const std::string name = "tokenizer.chat_template";
+    const json found = fields_.has_value(name) ? fields_.at(name) : json();
+    if (!found.is_string() || found.get_ref<const std::string&>().empty()) {
+      return;
+    }
+    check_limit("chat template bytes", found.get_ref<const std::string&>().size(), file_.name() + ": " + name);
+    data_.chat.text = found.get<std::string>();
+    constexpr std::array<const char*, 7> keys = {"bos_token_id",       "eos_token_id",     "unknown_token_id",
+                                                 "seperator_token_id", "padding_token_id", "cls_token_id",
+                                                 "mask_token_id"};  // of the format
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (fields_.has_value(prefix + std::string(keys[i]))) {
+        data_.chat.tokens[i] = (*tokens_)[gguf_token(fields_, keys[i], tokens_->size())];
+      }
+    }
+    std::ranges::copy_if(data_.added, std::back_inserter(data_.chat.special),
+                         [&](std::uint32_t id) { return (*types_)[id] != user_defined; });
   }
 
   [[nodiscard]] bool gguf_is_gpt2() const {
@@ -259,6 +282,7 @@ std::vector<std::uint32_t> gguf_ends(const GgufFile& file, std::size_t vocabular
 TokenizerData read_gguf_tokenizer(const GgufFile& file) {
   TokenizerData data = GgufTokenizer(file).read();
   take_ends(data, gguf_ends(file, data.vocabulary.size()), file.name() + ": tokenizer: ");
+  check_chat(data, file.name() + ": tokenizer: ");
   check_tokenizer_limits(data, file.name() + ": tokenizer: ");
   require_tokenizer(data, file.name() + ": tokenizer: ");
   return data;

@@ -36,6 +36,11 @@ class Key:
         """BLAKE2s-256 of the key's canonical bytes: 64 hexadecimal digits, as `tessera commit` prints them."""
         return self._key.digest.hex()
 
+    @property
+    def chat_template(self) -> str | None:
+        """The model's chat template, a program in Jinja; None if it has none."""
+        return self._key.chat_template or None
+
     def decode(self, ids: Ids) -> str:
         """The text of token ids, from the key's vocabulary; bytes that are not UTF-8 are U+FFFD.
 
