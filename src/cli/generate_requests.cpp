@@ -10,6 +10,7 @@
 #include "cli/attempt.hpp"
 #include "cli/growing_text.hpp"
 #include "cli/json_output.hpp"
+#include "cli/sampling_options.hpp"
 #include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
 #include "datasets/dataset_file.hpp"
@@ -33,12 +34,44 @@ struct Request {
   std::vector<std::uint32_t> prompt;
   std::uint32_t generate = 0;
   bool until_end = true;
+  double temperature = 0;
+  SamplingOptions sampling = {};  // but for the temperature
 
   template <class Archive>
   void serialize(Archive& archive, unsigned /*version*/) {
-    archive& last& prompt& generate& until_end;
+    archive& last& prompt& generate& until_end& temperature& sampling.top_k& sampling.top_p& sampling.min_p& sampling
+        .seed;
+  }
+  /// How its tokens are drawn; throws InputError.
+  [[nodiscard]] std::optional<Sampling> drawn() const {
+    SamplingOptions options = sampling;
+    options.temperature = temperature;
+    if (options.samples() && options.seed.empty()) {
+      throw InputError("seed: expected 64 hexadecimal digits, found none");
+    }
+    return sampling_of(options);
   }
 };
+
+/// Throws InputError for a name that is none of the options of sampling, an error of the JSON library for a value of
+/// another type.
+void read_sampling(const Json& section, Request& request) {
+  for (const auto& [name, value] : section.items()) {
+    if (name == "temperature") {
+      request.temperature = value.get<double>();
+    } else if (name == "top_k") {
+      request.sampling.top_k = value.get<std::uint32_t>();
+    } else if (name == "top_p") {
+      request.sampling.top_p = value.get<double>();
+    } else if (name == "min_p") {
+      request.sampling.min_p = value.get<double>();
+    } else if (name == "seed") {
+      request.sampling.seed = value.get<std::string>();
+    } else {
+      throw InputError("sampling: expected temperature, top_k, top_p, min_p and seed, found " + name);
+    }
+  }
+}
 
 Json model_line(const Model& model, const std::string& file) {
   const TokenizerData& tokenizer = model.tokenizer;
@@ -47,7 +80,7 @@ Json model_line(const Model& model, const std::string& file) {
           {"model", to_hex(ReadFile(file).digest())},
           {"positions", model.shape.n_positions},
           {"most", max_generated},
-          {"sampling", false},
+          {"sampling", true},
           {"chat", chats ? Json::parse(chat_request(tokenizer)) : Json()}};
 }
 
@@ -66,9 +99,11 @@ Request parsed_request(const Json& line, const Tokenizer& tokenizer, const Model
       request.generate = value.get<std::uint32_t>();
     } else if (name == "until_end") {
       request.until_end = value.get<bool>();
+    } else if (name == "sampling") {
+      read_sampling(value, request);
     } else if (name != "id" && name != "marks" && name != "begins" && name != "fits") {
-      throw InputError("request: expected id, text, marks, begins, tokens, generate, fits and until_end, found " +
-                       name);
+      throw InputError(
+          "request: expected id, text, marks, begins, tokens, generate, fits, sampling and until_end, found " + name);
     }
   }
   if (line.value("fits", false) && request.prompt.size() < shape.n_positions) {
@@ -80,6 +115,7 @@ Request parsed_request(const Json& line, const Tokenizer& tokenizer, const Model
                      std::to_string(request.generate));
   }
   check_prompt(request.prompt, 0, request.generate, shape);
+  (void)request.drawn();
   return request;
 }
 
@@ -112,7 +148,7 @@ Request next_request(const Tokenizer& tokenizer, const ModelShape& shape, Json& 
 /// The answer is on every rank.
 void answer(const Request& request, const Json& id, ProverModel& loaded, Communicator& comm) {
   const bool writes = comm.rank() == 0;
-  const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate};
+  const PassShape pass{.prompt = request.prompt.size(), .generated = request.generate, .sampling = request.drawn()};
   loaded.divide(pass.division(comm.size()));
   const TokenizerData& tokenizer = loaded.model().tokenizer;
   const IntegerModel integers = integer_model(loaded.model());

@@ -32,8 +32,6 @@ class Jobs:
 
     async def prove(self, prompts: Path, count: int, generate: int, sampling: dict[str, object], out: Path) -> str:
         """Proves each line of token ids into `out`; what went wrong, for people."""
-        if self.script is not None and sampling:
-            return "jobs/prove_array.sbatch proves greedy answers alone"
         if self.script is None:
             command = [self.tessera, "prove", "--quiet", "--model", self.model, "--commitment", self.commitment]
             command += ["--prompt-ids", str(prompts), "--generate", str(generate), "--out", str(out)]
@@ -46,6 +44,9 @@ class Jobs:
             command = ["sbatch", "--wait", "--export=ALL", "--array=1-1", self.script]
             environment = {"MODEL": self.model, "COMMITMENT": self.commitment, "PROMPT_IDS": str(prompts)}
             environment |= {"GENERATE": str(generate), "OUT": str(out), "PROMPTS_PER_TASK": str(count)}
+            if sampling:
+                environment["SAMPLING"] = ",".join(f"{n}={value}" for n, value in sampling.items() if n != "seed")
+                environment["SEED"] = str(sampling["seed"])
             code, _, errors = await run(command, environment | {"BUILD": self.build})
         return "" if code == 0 else (errors.strip() or f"exit code {code}")[-1000:]
 
