@@ -12,6 +12,8 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include <tessera/sampling.hpp>
+
 #include "api/names.hpp"
 #include "archive/isolated.hpp"
 #include "archive/isolated_archive.hpp"

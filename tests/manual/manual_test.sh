@@ -53,7 +53,7 @@ mkdir words && cd words || exit 1
 mkdir folder "a folder"
 touch file.h5 folder/inner.h5 "a file"
 completes tessera-verify --k --key
-completes tessera-verify --expect- "--expect-ids --expect-key --expect-prompt"
+completes tessera-verify --expect- "--expect-ids --expect-key --expect-prompt --expect-sampling --expect-seed"
 completes tessera-verify --key fi file.h5
 completes tessera-verify --key = fi file.h5
 completes tessera-verify --key = "a file a folder file.h5 folder"
@@ -69,7 +69,7 @@ if [ ${#programs[@]} -eq 2 ]; then
   completes tessera --config prove pr prove
   completes tessera prove --model fi file.h5
   completes tessera prove --commitment f folder
-  completes tessera prove --to --tokens
+  completes tessera prove --tok --tokens
   completes tessera prove --h --help
   completes tessera prove --config fi file.h5
   completes tessera prove --con "--config --continue"
