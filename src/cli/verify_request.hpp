@@ -14,8 +14,8 @@ namespace tessera::cli {
 
 /// What the prompts of the parts have to be, one for each of them: texts, ids or messages, or nothing.
 struct ExpectedPrompts {
-  std::vector<std::string> texts;     // each stands for its canonical ids under the key's tokenizer
-  std::vector<std::string> ids;       // each as "1,2,3"
+  std::vector<std::string> texts;          // each stands for its canonical ids under the key's tokenizer
+  std::vector<std::string> ids;            // each as "1,2,3"
   std::vector<std::string> messages = {};  // JSON files
 };
 

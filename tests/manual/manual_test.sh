@@ -53,7 +53,7 @@ mkdir words && cd words || exit 1
 mkdir folder "a folder"
 touch file.h5 folder/inner.h5 "a file"
 completes tessera-verify --k --key
-completes tessera-verify --expect- "--expect-ids --expect-key --expect-prompt --expect-sampling --expect-seed"
+completes tessera-verify --expect- "--expect-ids --expect-key --expect-messages --expect-prompt --expect-sampling --expect-seed"
 completes tessera-verify --key fi file.h5
 completes tessera-verify --key = fi file.h5
 completes tessera-verify --key = "a file a folder file.h5 folder"
