@@ -36,8 +36,8 @@ struct Statement {
   std::vector<std::uint32_t> generated;
   std::optional<ConversationState> start = {};
   bool keeps = false;  // the payload names the root of a state to continue from
-  /// Rows of a pass: a power of two up to 128, each pass reading the keys up to its own last row; passes are proven
-  /// together. One pass if it is the number of rows or more. 0: 128.
+  /// Rows of a pass, a power of two up to 128: each pass reads the keys up to its own last row; passes are proven
+  /// together. One pass if it is the number of rows or more. 0: 8 to 128, by the number of tokens.
   std::uint32_t pass_length = 0;
   std::optional<Sampling> sampling = {};  // none: every token is the arg-max
   friend bool operator==(const Statement&, const Statement&) = default;
