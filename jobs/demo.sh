@@ -65,7 +65,7 @@ show mpirun -n 2 "$out/tessera" prove --config configs/demo.toml --model "$llama
 show "$out/tessera-verify" --key "$llama.commitment/verifying.key" "$llama.proof.h5"
 
 # A template as a model's own folder has it. CHAT_MODEL: a GGUF file of a model that was made for chats, as SmolLM2's.
-step "a chat: messages are rendered, answered at once, then proven and verified"
+step "a chat: messages are rendered, a sampled answer comes at once, then it is proven and verified"
 export PYTHONPATH=$PWD/src/python${PYTHONPATH:+:$PYTHONPATH}
 chat=${CHAT_MODEL:-}
 if [ -z "$chat" ]; then
@@ -78,10 +78,13 @@ fi
 printf '[{"role": "user", "content": "%s"}]\n' "${CHAT_QUESTION:-Where is the captain?}" >"$run/messages.json"
 show "$out/tessera" import --checkpoint "$chat" --out "$run/chat.h5"
 show "$out/tessera" commit --model "$run/chat.h5" --out "$run/chat.commitment"
-show "$out/tessera" generate --model "$run/chat.h5" --messages "$run/messages.json" --generate 64 --until-end --ids "$run/answer.ids"
+seed=$(printf '%064d' 2) # the client's: whoever asks sends 32 random bytes with the question
+show "$out/tessera" generate --model "$run/chat.h5" --messages "$run/messages.json" --generate 64 --until-end \
+  --temperature 0.7 --top-k 40 --seed "$seed" --ids "$run/answer.ids"
 show mpirun -n 2 "$out/tessera" prove --model "$run/chat.h5" --commitment "$run/chat.commitment" \
-  --messages "$run/messages.json" --expect-ids "$run/answer.ids" --out "$run/chat.proof.h5"
-show "$out/tessera-verify" --key "$run/chat.commitment/verifying.key" --expect-messages "$run/messages.json" "$run/chat.proof.h5"
+  --messages "$run/messages.json" --temperature 0.7 --top-k 40 --seed "$seed" --expect-ids "$run/answer.ids" --out "$run/chat.proof.h5"
+show "$out/tessera-verify" --key "$run/chat.commitment/verifying.key" --expect-messages "$run/messages.json" \
+  --expect-sampling temperature=0.7,top_k=40 --expect-seed "$seed" "$run/chat.proof.h5"
 
 echo
 echo "by scope: $out/tessera inspect $run/proof.h5"

@@ -20,6 +20,7 @@
 namespace tessera::cli {
 namespace {
 
+constexpr const char* hex_digits = "0123456789abcdefABCDEF";
 constexpr std::size_t most_line = std::size_t{16} << 20U;  // bytes
 
 void write_line(const Json& line) {
@@ -46,8 +47,10 @@ struct Request {
   [[nodiscard]] std::optional<Sampling> drawn() const {
     SamplingOptions options = sampling;
     options.temperature = temperature;
-    if (options.samples() && options.seed.empty()) {
-      throw InputError("seed: expected 64 hexadecimal digits, found none");
+    if (options.samples() && (options.seed.size() != 2 * sizeof(Digest) ||
+                              options.seed.find_first_not_of(hex_digits) != std::string::npos)) {
+      throw InputError("seed: expected 64 hexadecimal digits, found " + std::to_string(options.seed.size()) +
+                       " characters");
     }
     return sampling_of(options);
   }

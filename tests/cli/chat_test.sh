@@ -94,23 +94,31 @@ for program in '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor 
 done
 
 # requests from standard input: errors are theirs alone
+seed=$(printf '%064d' 3)
 requests() { printf '%s\n' "$@" | tessera generate --quiet --model chat.h5 --requests; }
 requests '{"id": 1, "text": "The old", "generate": 3}' 'x' '{"id": 2, "tokens": [300], "generate": 3}' \
   '{"id": 3, "tokens": [5], "generate": 99}' '{"id": 4, "text": "The old", "generate": 3, "wrong": 1}' \
   '{"id": 5, "text": "The <|im_end|>", "marks": [4, 12], "generate": 2}' \
-  '{"id": 6, "tokens": [5, 6], "generate": 99, "fits": true}' >lines || fail "requests"
+  '{"id": 6, "tokens": [5, 6], "generate": 99, "fits": true}' \
+  "{\"id\": 7, \"text\": \"The old\", \"generate\": 5, \"sampling\": {\"temperature\": 1.5, \"seed\": \"$seed\"}}" \
+  '{"id": 8, "text": "The old", "generate": 3, "sampling": {"temperature": 1.5}}' \
+  "{\"id\": 9, \"text\": \"The old\", \"generate\": 3, \"sampling\": {\"temperature\": 0.001, \"seed\": \"$seed\"}}" >lines || fail "requests"
 python3 - <<'EOF' || fail "answers to requests"
 import json
 lines = [json.loads(line) for line in open("lines")]
 assert lines[0]["ready"] and lines[0]["chat"]["template"].startswith("{% for") and lines[0]["positions"] == 64, lines[0]
 last = [line for line in lines[1:] if "generated" in line or "error" in line]
-assert [line["id"] for line in last] == [1, None, 2, 3, 4, 5, 6], last
-assert ["error" in line for line in last] == [False, True, True, True, True, False, False], last
+assert [line["id"] for line in last] == [1, None, 2, 3, 4, 5, 6, 7, 8, 9], last
+assert ["error" in line for line in last] == [False, True, True, True, True, False, False, False, True, True], last
 assert len(last[6]["generated"]) <= 62, last[6]
 tokens = [line["token"] for line in lines[1:] if "token" in line and line["id"] == 1]
 assert tokens == last[0]["generated"] and len(tokens) == 3, lines
 assert 299 not in last[5]["prompt"], last[5]
 EOF
+tessera generate --quiet --model chat.h5 --prompt "The old" --generate 5 --temperature 1.5 --seed "$seed" --ids drawn.txt \
+  >/dev/null || fail "generate"
+expect_same "$(python3 -c 'import json; print(*[l for l in map(json.loads, open("lines")) if l.get("id") == 7][-1]["generated"], sep=",")')" \
+  "$(<drawn.txt)" "a sampled answer to a request"
 tessera generate --quiet --model chat.h5 --prompt "The old" --generate 3 --ids ids.txt >/dev/null || fail "generate"
 expect_same "$(python3 -c 'import json; print(*next(json.loads(l)["generated"] for l in open("lines") if "generated" in l), sep=",")')" \
   "$(<ids.txt)" "an answer to a request"

@@ -121,6 +121,29 @@ def check_answers(server: Server) -> None:
     assert subprocess.run([*verify, "--expect-messages", "messages.json"], capture_output=True).returncode == 1
 
 
+def check_sampled(server: Server) -> None:
+    """The same seed, the same text; the receipt says how tokens were drawn, and a verifier insists on it."""
+
+    def answer(seed: int | None) -> tuple[str, dict[str, object]]:
+        raw = server.client.completions.with_raw_response.create(
+            model="chat", prompt="The old", max_tokens=6, temperature=0.9, top_p=0.95, seed=seed, extra_body={"top_k": 20}
+        )
+        return raw.parse().choices[0].text, server.proven(raw.headers["x-tessera-receipt"])
+
+    text, found = answer(7)
+    assert answer(7)[0] == text
+    assert found["state"] == "proven", found
+    seed = f"{7:064x}"
+    assert found["sampling"] == {"temperature": 0.9, "top_p": 0.95, "top_k": 20, "seed": seed}, found
+    Path("sampled.h5").write_bytes(server.get(str(found["proof"])))
+    verify = [str(PROGRAMS / "tessera-verify"), "--key", "commitment/verifying.key", "sampled.h5", "--expect-seed", seed]
+    for parameters, code in (("temperature=0.9,top_k=20,top_p=0.95", 0), ("temperature=0.9,top_k=20", 1)):
+        said = subprocess.run([*verify, "--expect-sampling", parameters], capture_output=True, text=True)
+        assert said.returncode == code, said
+    drawn = [answer(None)[1]["sampling"]["seed"] for _ in range(2)]  # type: ignore[index]
+    assert drawn[0] != drawn[1], drawn
+
+
 def check_errors(server: Server) -> None:
     messages = [{"role": "user", "content": "Hi"}]
 
@@ -133,7 +156,11 @@ def check_errors(server: Server) -> None:
         raise AssertionError(f"accepted {more}")
 
     refused(openai.NotFoundError, "model", model="gpt-4")
-    refused(openai.BadRequestError, "temperature", temperature=0.7)
+    refused(openai.BadRequestError, "temperature", temperature=3)
+    refused(openai.BadRequestError, "temperature", temperature=0.001)
+    refused(openai.BadRequestError, "top_p", temperature=1, top_p=1.5)
+    refused(openai.BadRequestError, "top_k", temperature=1, extra_body={"top_k": 5000})
+    refused(openai.BadRequestError, "seed", temperature=1, extra_body={"seed": "a"})
     refused(openai.BadRequestError, "tools", tools=[{"type": "function", "function": {"name": "f"}}])
     refused(openai.BadRequestError, "n", n=2)
     refused(openai.BadRequestError, "max_tokens", max_tokens=13)
@@ -184,7 +211,7 @@ def check_restarts(server: Server) -> None:
         assert found["prompt"] == [number % 256, 17, number // 256]
         proofs.add(receipt)
     files = {file.stem for file in Path("data/proofs").iterdir()}
-    assert proofs <= files and len(files) - len(proofs) <= 5, (len(files), len(proofs))  # and those of check_answers
+    assert proofs <= files and len(files) - len(proofs) <= 9, (len(files), len(proofs))  # and those of check_answers
     said = subprocess.run(
         [str(PROGRAMS / "tessera-verify"), "--key", "commitment/verifying.key", "--each", "data/proofs"],
         capture_output=True,
@@ -199,6 +226,7 @@ def main() -> None:
     server = Server()
     try:
         check_answers(server)
+        check_sampled(server)
         check_errors(server)
         check_restarts(server)
     finally:

@@ -264,6 +264,7 @@ def _receipt(service: Service, row: sqlite3.Row) -> dict[str, Any]:
         "generated": answer and answer["generated"],
         "complete": answer and answer["complete"],
         "text": row["text"],
+        "sampling": json.loads(row["line"]).get("sampling"),  # with the seed; of greedy answers none
         "key_digest": service.key_digest,
         "proof": f"/v1/receipts/{row['id']}/proof" if row["state"] == "proven" else None,
     }

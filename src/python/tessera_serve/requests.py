@@ -9,6 +9,7 @@ from typing import Any
 
 ROLES = ("system", "developer", "user", "assistant")
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
+COLDEST = 0.03125  # what tessera generate takes
 # fields that change nothing of an answer here, and what they may be
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     "n": (1,),
@@ -96,7 +97,7 @@ def _check_fields(request: dict[str, Any], chat: bool) -> None:
 def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int | str]:
     """The one place that decides whether an answer may be sampled: `tessera generate` says whether it can."""
     found: dict[str, float | int | str] = {}
-    for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1), ("min_p", 0, 1), ("top_k", 0, 1 << 20)):
+    for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1), ("min_p", 0, 1), ("top_k", 1, 1024)):
         value = request.get(name)
         if value is None:
             continue
@@ -108,6 +109,8 @@ def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int |
         raise Refused(f"seed: expected a whole number, found {str(seed)[:80]}", param="seed")
     if not found.get("temperature"):
         return {}
+    if found["temperature"] < COLDEST:
+        raise Refused(f"temperature: expected 0, or {COLDEST} to 2, found {found['temperature']}", param="temperature")
     if not samples:
         raise Refused(
             f"temperature: expected 0 or none, found {found['temperature']}: this model's program is greedy",
