@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "lookup/level_kernels.hpp"
 #include "lookup/lookup.hpp"
 #include "lookup/node_owners.hpp"
@@ -144,7 +146,16 @@ BlockBuffer<ChildrenBlock> compute_level(const LookupInput& input, const Segment
 /// All nodes of a segment class of kind `fractions` at `height`, from the leaves; log_leaves >= height >= 1.
 BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const SegmentClass& segments, unsigned height);
 
-/// Blocks for `nodes` nodes, a multiple of four blocks; places behind the last node are zero, others uninitialised.
-BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes);
+/// Blocks for `nodes` nodes, a multiple of four blocks, as far as kernels read; places behind the last node are zero,
+/// others uninitialised: threads that write them touch them first.
+template <class Block = ChildrenBlock>
+BlockBuffer<Block> allocate_nodes(std::size_t nodes) {
+  constexpr std::size_t unit = 4;
+  const std::size_t blocks = (nodes + unit * block_lanes - 1) / (unit * block_lanes) * unit;
+  BlockBuffer<Block> buffer(blocks);
+  const std::size_t full = nodes / block_lanes;
+  std::memset(buffer.data() + full, 0, (blocks - full) * sizeof(Block));
+  return buffer;
+}
 
 }  // namespace tessera

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include "lookup/fraction_tree.hpp"
 
 namespace tessera {
@@ -162,16 +161,6 @@ BlockBuffer<ChildrenBlock> compute_fractions(const LookupInput& input, const Seg
     nodes = combine_level(nodes, segments.segments.size() << (segments.log_leaves - h));
   }
   return nodes;
-}
-
-BlockBuffer<ChildrenBlock> allocate_nodes(std::size_t nodes) {
-  constexpr std::size_t unit = 4;
-  const std::size_t blocks = (nodes + unit * block_lanes - 1) / (unit * block_lanes) * unit;
-  BlockBuffer<ChildrenBlock> buffer(blocks);
-  // what has nodes is written by threads that touch it first
-  const std::size_t full = nodes / block_lanes;
-  std::memset(buffer.data() + full, 0, (blocks - full) * sizeof(ChildrenBlock));
-  return buffer;
 }
 
 FractionTree::FractionTree(const LookupInput& input, const std::vector<SegmentClass>& classes, const NodeOwners& owners,

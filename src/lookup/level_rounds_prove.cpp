@@ -238,7 +238,7 @@ class NodeRounds : public SegmentRounds {
       place_.bind();
     } else {
       place_ = NodePlaces(log_length_);
-      fresh = BlockBuffer<Block>((weights_.size() << log_length_) / block_lanes);
+      fresh = allocate_nodes<Block>(weights_.size() << log_length_);
     }
     Block* const out = fresh.empty() ? blocks.data() : fresh.data();
     const NodeSums sums = sum_runs(

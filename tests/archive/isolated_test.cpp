@@ -79,7 +79,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   Bytes more = bytes;
   more.push_back(0);
   EXPECT_THROW((void)decode_proof(more), InputError);
-  for (const std::size_t length : {0U, 20U, 82U}) {  // where the lists' lengths lie
+  for (const std::size_t length : {0U, 20U, 131U}) {  // where the lists' lengths lie
     for (const std::uint8_t value : Bytes{6, 255}) {
       Bytes changed = bytes;
       changed.at(length) = value;
