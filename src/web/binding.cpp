@@ -109,9 +109,8 @@ Json verify(const std::string& request) {
     }
     const cli::Judge judge = cli::open_key(options);
     const std::string& chat = judge.key.tokenizer.chat.text;
-    answer["key"] = {{"file", options.key},
-                     {"digest", to_hex(judge.given)},
-                     {"chat_template", chat.empty() ? Json() : Json(chat)}};
+    answer["key"] = {
+        {"file", options.key}, {"digest", to_hex(judge.given)}, {"chat_template", chat.empty() ? Json() : Json(chat)}};
     answer["renewals"] = Json::array();
     for (const cli::RenewedKey& renewal : judge.renewals) {
       answer["renewals"].push_back({{"file", renewal.file}, {"digest", to_hex(renewal.digest)}});

@@ -194,7 +194,8 @@ static void parts_are_verified(file key, file proof) {
   const tessera_sampling sampling = {5851, 40, 65536, 65300, {7}}; /* the proof's tokens are not sampled */
   CHECK(tessera_verify_sampled_parts(parts.key, parts.key_size, &parts.statement, &sampling, parts.payload,
                                      parts.payload_size, NULL, &result) == TESSERA_REJECTED);
-  CHECK(tessera_result_sampling(result) != NULL && memcmp(tessera_result_sampling(result), &sampling, sizeof sampling) == 0);
+  CHECK(tessera_result_sampling(result) != NULL &&
+        memcmp(tessera_result_sampling(result), &sampling, sizeof sampling) == 0);
   tessera_result_free(result);
   CHECK(tessera_verify_sampled_parts(parts.key, parts.key_size, &parts.statement, NULL, parts.payload,
                                      parts.payload_size, NULL, NULL) == TESSERA_REJECTED); /* an id is none */
