@@ -96,12 +96,16 @@ TESSERA_API tessera_verdict tessera_verify_parts(const void* key, size_t key_siz
                                                  const void* payload, size_t payload_size, const tessera_state* before,
                                                  tessera_result** result);
 
+/** Bytes that the caller has. */
+typedef struct tessera_bytes {
+  const void* data; /**< */
+  size_t size;      /**< */
+} tessera_bytes;
+
 /** The same of a statement whose tokens are drawn as `sampling` says; NULL: tessera_verify_parts(). */
-TESSERA_API tessera_verdict tessera_verify_sampled_parts(const void* key, size_t key_size,
-                                                         const tessera_statement* statement,
-                                                         const tessera_sampling* sampling, const void* payload,
-                                                         size_t payload_size, const tessera_state* before,
-                                                         tessera_result** result);
+TESSERA_API tessera_verdict tessera_verify_sampled_parts(tessera_bytes key, const tessera_statement* statement,
+                                                         const tessera_sampling* sampling, tessera_bytes payload,
+                                                         const tessera_state* before, tessera_result** result);
 
 /* What is pointed to lives until the result is freed. Of a NULL result there is nothing: "", 0, NULL; the verdict is
  * TESSERA_FAILED. Counts and sizes may be NULL. */

@@ -211,18 +211,18 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
 tessera_verdict tessera_verify_parts(const void* key, size_t key_size, const tessera_statement* statement,
                                      const void* payload, size_t payload_size, const tessera_state* before,
                                      tessera_result** result) {
-  return tessera_verify_sampled_parts(key, key_size, statement, nullptr, payload, payload_size, before, result);
+  return tessera_verify_sampled_parts({key, key_size}, statement, nullptr, {payload, payload_size}, before, result);
 }
 
-tessera_verdict tessera_verify_sampled_parts(const void* key, size_t key_size, const tessera_statement* statement,
-                                             const tessera_sampling* sampling, const void* payload, size_t payload_size,
+tessera_verdict tessera_verify_sampled_parts(tessera_bytes key, const tessera_statement* statement,
+                                             const tessera_sampling* sampling, tessera_bytes payload,
                                              const tessera_state* before, tessera_result** result) {
   using namespace tessera;
   return answer(result, [&](tessera_result& found) {
-    const std::span<const std::uint8_t> payload_bytes = bytes_of("payload", payload, payload_size);
+    const std::span<const std::uint8_t> payload_bytes = bytes_of("payload", payload.data, payload.size);
     Statement given = statement_of(statement);
     given.sampling = sampling_of(sampling);
-    const IdentifiedKey decoded = IdentifiedKey::decode(bytes_of(key_name, key, key_size));
+    const IdentifiedKey decoded = IdentifiedKey::decode(bytes_of(key_name, key.data, key.size));
     found.key_digest = decoded.digest;
     found.statement = std::move(given);
     know_sampling(found);

@@ -74,19 +74,12 @@ void load_ownership(const DatasetFile& file, ProofArchive& proof) {
       file.read<std::uint64_t>("information/ownership/first", {names.size(), std::uint64_t{proof.machine.ranks} + 1}));
 }
 
-}  // namespace
-
-bool measures_fit(std::uint64_t ranks, std::uint64_t scopes) {
-  return ranks <= max_ranks && ranks * scopes * sizeof(double) <= max_information;
-}
-
-ProofArchive read_proof(const DatasetFile& file) {
-  ProofArchive proof;
-  proof.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
-  proof.statement.prompt = file.read_list<std::uint32_t>("statement/prompt", max_positions);
-  proof.statement.generated = file.read_list<std::uint32_t>("statement/generated", max_positions);
+Statement read_statement(const DatasetFile& file) {
+  Statement statement;
+  statement.prompt = file.read_list<std::uint32_t>("statement/prompt", max_positions);
+  statement.generated = file.read_list<std::uint32_t>("statement/generated", max_positions);
   if (file.contains("statement/start/root")) {
-    ConversationState& start = proof.statement.start.emplace();
+    ConversationState& start = statement.start.emplace();
     std::ranges::copy(file.read<std::uint8_t>("statement/start/root", {start.root.size()}), start.root.begin());
     start.length = file.read_scalar<std::uint64_t>("statement/start/length");
     start.last_token = file.read_scalar<std::uint32_t>("statement/start/last_token");
@@ -96,17 +89,17 @@ ProofArchive read_proof(const DatasetFile& file) {
     if (keeps != 1) {
       file.fail("statement/keeps", "1 or nothing", std::to_string(keeps));
     }
-    proof.statement.keeps = true;
+    statement.keeps = true;
   }
   if (file.contains("statement/pass_length")) {
-    proof.statement.pass_length = file.read_scalar<std::uint32_t>("statement/pass_length");
-    if (!is_pass_length(proof.statement.pass_length)) {
+    statement.pass_length = file.read_scalar<std::uint32_t>("statement/pass_length");
+    if (!is_pass_length(statement.pass_length)) {
       file.fail("statement/pass_length", std::string(pass_length_text) + ", or nothing",
-                std::to_string(proof.statement.pass_length));
+                std::to_string(statement.pass_length));
     }
   }
   if (file.contains("statement/sampling/seed")) {
-    Sampling& sampling = proof.statement.sampling.emplace();
+    Sampling& sampling = statement.sampling.emplace();
     std::ranges::copy(file.read<std::uint8_t>("statement/sampling/seed", {sampling.seed.size()}),
                       sampling.seed.begin());
     sampling.inverse_temperature = file.read_scalar<std::uint32_t>("statement/sampling/inverse_temperature");
@@ -114,10 +107,10 @@ ProofArchive read_proof(const DatasetFile& file) {
     sampling.top_p = file.read_scalar<std::uint32_t>("statement/sampling/top_p");
     sampling.cutoff = file.read_scalar<std::uint32_t>("statement/sampling/cutoff");
   }
-  std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
-  const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
-  proof.text.assign(text.begin(), text.end());
-  proof.configuration = file.read_text("information/configuration", max_information);
+  return statement;
+}
+
+void read_soundness(const DatasetFile& file, ProofArchive& proof) {
   std::vector<std::string> scopes = file.read_texts("information/soundness/scope", max_scopes, max_information);
   std::vector<std::string> reasons = file.read_texts("information/soundness/reason", max_scopes, max_information);
   const std::vector<double> bits = file.read<double>("information/soundness/bits", {scopes.size()});
@@ -128,6 +121,9 @@ ProofArchive read_proof(const DatasetFile& file) {
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     proof.soundness.entries.push_back({std::move(scopes[i]), std::move(reasons[i]), bits[i]});
   }
+}
+
+void read_timings(const DatasetFile& file, ProofArchive& proof) {
   std::vector<std::string> timed = file.read_texts("information/timings/scope", max_scopes, max_information);
   const std::vector<double> seconds = file.read<double>("information/timings/seconds", {timed.size()});
   const std::vector<std::uint64_t> peaks = file.read<std::uint64_t>("information/timings/peak_memory", {timed.size()});
@@ -135,6 +131,24 @@ ProofArchive read_proof(const DatasetFile& file) {
   for (std::size_t i = 0; i < timed.size(); ++i) {
     proof.timings.push_back({std::move(timed[i]), seconds[i], peaks[i]});
   }
+}
+
+}  // namespace
+
+bool measures_fit(std::uint64_t ranks, std::uint64_t scopes) {
+  return ranks <= max_ranks && ranks * scopes * sizeof(double) <= max_information;
+}
+
+ProofArchive read_proof(const DatasetFile& file) {
+  ProofArchive proof;
+  proof.payload = file.read_list<std::uint8_t>("payload", max_payload_bytes);
+  proof.statement = read_statement(file);
+  std::ranges::copy(file.read<std::uint8_t>("key_digest", {proof.key_digest.size()}), proof.key_digest.begin());
+  const std::vector<std::uint8_t> text = file.read_list<std::uint8_t>("information/text", max_information);
+  proof.text.assign(text.begin(), text.end());
+  proof.configuration = file.read_text("information/configuration", max_information);
+  read_soundness(file, proof);
+  read_timings(file, proof);
   proof.machine.ranks = file.read_scalar<std::uint32_t>("information/machine/ranks");
   proof.machine.threads = file.read_scalar<std::uint32_t>("information/machine/threads");
   proof.machine.peak_memory = file.read_scalar<std::uint64_t>("information/machine/peak_memory");

@@ -191,14 +191,15 @@ static void parts_are_verified(file key, file proof) {
   statement = parts.statement;
   statement.pass_length = 77;
   CHECK(verify_parts(&parts, &statement, NULL) == TESSERA_REJECTED);
+  const tessera_bytes of_key = {parts.key, parts.key_size}, of_payload = {parts.payload, parts.payload_size};
   const tessera_sampling sampling = {5851, 40, 65536, 65300, {7}}; /* the proof's tokens are not sampled */
-  CHECK(tessera_verify_sampled_parts(parts.key, parts.key_size, &parts.statement, &sampling, parts.payload,
-                                     parts.payload_size, NULL, &result) == TESSERA_REJECTED);
+  CHECK(tessera_verify_sampled_parts(of_key, &parts.statement, &sampling, of_payload, NULL, &result) ==
+        TESSERA_REJECTED);
   CHECK(tessera_result_sampling(result) != NULL &&
         memcmp(tessera_result_sampling(result), &sampling, sizeof sampling) == 0);
   tessera_result_free(result);
-  CHECK(tessera_verify_sampled_parts(parts.key, parts.key_size, &parts.statement, NULL, parts.payload,
-                                     parts.payload_size, NULL, NULL) == TESSERA_REJECTED); /* an id is none */
+  CHECK(tessera_verify_sampled_parts(of_key, &parts.statement, NULL, of_payload, NULL, NULL) ==
+        TESSERA_REJECTED); /* an id is none */
   CHECK(tessera_result_sampling(NULL) == NULL);
   CHECK(tessera_verify_parts(parts.key, parts.key_size, &parts.statement, NULL, 1, NULL, NULL) == TESSERA_UNUSABLE);
   CHECK(tessera_verify_parts(parts.key, parts.key_size, &parts.statement, parts.payload, 0, NULL, NULL) ==

@@ -19,7 +19,6 @@ OVER = {
     ('src/cli/options.cpp', 'declare'),
     ('src/cli/pipeline.cpp', 'prove_model'),
     ('src/cli/verify_options.cpp', 'declare'),
-    ('src/datasets/proof_archive.cpp', 'read_proof'),
     ('src/protocol/protocol_prove.cpp', 'prove_inference'),
     ('src/protocol/protocol_prove.cpp', 'prove_witness'),
 }
