@@ -64,4 +64,4 @@ echo "the guide's example: as it stands there"
 "$python" "$source/tests/chat/reference.py"
 "$python" -m mypy --strict -p tessera_chat -p tessera_serve
 rm -rf "$folder/served" && mkdir -p "$folder/served" && cd "$folder/served"
-OMP_NUM_THREADS=1 timeout 600 "$python" "$source/tests/python/serve_test.py" "$programs" "$source" 1000
+OMP_NUM_THREADS=1 timeout 600 "$python" "$source/tests/python/serving.py" "$programs" "$source" 1000

@@ -1,6 +1,6 @@
 """tessera-serve with the openai client: requests, errors, receipts, and none lost or twice over restarts.
 
-serve_test.py PROGRAMS SOURCE [REQUESTS]: programs of the build, the project's folder, how many requests (default: 60).
+serving.py PROGRAMS SOURCE [REQUESTS]: programs of the build, the project's folder, how many requests (default: 60).
 Runs in an empty folder, with PYTHONPATH or an environment that has tessera_serve, tessera_chat and openai.
 """
 
