@@ -109,8 +109,8 @@ def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int |
         raise Refused(f"seed: expected a whole number, found {str(seed)[:80]}", param="seed")
     if not found.get("temperature"):
         return {}
-    if found["temperature"] < COLDEST:
-        raise Refused(f"temperature: expected 0, or {COLDEST} to 2, found {found['temperature']}", param="temperature")
+    if float(request["temperature"]) < COLDEST:
+        raise Refused(f"temperature: expected 0, or {COLDEST} to 2, found {request['temperature']}", param="temperature")
     if not samples:
         raise Refused(
             f"temperature: expected 0 or none, found {found['temperature']}: this model's program is greedy",
