@@ -222,6 +222,7 @@ def check_restarts(server: Server) -> None:
 
 def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("TESSERA_PYTHON", sys.executable)  # with what renders chats
     make_model()
     server = Server()
     try:
