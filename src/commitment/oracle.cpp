@@ -81,7 +81,8 @@ void OracleLayout::pack_bands(const std::vector<unsigned>& chunk_bits, const Ora
   used_ = deal_slots(chunk_bits).used;  // whether that many have places
   std::vector<std::size_t> order(chunk_bits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return chunk_bits[i]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return chunk_bits[a] > chunk_bits[b]; });
   columns_ = (used_ + parameters.rows() - 1) / parameters.rows();
   std::vector<std::size_t> ends(parameters.band_count());  // of a band's columns so far
   std::vector<std::size_t> first(chunk_bits.size());

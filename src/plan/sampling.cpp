@@ -89,14 +89,14 @@ SampledWidths check_sampling(const VerifyingKey& key, const Sampling& sampling, 
 
 Choice choose(std::span<const std::int64_t> logits, const Sampling& sampling, int shift, std::uint64_t position) {
   Choice choice;
-  const std::vector<std::int64_t>& table = weight_table();
+  const std::vector<std::int64_t>& weights = weight_table();
   std::vector<std::int64_t> sums{0};  // of the first weights
   for (const std::int64_t logit : logits) {
     choice.scores.push_back((logit * sampling.inverse_temperature + (std::int64_t{1} << (shift - 1))) >> shift);
     const std::int64_t distance = choice.scores.front() - choice.scores.back();
     const bool counts = distance <= static_cast<std::int64_t>(sampling.cutoff);
     choice.within += counts ? 1 : 0;
-    choice.weights.push_back(counts ? table[static_cast<std::size_t>(distance)] : 0);
+    choice.weights.push_back(counts ? weights[static_cast<std::size_t>(distance)] : 0);
     sums.push_back(sums.back() + choice.weights.back());
   }
   while ((sums[choice.kept] << 16) < sums.back() * sampling.top_p) {
