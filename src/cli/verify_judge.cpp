@@ -119,6 +119,7 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   }
   check_sampling(judge.sampling, statement.sampling);
   judgement.seed_expected = statement.sampling && !judge.sampling.seed.empty();
+  judgement.parameters_expected = statement.sampling && !judge.sampling.parameters.empty();
   Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
                                        : verify_continuation(judge, statement, proof.payload, expected.before);
   if (!verdict.accepted) {
@@ -215,7 +216,9 @@ std::string sampled_text(const Judgement& judgement) {
   }
   const Sampling& sampling = *judgement.statement->sampling;
   return "sampled (" + sampling_text(sampling) + "), seed " + to_hex(sampling.seed) +
-         (judgement.seed_expected ? ", the expected one" : " chosen by the statement");
+         (!judgement.seed_expected        ? " chosen by the statement"
+          : judgement.parameters_expected ? ", both as expected"
+                                          : ", the expected one; parameters chosen by the statement");
 }
 
 const char* name_of(ExitCode code) {
@@ -273,6 +276,7 @@ Json json_of(const Judge& judge, const Judgement& judgement) {
   result["sampling"] = statement ? sampling_json(statement->sampling) : Json();
   if (judgement.code == done && statement->sampling) {
     result["sampling"]["seed_expected"] = judgement.seed_expected;
+    result["sampling"]["parameters_expected"] = judgement.parameters_expected;
   }
   result["bytes"] = statement ? Json(judgement.bytes) : Json();
   result["seconds"] = judgement.seconds;

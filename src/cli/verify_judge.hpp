@@ -61,6 +61,7 @@ struct Judgement {
   std::vector<ClampedValues> clamped;  // of a true proof
   std::string completeness = {};       // of a true proof: completeness_text()
   bool seed_expected = false;          // the statement's seed is what it has to be
+  bool parameters_expected = false;    // and so are its sampling parameters
   [[nodiscard]] std::string name() const { return entry.empty() ? file : file + ": " + entry; }
 };
 

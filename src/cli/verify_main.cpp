@@ -82,8 +82,10 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
     }
     if (const std::string sampled = sampled_text(judgement); judgement.code == done && !sampled.empty()) {
       std::cout << sampled
-                << (judgement.seed_expected ? "\n"
-                                            : ": who chose it can have tried others, --expect-seed compares it\n");
+                << (!judgement.seed_expected ? ": who chose it can have tried others, --expect-seed compares it\n"
+                    : judgement.parameters_expected
+                        ? "\n"
+                        : ": who chose them can have tried others, --expect-sampling compares them\n");
     }
     if (judgement.code == done && !judgement.clamped.empty()) {
       std::cout << clamped_text(judgement.clamped) << '\n';

@@ -17,7 +17,7 @@ using u128 = unsigned __int128;
 constexpr unsigned logit_limit_bits = 48;  // the integer bounds of a model: |L| < 2^47
 
 std::vector<std::int64_t> make_weights() {
-  constexpr std::uint64_t ratio = 0xfff0007ffd556000;  // 2^64*exp(-1/4096), cut off
+  constexpr std::uint64_t ratio = 0xfff0007ffd556000;  // 2^64*exp(-1/4096), near enough
   std::vector<std::int64_t> weights(std::size_t{1} << weight_table_log_size);
   std::uint64_t exponential = std::uint64_t{1} << 62;
   for (std::size_t d = 0; d < static_cast<std::size_t>(far_distance); ++d) {

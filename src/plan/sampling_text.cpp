@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -127,17 +128,19 @@ std::string sampling_text(const Sampling& sampling) {
 
 std::optional<Sampling> parse_sampling(std::string_view text) {
   SamplingParameters parameters;
-  bool temperature = false;
+  std::set<std::string_view> named;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view entry = text.substr(begin, end - begin);
     const std::size_t equals = std::min(entry.find('='), entry.size());
     const std::string_view name = entry.substr(0, equals);
-    temperature = temperature || name == "temperature";
+    if (!named.insert(name).second) {
+      refuse(name, "once", "twice");
+    }
     set(parameters, name, std::string(entry.substr(std::min(equals + 1, entry.size()))));
     begin = end + 1;
   }
-  if (!temperature) {
+  if (!named.contains("temperature")) {
     throw InputError("sampling: expected a temperature, as in temperature=0.7,top_k=40, found " + quoted_name(text));
   }
   return parameters.temperature == 0 ? std::nullopt : std::optional(make_sampling(parameters));

@@ -25,7 +25,7 @@ python3 - "$text" "$seed" <<'EOF' || fail "JSON of a sampled proof"
 import json, subprocess, sys
 sampling = json.load(open("answer.json"))["proofs"][0]["sampling"]
 assert sampling == {"text": sys.argv[1], "temperature": 3, "top_k": 40, "top_p": 0.95, "min_p": 0.01,
-                    "seed": sys.argv[2], "seed_expected": False}, sampling
+                    "seed": sys.argv[2], "seed_expected": False, "parameters_expected": False}, sampling
 EOF
 
 # the same text and bytes for any number of ranks, and from generate
@@ -46,7 +46,9 @@ expect_same "$(ids_of first.h5),$(ids_of second.h5)" "$(ids_of one.h5)"
 expect 0 '^ACCEPTED' check --expect-seed $seed --expect-sampling "$text" first.h5 second.h5
 
 # what is expected
-expect 0 "^sampled \\($text\\), seed $seed, the expected one$" check --expect-seed $seed one.h5
+expect 0 "^sampled \\($text\\), seed $seed, the expected one; parameters chosen by the statement: " check --expect-seed $seed one.h5
+expect 0 "^sampled \\($text\\), seed $seed, both as expected$" check --expect-seed $seed --expect-sampling "$text" one.h5
+expect_error 2 "top_k: expected once, found twice" check --expect-sampling "temperature=0.7,top_k=4,top_k=5" one.h5
 expect 1 "REJECTED at /statement: the seed is not the expected one: expected $other, found $seed" check --expect-seed $other one.h5
 for wrong in temperature=3,top_k=40,top_p=0.95 temperature=3.1,top_k=40,top_p=0.95,min_p=0.01 temperature=3,top_k=41,top_p=0.95,min_p=0.01 \
   temperature=3,top_k=40,top_p=0.94,min_p=0.01 temperature=3,top_k=40,top_p=0.95,min_p=0.02 temperature=0; do

@@ -294,8 +294,62 @@ TEST(Sampling, candidates_are_in_order) {
   };
   expect_rejected(with_candidates(swap), lookup_scope);
   expect_accepted(with_candidates(swap, [](ModelPlan& plan) { widen(plan, plan.logits.sampled->order, 1, true); }));
-  const auto twice = [](Sampled& lie, std::size_t row) { copy(entry(lie, 6, row), entry(lie, 5, row)); };
-  EXPECT_FALSE(with_candidates(twice).accepted);
+}
+
+/// A candidate twice and the last one left out, with a difference that fits all: only the order of equal ids says no.
+TEST(Sampling, a_candidate_is_listed_once) {
+  const auto verdict = [](bool wide) {
+    Sampled lie = honest();
+    const std::size_t row = lie.statement.generated.size() - 1;
+    for (std::size_t j = 11; j > 8; --j) {
+      copy(entry(lie, j, row), entry(lie, j - 1, row));  // place 9 is place 8 again, the twelfth best is nowhere
+    }
+    std::vector<Choice> choices;
+    for (std::size_t g = 0; g <= row; ++g) {
+      choices.push_back(choose(lie.logits(g), *lie.statement.sampling, lie.handles().widths.shift, prompt.size() + g));
+    }
+    const auto& ids = lie.trace[lie.handles().ids].values();
+    for (std::size_t g = 0; g <= row; ++g) {
+      lie.statement.generated[g] = static_cast<std::uint32_t>(ids[lie.handles().place(choices[g].chosen, g)]);
+    }
+    ModelPlan plan = lie.plan();
+    if (wide) {
+      widen(plan, plan.logits.sampled->order, 1, true);
+    }
+    Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
+    trace[lie.handles().ids] = lie.trace[lie.handles().ids];
+    const Recorded<std::int64_t>& logit = lie.handles().logit;
+    trace[logit] = lie.trace[logit];
+    Forgery forgery(odd_model(), lie.statement, plan, std::move(trace));
+    set_choices(*forgery.witness, forgery.plan.logits, choices);
+    forgery.witness->finish(odd_model().comm, OutOfRange::skip);
+    ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
+    const auto& own = forgery.trace[static_cast<const Recorded<std::int64_t>&>(lie.handles().logit)].values();
+    for (std::size_t g = 0; g <= row; ++g) {
+      const std::size_t last = lie.handles().place(11, g);
+      for (std::size_t v = 0; v < 300; ++v) {
+        const std::int64_t l = block_row(forgery.trace[forgery.plan.logits.values], 0, v)[g];
+        std::int64_t listed = 0, below = 0, sum = 0;
+        for (std::size_t j = 0; j < 12; ++j) {
+          const std::size_t at = lie.handles().place(j, g);
+          if (static_cast<std::size_t>(ids[at]) == v) {
+            ++listed;
+            sum += own[at];
+            below += ids[at] < ids[last] ? 1 : 0;
+          }
+        }
+        block_row(difference, 0, v)[g] =
+            (1 - listed) * own[last] + sum - ((v < static_cast<std::size_t>(ids[last]) ? 1 : 0) - below) - l;
+      }
+    }
+    forgery.set_range(forgery.plan.logits.difference, difference);
+    forgery.recount();
+    return verify_inference(plan, odd_model().key, lie.statement, forgery.prove().payload);
+  };
+  const Verdict narrow = verdict(false);
+  const Verdict wide = verdict(true);
+  expect_rejected(narrow, lookup_scope);
+  expect_accepted(wide);
 }
 
 TEST(Sampling, candidates_have_their_own_logits) {
