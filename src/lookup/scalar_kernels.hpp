@@ -2,8 +2,7 @@
 
 #include "lookup/level_kernels.hpp"
 
-/// The kernels of level_kernels.hpp one node at a time: for machines without vectors, for segments that do not
-/// fill them, and to test the others against.
+/// The kernels of level_kernels.hpp one node at a time: for machines without vectors, and to test the others against.
 namespace tessera::scalar {
 
 constexpr std::size_t lanes = block_lanes;

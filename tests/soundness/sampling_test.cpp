@@ -64,20 +64,30 @@ const Sampled& honest() {
   return sampled;
 }
 
+/// The trace of an honest pass but for the candidates that the liar says.
+Trace told_trace(const Sampled& lie) {
+  // the last token has a row, too, which nothing comes of
+  Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
+  trace[lie.handles().ids] = lie.trace[lie.handles().ids];
+  const Recorded<std::int64_t>& logit = lie.handles().logit;
+  trace[logit] = lie.trace[logit];
+  return trace;
+}
+
+/// What such a forgery says of the choices.
+void tell(Forgery& forgery, const std::vector<Choice>& choices) {
+  set_choices(*forgery.witness, forgery.plan.logits, choices);
+  forgery.witness->finish(odd_model().comm, OutOfRange::skip);
+}
+
 /// Proves with what the liar says of the choices, by the plan as it is changed, and verifies likewise.
 Verdict verdict_on(Sampled lie, const std::vector<Choice>& choices, const PlanChange& change = {}) {
   ModelPlan plan = lie.plan();
   if (change) {
     change(plan);
   }
-  // the last token has a row, too, which nothing comes of
-  Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
-  trace[lie.handles().ids] = lie.trace[lie.handles().ids];
-  const Recorded<std::int64_t>& logit = lie.handles().logit;
-  trace[logit] = lie.trace[logit];
-  Forgery forgery(odd_model(), lie.statement, plan, std::move(trace));
-  set_choices(*forgery.witness, forgery.plan.logits, choices);
-  forgery.witness->finish(odd_model().comm, OutOfRange::skip);
+  Forgery forgery(odd_model(), lie.statement, plan, told_trace(lie));
+  tell(forgery, choices);
   return verify_inference(plan, odd_model().key, lie.statement, forgery.prove().payload);
 }
 
@@ -316,13 +326,8 @@ TEST(Sampling, a_candidate_is_listed_once) {
     if (wide) {
       widen(plan, plan.logits.sampled->order, 1, true);
     }
-    Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
-    trace[lie.handles().ids] = lie.trace[lie.handles().ids];
-    const Recorded<std::int64_t>& logit = lie.handles().logit;
-    trace[logit] = lie.trace[logit];
-    Forgery forgery(odd_model(), lie.statement, plan, std::move(trace));
-    set_choices(*forgery.witness, forgery.plan.logits, choices);
-    forgery.witness->finish(odd_model().comm, OutOfRange::skip);
+    Forgery forgery(odd_model(), lie.statement, plan, told_trace(lie));
+    tell(forgery, choices);
     ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
     const auto& own = forgery.trace[static_cast<const Recorded<std::int64_t>&>(lie.handles().logit)].values();
     for (std::size_t g = 0; g <= row; ++g) {
