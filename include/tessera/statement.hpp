@@ -17,14 +17,17 @@ struct ConversationState {
 };
 
 /// How generated tokens are drawn from the model's logits, in integers (src/spec/transformer.md, Sampling): each is the
-/// token that a public number, of seed and position alone, hits among its row's top_k best. make_sampling() of
-/// tessera/verify.hpp makes one from a temperature and probabilities.
+/// token that a public number, of seed and position alone, hits among its row's top_k best, which the proof lists in
+/// clear, or among all tokens, of which the proof shows nothing. make_sampling() of tessera/verify.hpp makes one from a
+/// temperature and probabilities.
 struct Sampling {
   std::uint32_t inverse_temperature = 4096;  // a = round(4096/temperature), 2^8 to 2^17
-  std::uint32_t top_k = 64;                  // candidates of a row, 1 to 1024
+  std::uint32_t top_k = 64;                  // candidates of a row, 1 to 1024; 0: the whole vocabulary
   std::uint32_t top_p = 1U << 16U;           // p = round(2^16*top_p): 2^16 leaves nothing out
   std::uint32_t cutoff = 65300;              // c = floor(-4096*ln(min_p)): 65300 leaves nothing out that has a weight
   std::array<std::uint8_t, 32> seed{};
+  /// Whether tokens are drawn from the whole vocabulary; top_p then leaves nothing out.
+  [[nodiscard]] bool dense() const { return top_k == 0; }
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 

@@ -49,7 +49,7 @@ typedef struct tessera_state {
 /** How the generated tokens are drawn: the integers of a proof file (statement/sampling/...). */
 typedef struct tessera_sampling {
   uint32_t inverse_temperature; /**< round(4096/temperature). */
-  uint32_t top_k;               /**< Candidates of a row. */
+  uint32_t top_k;               /**< Candidates of a row; 0: the whole vocabulary, top_p then 2^16. */
   uint32_t top_p;               /**< round(65536*top_p); 65536 leaves nothing out. */
   uint32_t cutoff;              /**< floor(-4096*ln(min_p)); 65300 leaves nothing out. */
   uint8_t seed[32];             /**< Of the public numbers that choose. */

@@ -54,6 +54,11 @@ struct SoundnessBits {
 /// Throws InputError if the key is unusable or its model cannot have the statement.
 SoundnessBits soundness(std::span<const std::uint8_t> key, const Statement& statement);
 
+/// The canonical token ids of a text under the key's tokenizer, as ExpectedIds of expected.hpp takes them. `begins`:
+/// with the tokens that stand before every text, as where a conversation begins. Throws InputError if the key is
+/// unusable or its tokenizer does not take the text.
+std::vector<std::uint32_t> encode(std::span<const std::uint8_t> key, const std::string& text, bool begins = true);
+
 /// The text of token ids, from the key's vocabulary; throws InputError if the key is unusable or an id is not in it.
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids);
 

@@ -7,6 +7,7 @@
 #include "protocol/identified_key.hpp"
 #include "protocol/protocol.hpp"
 #include "tokenizer/decode.hpp"
+#include "tokenizer/tokenizer.hpp"
 
 namespace tessera {
 
@@ -39,6 +40,11 @@ Verdict verify_conversation(std::span<const std::uint8_t> key, std::span<const S
     }
   }
   return verdict;
+}
+
+std::vector<std::uint32_t> encode(std::span<const std::uint8_t> key, const std::string& text, bool begins) {
+  const Tokenizer tokenizer(VerifyingKey::decode(key).tokenizer);
+  return begins ? tokenizer.encode_prompt(text) : tokenizer.encode(text);
 }
 
 std::string decode(std::span<const std::uint8_t> key, std::span<const std::uint32_t> ids) {

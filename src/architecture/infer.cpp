@@ -68,19 +68,29 @@ void IntegerTransformer::run_batch(std::span<const std::uint32_t> ids) {
   Batch batch{.first = length_, .size = ids.size(), .x = {}, .u = {}};
   batch.shared = plan_.has_teams(comm_.size()) && batch.size >= least_shared_tokens && batch.first == cache_.known;
   infer(context, plan_.embedding, ids, batch);
+  const Branches branches = plan_.model.layers.branches;
   for (std::size_t block = 0; block < plan_.model.n_layer; ++block) {
     guard_.enter(block);
     record_residual(context, plan_.x_in, block, batch);
+    std::vector<std::int16_t> beside;  // what the MLP reads, where that is of the same x
+    if (branches == Branches::parallel) {
+      infer(context, plan_.norm_2, block, batch);
+      beside = std::move(batch.u);
+    }
     infer(context, plan_.norm_1, block, batch);
     infer(context, plan_.qkv, block, batch, cache_);
     if (batch.shared) {
       share_keys(context, plan_.shared_heads, block, batch, cache_);
     }
     infer(context, plan_.cache, cache_, block, batch);
-    const std::vector<std::int16_t> y = infer(context, plan_.attention, model_.key.exp_table, cache_, block, batch);
+    const std::vector<std::int16_t> y = infer(context, plan_.attention, model_.tables(), cache_, block, batch);
     infer(context, plan_.projection, y, block, batch);
     record_residual(context, plan_.x_mid, block, batch);
-    infer(context, plan_.norm_2, block, batch);
+    if (branches == Branches::sequential) {
+      infer(context, plan_.norm_2, block, batch);
+    } else if (branches == Branches::parallel) {
+      batch.u = std::move(beside);
+    }
     infer(context, plan_.mlp, model_.key.gelu_table, block, batch);
     if (progress_) {
       progress_(batch.first * plan_.model.n_layer + batch.size * (block + 1));

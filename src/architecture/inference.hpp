@@ -17,6 +17,9 @@ namespace tessera {
 struct IntegerModel {
   VerifyingKey key;
   const Parameters* parameters = nullptr;
+  double logit_cap = 0;  // c of the real logits c*tanh(x/c), where they are asked for; 0: none
+
+  [[nodiscard]] ScoreTables tables() const { return {key.exp_table, key.cap_table}; }
 };
 
 /// Keys and values of a state (B,A,S), by StateTensor: this rank's part; empty: none.
@@ -60,7 +63,7 @@ class IntegerTransformer {
     }
     trace_.deal_chunks(plan_, comm_);
     if (record_ == Record::trace) {
-      record_tiles(plan_.attention, model_.key.exp_table, trace_, comm_);
+      record_tiles(plan_.attention, model_.tables(), trace_, comm_);
     }
     return std::move(trace_);
   }

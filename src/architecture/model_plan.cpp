@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "architecture/gpt2/gpt2.hpp"
-#include "architecture/llama/llama.hpp"
+#include "architecture/layers.hpp"
+#include "base/errors.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -22,14 +22,14 @@ const VerifyingKey& checked(const VerifyingKey& key) {
 }
 
 HeadLayout heads_of(const ModelShape& model) {
-  return {model.kv_heads(), model.head_size(), model.group(), !model.gpt2()};
+  return {model.kv_heads(), model.head_size(), model.group(), model.rotary()};
 }
 
 /// (B, heads' dimensions, positions).
 Shape with_heads(const ModelShape& model, ParameterAxis axis, const Dimension& positions) {
   std::vector<Dimension> dimensions{Dimension::outer(model.n_layer).named("B")};
   std::ranges::copy(axis_dimensions(axis, model), std::back_inserter(dimensions));
-  if (model.gpt2()) {
+  if (!model.rotary()) {
     dimensions.back() = dimensions.back().named("A");
   }
   dimensions.push_back(positions);
@@ -39,7 +39,7 @@ Shape with_heads(const ModelShape& model, ParameterAxis axis, const Dimension& p
 /// Axes of the rows of wq, wk and wv.
 std::array<ParameterAxis, 3> head_axes(const ModelShape& model) {
   using enum ParameterAxis;
-  return model.gpt2() ? std::array{head_feature, head_feature, head_feature} : std::array{query, key, value};
+  return !model.rotary() ? std::array{head_feature, head_feature, head_feature} : std::array{query, key, value};
 }
 
 }  // namespace
@@ -69,7 +69,8 @@ ModelShapes ModelShapes::of(const ModelShape& model, const Passes& passes, std::
     shapes.state[tensor] = with_heads(model, axes[tensor + 1], positions);
   }
   shapes.block_row = Shape({block, head, group, token});
-  shapes.scores = Shape({block, head, group, passes.queries.named("Q"), passes.keys.named("K")}, Presence::causal);
+  shapes.scores = Shape({block, head, group, passes.queries.named("Q"), passes.keys.named("K")}, Presence::causal,
+                        model.window_of_block);
   shapes.head_feature = heads.split
                             ? Shape({block, head, group, place, token})
                             : Shape({block, Dimension{model.n_head << place.log_chunk, place.log_chunk, "HM"}, token});
@@ -77,31 +78,6 @@ ModelShapes ModelShapes::of(const ModelShape& model, const Passes& passes, std::
   shapes.logits =
       Shape({division.rows(ParameterAxis::vocabulary, model).named("V"), Dimension::outer(generated).named("G")});
   return shapes;
-}
-
-NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place) {
-  const bool final = place.gamma == gammaf;
-  NormSpec norm;
-  norm.name = place.name;
-  norm.title = place.title;
-  norm.activation = final ? plan.shapes.feature : plan.shapes.block_feature;
-  norm.token = final ? plan.shapes.token : plan.shapes.block_token;
-  norm.x = place.x;
-  norm.gamma = place.gamma;
-  norm.shift =
-      Exponents::shift_norm(plan.exponents.*parameter_row(plan.model, place.gamma).exponent, place.output, plan.widths);
-  if (final && !plan.model.gpt2()) {
-    norm.output_bits = {plan.widths.final_bits, "w_f"};
-  }
-  norm.features = plan.model.n_embd;
-  norm.inverse_bits = plan.constants.inverse_bits;
-  norm.epsilon = plan.constants.epsilon;
-  norm.norm_numerator = plan.constants.norm_numerator;
-  return norm;
-}
-
-ResidualEnd residual_end(const ModelPlan& plan) {
-  return {plan.shapes.block_feature, plan.constants.residual_bits, plan.x_in, plan.x_mid, plan.x_end};
 }
 
 ModelPlan ModelPlan::of(const VerifyingKey& key, const PassShape& pass, const Division& division) {
@@ -129,6 +105,13 @@ Range ModelPlan::query_rows(int rank, int ranks) const {
   return parameter_row(model, wq).held_rows(model, rank, {ranks, 0});
 }
 
+std::vector<const NormLayer*> ModelPlan::norms() const {
+  if (model.layers.branches == Branches::shared_norm) {
+    return {&norm_1, &norm_final};
+  }
+  return {&norm_1, &norm_2, &norm_final};
+}
+
 ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Division& divided)
     : Plan(checked(key), shape, divided),
       model(key.shape),
@@ -141,42 +124,26 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   std::vector<std::int64_t> exp_values(std::size_t{1} << exp_table_log_size);
   std::ranges::copy(key.exp_table, exp_values.begin());
   const std::size_t exp_table = builder.table("exp", exp_table_log_size, std::move(exp_values));
-  const bool gpt2_model = model.gpt2();
-  const std::size_t activation = builder.table(gpt2_model ? "gelu" : "activation", widths.gate_bits,
+  const std::size_t activation = builder.table(model.rotary() ? "activation" : "gelu", widths.gate_bits,
                                                {key.gelu_table.begin(), key.gelu_table.end()});
-  std::optional<SampledSpec> sampling;
-  if (pass.sampling) {
-    sampling = {*pass.sampling, check_sampling(key, *pass.sampling, generated), past,
-                builder.table("weights", weight_table_log_size, weight_table())};
+  std::optional<std::size_t> cap_table;
+  if (model.score_cap) {
+    cap_table = builder.table("cap", cap_table_log_size, {key.cap_table.begin(), key.cap_table.end()});
   }
-  const Ownership by_feature{1};
-  const Width bits{constants.residual_bits, "w_x"};
-  x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
-  x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
-  x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
-  const int shift_out = gpt2_model ? exponents.shift_2() : exponents.shift_down();
-  builder.clamp(x_in.checked, shift_out, ClampedTensor::Kind::later_blocks);
-  builder.clamp(x_mid.checked, exponents.shift_o());
-  builder.clamp(x_end.checked, shift_out);
-  const auto norm = [&](const NormPlace& place) {
-    return gpt2_model ? NormLayer(gpt2::declare_norm(builder, *this, place))
-                      : NormLayer(llama::declare_norm(builder, *this, place));
-  };
-  const auto named = [&](const char* gpt2_name, const char* llama_name) { return gpt2_model ? gpt2_name : llama_name; };
-  norm_1 = norm(
-      {named("layer_norm_1", "rms_norm_1"), named("layer norm 1", "RMS norm 1"), x_in, gamma1, beta1, exponents.u1});
-  norm_2 = norm(
-      {named("layer_norm_2", "rms_norm_2"), named("layer norm 2", "RMS norm 2"), x_mid, gamma2, beta2, exponents.u2});
-  norm_final = norm({named("layer_norm_final", "rms_norm_final"), named("final layer norm", "final RMS norm"), x_end,
-                     gammaf, betaf, exponents.uf});
-  qkv = gpt2_model ? QkvLayer(gpt2::declare_qkv(builder, *this)) : QkvLayer(llama::declare_qkv(builder, *this, key));
+  std::size_t weights = 0;
+  if (pass.sampling) {  // whose cutoff is a row of the table
+    check_sampling(key, *pass.sampling, generated);
+    weights = builder.table("weights", weight_table_log_size,
+                            pass.sampling->dense() ? weights_within(pass.sampling->cutoff) : weight_table());
+  }
+  declare_stream(builder);
+  declare_norms(builder);
+  qkv = declare_qkv(builder, *this, key);
   declare_cache(builder);
-  declare_attention(builder, exp_table);
-  declare_projection(builder);
-  mlp = gpt2_model ? MlpLayer(gpt2::declare_mlp(builder, *this, activation))
-                   : MlpLayer(llama::declare_mlp(builder, *this, activation));
-  logits = LogitsPlan::declare(builder, {shapes.logits, shapes.feature, model.tied ? tessera::embedding : head,
-                                         model.n_vocab, output_of(norm_final).output(), sampling});
+  declare_attention(builder, exp_table, cap_table);
+  declare_projection(builder, key);
+  mlp = declare_mlp(builder, *this, key, activation);
+  declare_logits(builder, key, weights);
   declare_embedding(builder);
   builder.finish_tables();
   shared_heads = tessera::shared_heads(model);
@@ -184,6 +151,50 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
   if (key.hiding_proofs > 0) {
     hide(key);
   }
+}
+
+void ModelPlan::declare_stream(Builder& builder) {
+  const Ownership by_feature{1};
+  const Width bits{constants.residual_bits, "w_x"};
+  x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
+  x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
+  x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
+  const Exponents& e = exponents;
+  const bool after = model.norm_after();
+  const int shift_mlp = model.gated() ? e.shift_down() : e.shift_2();
+  const int shift_out = after ? e.shift_after(e.gamma_m) : shift_mlp;
+  builder.clamp(x_in.checked, shift_out, ClampedTensor::Kind::later_blocks);
+  builder.clamp(x_mid.checked, after ? e.shift_after(e.gamma_o) : e.shift_o());
+  builder.clamp(x_end.checked, shift_out);
+}
+
+void ModelPlan::declare_norms(Builder& builder) {
+  norm_1 = declare_norm(builder, *this, {"1", x_in, gamma1, beta1, exponents.u1});
+  if (model.layers.branches != Branches::shared_norm) {
+    const bool parallel = model.layers.branches == Branches::parallel;
+    norm_2 = declare_norm(builder, *this, {"2", parallel ? x_in : x_mid, gamma2, beta2, exponents.u2});
+  }
+  norm_final = declare_norm(builder, *this, {"final", x_end, gammaf, betaf, exponents.uf});
+}
+
+void ModelPlan::declare_logits(Builder& builder, const VerifyingKey& key, std::size_t weights) {
+  LogitsSpec spec;
+  spec.logits = shapes.logits;
+  spec.feature = shapes.feature;
+  spec.embedding = model.tied ? tessera::embedding : head;
+  spec.n_vocab = model.n_vocab;
+  spec.u = input_of(norm_final);
+  if (pass.sampling) {
+    if (model.logit_cap) {
+      throw InputError("sampling: expected a model whose logits have no cap, found one that has");
+    }
+    spec.sampling = {*pass.sampling, check_sampling(key, *pass.sampling, generated), past, weights};
+  }
+  if (model.head_bias) {
+    spec.bias = head_bias;
+    spec.bias_shift = exponents.bias_head();
+  }
+  logits = LogitsPlan::declare(builder, std::move(spec));
 }
 
 void ModelPlan::declare_cache(Builder& builder) {
@@ -200,7 +211,7 @@ void ModelPlan::declare_cache(Builder& builder) {
   cache = CachePlan::declare(builder, std::move(spec));
 }
 
-void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table) {
+void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table, std::optional<std::size_t> cap_table) {
   AttentionSpec spec;
   spec.heads = heads();
   spec.past = past;
@@ -208,8 +219,9 @@ void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table) {
   spec.rows = shapes.block_row;
   spec.head_feature = shapes.head_feature;
   spec.table = exp_table;
+  spec.cap_table = cap_table;
   spec.kappa = constants.kappa;
-  spec.score_shift = exponents.shift_score();
+  spec.score_shift = exponents.shift_score(model.score_cap);
   spec.key_bits = ceil_log2(keys());
   spec.q = values_of(qkv)[0];
   spec.k = cache.keys;
@@ -217,16 +229,17 @@ void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table) {
   attention = AttentionPlan::declare(builder, std::move(spec));
 }
 
-void ModelPlan::declare_projection(Builder& builder) {
+void ModelPlan::declare_projection(Builder& builder, const VerifyingKey& key) {
   ProjectionSpec spec;
   spec.feature = shapes.block_feature;
   spec.head_feature = shapes.head_feature;
   spec.heads = heads();
   spec.weight = wo;
-  if (model.gpt2()) {
+  if (model.layers.bias) {
     spec.bias = bo;
     spec.bias_shift = exponents.bias_o();
   }
+  spec.norm = branch_norm(*this, key, gamma_o);
   spec.shift = exponents.shift_o();
   spec.residual_bits = constants.residual_bits;
   spec.x_in = x_in;
@@ -240,7 +253,7 @@ void ModelPlan::declare_embedding(Builder& builder) {
   spec.feature = shapes.block_feature;
   spec.rows = shapes.feature;
   spec.embedding = tessera::embedding;
-  if (model.gpt2()) {
+  if (!model.rotary()) {
     spec.position = tessera::position;
   } else {
     spec.shift = exponents.shift_embedding();

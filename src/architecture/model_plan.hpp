@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <variant>
 
@@ -15,6 +17,7 @@
 #include "layers/projection/projection.hpp"
 #include "layers/qkv/qkv.hpp"
 #include "layers/rms_norm/rms_norm.hpp"
+#include "layers/stream_input/stream_input.hpp"
 
 namespace tessera {
 
@@ -23,9 +26,9 @@ struct ParameterTensors;  // plan/witness.hpp
 
 /// Shapes of a model's activations. Dimensions: B block, F feature (tiled), T, Q, K token, query and key
 /// (plan/passes.hpp), N MLP feature (tiled), S positions of a state (one chunk), V vocabulary, G generated tokens.
-/// Heads of GPT-2: H head, A the layout of q, k, v (chunks of a head if m is a power of two, else F), HM head and place
-/// padded to a power of two. Of the Llama family: G key/value head, J query head of its group, R half of a head, I
-/// place in a half, P place in a head.
+/// Heads with learned positions: H head, A the layout of q, k, v (chunks of a head if m is a power of two, else F), HM
+/// head and place padded to a power of two. With rotary ones: G key/value head, J query head of its group, R half of a
+/// head, I place in a half, P place in a head.
 struct ModelShapes {
   Shape block_feature;       // (B,F,T)
   Shape feature;             // (F,T)
@@ -43,13 +46,13 @@ struct ModelShapes {
                         const Division& division = {});
 };
 
-// What stands for a layer in the architectures.
-using NormLayer = std::variant<LayerNormPlan, RmsNormPlan>;
+// What stands for a layer in a description.
+using NormLayer = std::variant<LayerNormPlan, RmsNormPlan, StreamInput>;
 using QkvLayer = std::variant<QkvPlan, GroupedQkvPlan>;
 using MlpLayer = std::variant<MlpPlan, GatedMlpPlan>;
 
-/// The plan of a model whose blocks are norm, attention, norm, MLP beside a residual stream: its layers in the order of
-/// declaration, which is the order of the witness oracle. An architecture says which layers these are.
+/// The plan of a model whose blocks are attention and MLP beside a residual stream: its layers in the order of
+/// declaration, which is the order of the witness oracle. The model's description says which layers these are.
 struct ModelPlan : Plan {
   ModelShape model;
   Exponents exponents;
@@ -58,7 +61,7 @@ struct ModelPlan : Plan {
   ModelShapes shapes;
 
   CommittedValue<std::int32_t> x_in, x_mid, x_end;  // residual stream: (B,F,T) twice, (F,T)
-  NormLayer norm_1, norm_2, norm_final;
+  NormLayer norm_1, norm_2, norm_final;             // norm_2 unused where the MLP reads what attention reads
   QkvLayer qkv;
   CachePlan cache;
   AttentionPlan attention;
@@ -85,6 +88,8 @@ struct ModelPlan : Plan {
   void hide(const VerifyingKey& key);
 
   [[nodiscard]] HeadLayout heads() const;
+  /// The norms that the model has.
+  [[nodiscard]] std::vector<const NormLayer*> norms() const;
   /// The rows of k and v that a rank has weights for.
   [[nodiscard]] Range key_rows(int rank, int ranks) const;
   [[nodiscard]] Range query_rows(int rank, int ranks) const;
@@ -92,28 +97,21 @@ struct ModelPlan : Plan {
  private:
   ModelPlan(const VerifyingKey& key, const PassShape& pass, const Division& division);
   void declare_cache(Builder& builder);
-  void declare_attention(Builder& builder, std::size_t exp_table);
-  void declare_projection(Builder& builder);
+  void declare_attention(Builder& builder, std::size_t exp_table, std::optional<std::size_t> cap_table);
+  void declare_stream(Builder& builder);
+  void declare_norms(Builder& builder);
+  void declare_projection(Builder& builder, const VerifyingKey& key);
+  void declare_logits(Builder& builder, const VerifyingKey& key, std::size_t weights);
   void declare_embedding(Builder& builder);
 };
 
-/// One of a model's three norms.
-struct NormPlace {
-  const char* name;   // prefix of its tensors
-  const char* title;  // in range errors; "layer norm 1" or "RMS norm 1"
-  CommittedValue<std::int32_t> x;
-  ParameterId gamma, beta;
-  std::int32_t output;  // exponent
-};
-
-/// What norms of all architectures say.
-NormSpec norm_spec(const ModelPlan& plan, const NormPlace& place);
-/// What MLPs of all architectures say of the residual stream.
-ResidualEnd residual_end(const ModelPlan& plan);
-
-/// u of a norm.
-inline const NormOutput& output_of(const NormLayer& norm) {
-  return std::visit([](const auto& layer) -> const NormOutput& { return layer; }, norm);
+/// What the branch behind a norm reads: its number among what is recorded.
+inline std::size_t input_of(const NormLayer& norm) {
+  if (const auto* stream = std::get_if<StreamInput>(&norm)) {
+    return stream->u.recorded;
+  }
+  const auto* layer = std::get_if<LayerNormPlan>(&norm);
+  return layer != nullptr ? layer->output() : std::get<RmsNormPlan>(norm).output();
 }
 /// q, k, v.
 inline const std::array<RecordedRange<std::int16_t>, 3>& values_of(const QkvLayer& qkv) {
@@ -135,15 +133,22 @@ void walk(Context& context, const ModelPlan& plan) {
     const auto scope = context.transcript.scope("final");
     run(context, plan.norm_final, run(context, plan.logits));
   }
-  {
+  auto read = [&] {
     const auto scope = context.transcript.scope("feed_forward");
-    run(context, plan.norm_2, run(context, plan.mlp));
-  }
+    auto claims = run(context, plan.mlp);
+    if (plan.model.layers.branches != Branches::shared_norm) {
+      run(context, plan.norm_2, std::move(claims));
+      claims.clear();
+    }
+    return claims;
+  }();
   {
     const auto scope = context.transcript.scope("self_attention");
     const auto y = run(context, plan.projection);
     const auto heads = run(context, plan.attention, {y});
-    run(context, plan.norm_1, run(context, plan.qkv, run(context, plan.cache, heads)));
+    auto claims = run(context, plan.qkv, run(context, plan.cache, heads));
+    std::ranges::move(read, std::back_inserter(claims));
+    run(context, plan.norm_1, claims);
   }
   run(context, plan.embedding);
 }

@@ -26,7 +26,7 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   file.write_scalar<std::uint32_t>("information/parameter_oracle/log_inverse_rate",
                                    key.parameter_oracle.log_inverse_rate);
   file.write_scalar<std::uint32_t>("information/parameter_oracle/absent_rows", key.parameter_oracle.absent_rows);
-  file.write_text("information/architecture", std::string(architecture_name(key.shape.architecture)));
+  file.write_text("information/layers", layers_text(key.shape));
   for_each_size(key.shape, [&](std::string_view name, std::size_t size) {
     file.write_scalar<std::uint64_t>("information/shape/" + std::string(name), size);
   });
@@ -42,6 +42,9 @@ Digest save_key(const std::filesystem::path& path, const VerifyingKey& key) {
   });
   file.write("information/exp_table", key.exp_table);
   file.write("information/gelu_table", key.gelu_table);
+  if (key.shape.score_cap) {
+    file.write("information/cap_table", key.cap_table);
+  }
   if (is_gpt2(key.tokenizer)) {
     file.write_text("information/tokenizer/kind", name_of(key.tokenizer.model));
     file.write_text("information/tokenizer/pre_tokenizer", name_of(key.tokenizer.split));

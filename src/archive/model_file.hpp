@@ -11,7 +11,8 @@ namespace tessera {
 inline constexpr std::string_view model_format = "tessera model";
 
 /// Writes a model file:
-///   shape/{n_layer,...} uint64, layer_norm_epsilon float64, exponents/<name> int32,
+///   shape/{n_layer,...} uint64, layer_norm_epsilon float64, exponents/<name> int32, where there are soft caps
+///   score_cap and logit_cap float64,
 ///   calibration/margin float64, calibration/maxima/<kind> float64,
 ///   parameters/<name> int16: (block, out, in), (block, feature) or (row, feature) as in parameter_table(),
 ///   tokenizer/vocabulary/{bytes,lengths}, tokenizer/merges uint32 (n, 2), tokenizer/end_of_text uint32, and what

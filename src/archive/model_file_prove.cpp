@@ -90,36 +90,62 @@ std::vector<Merge> read_merges(const ReadFile& file) {
   return merges;
 }
 
-/// Architecture, shape and epsilon, in the supported ranges. Files of GPT-2 models name no architecture.
+/// One of several names.
+template <class Enum>
+Enum read_choice(const ReadFile& file, const std::string& path, std::span<const std::string_view> names) {
+  const std::string found = file.read_text(path, 32);
+  const auto place = std::ranges::find(names, found);
+  if (place == names.end()) {
+    std::string expected;
+    for (const std::string_view name : names) {
+      expected += (expected.empty() ? "" : " or ") + std::string(name);
+    }
+    file.fail(path, expected, quoted_name(found));
+  }
+  return static_cast<Enum>(place - names.begin());
+}
+
+/// A list of numbers by block; none if there is no such dataset.
+std::vector<std::uint32_t> read_by_block(const ReadFile& file, const std::string& path, std::size_t blocks) {
+  return file.contains(path) ? file.read<std::uint32_t>(path, {blocks}) : std::vector<std::uint32_t>();
+}
+
+/// The c of a soft cap; 0 if there is no such dataset.
+double read_cap(const ReadFile& file, const std::string& path) {
+  const double cap = file.contains(path) ? file.read_scalar<double>(path) : 0;
+  if (!(cap >= 0 && cap < most_cap)) {
+    file.fail(path, "0 to " + std::to_string(most_cap), std::to_string(cap));
+  }
+  return cap;
+}
+
+/// Layers, shape and epsilon, in the supported ranges.
 Model read_head(const ReadFile& file) {
   Model model;
-  if (file.contains("architecture")) {
-    const std::string found = file.read_text("architecture", 16);
-    if (found != architecture_name(Architecture::llama)) {
-      file.fail("architecture", "llama", quoted_name(found));
-    }
-    model.shape.architecture = Architecture::llama;
-  }
+  for_each_choice(model.shape, [&](std::string_view name, auto& value, auto names) {
+    value = read_choice<std::remove_reference_t<decltype(value)>>(file, "layers/" + std::string(name), names);
+  });
   for_each_flag(model.shape, [&](std::string_view name, bool& flag) {
     flag = file.read_scalar<std::uint8_t>("shape/" + std::string(name)) != 0;
   });
   for_each_size(model.shape, [&](std::string_view name, std::size_t& size) {
     size = file.read_scalar<std::uint64_t>("shape/" + std::string(name));
   });
+  if (model.shape.rotary()) {
+    check_limit("n_layer", model.shape.n_layer);
+    model.shape.rotations = file.read_scalar<std::uint32_t>("shape/rotations");
+    model.shape.rotation_of_block = read_by_block(file, "shape/rotation_of_block", model.shape.n_layer);
+    model.shape.window_of_block = read_by_block(file, "shape/window_of_block", model.shape.n_layer);
+    model.caps = {read_cap(file, "score_cap"), read_cap(file, "logit_cap")};
+    model.shape.score_cap = model.caps.scores > 0;
+    model.shape.logit_cap = model.caps.logits > 0;
+  }
   model.layer_norm_epsilon = file.read_scalar<double>("layer_norm_epsilon");
   check_shape(model.shape);
   if (!(model.layer_norm_epsilon >= 0 && model.layer_norm_epsilon <= 1)) {
     file.fail("layer_norm_epsilon", "0 to 1", std::to_string(model.layer_norm_epsilon));
   }
   return model;
-}
-
-std::string read_activation(const ReadFile& file) {
-  std::string activation = file.read_text("activation", 16);
-  if (activation != "silu" && activation != "gelu") {
-    file.fail("activation", "silu or gelu", quoted_name(activation));
-  }
-  return activation;
 }
 
 double read_positive(const ReadFile& file, const std::string& name) {
@@ -130,25 +156,24 @@ double read_positive(const ReadFile& file, const std::string& name) {
   return value;
 }
 
-/// What only models of the Llama family have.
-void read_llama(const ReadFile& file, Model& model) {
-  model.activation = read_activation(file);
+/// What only models with rotary positions have.
+void read_rotary(const ReadFile& file, Model& model) {
   for_each_width(model.shape, model.widths, [&](std::string_view name, std::uint32_t& width) {
     width = file.read_scalar<std::uint32_t>(std::string(name));
   });
-  model.rotary_table = file.read<std::int16_t>("rotary", {2, model.shape.n_positions, model.shape.head_size() / 2});
+  model.rotary_table = file.read<std::int16_t>(
+      "rotary", {model.shape.rotations, 2, model.shape.n_positions, model.shape.head_size() / 2});
   for (const EqualisedPlace& place : equalised_places(model.shape)) {
     model.equalisation[std::string(place.name)] =
         file.read<std::int16_t>("equalisation/" + std::string(place.name), {place.count});
   }
 }
 
-void write_llama(WriteFile& file, const Model& model) {
-  file.write_text("activation", model.activation);
+void write_rotary(WriteFile& file, const Model& model) {
   for_each_width(model.shape, model.widths,
                  [&](std::string_view name, std::uint32_t width) { file.write_scalar(std::string(name), width); });
   file.write("rotary", std::span<const std::int16_t>(model.rotary_table),
-             {2, model.shape.n_positions, model.shape.head_size() / 2});
+             {model.shape.rotations, 2, model.shape.n_positions, model.shape.head_size() / 2});
   for (const EqualisedPlace& place : equalised_places(model.shape)) {
     file.write("equalisation/" + std::string(place.name), model.equalisation.find(place.name)->second);
   }
@@ -160,12 +185,27 @@ ModelWriter::ModelWriter(const std::filesystem::path& path) : file_(path, model_
 
 Digest ModelWriter::commit(const Model& model) {
   WriteFile& file = file_;
-  if (!model.shape.gpt2()) {
-    file.write_text("architecture", std::string(architecture_name(model.shape.architecture)));
-    for_each_flag(model.shape, [&](std::string_view name, bool flag) {
-      file.write_scalar("shape/" + std::string(name), static_cast<std::uint8_t>(flag));
-    });
-    write_llama(file, model);
+  for_each_choice(model.shape, [&](std::string_view name, auto value, auto names) {
+    file.write_text("layers/" + std::string(name), std::string(names[static_cast<std::size_t>(value)]));
+  });
+  for_each_flag(model.shape, [&](std::string_view name, bool flag) {
+    file.write_scalar("shape/" + std::string(name), static_cast<std::uint8_t>(flag));
+  });
+  file.write_text("activation", std::string(activation_names[static_cast<std::size_t>(model.activation)]));
+  if (model.shape.rotary()) {
+    file.write_scalar("shape/rotations", model.shape.rotations);
+    for (const auto& [name, list] : {std::pair{"shape/rotation_of_block", &model.shape.rotation_of_block},
+                                     {"shape/window_of_block", &model.shape.window_of_block}}) {
+      if (!list->empty()) {
+        file.write(name, std::span<const std::uint32_t>(*list), {list->size()});
+      }
+    }
+    for (const auto& [name, cap] : {std::pair{"score_cap", model.caps.scores}, {"logit_cap", model.caps.logits}}) {
+      if (cap > 0) {
+        file.write_scalar(name, cap);
+      }
+    }
+    write_rotary(file, model);
   }
   for_each_size(model.shape, [&](std::string_view name, std::size_t size) {
     file.write_scalar<std::uint64_t>("shape/" + std::string(name), size);
@@ -196,8 +236,10 @@ Model load_model(const std::filesystem::path& path, int rank, const Division& di
     for_each_exponent(model.shape, model.exponents, [&](std::string_view name, std::int32_t& value) {
       value = file.read_scalar<std::int32_t>("exponents/" + std::string(name));
     });
-    if (!model.shape.gpt2()) {
-      read_llama(file, model);
+    complete(model.shape, model.exponents);
+    model.activation = read_choice<ActivationKind>(file, "activation", activation_names);
+    if (model.shape.rotary()) {
+      read_rotary(file, model);
     }
     check_widths(model.shape, model.widths);
     check_exponents(model.shape, model.exponents, model.widths);

@@ -1,5 +1,6 @@
 #include "arithmetic/rotary_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -96,10 +97,27 @@ Unsigned interpolate(Unsigned frequency, const Rope& rope) {
   return multiply(one - smooth, divided) + multiply(smooth, frequency);
 }
 
+/// share * f + (1 - share) * f/factor, share that of yarn_share().
+Unsigned mix(Unsigned frequency, const Rope& rope, std::size_t i) {
+  const auto number = static_cast<double>(i);
+  const Unsigned divided = multiply(frequency, quotient(exact_one, exact(rope.factor)));
+  if (number <= rope.first_mixed) {
+    return frequency;
+  }
+  if (number >= rope.last_mixed) {
+    return divided;
+  }
+  const Unsigned gone = quotient(exact(number - rope.first_mixed), exact(rope.last_mixed - rope.first_mixed));
+  return multiply(one - gone, frequency) + multiply(gone, divided);
+}
+
 /// Angles of position 1: at most 2^-85 away from the real ones, since the root of 1/theta >= 2^-32 is at most 2^-87.
 std::vector<Unsigned> frequencies(const Rope& rope, std::size_t half) {
-  const Unsigned ratio = root(quotient(exact_one, exact(rope.theta)), half);
   std::vector<Unsigned> result;
+  if (half == 0) {
+    return result;
+  }
+  const Unsigned ratio = root(quotient(exact_one, exact(rope.theta)), half);
   Unsigned frequency = one;
   for (std::size_t i = 0; i < half; ++i, frequency = multiply(frequency, ratio)) {
     switch (rope.scaling) {
@@ -111,6 +129,12 @@ std::vector<Unsigned> frequencies(const Rope& rope, std::size_t half) {
         break;
       case RopeScaling::llama3:
         result.push_back(interpolate(frequency, rope));
+        break;
+      case RopeScaling::yarn:
+        result.push_back(mix(frequency, rope, i));
+        break;
+      case RopeScaling::listed:
+        result.push_back(multiply(frequency, quotient(exact_one, exact(rope.pair_factors[i]))));
         break;
     }
   }
@@ -178,13 +202,29 @@ void check(bool ok, const char* name, double value) {
 
 }  // namespace
 
+double yarn_share(const Rope& rope, std::size_t i) {
+  const double gone = (static_cast<double>(i) - rope.first_mixed) / (rope.last_mixed - rope.first_mixed);
+  return 1 - std::clamp(gone, 0.0, 1.0);
+}
+
 std::vector<std::int16_t> rotary_table(const Rope& rope, std::size_t half, std::size_t positions) {
   const auto within = [](double value, double low) { return value >= low && value <= 0x1p32; };
   check(within(rope.theta, 1.0), "theta", rope.theta);
   check(half >= 1 && half <= 256, "half of a head", static_cast<double>(half));
   check(positions >= 1 && positions <= 1U << 13, "number of positions", static_cast<double>(positions));
-  if (rope.scaling != RopeScaling::none) {
+  const std::size_t turned = std::min(half, rope.turned);
+  if (rope.scaling != RopeScaling::none && rope.scaling != RopeScaling::listed) {
     check(within(rope.factor, 1.0), "factor", rope.factor);
+  }
+  if (rope.scaling == RopeScaling::yarn) {
+    check(rope.first_mixed >= 0 && rope.last_mixed - rope.first_mixed >= 0x1p-10 && rope.last_mixed <= 1024,
+          "last pair that keeps its angle", rope.first_mixed);
+  }
+  if (rope.scaling == RopeScaling::listed) {
+    check(rope.pair_factors.size() == turned, "number of factors", static_cast<double>(rope.pair_factors.size()));
+    for (const double factor : rope.pair_factors) {
+      check(within(factor, 0x1p-6), "factor of a pair", factor);
+    }
   }
   if (rope.scaling == RopeScaling::llama3) {
     check(within(rope.low_frequency, 0x1p-10), "low_freq_factor", rope.low_frequency);
@@ -194,13 +234,15 @@ std::vector<std::int16_t> rotary_table(const Rope& rope, std::size_t half, std::
           rope.original_positions);
   }
   std::vector<Direction> step;
-  for (const Unsigned frequency : frequencies(rope, half)) {
+  for (const Unsigned frequency : frequencies(rope, turned)) {
     step.push_back(Direction::of(frequency));
   }
   std::vector<std::int16_t> table(2 * positions * half);
   std::vector<Direction> at(half);
   for (std::size_t position = 0; position < positions; ++position) {
-    for (std::size_t i = 0; i < half; ++i) {
+    std::fill_n(table.begin() + static_cast<std::ptrdiff_t>(position * half), half,
+                std::int16_t{1} << Exponents::rotary);
+    for (std::size_t i = 0; i < turned; ++i) {
       table[position * half + i] = rounded(at[i].cos);
       table[(positions + position) * half + i] = rounded(at[i].sin);
       at[i] = at[i] + step[i];

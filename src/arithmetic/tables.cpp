@@ -28,11 +28,7 @@ std::int64_t round_difference(long double base, long double delta, const char* t
   return static_cast<std::int64_t>(up + std::floor(fraction));
 }
 
-/// Table of max(x, 0) - |x|/(1 + exp(inner(|x|))): an exact part and a small positive one. GELU's tanh form and SILU
-/// are of this form.
-template <class Inner>
-std::vector<std::int32_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits,
-                                        const char* name, Inner&& inner) {
+void check_activation(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits, const char* name) {
   const auto width = static_cast<std::int32_t>(bits);
   if (bits < 16 || bits > 18 || mlp_exponent < 0 || mlp_exponent >= width || gelu_exponent < 0 || gelu_exponent > 22 ||
       gelu_exponent - mlp_exponent + width > 24) {
@@ -40,6 +36,13 @@ std::vector<std::int32_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t 
                                 std::to_string(mlp_exponent) + ", g " + std::to_string(gelu_exponent) +
                                 " out of range");
   }
+}
+
+/// Table of max(x, 0) - |x|*share(|x|): an exact part and a small positive one.
+template <class Share>
+std::vector<std::int32_t> share_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits,
+                                      const char* name, Share&& share) {
+  check_activation(mlp_exponent, gelu_exponent, bits, name);
   const std::int32_t half = std::int32_t{1} << (bits - 1);
   std::vector<std::int32_t> table(std::size_t{1} << bits);
   for (std::int32_t z = -half; z < half; ++z) {
@@ -48,11 +51,18 @@ std::vector<std::int32_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t 
     }
     const long double x = std::fabs(std::ldexp(static_cast<long double>(z), -mlp_exponent));
     const long double scaled = std::ldexp(x, gelu_exponent);
-    const long double delta = scaled / (1.0L + std::exp(inner(x)));
-    const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, delta, name);
+    const std::int64_t value = round_difference(z > 0 ? scaled : 0.0L, scaled * share(x), name);
     table[static_cast<std::size_t>(z + half)] = static_cast<std::int32_t>(value);
   }
   return table;
+}
+
+/// Table of max(x, 0) - |x|/(1 + exp(inner(|x|))): GELU's tanh form and SILU are of this form.
+template <class Inner>
+std::vector<std::int32_t> sigmoid_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits,
+                                        const char* name, Inner&& inner) {
+  return share_table(mlp_exponent, gelu_exponent, bits, name,
+                     [&](long double x) { return 1.0L / (1.0L + std::exp(inner(x))); });
 }
 
 }  // namespace
@@ -74,6 +84,28 @@ std::vector<std::int32_t> exp_table(std::int32_t score_exponent, unsigned kappa)
   return table;
 }
 
+std::vector<std::int32_t> cap_table(double cap, std::int32_t score_exponent, std::int32_t capped_exponent) {
+  constexpr std::int32_t half = rows / 2;
+  if (!(cap > 0) || score_exponent < 0 || score_exponent > 15 || capped_exponent < -64 || capped_exponent > 12 ||
+      std::ldexp(cap, capped_exponent) > 0x1p19 - 1) {
+    throw std::invalid_argument("cap_table: cap " + std::to_string(cap) + ", exponents of scores " +
+                                std::to_string(score_exponent) + ", of capped ones " + std::to_string(capped_exponent) +
+                                " out of range");
+  }
+  const auto most = static_cast<long double>(cap);
+  std::vector<std::int32_t> table(rows);
+  for (std::int32_t z = 1; z <= half; ++z) {
+    const long double x = std::ldexp(static_cast<long double>(z), -score_exponent);
+    const long double missing = std::ldexp(x - most * std::tanh(x / most), capped_exponent);
+    const auto value = static_cast<std::int32_t>(round_difference(std::ldexp(x, capped_exponent), missing, "cap"));
+    table[static_cast<std::size_t>(half - z)] = -value;  // no value is a tie
+    if (z < half) {
+      table[static_cast<std::size_t>(half + z)] = value;
+    }
+  }
+  return table;
+}
+
 std::vector<std::int32_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
   const long double slope = std::sqrt(2.0L / std::numbers::pi_v<long double>);
   return sigmoid_table(mlp_exponent, gelu_exponent, bits, "GELU",
@@ -82,6 +114,37 @@ std::vector<std::int32_t> gelu_table(std::int32_t mlp_exponent, std::int32_t gel
 
 std::vector<std::int32_t> silu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
   return sigmoid_table(mlp_exponent, gelu_exponent, bits, "SILU", [](long double x) { return x; });
+}
+
+std::vector<std::int32_t> erf_gelu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
+  return share_table(mlp_exponent, gelu_exponent, bits, "GELU",
+                     [](long double x) { return std::erfc(x / std::numbers::sqrt2_v<long double>) / 2.0L; });
+}
+
+std::vector<std::int32_t> relu_table(std::int32_t mlp_exponent, std::int32_t gelu_exponent, unsigned bits) {
+  check_activation(mlp_exponent, gelu_exponent, bits, "ReLU");
+  const std::int32_t half = std::int32_t{1} << (bits - 1);
+  std::vector<std::int32_t> table(std::size_t{1} << bits);
+  for (std::int32_t z = 1; z < half; ++z) {
+    const double scaled = std::ldexp(static_cast<double>(z), gelu_exponent - mlp_exponent);
+    table[static_cast<std::size_t>(z + half)] = static_cast<std::int32_t>(std::floor(scaled + 0.5));
+  }
+  return table;
+}
+
+std::vector<std::int32_t> activation_table(ActivationKind kind, std::int32_t mlp_exponent, std::int32_t gelu_exponent,
+                                           unsigned bits) {
+  switch (kind) {
+    case ActivationKind::silu:
+      return silu_table(mlp_exponent, gelu_exponent, bits);
+    case ActivationKind::erf_gelu:
+      return erf_gelu_table(mlp_exponent, gelu_exponent, bits);
+    case ActivationKind::relu:
+      return relu_table(mlp_exponent, gelu_exponent, bits);
+    case ActivationKind::gelu:
+      break;
+  }
+  return gelu_table(mlp_exponent, gelu_exponent, bits);
 }
 
 }  // namespace tessera

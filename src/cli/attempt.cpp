@@ -8,7 +8,6 @@
 #include "architecture/model_plan.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/expected.hpp"
-#include "cli/job_trace.hpp"
 #include "cli/rank_measures.hpp"
 #include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
@@ -143,8 +142,7 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
     if (options.until_end) {
       generate_to_the_end(model, key, past, plan, comm, context.progress);
     }
-    attempt.part = prove_model(model, key, *committed.codeword, committed.hiding.get(), plan, past, checks, comm,
-                               context.progress);
+    attempt.part = prove_model(model, committed, plan, past, checks, comm, context);
   } catch (const OtherToken& other) {  // on all ranks
     throw InputError(expected_file(options) + ": " +
                      difference(key.tokenizer, plan.expected, options.expect.empty(), other));

@@ -11,6 +11,10 @@
 #include "cluster/mpi_communicator.hpp"
 #include "commitment/opening.hpp"
 
+namespace tessera {
+class JobFollower;  // api/proving.hpp
+}
+
 namespace tessera::cli {
 
 /// What a subcommand runs with.
@@ -18,8 +22,9 @@ struct Context {
   MpiCommunicator& comm;
   Progress& progress;
   int threads = 1;
-  std::string configuration;  // all options as resolved, a JSON object
-  int chosen_threads = 0;     // by option; 0: `threads` is the default
+  std::string configuration;       // all options as resolved, a JSON object
+  int chosen_threads = 0;          // by option; 0: `threads` is the default
+  JobFollower* watcher = nullptr;  // of every proving job: told of plan, trace and scopes
 };
 
 // The subcommands: their options, and what is done with them, one a file. Those that are one process's work run on rank

@@ -41,7 +41,7 @@ ProgressStyle progress_style(const std::string& name) {
 
 }  // namespace
 
-int run(int argc, char** argv, MpiSession& session) {
+int run(int argc, char** argv, MpiSession& session, JobFollower* watcher) {
   MpiCommunicator& comm = session.world();
   Options options;
   CLI::App program;
@@ -68,8 +68,9 @@ int run(int argc, char** argv, MpiSession& session) {
     }
   });
   Progress progress(comm.rank() == 0 && !common.quiet, progress_style(common.progress), common.log);
-  Context context{comm, progress, threads, resolved_configuration(*program.get_subcommands().front(), threads),
-                  common.threads};
+  Context context{comm,           progress,
+                  threads,        resolved_configuration(*program.get_subcommands().front(), threads),
+                  common.threads, watcher};
   for_each_command(options, [&](const char* name, const char* /*text*/, Ranks ranks, const auto& command) {
     if (program.got_subcommand(name) && (ranks == Ranks::all || comm.rank() == 0)) {
       run(command, context);

@@ -17,7 +17,7 @@ std::optional<FloatModel> load_original(const EvaluateCommand& options, const Mo
   if (options.checkpoint.empty()) {
     return std::nullopt;
   }
-  const bool fixed_context = model.shape.gpt2();
+  const bool fixed_context = !model.shape.rotary();
   FloatModel original =
       load_checkpoint(options.checkpoint, fixed_context ? std::nullopt : std::optional(model.shape.n_positions));
   if (original.shape != model.shape) {

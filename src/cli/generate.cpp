@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/generate_requests.hpp"
 #include "cli/growing_text.hpp"
-#include "cli/prover_model.hpp"
+#include "api/prover_model.hpp"
 #include "cli/verify_chat.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"

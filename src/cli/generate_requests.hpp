@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "cli/prover_model.hpp"
+#include "api/prover_model.hpp"
 
 namespace tessera::cli {
 

@@ -23,7 +23,7 @@ void append(std::vector<std::uint8_t>& bytes, const void* values, std::size_t si
 /// What comes back of the process that reads a file: exponents, widths and context, then the powers of every place.
 std::vector<std::uint8_t> encode(const ModelShape& shape, const ImportChoices& choices) {
   std::vector<std::uint8_t> bytes;
-  append(bytes, &shape.architecture, sizeof shape.architecture);
+  append(bytes, &shape.layers.positions, sizeof shape.layers.positions);
   append(bytes, &choices.exponents, sizeof choices.exponents);
   append(bytes, &choices.widths, sizeof choices.widths);
   append(bytes, &choices.n_positions, sizeof choices.n_positions);
@@ -55,9 +55,9 @@ class RestReader {
 
 ImportChoices decode(std::span<const std::uint8_t> encoded, const std::string& path) {
   RestReader bytes(encoded, path);
-  Architecture architecture{};
+  Positions positions{};
   ImportChoices choices;
-  bytes.take(&architecture, sizeof architecture);
+  bytes.take(&positions, sizeof positions);
   bytes.take(&choices.exponents, sizeof choices.exponents);
   bytes.take(&choices.widths, sizeof choices.widths);
   bytes.take(&choices.n_positions, sizeof choices.n_positions);
@@ -73,7 +73,7 @@ ImportChoices decode(std::span<const std::uint8_t> encoded, const std::string& p
     bytes.take(powers.data(), powers.size() * sizeof(std::int16_t));
     choices.equalisation.emplace(std::move(place), std::move(powers));
   }
-  if (architecture == Architecture::gpt2) {
+  if (positions == Positions::learned) {
     choices.n_positions = 0;  // the checkpoint's own
   }
   return choices;
@@ -84,7 +84,7 @@ ImportChoices load_choices(const std::string& path) {
   const auto read = [&path] {
     if (ReadFile(path).format() == key_format) {
       const VerifyingKey key = load_key(path);
-      if (key.hiding_proofs > 0 && !key.shape.gpt2()) {
+      if (key.hiding_proofs > 0 && key.shape.rotary()) {
         throw InputError(path +
                          ": expected a model or a plain key, found a hiding key, which does not say the powers " +
                          "of equalisation");

@@ -29,7 +29,7 @@ namespace {
 void add_shape(Text& text, const ModelShape& shape) {
   text.add("shape         %zu layers, width %zu, %zu heads, inner %zu, vocabulary %zu, context %zu\n", shape.n_layer,
            shape.n_embd, shape.n_head, shape.n_inner, shape.n_vocab, shape.n_positions);
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
     text.add("              %zu heads of keys and values, of %zu places%s%s%s\n", shape.kv_heads(), shape.head_size(),
              shape.tied ? "" : ", a head of its own", shape.qkv_bias ? ", biases of q, k, v" : "",
              shape.head_norm ? ", norms on q and k" : "");
@@ -43,9 +43,9 @@ void add_scales(Text& text, const ModelShape& shape, const Exponents& exponents,
   };
   text.add("exponents    ");
   for_each_exponent(shape, exponents, add);
-  text.add(shape.gpt2() ? "\n" : "\nwidths       ");
+  text.add(shape.rotary() ? "\nwidths       " : "\n");
   for_each_width(shape, widths, add);
-  text.add(shape.gpt2() ? "" : "\n");
+  text.add(shape.rotary() ? "\n" : "");
 }
 
 /// Tokens after which the model says no more.
@@ -62,10 +62,10 @@ void add_chat(Text& text, const ChatTemplate& chat) { text.add("chat template %s
 void add_key(Text& text, const VerifyingKey& key) {
   add_shape(text, key.shape);
   add_scales(text, key.shape, key.exponents, key.widths);
-  text.add("architecture  %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
-           std::string(architecture_name(key.shape.architecture)).c_str(), key.epsilon,
-           std::string(name_of(key.tokenizer.model)).c_str(), std::string(name_of(key.tokenizer.split)).c_str(),
-           key.tokenizer.vocabulary.size(), key.tokenizer.merges.size());
+  text.add("layers        %s, epsilon %" PRId64 "\ntokenizer     %s, split %s, %zu tokens, %zu merges\n",
+           layers_text(key.shape).c_str(), key.epsilon, std::string(name_of(key.tokenizer.model)).c_str(),
+           std::string(name_of(key.tokenizer.split)).c_str(), key.tokenizer.vocabulary.size(),
+           key.tokenizer.merges.size());
   add_ends(text, key.tokenizer);
   add_chat(text, key.tokenizer.chat);
   text.add("key digest    %s\nroot          %s\noracle        %zu rows, rate 1/%u\n", to_hex(key.digest()).c_str(),

@@ -19,12 +19,17 @@ namespace {
 Json shape_json(const ModelShape& shape) {
   Json result{{"n_layer", shape.n_layer}, {"n_embd", shape.n_embd},   {"n_head", shape.n_head},
               {"n_inner", shape.n_inner}, {"n_vocab", shape.n_vocab}, {"n_positions", shape.n_positions}};
-  if (!shape.gpt2()) {
+  for_each_choice(shape, [&result](std::string_view name, auto value, auto names) {
+    result[std::string(name)] = names[static_cast<std::size_t>(value)];
+  });
+  if (shape.rotary()) {
     result["n_kv_head"] = shape.kv_heads();
     result["head_dim"] = shape.head_size();
-    result["tied"] = shape.tied;
-    result["qkv_bias"] = shape.qkv_bias;
-    result["head_norm"] = shape.head_norm;
+    for_each_flag(shape, [&result](std::string_view name, bool flag) { result[std::string(name)] = flag; });
+    result["rotations"] = shape.rotations;
+    result["rotation_of_block"] = shape.rotation_of_block;
+    result["window_of_block"] = shape.window_of_block;
+    for_each_cap(shape, [&result](std::string_view name, bool cap) { result[std::string(name)] = cap; });
   }
   return result;
 }
@@ -56,7 +61,7 @@ void add_key(JsonDocument& document, const VerifyingKey& key) {
   document.add("shape", shape_json(key.shape));
   document.add("exponents", exponents_json(key.shape, key.exponents));
   document.add("widths", widths_json(key.shape, key.widths));
-  document.add("architecture", architecture_name(key.shape.architecture));
+  document.add("layers", layers_text(key.shape));
   document.add("epsilon", key.epsilon);
   document.add("tokenizer", tokenizer_json(key.tokenizer));
   document.add("key_digest", to_hex(key.digest()));
@@ -80,7 +85,7 @@ void add_model(JsonDocument& document, const Model& model, const Digest& paramet
   document.add("shape", shape_json(model.shape));
   document.add("exponents", exponents_json(model.shape, model.exponents));
   document.add("widths", widths_json(model.shape, model.widths));
-  document.add("architecture", architecture_name(model.shape.architecture));
+  document.add("layers", layers_text(model.shape));
   document.add("calibration", Json{{"margin", model.calibration.margin}, {"maxima", model.calibration.maxima}});
   document.add("tokenizer", tokenizer_json(model.tokenizer));
   document.add("origin", model.origin.format.empty() ? Json() : origin_json(model.origin));

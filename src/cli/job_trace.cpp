@@ -4,7 +4,6 @@
 
 #include "archive/staged_file.hpp"
 #include "archive/trace_file.hpp"
-#include "architecture/inference.hpp"
 #include "protocol/protocol.hpp"
 
 namespace tessera::cli {
@@ -22,8 +21,8 @@ Digest owner_of(const VerifyingKey& key, const Statement& statement) {
 }
 
 /// The trace of an earlier run of the same job, if every rank has its part of it.
-std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
-                                  const Statement& statement, Communicator& comm, Progress& progress) {
+std::optional<Trace> load_parts(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
+                                const Statement& statement, Communicator& comm, Progress& progress) {
   enum : std::int64_t { usable, missing, unusable };
   const std::filesystem::path path = trace_path(job.scratch, comm);
   std::optional<Trace> trace;
@@ -64,48 +63,30 @@ std::filesystem::path trace_path(const std::string& scratch, const Communicator&
   return std::filesystem::path(scratch) / ("trace-" + std::to_string(comm.rank()) + ".h5");
 }
 
-void throw_out_of_range(const VerifyingKey& key, const RangeError& error) {
-  throw WrongValue(key.hiding_proofs == 0 ? error.what()
-                                          : "inference: a value is outside its range; which one is not said, because "
-                                            "the key is hiding");
-}
-
-Trace make_trace(const Model& model, const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
-                 const Statement& statement, const Past& past, const Generation& generation,
-                 RecordingCommunicator& comm, Progress& progress) {
-  if (!job.scratch.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(through_links(job.scratch), error);
-    if (error) {
-      throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
-    }
-    if (std::optional<Trace> trace = stored_trace(key, plan, job, statement, comm.unrecorded(), progress)) {
-      comm.skip_work();
-      progress.note("inference taken from " + job.scratch);
-      return std::move(*trace);
-    }
+std::optional<Trace> stored_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job,
+                                  const Statement& statement, Communicator& comm, Progress& progress) {
+  if (job.scratch.empty()) {
+    return std::nullopt;
   }
-  progress.begin("inference");
-  Trace trace = [&] {
-    try {
-      return run_inference({key, &model.parameters}, plan, prompt_rows(statement), comm, progress.updates(),
-                           past.tensors, generation);
-    } catch (const RangeError& error) {
-      throw_out_of_range(key, error);
-    } catch (const OtherToken& error) {
-      if (!job.expected.empty()) {
-        throw;
-      }
-      throw WrongValue(error.what());  // ids of an earlier job that the model does not choose
-    }
-  }();
-  if (!job.scratch.empty()) {
-    progress.begin("writing trace");
-    save_trace(trace_path(job.scratch, comm), owner_of(key, statement), comm.unrecorded(), plan, trace,
-               statement.start);
-    comm.barrier();
+  std::error_code error;
+  std::filesystem::create_directories(through_links(job.scratch), error);
+  if (error) {
+    throw InputError("--scratch " + job.scratch + ": cannot be written: " + error.message());
+  }
+  std::optional<Trace> trace = load_parts(key, plan, job, statement, comm, progress);
+  if (trace) {
+    progress.note("inference taken from " + job.scratch);
   }
   return trace;
+}
+
+void store_trace(const VerifyingKey& key, const ModelPlan& plan, const JobPlan& job, const Statement& statement,
+                 const Trace& trace, Communicator& comm, Progress& progress) {
+  if (!job.scratch.empty()) {
+    progress.begin("writing trace");
+    save_trace(trace_path(job.scratch, comm), owner_of(key, statement), comm, plan, trace, statement.start);
+    comm.barrier();
+  }
 }
 
 }  // namespace tessera::cli

@@ -114,20 +114,23 @@ void declare_pass_length(CLI::App& app, auto& length) {
 CLI::Option* declare_sampling(CLI::App& app, SamplingOptions& options, bool length = false) {
   CLI::Option* const temperature =
       app.add_option("--temperature", options.temperature,
-                     "sample tokens at this temperature, 0.03125 to 16, from each row's best; 0: always the best one "
-                     "(default)")
+                     "sample tokens at this temperature, 0.03125 to 16; 0: always the best one (default)")
           ->check(CLI::Range(0.0, 16.0));
-  app.add_option("--top-k", options.top_k, "with --temperature: how many best ones, which the proof lists")
-      ->capture_default_str()
-      ->check(CLI::Range(1U, max_top_k))
-      ->needs(temperature);
+  CLI::Option* const top_k =
+      app.add_option(
+             "--top-k", options.top_k,
+             "with --temperature: from how many best ones, which the proof lists in clear, so not under a hiding "
+             "key (default: from the whole vocabulary, and the proof shows nothing of it)")
+          ->check(CLI::Range(1U, max_top_k))
+          ->needs(temperature);
   if (length) {
     return temperature;
   }
   app.add_option("--top-p", options.top_p,
-                 "with --temperature: of these the fewest whose probabilities come to this much (default: all)")
+                 "with --top-k: of these the fewest whose probabilities come to this much (default: all)")
       ->check(CLI::Range(1e-5, 1.0))
-      ->needs(temperature);
+      ->needs(temperature)
+      ->needs(top_k);
   app.add_option("--min-p", options.min_p,
                  "with --temperature: leave out what is less probable than the best one times this (default: none)")
       ->check(CLI::Range(0.0, 1.0))
@@ -183,49 +186,75 @@ void declare(CLI::App& app, GenerateCommand& options, PathOptions& paths) {
                Content::ids);
 }
 
+/// Options of `prove` that name many prompts, each proven on its own.
+struct ManyPrompts {
+  CLI::Option* texts;
+  CLI::Option* ids;
+
+  /// Makes an option one that a single prompt has.
+  void exclude(CLI::Option* option) const { option->excludes(texts)->excludes(ids); }
+};
+
+ManyPrompts declare_prompt(CLI::App& app, ProveCommand& options, PathOptions& paths) {
+  CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
+  prompt->add_option("--prompt", options.prompt, "text to continue");
+  prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
+  CLI::Option* const texts = paths.reads(prompt->add_option(
+      "--prompts", options.prompts, "file of texts, one a line, each proven on its own into --out, a directory"));
+  CLI::Option* const ids = paths.reads(prompt->add_option("--prompt-ids", options.prompt_ids,
+                                                          "the same of token ids, separated by commas, in each line"));
+  declare_messages(*prompt, options.messages, paths);
+  prompt->require_option(0, 1);
+  return {texts, ids};
+}
+
+void declare_state(CLI::App& app, ProveCommand& options, PathOptions& paths, const ManyPrompts& many) {
+  many.exclude(paths.reads(
+      app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on"),
+      directory_argument));
+  many.exclude(paths.writes(
+      app.add_option("--keep", options.keep, "directory for the state that a later part continues"), state_files));
+}
+
+/// How many tokens, or which.
+void declare_length(CLI::App& app, ProveCommand& options, PathOptions& paths, const ManyPrompts& many) {
+  CLI::Option_group* const length = app.add_option_group("length", "one of");
+  length->add_option("--generate", options.generate, "number of tokens to generate")
+      ->check(CLI::Range(1U, max_generated));
+  many.exclude(paths.reads(length->add_option(
+      "--expect", options.expect,
+      "file of the text that has been generated elsewhere: proven without generating it one by one, if it "
+      "is what the model generates")));
+  many.exclude(paths.reads(
+      length->add_option("--expect-ids", options.expect_ids,
+                         "the same of token ids, separated by commas: safer, since a text has more than one split")));
+  length->require_option(1);
+  declare_until_end(app, options.until_end);
+  declare_pass_length(app, options.pass_length);
+}
+
+/// What a job leaves for another run of it.
+void declare_checkpoints(CLI::App& app, ProveCommand& options, PathOptions& paths, const ManyPrompts& many) {
+  many.exclude(paths.writes(
+      app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)"),
+      trace_files));
+  CLI::Option* const checkpoint = paths.writes(
+      app.add_option("--checkpoint", options.checkpoint,
+                     "directory for what finished phases come to: a job that was interrupted continues from there"),
+      checkpoint_files);
+  many.exclude(checkpoint);
+  app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
+      ->needs(checkpoint)
+      ->check(CLI::Range(0.0, 1e6));
+}
+
 void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
   paths.reads_by_name(app.add_option("--model", options.model, "model file"))->required();
   paths.reads(app.add_option("--commitment", options.commitment, "directory written by commit"), directory_argument)
       ->required();
-  CLI::Option_group* const prompt = app.add_option_group("prompt", "one of");
-  prompt->add_option("--prompt", options.prompt, "text to continue");
-  prompt->add_option("--tokens", options.tokens, "token ids to continue, separated by commas")->delimiter(',');
-  CLI::Option* const prompts = paths.reads(prompt->add_option(
-      "--prompts", options.prompts, "file of texts, one a line, each proven on its own into --out, a directory"));
-  CLI::Option* const prompt_ids = paths.reads(prompt->add_option(
-      "--prompt-ids", options.prompt_ids, "the same of token ids, separated by commas, in each line"));
-  declare_messages(*prompt, options.messages, paths);
-  prompt->require_option(0, 1);
-  paths
-      .reads(
-          app.add_option("--continue", options.start, "state directory of an earlier part: its conversation goes on"),
-          directory_argument)
-      ->excludes(prompts)
-      ->excludes(prompt_ids);
-  paths
-      .writes(app.add_option("--keep", options.keep, "directory for the state that a later part continues"),
-              state_files)
-      ->excludes(prompts)
-      ->excludes(prompt_ids);
-  CLI::Option_group* const length = app.add_option_group("length", "one of");
-  length->add_option("--generate", options.generate, "number of tokens to generate")
-      ->check(CLI::Range(1U, max_generated));
-  paths
-      .reads(length->add_option(
-          "--expect", options.expect,
-          "file of the text that has been generated elsewhere: proven without generating it one by one, if it "
-          "is what the model generates"))
-      ->excludes(prompts)
-      ->excludes(prompt_ids);
-  paths
-      .reads(
-          length->add_option("--expect-ids", options.expect_ids,
-                             "the same of token ids, separated by commas: safer, since a text has more than one split"))
-      ->excludes(prompts)
-      ->excludes(prompt_ids);
-  length->require_option(1);
-  declare_until_end(app, options.until_end);
-  declare_pass_length(app, options.pass_length);
+  const ManyPrompts many = declare_prompt(app, options, paths);
+  declare_state(app, options, paths, many);
+  declare_length(app, options, paths, many);
   declare_sampling(app, options.sampling);
   paths
       .writes(app.add_option("--out", options.out, "proof file to write; with --prompts and --prompt-ids a directory"),
@@ -234,22 +263,7 @@ void declare(CLI::App& app, ProveCommand& options, PathOptions& paths) {
                                                      : Target{Target::Form::directory, {}, proof_files};
               })
       ->required();
-  paths
-      .writes(app.add_option("--scratch", options.scratch, "directory for each rank's trace (default: kept in memory)"),
-              trace_files)
-      ->excludes(prompts)
-      ->excludes(prompt_ids);
-  CLI::Option* const checkpoint =
-      paths
-          .writes(app.add_option(
-                      "--checkpoint", options.checkpoint,
-                      "directory for what finished phases come to: a job that was interrupted continues from there"),
-                  checkpoint_files)
-          ->excludes(prompts)
-          ->excludes(prompt_ids);
-  app.add_option("--every", options.every, "minutes between checkpoints at least (default: after every phase)")
-      ->needs(checkpoint)
-      ->check(CLI::Range(0.0, 1e6));
+  declare_checkpoints(app, options, paths, many);
   app.add_option("--memory", options.memory,
                  "GiB a rank for the codeword of the witness; of a larger one, what is opened is computed again")
       ->capture_default_str()

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "api/commitment.hpp"
+#include "api/proving.hpp"
 #include "archive/codeword_file.hpp"
 #include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
@@ -16,8 +16,7 @@
 #include "model/model.hpp"
 #include "plan/witness.hpp"
 
-#include "cli/progress.hpp"
-#include "cli/prover_model.hpp"
+#include "cli/command.hpp"
 
 /// \file
 /// What the subcommands ask of the libraries: each function is one stage of the way from a checkpoint to an accepted
@@ -65,20 +64,13 @@ struct ProvenPart {
   std::string rejected;  // on the rank that checks: why the proof is no good; empty: it is accepted
 };
 
-/// A value that cannot be; thrown on all ranks alike.
-class WrongValue : public JobError {
- public:
-  using JobError::JobError;
-};
-
 /// This rank's trace below --scratch.
 std::filesystem::path trace_path(const std::string& scratch, const Communicator& comm);
 
 /// Generates, proves and, on the one rank that `checks`, checks the proof; fills in everything of the archive but text,
-/// configuration, ranks and threads. Collective.
-/// `hiding`: under a hiding key.
-ProvenPart prove_model(ProverModel& model, const VerifyingKey& key, StoredCodeword& parameters, const HidingUse* hiding,
-                       const JobPlan& plan, const Past& past, bool checks, RecordingCommunicator& comm,
-                       Progress& progress);
+/// configuration, ranks and threads. Throws as prove_statement() does, but WrongValue for ids that an earlier run has
+/// left and that the model does not choose. Collective.
+ProvenPart prove_model(ProverModel& model, const CommittedModel& committed, const JobPlan& job, const Past& past,
+                       bool checks, RecordingCommunicator& comm, Context& context);
 
 }  // namespace tessera::cli

@@ -6,10 +6,10 @@
 #include <system_error>
 
 #include "base/errors.hpp"
-#include "cli/verify_seed.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
-#include "datasets/dataset_file.hpp"
+#include "hash/hex.hpp"
+#include "protocol/seed.hpp"
 
 namespace tessera::cli {
 

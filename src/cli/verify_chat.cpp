@@ -17,8 +17,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "datasets/dataset_file.hpp"
-#include "hash/blake2s.hpp"
+#include "hash/hex.hpp"
 #include "plan/chat.hpp"
 #include "plan/ends.hpp"
 
@@ -60,16 +59,16 @@ std::string read_messages(const std::string& path) {
   return contents(file.get(), most_messages);
 }
 
-std::string python() {
+std::string default_python() {
   const char* const name = std::getenv("TESSERA_PYTHON");
   return name == nullptr || *name == '\0' ? "python3" : name;
 }
 
-[[noreturn]] void refuse_renderer(const std::string& found) {
+[[noreturn]] void refuse_renderer(const std::string& python, const std::string& found) {
   throw InputError(
       "chat templates are rendered by the Python package tessera with its part chat (pip install "
       "'tessera[chat]'): expected it of " +
-      python() + ", which TESSERA_PYTHON names, found " + found);
+      python + ", which TESSERA_PYTHON names, found " + found);
 }
 
 std::string last_line(std::string text) {
@@ -78,7 +77,7 @@ std::string last_line(std::string text) {
 }
 
 /// Runs the renderer on a request; it limits itself. Its answer is a JSON object.
-nlohmann::json answer_of_renderer(const nlohmann::json& request) {
+nlohmann::json answer_of_renderer(const std::string& python, const nlohmann::json& request) {
   const File input = temporary(), output = temporary(), errors = temporary();
   const std::string text = request.dump();
   if (std::fwrite(text.data(), 1, text.size(), input.get()) != text.size() || std::fflush(input.get()) != 0) {
@@ -89,7 +88,7 @@ nlohmann::json answer_of_renderer(const nlohmann::json& request) {
   const std::string start =
       "import sys; sys.path[:] = [p for p in sys.path if p]; "
       "from tessera_chat.__main__ import main; main()";
-  std::string name = python();
+  std::string name = python;
   std::string flag = "-c", code = start;
   const std::array<char*, 4> arguments{name.data(), flag.data(), code.data(), nullptr};
   posix_spawn_file_actions_t actions;
@@ -101,7 +100,7 @@ nlohmann::json answer_of_renderer(const nlohmann::json& request) {
   const int failure = ::posix_spawnp(&child, name.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
-    refuse_renderer(std::strerror(failure));
+    refuse_renderer(python, std::strerror(failure));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -112,10 +111,10 @@ nlohmann::json answer_of_renderer(const nlohmann::json& request) {
   }
   const nlohmann::json answer = nlohmann::json::parse(contents(output.get(), most_answer), nullptr, false);
   if (WEXITSTATUS(status) != 0 || !answer.is_object()) {
-    refuse_renderer(one_line(last_line(contents(errors.get(), most_answer)), 200));
+    refuse_renderer(python, one_line(last_line(contents(errors.get(), most_answer)), 200));
   }
   if (answer.contains("missing")) {
-    refuse_renderer("no " + one_line(answer["missing"].dump(), 80));
+    refuse_renderer(python, "no " + one_line(answer["missing"].dump(), 80));
   }
   return answer;
 }
@@ -156,29 +155,35 @@ std::string chat_text(const ChatTemplate& chat) {
   if (chat.text.empty()) {
     return "none";
   }
-  const std::span bytes(reinterpret_cast<const std::uint8_t*>(chat.text.data()), chat.text.size());
-  return counted(chat.text.size(), "byte") + ", BLAKE2s-256 " + to_hex(blake2s(bytes));
+  return counted(chat.text.size(), "byte") + ", BLAKE2s-256 " + to_hex(digest_of(chat));
 }
 
 std::string chat_request(const TokenizerData& tokenizer) { return description_of(tokenizer).dump(); }
 
-std::vector<std::uint32_t> ids_of_messages(const Tokenizer& tokenizer, const std::string& path,
-                                           std::optional<std::uint32_t> before) {
+std::vector<std::uint32_t> ids_of_message_text(const Tokenizer& tokenizer, const std::string& messages,
+                                               std::optional<std::uint32_t> before, const std::string& python) {
   const TokenizerData& data = tokenizer.data();
   try {
     if (data.chat.text.empty()) {
       throw InputError("messages: expected a model with a chat template, found one without");
     }
-    const nlohmann::json answer = answer_of_renderer(request_of(data, read_messages(path), before));
+    const nlohmann::json answer = answer_of_renderer(python, request_of(data, messages, before));
     if (answer.contains("error")) {
       throw InputError(one_line(answer["error"].get<std::string>(), 1000));
     }
     return tokenizer.encode_marked(answer.at("text").get<std::string>(),
                                    answer.at("marks").get<std::vector<std::size_t>>());
+  } catch (const nlohmann::json::exception& error) {  // texts that are no UTF-8 among them
+    throw InputError(std::string("chat template: ") + error.what());
+  }
+}
+
+std::vector<std::uint32_t> ids_of_messages(const Tokenizer& tokenizer, const std::string& path,
+                                           std::optional<std::uint32_t> before) {
+  try {
+    return ids_of_message_text(tokenizer, read_messages(path), before, default_python());
   } catch (const InputError& error) {
     throw InputError(path + ": " + error.what());
-  } catch (const nlohmann::json::exception& error) {  // texts that are no UTF-8 among them
-    throw InputError(path + ": chat template: " + error.what());
   }
 }
 

@@ -30,6 +30,7 @@ void renew(Judge& judge, const std::string& file) {
 
 Judge open_key(const Conversation& options) {
   Judge judge{load_key_isolated(options.key), options.key};
+  judge.given_file = options.key;
   judge.given = judge.digest;
   judge.max_exceptions = options.max_exceptions;
   judge.sampling = options.sampling;

@@ -11,26 +11,14 @@
 #include "base/units.hpp"
 #include "cli/sampling_json.hpp"
 #include "cli/token_ids.hpp"
-#include "cli/verify_seed.hpp"
 #include "datasets/dataset_file.hpp"
+#include "plan/chat.hpp"
 #include "plan/ends.hpp"
 #include "plan/plan.hpp"
 #include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {
 namespace {
-
-/// Where the ids of what is expected, which `name` says, and those of a prompt part.
-std::string difference(const std::string& name, const std::vector<std::uint32_t>& expected,
-                       const std::vector<std::uint32_t>& prompt) {
-  const auto [a, b] = std::mismatch(expected.begin(), expected.end(), prompt.begin(), prompt.end());
-  const auto id = [](const auto& ids, const auto& place) {
-    return place == ids.end() ? "none" : std::to_string(*place);
-  };
-  return "the prompt is not the expected one: its ids differ from those of " + name + " (" +
-         counted(expected.size(), "token") + ") at token " + std::to_string(a - expected.begin() + 1) + ": expected " +
-         id(expected, a) + ", found " + id(prompt, b);
-}
 
 const Tokenizer& tokenizer_of(const Judge& judge) {
   if (!judge.tokenizer) {
@@ -50,53 +38,29 @@ std::vector<std::uint32_t> ids_of_text(const Judge& judge, const std::string& te
   }
 }
 
-void check_prompt(const Judge& judge, const ExpectedPrompt& expected, const Statement& statement) {
+ExpectedIds expected_ids(const Judge& judge, const ExpectedPrompt& expected, const Statement& statement) {
   const std::string& text = expected.text;
-  using Kind = ExpectedPrompt::Kind;
-  const auto before = statement.start ? std::optional(statement.start->last_token) : std::nullopt;
-  const std::vector<std::uint32_t> ids = expected.kind == Kind::ids ? ids_of(text)
-                                         : expected.kind == Kind::messages
-                                             ? judge.render(tokenizer_of(judge), text, before)
-                                             : ids_of_text(judge, text, !statement.start);
-  if (ids != statement.prompt) {
-    const char* const kinds[] = {"the text ", "the ids ", "the messages of "};
-    const std::string name = kinds[static_cast<std::size_t>(expected.kind)] + quoted_name(text);
-    const bool meant = expected.kind == Kind::text && looks_like_ids(text);  // perhaps
-    throw Rejected("/statement", difference(name, ids, statement.prompt) +
-                                     (meant ? "; it was taken for a text: ids have an option of their own" : ""));
+  switch (expected.kind) {
+    case PromptKind::ids:
+      return {ids_of(text), expected.kind, text};
+    case PromptKind::messages: {
+      const auto before = statement.start ? std::optional(statement.start->last_token) : std::nullopt;
+      return {judge.render(tokenizer_of(judge), text, before), expected.kind, text};
+    }
+    case PromptKind::text:
+      break;
   }
+  return {ids_of_text(judge, text, !statement.start), expected.kind, text};
 }
 
-std::string parameters_text(const std::optional<Sampling>& sampling) {
-  return sampling ? sampling_text(*sampling) : "the arg-max (temperature=0)";
-}
-
-/// Throws Rejected unless tokens are drawn as they have to be.
-void check_sampling(const ExpectedSampling& expected, const std::optional<Sampling>& found) {
-  if (!expected.parameters.empty()) {
-    std::optional<Sampling> wanted = parse_sampling(expected.parameters);
-    if (wanted && found) {
-      wanted->seed = found->seed;
-    }
-    if (wanted != found) {
-      throw Rejected("/statement", "tokens are not drawn as expected: expected " + parameters_text(wanted) +
-                                       ", found " + parameters_text(found));
-    }
+/// Throws Rejected unless the statement is what it has to be.
+void check_statement(const Judge& judge, const std::optional<ExpectedPrompt>& prompt, const Statement& statement) {
+  Expected expected{{}, judge.sampling};
+  if (prompt) {
+    expected.prompt = expected_ids(judge, *prompt, statement);
   }
-  if (expected.seed.empty()) {
-    return;
-  }
-  Digest seed = digest_in(expected.seed);
-  if (!expected.commitment.empty()) {
-    const Digest opening = digest_in(expected.opening);
-    if (blake2s(opening) != digest_in(expected.commitment)) {
-      throw Rejected("/statement", "--seed-opening is not what --seed-commitment is to");
-    }
-    seed = joint_seed(opening, seed);
-  }
-  if (!found || found->seed != seed) {
-    throw Rejected("/statement", "the seed is not the expected one: expected " + to_hex(seed) + ", found " +
-                                     (found ? to_hex(found->seed) : "none: tokens are the arg-max"));
+  if (const auto reason = unexpected(expected, statement)) {
+    throw Rejected("/statement", *reason);
   }
 }
 
@@ -114,10 +78,7 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
     judgement.made_for = proof.key_digest;
     throw Rejected("/statement", "the proof was made for another verifying key");
   }
-  if (expected.prompt) {
-    check_prompt(judge, *expected.prompt, statement);
-  }
-  check_sampling(judge.sampling, statement.sampling);
+  check_statement(judge, expected.prompt, statement);
   judgement.seed_expected = statement.sampling && !judge.sampling.seed.empty();
   judgement.parameters_expected = statement.sampling && !judge.sampling.parameters.empty();
   Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
@@ -256,6 +217,34 @@ std::string line_of(const Judgement& judgement) {
     line += judgement.code == done ? "" : judgement.scope.empty() ? ": " : ", at " + judgement.scope + ": ";
   }
   return line + judgement.reason;
+}
+
+Json key_json(const Judge& judge) {
+  const TokenizerData& tokenizer = judge.key.tokenizer;
+  const ChatTemplate& chat = tokenizer.chat;
+  Json result;
+  result["file"] = judge.given_file;
+  result["digest"] = to_hex(judge.given);
+  if (chat.text.empty()) {
+    for (const char* const name : {"chat_template", "chat_template_digest", "chat_tokens", "special_tokens"}) {
+      result[name] = nullptr;
+    }
+    return result;
+  }
+  result["chat_template"] = chat.text;
+  result["chat_template_digest"] = to_hex(digest_of(chat));
+  Json tokens = Json::object(), special = Json::object();  // texts by name, by id
+  for (std::size_t i = 0; i < chat.tokens.size(); ++i) {
+    if (!chat.tokens[i].empty()) {
+      tokens[std::string(chat_token_names[i])] = chat.tokens[i];
+    }
+  }
+  for (const std::uint32_t id : chat.special) {
+    special[std::to_string(id)] = text_of(judge.key, {id});
+  }
+  result["chat_tokens"] = std::move(tokens);
+  result["special_tokens"] = std::move(special);
+  return result;
 }
 
 Json json_of(const Judge& judge, const Judgement& judgement) {

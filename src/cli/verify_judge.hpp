@@ -26,7 +26,8 @@ struct RenewedKey {
 struct Judge : IdentifiedKey {
   std::string key_file;
   mutable std::shared_ptr<const Tokenizer> tokenizer = {};  // the key's, made when a text is first to be split
-  Digest given{};                                           // of the key that was trusted to begin with
+  std::string given_file = {};                              // of the key that was trusted to begin with
+  Digest given{};                                           // its digest
   std::vector<RenewedKey> renewals = {};                    // that lead from it to this one
   std::optional<std::uint64_t> max_exceptions = {};         // of a proof
   ExpectedSampling sampling = {};                           // of a proof
@@ -68,7 +69,7 @@ struct Judgement {
 /// What a prompt has to be: a text, which stands for its canonical ids under the key's tokenizer, or ids as "1,2,3", or
 /// the file of messages that the key's chat template makes it of.
 struct ExpectedPrompt {
-  enum class Kind : std::uint8_t { text, ids, messages };
+  using Kind = PromptKind;
   std::string text;
   Kind kind = Kind::text;
 };
@@ -97,6 +98,9 @@ const char* name_of(ExitCode code);
 
 /// "ACCEPTED <file>, 22 + 32 tokens, cut off at 32 tokens", and why where it is not.
 std::string line_of(const Judgement& judgement);
+
+/// What was given to be verified with, and what the key behind all renewals says of chats: null without a template.
+Json key_json(const Judge& judge);
 
 /// All that is known of a judgement as JSON, for programs. What is not known is null.
 Json json_of(const Judge& judge, const Judgement& judgement);

@@ -130,10 +130,7 @@ ExitCode run_as_json(const VerifyOptions& options) {
   try {
     Judge judge = open_key(options);
     judge.render = ids_of_messages;
-    const ChatTemplate& chat = judge.key.tokenizer.chat;
-    document.add("key", {{"file", options.key},
-                         {"digest", to_hex(judge.given)},
-                         {"chat_template", chat.text.empty() ? Json() : Json(chat.text)}});
+    document.add("key", key_json(judge));
     if (!judge.renewals.empty()) {
       Json renewals = Json::array();
       for (const RenewedKey& renewal : judge.renewals) {

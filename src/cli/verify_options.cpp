@@ -5,11 +5,34 @@
 #include "cli/version.hpp"
 
 namespace tessera::cli {
-void declare(CLI::App& program, VerifyOptions& options) {
-  program.name("tessera-verify");
-  program.description("Check a proof, or many, that a committed model generated a text.");
-  program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and build");
-  PathOptions& paths = options.paths;
+namespace {
+
+constexpr const char* footer = R"(A file may be -, which is standard input.
+
+An accepted proof says that the key's model, after the prompt, generates these tokens first. Where the last one is one
+after which the model says no more, the text is complete, and the line says which it was. Else it is cut off: how many
+tokens there are was the prover's choice, and a text may stop before a "not".
+
+Several files are parts of one conversation, which is accepted or rejected as a whole:
+  tessera-verify --key verifying.key part1.h5 part2.h5
+
+With --each they have nothing to do with each other:
+  tessera-verify --key verifying.key --each proofs/ another.h5
+  ACCEPTED proofs/a.h5, 22 + 32 tokens, cut off at 32 tokens
+  REJECTED proofs/b.h5, 22 + 32 tokens, at /statement: the proof was made for another verifying key
+  UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
+  ACCEPTED another.h5, 5 + 5 tokens, complete (ended by "<|im_end|>", token 2)
+  4 files: 2 accepted, 1 rejected, 1 unusable
+Lines come in the order of the files, of an archive that tessera gather made in that of its proofs, as
+"ACCEPTED archive.h5: a.h5, 22 + 32 tokens, ..."; tokens are those of prompt and continuation. FAILED is a file that could not be
+judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
+verified once. A part that continues a conversation is rejected: it says nothing without those before it.
+
+Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or unusable file and none rejected,
+3 failure and none rejected, or what is printed cannot be written.)";
+
+/// The key, and what is verified under it.
+void declare_proofs(CLI::App& program, VerifyOptions& options, PathOptions& paths) {
   paths.reads(program.add_option("--key", options.key, "verifying key of the model"))->required();
   CLI::Option* const renewals =
       paths
@@ -28,6 +51,10 @@ void declare(CLI::App& program, VerifyOptions& options) {
       throw CLI::RequiredError("proof");
     }
   });
+}
+
+/// Returns --each.
+CLI::Option* declare_each(CLI::App& program, VerifyOptions& options) {
   CLI::Option* const each = program.add_flag(
       "--each", options.each,
       "every file is a proof of its own: one line for each and a count; of directories every *.h5 in and below them, "
@@ -36,6 +63,11 @@ void declare(CLI::App& program, VerifyOptions& options) {
       ->needs(each)
       ->check(CLI::Range(1U, 4096U));
   program.add_flag("--json", options.json, "one JSON document instead of text");
+  return each;
+}
+
+/// What the key and the prompts must be.
+void declare_expected(CLI::App& program, VerifyOptions& options, PathOptions& paths, CLI::Option* each) {
   program
       .add_option("--expect-key", options.expect_key,
                   "refuse a key of another digest; beside the digest stands that it was compared")
@@ -62,9 +94,10 @@ void declare(CLI::App& program, VerifyOptions& options) {
       ->excludes(texts)
       ->excludes(ids)
       ->excludes(each);
-  program.add_option("--max-exceptions", options.max_exceptions,
-                     "reject proofs in which more values than this left their range and were clamped (default: as many "
-                     "as the key allows)");
+}
+
+/// How tokens must be drawn.
+void declare_expected_sampling(CLI::App& program, VerifyOptions& options) {
   program
       .add_option("--expect-sampling", options.sampling.parameters,
                   "reject unless tokens are drawn just so, as temperature=0.7,top_k=40,top_p=0.95,min_p=0.05: without "
@@ -88,29 +121,22 @@ void declare(CLI::App& program, VerifyOptions& options) {
                                    ->transform(CLI::Validator(check_digest, ""))
                                    ->needs(commitment);
   commitment->needs(opening);
-  program.footer(R"(A file may be -, which is standard input.
+}
 
-An accepted proof says that the key's model, after the prompt, generates these tokens first. Where the last one is one
-after which the model says no more, the text is complete, and the line says which it was. Else it is cut off: how many
-tokens there are was the prover's choice, and a text may stop before a "not".
+}  // namespace
 
-Several files are parts of one conversation, which is accepted or rejected as a whole:
-  tessera-verify --key verifying.key part1.h5 part2.h5
-
-With --each they have nothing to do with each other:
-  tessera-verify --key verifying.key --each proofs/ another.h5
-  ACCEPTED proofs/a.h5, 22 + 32 tokens, cut off at 32 tokens
-  REJECTED proofs/b.h5, 22 + 32 tokens, at /statement: the proof was made for another verifying key
-  UNUSABLE proofs/c.h5: expected an HDF5 file of ours, found an empty file
-  ACCEPTED another.h5, 5 + 5 tokens, complete (ended by "<|im_end|>", token 2)
-  4 files: 2 accepted, 1 rejected, 1 unusable
-Lines come in the order of the files, of an archive that tessera gather made in that of its proofs, as
-"ACCEPTED archive.h5: a.h5, 22 + 32 tokens, ..."; tokens are those of prompt and continuation. FAILED is a file that could not be
-judged although nothing is known against it: the process that verified it was killed, say. A file that is named twice is
-verified once. A part that continues a conversation is rejected: it says nothing without those before it.
-
-Exit codes: 0 accepted (all of them), 1 rejected (one or more), 2 wrong usage or unusable file and none rejected,
-3 failure and none rejected, or what is printed cannot be written.)");
+void declare(CLI::App& program, VerifyOptions& options) {
+  program.name("tessera-verify");
+  program.description("Check a proof, or many, that a committed model generated a text.");
+  program.set_version_flag("--version", version_of("tessera-verify"), "print release, format version and build");
+  declare_proofs(program, options, options.paths);
+  CLI::Option* const each = declare_each(program, options);
+  declare_expected(program, options, options.paths, each);
+  program.add_option("--max-exceptions", options.max_exceptions,
+                     "reject proofs in which more values than this left their range and were clamped (default: as many "
+                     "as the key allows)");
+  declare_expected_sampling(program, options);
+  program.footer(footer);
 }
 
 }  // namespace tessera::cli

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-constexpr std::size_t wave = std::size_t{1} << 12;  // of positions whose salt is made at once
+constexpr std::size_t salts_at_once = std::size_t{1} << 12;  // of so many positions
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::sp
 void SaltedLeaves::fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const {
   std::ranges::fill(blocks, F::zero());
   const std::size_t all = std::size_t{1} << positions.log_indices();
-  const std::size_t step = std::min(wave, all);
+  const std::size_t step = std::min(salts_at_once, all);
   const std::size_t before = classes.first << positions.log_size();
 #pragma omp parallel
   {

@@ -112,8 +112,7 @@ void prove_masked(const OpeningRun& run, const MaskedClaims& claims, MaskedRows&
     masks.bound();
   }
   add_row_mask_weights(run.schedule, claims.oracles, claims.mask_tensor, bound.variables, {columns, vector.weights()});
-  const VectorMasks vector_masks(run.schedule, *masks.vectors);
-  prove_vectors(run, vector, std::move(bound), codewords_of(claims.witnesses), &vector_masks);
+  prove_vectors(run, vector, std::move(bound), codewords_of(claims.witnesses), masks.vectors);
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ struct CommittedOracle {
   OracleParameters parameters;
   Digest root{};
   std::size_t extra = 0;  // elements of F that follow a column in its leaf (hiding mode)
+  unsigned row_work = 0;  // bits of work before each challenge for a row variable, if that is more than it needs
 };
 
 /// The prover's view of a committed oracle's codeword: columns and authentication paths by position, from memory or
@@ -122,11 +123,11 @@ struct OracleWitness {
 
 struct HidingClaims;  // hiding_batch.hpp
 struct Affine;        // transcript/affine.hpp
-class KeyedStream;    // hash/keyed_stream.hpp
+class VectorMasks;    // vector_masks.hpp
 /// The prover's random elements in the opening.
 struct HidingMasks {
   std::vector<E> rows;                   // by mask_weights()
-  const KeyedStream* vectors = nullptr;  // of what is added to vectors (VectorMasks)
+  const VectorMasks* vectors = nullptr;  // what is added to vectors
   std::function<void()> bound = {};      // called once v_0 is made: witnesses' tensors are read by codewords alone then
 };
 

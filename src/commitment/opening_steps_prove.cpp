@@ -201,7 +201,8 @@ class VectorProver {
     std::unique_ptr<CodewordStore> next =
         commit_vector({next_committed.span(), word.log_rows, columns}, word.log_inverse_rate, run_.comm, extras);
     run_.transcript.send("root", next->root());
-    const MaskRounds of_rounds = masks_ != nullptr ? MaskRounds(masks_->of_rounds(number)) : MaskRounds();
+    const MaskRounds of_rounds =
+        masks_ != nullptr ? MaskRounds(masks_->of_rounds(run_.schedule, number)) : MaskRounds();
     if (masks_ != nullptr) {
       run_.transcript.send("masked sum", of_rounds.sum());
     }
@@ -212,7 +213,7 @@ class VectorProver {
     join_openings(number, opened, delta, {columns, vector_.weights()});
     if (masks_ != nullptr) {
       rounds_.add_to_claim(delta * of_rounds.sum());
-      summand_.begin(MaskRounds(scaled(masks_->of_rounds(number), delta)));
+      summand_.begin(MaskRounds(scaled(masks_->of_rounds(run_.schedule, number), delta)));
     }
     for (unsigned i = 0; i < OpeningSchedule::folding; ++i) {
       bound_.push(rounds_.round({}, {run_.schedule.row_work(number + 1), &run_.comm}));
@@ -230,7 +231,8 @@ class VectorProver {
     if (masks_ != nullptr) {
       add_place_weights(of_masks_, {vector_.columns(run_.schedule.log_clear), vector_.weights()});
       const E before = rounds_.claim();
-      rounds_.add_to_claim(mask_clear_vector(run_.transcript, masks_->of_clear(), vector_, before) - before);
+      rounds_.add_to_claim(mask_clear_vector(run_.transcript, masks_->of_clear(run_.schedule), vector_, before) -
+                           before);
     }
     run_.transcript.send("clear", std::span<const E>(vector_.values().span()).first(run_.schedule.clear_size));
     (void)open(run_.schedule.vectors.size());
@@ -245,10 +247,10 @@ class VectorProver {
     if (masks_ == nullptr) {
       return nullptr;
     }
-    masks_->fill(round, columns, vector_.values().span());
+    masks_->fill(run_.schedule, round, columns, vector_.values().span());
     add_place_weights(of_masks_, {columns, vector_.weights()});
     const bool last = round + 1 == run_.schedule.vectors.size();
-    return last ? clear_mask_leaves(masks_->of_clear(), run_.schedule.vectors[round]) : nullptr;
+    return last ? masks_->of_leaves(run_.schedule) : nullptr;
   }
 
   /// Steps 4 and 5 for the words that a round opens.

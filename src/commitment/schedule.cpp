@@ -104,7 +104,7 @@ std::uint64_t OpeningSchedule::row_error(std::size_t round) const {
 unsigned OpeningSchedule::row_work(std::size_t round) const {
   constexpr unsigned spare_bits = 28;  // |E| is a little less than 2^128
   const auto bits = static_cast<unsigned>(std::bit_width((row_challenges(round) * row_error(round)) >> spare_bits));
-  return bits <= most_row_work ? bits : 0;
+  return std::max(bits <= most_row_work ? bits : 0, least_row_work);
 }
 
 namespace {
@@ -174,6 +174,7 @@ OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles, unsig
     word.rate = rate_of(word);
     word.positions = positions_for(word.rate, grinding_bits);
     schedule.row_variables = std::max(schedule.row_variables, word.log_rows);
+    schedule.least_row_work = std::max(schedule.least_row_work, oracle.row_work);
   }
   schedule.vector_size = deal_segments(oracles, schedule.oracles);
   unsigned log_vector = ceil_log2(schedule.vector_size);

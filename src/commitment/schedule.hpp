@@ -48,8 +48,9 @@ struct OpeningSchedule {
   static constexpr std::size_t round_masks = 1 + 2 * folding;
 
   unsigned grinding_bits = default_grinding;
-  bool hiding = false;         ///< leaves of the oracles have more than the column
-  unsigned row_variables = 0;  ///< max k_j
+  bool hiding = false;          ///< leaves of the oracles have more than the column
+  unsigned least_row_work = 0;  ///< bits: what is asked for, CommittedOracle::row_work
+  unsigned row_variables = 0;   ///< max k_j
   std::vector<CommittedWord> oracles;
   std::uint64_t vector_size = 0;  ///< v_0 is zero from here on, but for columns of a hiding proof's
   unsigned log_vector = 0;        ///< m: v_0 has 2^m values
@@ -67,8 +68,8 @@ struct OpeningSchedule {
   [[nodiscard]] unsigned row_challenges(std::size_t round) const { return round == 0 ? row_variables : folding; }
   /// What each challenge may let through, in units of 1/|E|: roots of the round polynomial, and points of the domains.
   [[nodiscard]] std::uint64_t row_error(std::size_t round) const;
-  /// Bits of work before each: as many as all of them together need for required_soundness_bits; 0: no work, because
-  /// they need none, or more than most_row_work.
+  /// Bits of work before each: as many as all of them together need for required_soundness_bits, none where they need
+  /// more than most_row_work; or least_row_work, if that is more.
   [[nodiscard]] unsigned row_work(std::size_t round) const;
 };
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "commitment/codeword.hpp"
 #include "commitment/residue_shares.hpp"
 #include "commitment/schedule.hpp"
 #include "hash/keyed_stream.hpp"
@@ -7,25 +10,33 @@
 namespace tessera {
 
 /// What a hiding proof adds to its vectors (hiding_batch.hpp), all from one stream: of vector after vector the masks of
-/// its rounds, then its random columns, 16 rows each; at the end the mask of the vector in clear.
+/// its rounds, then its random columns, 16 rows each; at the end the mask of the vector in clear. A prover that adds
+/// something else derives from this.
 class VectorMasks {
  public:
-  /// `schedule` and `stream` must outlive this.
-  VectorMasks(const OpeningSchedule& schedule, const KeyedStream& stream) : schedule_(schedule), stream_(stream) {}
+  /// `stream` must outlive this.
+  explicit VectorMasks(const KeyedStream& stream) : stream_(stream) {}
+  virtual ~VectorMasks() = default;
+  VectorMasks(const VectorMasks&) = delete;
+  VectorMasks& operator=(const VectorMasks&) = delete;
+
   /// Elements of E in all.
-  [[nodiscard]] std::uint64_t size() const { return first(schedule_.vectors.size()) + schedule_.clear_size; }
+  [[nodiscard]] static std::uint64_t size(const OpeningSchedule& schedule);
   /// Masks of the rounds over a vector's rows.
-  [[nodiscard]] std::vector<E> of_rounds(std::size_t round) const;
+  [[nodiscard]] std::vector<E> of_rounds(const OpeningSchedule& schedule, std::size_t round) const;
   /// Fills the fresh columns of a vector; of `columns`, this rank's, each of 16 rows.
-  void fill(std::size_t round, const ResidueShares& columns, std::span<E> values) const;
+  virtual void fill(const OpeningSchedule& schedule, std::size_t round, const ResidueShares& columns,
+                    std::span<E> values) const;
   /// The mask of the vector in clear.
-  [[nodiscard]] std::vector<E> of_clear() const;
+  [[nodiscard]] std::vector<E> of_clear(const OpeningSchedule& schedule) const;
+  /// What follows the last vector's columns in their leaves: that mask.
+  [[nodiscard]] virtual std::shared_ptr<const LeafExtras> of_leaves(const OpeningSchedule& schedule) const;
+
+ protected:
+  /// Elements first, first + 1, .. of the stream; asked for each time that they are needed.
+  [[nodiscard]] virtual std::vector<E> elements(std::uint64_t first, std::size_t count) const;
 
  private:
-  /// Where a vector's elements begin.
-  [[nodiscard]] std::uint64_t first(std::size_t round) const;
-
-  const OpeningSchedule& schedule_;
   const KeyedStream& stream_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "commitment/hiding_leaves.hpp"
+
 namespace tessera {
 namespace {
 
@@ -10,26 +12,37 @@ std::uint64_t random_columns(const CommittedWord& word) {
   return word.columns - word.fresh - OpeningSchedule::round_masks;
 }
 
-}  // namespace
-
-std::uint64_t VectorMasks::first(std::size_t round) const {
+/// Where a vector's elements begin.
+std::uint64_t first_of(const OpeningSchedule& schedule, std::size_t round) {
   std::uint64_t elements = 0;
   for (std::size_t i = 0; i < round; ++i) {
-    elements += OpeningSchedule::round_masks + folded_rows * random_columns(schedule_.vectors[i]);
+    elements += OpeningSchedule::round_masks + folded_rows * random_columns(schedule.vectors[i]);
   }
   return elements;
 }
 
-std::vector<E> VectorMasks::of_rounds(std::size_t round) const {
-  std::vector<E> masks(OpeningSchedule::round_masks);
-  stream_.elements(first(round), std::span<E>(masks));
-  return masks;
+}  // namespace
+
+std::uint64_t VectorMasks::size(const OpeningSchedule& schedule) {
+  return first_of(schedule, schedule.vectors.size()) + schedule.clear_size;
 }
 
-void VectorMasks::fill(std::size_t round, const ResidueShares& columns, std::span<E> values) const {
-  const CommittedWord& word = schedule_.vectors[round];
-  std::vector<E> fresh(OpeningSchedule::round_masks + folded_rows * random_columns(word));
-  stream_.elements(first(round), std::span<E>(fresh));
+std::vector<E> VectorMasks::elements(std::uint64_t first, std::size_t count) const {
+  std::vector<E> found(count);
+  stream_.elements(first, std::span<E>(found));
+  return found;
+}
+
+std::vector<E> VectorMasks::of_rounds(const OpeningSchedule& schedule, std::size_t round) const {
+  return elements(first_of(schedule, round), OpeningSchedule::round_masks);
+}
+
+void VectorMasks::fill(const OpeningSchedule& schedule, std::size_t round, const ResidueShares& columns,
+                       std::span<E> values) const {
+  const CommittedWord& word = schedule.vectors[round];
+  const std::vector<E> fresh =
+      elements(first_of(schedule, round),
+               OpeningSchedule::round_masks + folded_rows * static_cast<std::size_t>(random_columns(word)));
   for (std::uint64_t i = 0; word.fresh + i < word.columns; ++i) {
     const auto column = static_cast<std::size_t>(word.fresh + i);
     if (!columns.mine().contains(columns.class_of(column))) {
@@ -45,10 +58,12 @@ void VectorMasks::fill(std::size_t round, const ResidueShares& columns, std::spa
   }
 }
 
-std::vector<E> VectorMasks::of_clear() const {
-  std::vector<E> mask(static_cast<std::size_t>(schedule_.clear_size));
-  stream_.elements(first(schedule_.vectors.size()), std::span<E>(mask));
-  return mask;
+std::vector<E> VectorMasks::of_clear(const OpeningSchedule& schedule) const {
+  return elements(first_of(schedule, schedule.vectors.size()), static_cast<std::size_t>(schedule.clear_size));
+}
+
+std::shared_ptr<const LeafExtras> VectorMasks::of_leaves(const OpeningSchedule& schedule) const {
+  return clear_mask_leaves(of_clear(schedule), schedule.vectors.back());
 }
 
 }  // namespace tessera

@@ -30,7 +30,7 @@ ByPhase prove_once(const Model& model, const VerifyingKey& key, const ModelPlan&
   ByPhase seconds{};
   seconds[std::size_t(Phase::inference)] = seconds_since(start);
   statement.generated = trace.generated_tokens();
-  const Proof proof = prove_inference(plan, key, statement, trace, tensors, codeword, comm);
+  const Proof proof = prove_inference(plan, key, statement, trace, {tensors, codeword}, comm);
   for (const auto& [scope, spent] : proof.timings) {
     if (const std::optional<Phase> phase = phase_of(scope)) {
       seconds[std::size_t(*phase)] += spent;

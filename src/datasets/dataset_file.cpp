@@ -237,17 +237,6 @@ void DatasetFile::fail(const std::string& field, const std::string& expected, co
   throw InputError(name_ + ": " + field + ": expected " + expected + ", found " + found);
 }
 
-std::string to_hex(std::span<const std::uint8_t> bytes) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
 std::string to_string(const Extents& extents) {
   std::string text = "(";
   for (const std::uint64_t extent : extents) {

@@ -15,6 +15,7 @@
 
 #include "base/errors.hpp"
 #include "hash/blake2s.hpp"
+#include "hash/hex.hpp"
 
 namespace tessera {
 
@@ -182,8 +183,6 @@ class DatasetFile {
   std::map<std::string, DatasetInfo> datasets_;
 };
 
-/// Lower-case hexadecimal digits.
-std::string to_hex(std::span<const std::uint8_t> bytes);
 /// "(2, 3)".
 std::string to_string(const Extents& extents);
 /// The digest of a whole file: BLAKE2s-256 over "tessera file\n", format, version and, sorted by name, each dataset's

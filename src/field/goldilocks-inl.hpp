@@ -36,6 +36,34 @@ HWY_INLINE V add(V a, V b) {
   return add_where(hn::Lt(a, negated), hn::Sub(a, negated), constant(F::modulus));
 }
 
+// Sums that go on are *kept*: weak, and less 2^63 where a machine compares signed numbers alone. There the upper halves
+// say whether a sum or a difference with a number of at most 2^64 - 2^32 went round.
+#if HWY_TARGET == HWY_AVX2
+HWY_INLINE V keep(V weak) { return hn::Xor(weak, constant(std::uint64_t{1} << 63)); }
+HWY_INLINE V weak_of_kept(V kept) { return keep(kept); }
+/// 2^32 - 1 in lanes where the upper half of a is greater than that of b, as signed numbers; else 0.
+HWY_INLINE V epsilon_where_greater(V a, V b) { return hn::ShiftRight<32>(V{_mm256_cmpgt_epi32(a.raw, b.raw)}); }
+/// Kept plus a number up to 2^64 - 2^32, canonical ones among them.
+HWY_INLINE V add_to_kept(V kept, V a) {
+  const V sum = hn::Add(kept, a);
+  return hn::Add(sum, epsilon_where_greater(kept, sum));
+}
+HWY_INLINE V subtract_from_kept(V kept, V a) {
+  const V difference = hn::Sub(kept, a);
+  return hn::Sub(difference, epsilon_where_greater(difference, kept));
+}
+HWY_INLINE V canonical_of_kept(V kept) {
+  const V too_large{_mm256_cmpgt_epi64(kept.raw, keep(constant(F::modulus - 1)).raw)};
+  return weak_of_kept(hn::Add(kept, hn::And(too_large, epsilon())));
+}
+#else
+HWY_INLINE V keep(V weak) { return weak; }
+HWY_INLINE V weak_of_kept(V kept) { return kept; }
+HWY_INLINE V add_to_kept(V kept, V a) { return add_weak(kept, a); }
+HWY_INLINE V subtract_from_kept(V kept, V a) { return subtract(kept, a); }
+HWY_INLINE V canonical_of_kept(V kept) { return canonical(kept); }
+#endif
+
 /// Product of the low 32 bits of each lane.
 HWY_INLINE V multiply_low_halves(V a, V b) {
 #if HWY_TARGET == HWY_SCALAR
@@ -55,6 +83,24 @@ HWY_INLINE V add_small_product(V sum, V a, V b) {
 #endif
 }
 
+/// a*(2^32 - 1) of the low 32 bits of each lane.
+HWY_INLINE V times_epsilon(V a) {
+#if HWY_TARGET == HWY_AVX2
+  return multiply_low_halves(a, epsilon());
+#else
+  const V low = hn::And(a, epsilon());
+  return hn::Sub(hn::ShiftLeft<32>(low), low);
+#endif
+}
+/// The upper halves of `high`, whose lower ones are zero, beside the lower halves of `low`.
+HWY_INLINE V join_halves(V high, V low) {
+#if HWY_TARGET == HWY_AVX2
+  return V{_mm256_blend_epi32(low.raw, high.raw, 0xAA)};
+#else
+  return hn::Or(high, hn::And(low, epsilon()));
+#endif
+}
+
 /// low + 2^64*high.
 struct Wide {
   V low;
@@ -70,21 +116,14 @@ HWY_INLINE Wide multiply_full(V a, V b) {
   const V cross = hn::Add(multiply_low_halves(a, b_high), hn::And(middle, epsilon()));    // < 2^64
   const V high =
       hn::Add(hn::Add(multiply_low_halves(a_high, b_high), hn::ShiftRight<32>(middle)), hn::ShiftRight<32>(cross));
-  return {hn::Or(hn::ShiftLeft<32>(cross), hn::And(low_low, epsilon())), high};
+  return {join_halves(hn::ShiftLeft<32>(cross), low_low), high};
 }
 
-/// difference + 2^64*low of 32 bits, weak: 2^64 = 2^32 - 1 mod p.
-HWY_INLINE V add_times_epsilon(V difference, V low) {
-  const V term = hn::Sub(hn::ShiftLeft<32>(low), low);
-  const V sum = hn::Add(difference, term);
-  return add_where(hn::Lt(sum, term), sum, epsilon());
+/// low + 2^64*high, low kept: 2^64 = 2^32 - 1 and 2^96 = -1 mod p.
+HWY_INLINE V reduce_kept(V low, V high) {
+  return add_to_kept(subtract_from_kept(low, hn::ShiftRight<32>(high)), times_epsilon(high));
 }
-/// Weak result: 2^96 = -1 mod p.
-HWY_INLINE V reduce_weak(Wide value) {
-  const V high_high = hn::ShiftRight<32>(value.high);
-  const V difference = subtract_where(hn::Lt(value.low, high_high), hn::Sub(value.low, high_high), epsilon());
-  return add_times_epsilon(difference, hn::And(value.high, epsilon()));
-}
+HWY_INLINE V reduce_kept(Wide value) { return reduce_kept(keep(value.low), value.high); }
 
 // Sums of products before reduction: add_product() up to 2^10 times, and any number of times if the sum is carried() in
 // between.
@@ -120,15 +159,31 @@ HWY_INLINE Products carried(Products sum) {
   const V middle = hn::Add(sum.at_52, hn::ShiftRight<52>(sum.at_0));
   return {hn::And(sum.at_0, mask), hn::And(middle, mask), hn::Add(sum.at_104, hn::ShiftRight<52>(middle))};
 }
-/// Weak result.
-HWY_INLINE V reduce_weak(Products value) {
-  const V shifted = hn::ShiftLeft<52>(value.at_52);
-  const V sum = hn::Add(value.at_0, shifted);
-  const V low = add_where(hn::Lt(sum, shifted), sum, epsilon());
+HWY_INLINE V reduce_kept(Products value) {
+  const V low = add_to_kept(value.at_0, hn::ShiftLeft<52>(value.at_52));
   const V at_96 = hn::Add(hn::ShiftRight<44>(value.at_52), hn::ShiftLeft<8>(value.at_104));
-  const V difference = subtract_where(hn::Lt(low, at_96), hn::Sub(low, at_96), epsilon());
-  return add_times_epsilon(difference, hn::And(hn::ShiftRight<12>(value.at_52), epsilon()));
+  return add_to_kept(subtract_from_kept(low, at_96), times_epsilon(hn::ShiftRight<12>(value.at_52)));
 }
+#elif HWY_TARGET == HWY_AVX2
+/// Weak mod p, both parts kept.
+struct Products {
+  V low;
+  V high;
+};
+HWY_INLINE Products no_product() { return {keep(constant(0)), keep(constant(0))}; }
+HWY_INLINE Products multiply_wide(V a, V b) {
+  const Wide product = multiply_full(a, b);
+  return {keep(product.low), keep(product.high)};
+}
+/// a weak, b canonical (high part with the carry <= 2^64 - 2^32).
+HWY_INLINE Products add_product(Products sum, V a, V b) {
+  const Wide product = multiply_full(a, b);
+  const V low = hn::Add(sum.low, product.low);
+  const V minus_carry{_mm256_cmpgt_epi64(sum.low.raw, low.raw)};
+  return {low, add_to_kept(sum.high, hn::Sub(product.high, minus_carry))};
+}
+HWY_INLINE Products carried(Products sum) { return sum; }
+HWY_INLINE V reduce_kept(Products value) { return reduce_kept(value.low, weak_of_kept(value.high)); }
 #else
 /// Weak mod p.
 using Products = Wide;
@@ -144,10 +199,17 @@ HWY_INLINE Products add_product(Products sum, V a, V b) {
 }
 HWY_INLINE Products carried(Products sum) { return sum; }
 #endif
-HWY_INLINE V reduce(Wide value) { return canonical(reduce_weak(value)); }
-#ifdef TESSERA_IFMA
-HWY_INLINE V reduce(Products value) { return canonical(reduce_weak(value)); }
-#endif
+/// Weak result, canonical result, of Wide or Products.
+template <class Sum>
+HWY_INLINE V reduce_weak(Sum value) {
+  return weak_of_kept(reduce_kept(value));
+}
+template <class Sum>
+HWY_INLINE V reduce(Sum value) {
+  return canonical_of_kept(reduce_kept(value));
+}
+/// value + a, canonical; a, too.
+HWY_INLINE V reduce_and_add(Products value, V a) { return canonical_of_kept(add_to_kept(reduce_kept(value), a)); }
 
 /// 7*a, canonical.
 HWY_INLINE V times_seven(V a) {
@@ -158,7 +220,13 @@ HWY_INLINE V times_seven(V a) {
   return subtract(canonical(wrapped), a);
 }
 
-HWY_INLINE V multiply(V a, V b) { return reduce(multiply_wide(a, b)); }
+HWY_INLINE V multiply(V a, V b) {
+#ifdef TESSERA_IFMA
+  return reduce(multiply_wide(a, b));
+#else
+  return reduce(multiply_full(a, b));
+#endif
+}
 
 HWY_INLINE const std::uint64_t* words(const F* values) { return reinterpret_cast<const std::uint64_t*>(values); }
 HWY_INLINE std::uint64_t* words(F* values) { return reinterpret_cast<std::uint64_t*>(values); }
@@ -168,10 +236,8 @@ HWY_INLINE V multiply_small(V a, V small) {
   const V low_low = multiply_low_halves(a, small);
   const V middle = hn::Add(multiply_low_halves(hn::ShiftRight<32>(a), small), hn::ShiftRight<32>(low_low));
   const V high = hn::ShiftRight<32>(middle);  // < 2^32: its weight 2^64 is epsilon
-  const V term = hn::Sub(hn::ShiftLeft<32>(high), high);
-  const V low = hn::Or(hn::ShiftLeft<32>(middle), hn::And(low_low, epsilon()));
-  const V sum = hn::Add(low, term);
-  return canonical(add_where(hn::Lt(sum, term), sum, epsilon()));
+  const V low = join_halves(hn::ShiftLeft<32>(middle), low_low);
+  return canonical_of_kept(add_to_kept(keep(low), times_epsilon(high)));
 }
 /// Sum of all lanes.
 HWY_INLINE F sum_lanes(V a) {

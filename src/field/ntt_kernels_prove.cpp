@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// One code for butterflies on vectors and, where few lanes do not fill one, on single elements. Vectors are weak
+/// One code for butterflies on vectors and, where few lanes do not fill one, on single elements. Vectors are kept sums
 /// between layers: only what is added to one of them need be canonical. Twiddles are given times 2^64 (Montgomery
 /// form); multiply_shifted takes the factor away again: 2^192 = 1, 2^128 = -2^32.
 HWY_INLINE V load(const F* from) { return hn::LoadU(Lanes(), words(from)); }
@@ -44,9 +44,11 @@ struct SomeLanes {
   HWY_INLINE void store(V value, F* to) const { hn::BlendedStore(value, mask, Lanes(), words(to)); }
 };
 
-HWY_INLINE F canonical(F a) { return a; }
-HWY_INLINE F add_weak(F a, F b) { return a + b; }
-HWY_INLINE F subtract(F a, F b) { return a - b; }
+HWY_INLINE F keep(F a) { return a; }
+HWY_INLINE F weak_of_kept(F a) { return a; }
+HWY_INLINE F canonical_of_kept(F a) { return a; }
+HWY_INLINE F add_to_kept(F a, F b) { return a + b; }
+HWY_INLINE F subtract_from_kept(F a, F b) { return a - b; }
 
 /// body(std::integral_constant of i) for i < count
 template <std::size_t count, class Body>
@@ -86,7 +88,7 @@ HWY_INLINE void multiply_shifted(V* x, const F* twiddles) {
   each([&](auto i) HWY_ATTR {
     high[i] = hn::Add(hn::Add(high[i], hn::ShiftRight<32>(middle[i])), hn::ShiftRight<32>(cross[i]));
   });
-  each([&](auto i) HWY_ATTR { low[i] = hn::Or(hn::ShiftLeft<32>(cross[i]), hn::And(low[i], epsilon())); });
+  each([&](auto i) HWY_ATTR { low[i] = join_halves(hn::ShiftLeft<32>(cross[i]), low[i]); });
   // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
   each([&](auto i) HWY_ATTR { cross[i] = hn::Add(low[i], hn::ShiftLeft<32>(low[i])); });
   each([&](auto i) HWY_ATTR { middle[i] = hn::Sub(cross[i], hn::ShiftRight<32>(cross[i])); });
@@ -94,21 +96,22 @@ HWY_INLINE void multiply_shifted(V* x, const F* twiddles) {
   each([&](auto i) HWY_ATTR { x[i] = subtract(high[i], middle[i]); });
 }
 
-/// x * 2^exponent, canonical, 0 < exponent < 96.
+/// x * 2^exponent, canonical, of a kept x, 0 < exponent < 96.
 template <unsigned exponent>
 HWY_INLINE F times_power(F x) {
   return x * F::from_canonical(2).power(exponent);
 }
 template <unsigned exponent>
-HWY_INLINE V times_power(V x) {
-  const auto times_epsilon = [](V half) HWY_ATTR { return hn::Sub(hn::ShiftLeft<32>(half), half); };
+HWY_INLINE V times_power(V kept) {
+  const V x = weak_of_kept(kept);
   if constexpr (exponent < 32) {  // 2^64 = epsilon
-    return canonical(add_weak(hn::ShiftLeft<exponent>(x), times_epsilon(hn::ShiftRight<64 - exponent>(x))));
+    return canonical_of_kept(
+        add_to_kept(keep(hn::ShiftLeft<exponent>(x)), times_epsilon(hn::ShiftRight<64 - exponent>(x))));
   } else if constexpr (exponent < 64) {
     return reduce(Wide{hn::ShiftLeft<exponent>(x), hn::ShiftRight<64 - exponent>(x)});
   } else {  // 2^96 = -1
     constexpr unsigned bits = exponent - 64;
-    return subtract(times_epsilon(hn::And(hn::ShiftLeft<bits>(x), epsilon())), hn::ShiftRight<32 - bits>(x));
+    return subtract(times_epsilon(hn::ShiftLeft<bits>(x)), hn::ShiftRight<32 - bits>(x));
   }
 }
 
@@ -125,7 +128,8 @@ constexpr unsigned exponent_of(F power_of_two) {
 template <unsigned log_order>
 constexpr unsigned root_exponent = exponent_of(F::root_of_unity(log_order));
 
-/// A transform of 2^layers elements, whose twiddles are powers of 2. x[1], x[3], ... are canonical.
+/// A transform of 2^layers elements, whose twiddles are powers of 2. x[1], x[3], ... are canonical, the others and the
+/// results are kept.
 template <unsigned layers, class T>
 HWY_INLINE void short_transform(T* x) {
   unrolled<layers>([&](auto layer) HWY_ATTR {
@@ -140,10 +144,10 @@ HWY_INLINE void short_transform(T* x) {
       if constexpr (i > 0) {
         y = times_power<exponent % (order_of_two / 2)>(x1);
       } else if constexpr (half > 1) {
-        y = canonical(x1);
+        y = canonical_of_kept(x1);
       }
-      const T sum = add_weak(x0, y);
-      const T difference = subtract(x0, y);
+      const T sum = add_to_kept(x0, y);
+      const T difference = subtract_from_kept(x0, y);
       constexpr bool negative = exponent >= order_of_two / 2;
       x0 = negative ? difference : sum;
       x1 = negative ? sum : difference;
@@ -178,8 +182,11 @@ HWY_INLINE void butterfly(const Access& access, F* rows, std::size_t distance, c
       multiply_shifted<side_by_side>(x + first, twiddles + first);
     });
   }
+  unrolled<count / 2>([&](auto pair) HWY_ATTR { x[2 * pair()] = keep(x[2 * pair()]); });
   short_transform<layers>(x);
-  unrolled<count>([&](auto row) HWY_ATTR { access.store(last ? canonical(x[row]) : x[row], rows + row * distance); });
+  unrolled<count>([&](auto row) HWY_ATTR {
+    access.store(last ? canonical_of_kept(x[row]) : weak_of_kept(x[row]), rows + row * distance);
+  });
 }
 
 /// All butterflies of `layers` layers from the one with half = 2^layer on.

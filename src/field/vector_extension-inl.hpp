@@ -51,7 +51,7 @@ HWY_INLINE VE multiply(VE a, VFactor b) { return reduce(multiply_wide(a, b)); }
 /// low + challenge*(high - low).
 HWY_INLINE VE on_line(VE low, VE high, VFactor challenge) {
   const WideE product = multiply_wide(subtract(high, low), challenge);
-  return {canonical(add_weak(reduce_weak(product.c0), low.c0)), canonical(add_weak(reduce_weak(product.c1), low.c1))};
+  return {reduce_and_add(product.c0, low.c0), reduce_and_add(product.c1, low.c1)};
 }
 
 HWY_INLINE VE multiply_small(VE a, V small) { return {multiply_small(a.c0, small), multiply_small(a.c1, small)}; }

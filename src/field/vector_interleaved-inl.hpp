@@ -42,8 +42,7 @@ HWY_INLINE Products multiply_elements_wide(V a, ElementFactor b) {
 HWY_INLINE V multiply_elements(V a, ElementFactor b) { return reduce(multiply_elements_wide(a, b)); }
 /// low + challenge*(high - low).
 HWY_INLINE V elements_on_line(V low, V high, ElementFactor challenge) {
-  const V product = reduce_weak(multiply_elements_wide(subtract(high, low), challenge));
-  return canonical(add_weak(product, low));
+  return reduce_and_add(multiply_elements_wide(subtract(high, low), challenge), low);
 }
 
 /// A sum of products a*b, reduced once: sums of (a0*b0, a0*b1) and of (a1*b1, a1*b0).

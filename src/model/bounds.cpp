@@ -38,7 +38,8 @@ void BoundList::norms(const std::string& name, double mean) {
 }
 
 void BoundList::scores() {
-  shift("scores", static_cast<double>(shape_.head_size()) * 0x1p30, exponents_.shift_score(), int16_limit);
+  shift("scores", static_cast<double>(shape_.head_size()) * 0x1p30, exponents_.shift_score(shape_.score_cap),
+        int16_limit);
 }
 
 void BoundList::softmax() {
@@ -51,9 +52,18 @@ void BoundList::softmax() {
   shift("y", 0x1p61, softmax_shift, int16_limit);  // |O| <= 2^15*D and R*D <= 2^46
 }
 
-void BoundList::logits(ParameterId weight, unsigned bits, double row) {
+void BoundList::root(const std::string& name, double squares, std::int64_t eps, unsigned inverse_bits) {
+  const auto epsilon = static_cast<double>(eps);
+  add(name + " epsilon", epsilon, static_cast<double>(max_epsilon));
+  add(name + " variance V", squares + epsilon, side_limit);
+  add(name + " inverse bits", inverse_bits, max_inverse_bits);
+  add(name + " I*sigma + remainder", pow2(static_cast<int>(inverse_bits + sigma_bits)) + pow2(sigma_bits), side_limit);
+}
+
+void BoundList::logits(ParameterId weight, unsigned bits, double row, double bias) {
   const double largest = static_cast<double>(shape_.n_embd) * maximum(weight);
-  add("logits", pow2(static_cast<int>(bits) - 1) * (row > 0 ? std::min(row, largest) : largest), 0x1p47 - 1);
+  const double products = pow2(static_cast<int>(bits) - 1) * (row > 0 ? std::min(row, largest) : largest);
+  add("logits", products + bias, 0x1p47 - 1);
 }
 
 namespace {
@@ -78,29 +88,26 @@ double largest_row_sum(const Parameters& parameters, ParameterId id) {
 
 }  // namespace
 
-LlamaConstants LlamaConstants::of(const ModelShape& shape, double epsilon, const Exponents& exponents,
+ModelConstants ModelConstants::of(const ModelShape& shape, double epsilon, const Exponents& exponents,
                                   const Widths& widths) {
-  LlamaConstants constants;
+  ModelConstants constants;
   constants.widths = widths;
   if (shape.head_norm) {
-    constants.epsilon_q = head_epsilon(shape, epsilon, exponents.hq);
-    constants.epsilon_k = head_epsilon(shape, epsilon, exponents.hk);
+    constants.epsilon_q = head_epsilon(shape, HeadNormOf::queries, epsilon, exponents.hq);
+    constants.epsilon_k = head_epsilon(shape, HeadNormOf::keys, epsilon, exponents.hk);
+  }
+  if (shape.norm_after()) {
+    constants.epsilon_o = branch_epsilon(shape, epsilon, exponents.ho);
+    constants.epsilon_m = branch_epsilon(shape, epsilon, exponents.hm);
   }
   return constants;
 }
 
-std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants,
-                                  const Exponents& exponents, const ParameterMaxima& maxima,
-                                  const LlamaConstants& llama) {
-  return shape.gpt2() ? gpt2_bounds(shape, constants, exponents, maxima)
-                      : llama_bounds(shape, constants, llama, exponents, maxima);
-}
-
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
-                  const ParameterMaxima& maxima, const LlamaConstants& llama) {
-  check_widths(shape, llama.widths);
-  check_exponents(shape, exponents, llama.widths);
-  for (const Bound& bound : derived_bounds(shape, constants, exponents, maxima, llama)) {
+                  const ParameterMaxima& maxima, const ModelConstants& chosen) {
+  check_widths(shape, chosen.widths);
+  check_exponents(shape, exponents, chosen.widths);
+  for (const Bound& bound : derived_bounds(shape, constants, exponents, maxima, chosen)) {
     if (!(bound.value <= bound.limit)) {
       std::ostringstream message;
       message.precision(17);
@@ -112,12 +119,13 @@ void check_bounds(const ModelShape& shape, const IntegerConstants& constants, co
 
 void check_bounds(const Model& model, const ParameterMaxima& maxima) {
   const ModelShape& shape = model.shape;
-  LlamaConstants llama = LlamaConstants::of(shape, model.layer_norm_epsilon, model.exponents, model.widths);
-  if (!shape.gpt2()) {
-    llama.logit_row = largest_row_sum(model.parameters, shape.tied ? embedding : head);
+  ModelConstants chosen = ModelConstants::of(shape, model.layer_norm_epsilon, model.exponents, model.widths);
+  chosen.score_cap = model.caps.scores;
+  if (shape.rotary()) {
+    chosen.logit_row = largest_row_sum(model.parameters, shape.tied ? embedding : head);
   }
   check_bounds(shape, IntegerConstants::of(shape, model.layer_norm_epsilon, model.exponents, model.widths),
-               model.exponents, maxima, llama);
+               model.exponents, maxima, chosen);
 }
 
 }  // namespace tessera

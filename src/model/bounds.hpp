@@ -36,8 +36,10 @@ class BoundList {
   void norms(const std::string& name, double mean);
   void scores();
   void softmax();
+  /// Between sigma and I of a norm with this eps', over values of squares below `square`.
+  void root(const std::string& name, double squares, std::int64_t epsilon, unsigned inverse_bits);
   /// u_f of `bits` bits; `row`: the largest sum of absolute values of a row, 0 if it is not known.
-  void logits(ParameterId weight, unsigned bits = 16, double row = 0);
+  void logits(ParameterId weight, unsigned bits = 16, double row = 0, double bias = 0);
   std::vector<Bound> take() { return std::move(bounds_); }
 
  private:
@@ -47,10 +49,5 @@ class BoundList {
   const ParameterMaxima& maxima_;
   std::vector<Bound> bounds_;
 };
-
-std::vector<Bound> gpt2_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
-                               const ParameterMaxima& maxima);
-std::vector<Bound> llama_bounds(const ModelShape& shape, const IntegerConstants& constants, const LlamaConstants& llama,
-                                const Exponents& exponents, const ParameterMaxima& maxima);
 
 }  // namespace tessera

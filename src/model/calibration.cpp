@@ -97,7 +97,7 @@ std::vector<std::uint32_t> sample_calibration_tokens(const SingleTransformer& mo
   for (const ParameterRow& row : parameter_table(shape)) {
     parameters += row.extents(shape).count();
   }
-  const std::size_t least = shape.gpt2() ? sampled_length_of_tensors : sampled_length;
+  const std::size_t least = shape.rotary() ? sampled_length : sampled_length_of_tensors;
   const std::size_t length = std::min(std::clamp(sampled_work / parameters, least, sampled_length), shape.n_positions);
   std::vector<std::uint32_t> beginnings(sampled_sequences, first);
   for (std::size_t i = 0; 2 * i + 1 < sampled_sequences && !starts.empty(); ++i) {

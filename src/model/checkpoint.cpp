@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include "base/errors.hpp"
 #include "base/side_by_side.hpp"
@@ -8,7 +9,7 @@
 
 #include "model/gguf/config.hpp"
 #include "model/json_file.hpp"
-#include "model/tensor_naming.hpp"
+#include "model/families/family.hpp"
 
 namespace tessera {
 namespace {
@@ -103,44 +104,47 @@ void copy_transposed(std::span<float> target, const std::vector<float>& matrix, 
   }
 }
 
-/// Calls visit(row, block, name of the tensor) for all parameters and blocks, those of a block one after the other.
+/// Calls visit(row, block) for all parameters of checkpoints and blocks, those of a block one after the other.
 template <class Visitor>
-void for_each_place(const ModelShape& shape, const TensorNaming& naming, Visitor&& visit) {
+void for_each_place(const ModelShape& shape, Visitor&& visit) {
   for (const ParameterRow& row : parameter_table(shape)) {
-    if (!row.per_block) {
-      visit(row, std::size_t{0}, naming.of(row.checkpoint.tensor));
+    if (!row.per_block && !piece_of(row.id)) {
+      visit(row, std::size_t{0});
     }
   }
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
     for (const ParameterRow& row : parameter_table(shape)) {
-      if (row.per_block) {
-        visit(row, block, naming.of(block, row.checkpoint.tensor));
+      if (row.per_block && !piece_of(row.id)) {
+        visit(row, block);
       }
     }
   }
 }
 
-std::vector<std::size_t> stored_extents(const ParameterRow& row, const ModelShape& shape, const TensorNaming& naming) {
-  const ParameterExtents extents = row.extents(shape);
-  std::vector<std::size_t> stored{row.checkpoint.parts * extents.rows};
-  if (row.columns != ParameterAxis::none) {
-    stored.insert(row.checkpoint.transposed && naming.transposed ? stored.begin() : stored.end(), extents.columns);
+/// Rows of all parameters that stand in a parameter's tensor, and of those before it.
+struct FusedRows {
+  std::size_t all = 0, before = 0;
+};
+
+FusedRows fused_rows(const ParameterRow& row, const TensorPlace& place, const ModelShape& shape) {
+  if (place.fused.empty()) {
+    return {row.extents(shape).rows, 0};
   }
-  return stored;
+  FusedRows rows;
+  for (const ParameterId id : place.fused) {
+    rows.before = id == row.id ? rows.all : rows.before;
+    rows.all += parameter_row(shape, id).extents(shape).rows;
+  }
+  return rows;
 }
 
-/// Rows of heads from the order (place, half) to (half, place).
-void separate_halves(std::span<float> rows, std::size_t head_size, std::size_t columns) {
-  std::vector<float> head(head_size * columns);
-  for (std::size_t begin = 0; begin < rows.size(); begin += head.size()) {
-    const std::span<float> target = rows.subspan(begin, head.size());
-    std::ranges::copy(target, head.begin());
-    for (std::size_t row = 0; row < head_size; ++row) {
-      const std::size_t from = row % (head_size / 2) * 2 + row / (head_size / 2);
-      std::copy_n(head.begin() + static_cast<std::ptrdiff_t>(from * columns), columns,
-                  target.begin() + static_cast<std::ptrdiff_t>(row * columns));
-    }
+std::vector<std::size_t> stored_extents(const ParameterRow& row, const TensorPlace& place, const ModelShape& shape) {
+  const ParameterExtents extents = row.extents(shape);
+  std::vector<std::size_t> stored{place.skipped + fused_rows(row, place, shape).all};
+  if (row.columns != ParameterAxis::none) {
+    stored.insert(place.transposed ? stored.begin() : stored.end(), extents.columns);
   }
+  return stored;
 }
 
 /// A stored tensor and what is made of it.
@@ -150,61 +154,87 @@ struct StoredUse {
 };
 
 /// All tensors that a model has, each once.
-std::vector<StoredUse> stored_uses(const ModelShape& shape, const TensorNaming& naming) {
+std::vector<StoredUse> stored_uses(const ModelShape& shape, const TensorNames& names) {
   std::vector<StoredUse> uses;
-  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t block, const std::string& name) {
-    if (uses.empty() || uses.back().name != name) {  // parts of one follow each other
+  std::map<std::string, std::size_t> known;
+  for_each_place(shape, [&](const ParameterRow& row, std::size_t block) {
+    const std::string name = names.of(row, block);
+    const auto [found, fresh] = known.emplace(name, uses.size());
+    if (fresh) {
       uses.push_back({name, {}});
     }
-    uses.back().parts.emplace_back(row, block);
+    uses[found->second].parts.emplace_back(row, block);
   });
   return uses;
 }
 
+/// Copies a part's rows, which may be those of each head in turn.
+void copy_rows(const StoredUse& use, const ParameterRow& row, const TensorPlace& place, const ModelShape& shape,
+               const TensorSource& source, RowBlock<float> target) {
+  const FusedRows fused = fused_rows(row, place, shape);
+  const std::size_t rows = target.held.size();
+  const std::size_t pieces = place.by_head ? shape.kv_heads() : 1;
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    const std::size_t first = place.skipped + (piece * fused.all + fused.before) / pieces;
+    const Range own{piece * rows / pieces, (piece + 1) * rows / pieces};
+    source.read_rows(use.name, {first, first + own.size()}, target.rows(own));
+  }
+}
+
 /// Copies the parts of a stored tensor where they belong.
-void copy_parts(const StoredUse& use, const TensorNaming& naming, const TensorSource& source, FloatModel& model) {
-  const bool transposed = use.parts.front().first.checkpoint.transposed && naming.transposed;
+void copy_parts(const StoredUse& use, const TensorNames& names, const TensorSource& source, FloatModel& model) {
+  const bool transposed = names.places.at(use.parts.front().first.id).transposed;
   const std::vector<float> matrix = transposed ? source.read(use.name) : std::vector<float>();
   for (const auto& [row, block] : use.parts) {
+    const TensorPlace& place = names.places.at(row.id);
     const RowBlock<float> target = model.parameters[row.id].block(block);
-    const std::size_t first = row.checkpoint.part * target.held.size();
     const std::span<float> values = target.rows(target.held);
     if (transposed) {
-      copy_transposed(values, matrix, target.columns, row.checkpoint.parts * target.held.size(), first);
+      const FusedRows fused = fused_rows(row, place, model.shape);
+      copy_transposed(values, matrix, target.columns, fused.all, fused.before);
     } else {
-      source.read_rows(use.name, {first, first + target.held.size()}, values);
+      copy_rows(use, row, place, model.shape, source, target);
     }
-    if (naming.interleaved && (row.id == wq || row.id == wk)) {
-      separate_halves(values, model.shape.head_size(), target.columns);
+    const bool turned =
+        row.id == wq || row.id == wk || row.id == bq || row.id == bk || row.id == gamma_q || row.id == gamma_k;
+    if (model.shape.rotary() && turned) {
+      order_places(names, values, model.shape.head_size(), target.columns);
+    }
+    if (place.less_one) {
+      std::ranges::transform(values, values.begin(), [](float value) { return value + 1.0F; });
     }
   }
 }
 
-FloatModel load(const CheckpointConfig& config, const StoredTensors& tensors, const TensorNaming& naming) {
+FloatModel load(const FamilyModel& family, const StoredTensors& tensors) {
+  const CheckpointConfig& config = family.config;
+  const TensorNames& names = family.names;
   const ModelShape& shape = config.shape;
-  TensorSource source(tensors, naming.prefix);
+  TensorSource source(tensors, names.prefix);
   // before memory is taken for what the configuration says
-  for_each_place(shape, naming, [&](const ParameterRow& row, std::size_t /*block*/, const std::string& name) {
-    source.check(name, stored_extents(row, shape, naming));
+  for_each_place(shape, [&](const ParameterRow& row, std::size_t block) {
+    source.check(names.of(row, block), stored_extents(row, names.places.at(row.id), shape));
   });
-  FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
-  const std::vector<StoredUse> uses = stored_uses(shape, naming);
+  FloatModel model{shape,        config.layer_norm_epsilon, FloatParameters(shape),
+                   config.ropes, config.activation,         config.factors,
+                   config.caps};
+  const std::vector<StoredUse> uses = stored_uses(shape, names);
   for (const StoredUse& use : uses) {
     source.ignore(use.name);
   }
-  run_side_by_side(uses.size(), [&](std::size_t i) { copy_parts(uses[i], naming, source, model); });
-  for (const std::string& name : naming.ignored) {
+  run_side_by_side(uses.size(), [&](std::size_t i) { copy_parts(uses[i], names, source, model); });
+  for (const std::string& name : names.ignored) {
     source.ignore(name);
   }
   source.ignore_rotary_buffers();
   for (std::size_t block = 0; block < shape.n_layer; ++block) {
-    for (const std::string& name : naming.block_ignored) {
-      source.ignore(naming.block + std::to_string(block) + "." + name);
+    for (const std::string& name : names.block_ignored) {
+      source.ignore(names.block + std::to_string(block) + "." + name);
     }
   }
-  if (shape.tied) {
-    source.check_head(naming.of("lm_head.weight"), model.parameters[embedding].values(),
-                      naming.of(parameter_row(shape, embedding).checkpoint.tensor), {shape.n_vocab, shape.n_embd});
+  if (shape.tied && !names.tied_head.empty()) {
+    source.check_head(names.tied_head, model.parameters[embedding].values(), names.places.at(embedding).tensor,
+                      {shape.n_vocab, shape.n_embd});
   }
   source.refuse_rest();
   return model;
@@ -215,10 +245,9 @@ FloatModel load(const CheckpointConfig& config, const StoredTensors& tensors, co
 FloatModel load_checkpoint(const CheckpointFiles& files, std::optional<std::size_t> context) {
   if (files.format == CheckpointFormat::gguf) {
     const GgufFile file(files.weights);
-    return load(read_gguf_config(file, context), file, gguf_naming(file));
+    return load(read_gguf_family(file, context), file);
   }
-  const CheckpointConfig config = read_checkpoint_config(files.folder / "config.json", context);
-  return load(config, CheckpointTensors(files.weights), folder_naming(config.shape));
+  return load(read_family(files.folder / "config.json", context), CheckpointTensors(files.weights));
 }
 
 FloatModel load_checkpoint(const fs::path& path, std::optional<std::size_t> context) {

@@ -21,6 +21,18 @@ std::vector<double> sum_over_ranks(const std::vector<double>& mine, Communicator
   return sums;
 }
 
+/// What integers of the logits stand for.
+struct LogitScale {
+  double scale = 0;
+  double cap = 0;  // c of c*tanh(x/c); 0: x itself
+
+  /// The difference of two logits.
+  [[nodiscard]] double difference(std::int64_t a, std::int64_t b) const {
+    const auto capped = [this](std::int64_t logit) { return std::tanh(static_cast<double>(logit) * scale / cap); };
+    return cap > 0 ? cap * (capped(a) - capped(b)) : static_cast<double>(a - b) * scale;
+  }
+};
+
 /// The integer model's distributions at some tokens of a window: every rank knows its rows of the vocabulary, and for
 /// each token what follows.
 struct IntegerScores {
@@ -29,19 +41,19 @@ struct IntegerScores {
   std::vector<std::int64_t> maxima;     // largest logit
   std::vector<std::int64_t> likeliest;  // the lowest id that has it
   std::vector<std::int64_t> targets;    // logit of the next token
-  std::vector<double> log_sums;         // log of the sum of exp((logit - maximum)*scale)
-  double scale = 0;
+  std::vector<double> log_sums;         // log of the sum of exp(logit - maximum), as they are in reals
+  LogitScale scale;
 
   [[nodiscard]] double log_probability(std::size_t row, std::size_t t) const {
-    return static_cast<double>(logits[row * maxima.size() + t] - maxima[t]) * scale - log_sums[t];
+    return scale.difference(logits[row * maxima.size() + t], maxima[t]) - log_sums[t];
   }
   [[nodiscard]] double negative_log_likelihood(std::size_t t) const {
-    return log_sums[t] + static_cast<double>(maxima[t] - targets[t]) * scale;
+    return log_sums[t] + scale.difference(maxima[t], targets[t]);
   }
 };
 
 IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const std::uint32_t> window, Range tokens,
-                             double scale, Communicator& comm) {
+                             const LogitScale& scale, Communicator& comm) {
   const std::size_t n = tokens.size();
   IntegerScores s;
   s.rows = transformer.vocabulary_rows();
@@ -66,9 +78,8 @@ IntegerScores integer_scores(IntegerTransformer& transformer, std::span<const st
   s.log_sums.assign(n, 0);
   for (std::size_t row = 0; row < s.rows.size(); ++row) {
     for (std::size_t t = 0; t < n; ++t) {
-      const std::int64_t below = s.logits[row * n + t] - s.maxima[t];
-      s.log_sums[t] += std::exp(static_cast<double>(below) * scale);
-      if (below == 0) {
+      s.log_sums[t] += std::exp(scale.difference(s.logits[row * n + t], s.maxima[t]));
+      if (s.logits[row * n + t] == s.maxima[t]) {
         s.likeliest[t] = std::max(s.likeliest[t], -static_cast<std::int64_t>(s.rows.first + row));
       }
     }
@@ -123,9 +134,10 @@ void compare_scores(const IntegerScores& integer, const std::vector<double>& ori
 }
 
 /// The logits' matrix has the exponent of the embedding or of a head of its own.
-double logit_scale(const VerifyingKey& key) {
+LogitScale logit_scale(const IntegerModel& model) {
+  const VerifyingKey& key = model.key;
   const ParameterRow matrix = parameter_row(key.shape, key.shape.tied ? embedding : head);
-  return std::ldexp(1.0, -(key.exponents.*matrix.exponent + key.exponents.uf));
+  return {std::ldexp(1.0, -(key.exponents.*matrix.exponent + key.exponents.uf)), model.logit_cap};
 }
 
 }  // namespace
@@ -141,7 +153,7 @@ Comparison compare_models(const IntegerModel& model, const FloatTransformer* ori
   if (context < 2) {  // nothing is predicted
     return result;
   }
-  const double scale = logit_scale(model.key);
+  const LogitScale scale = logit_scale(model);
   const std::size_t at_once = std::clamp<std::size_t>(logits_at_once / shape.n_vocab, 1, 128);
   const ModelPlan plan = ModelPlan::of(model.key, context - 1, 1, Division::finest(comm.size()));
   IntegerTransformer transformer(model, plan, Record::nothing, comm);

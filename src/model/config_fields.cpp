@@ -45,6 +45,26 @@ double ConfigFields::positive(const std::string& name, double most, double absen
   return has(name) ? positive(name, most) : absent;
 }
 
+std::vector<double> ConfigFields::positive_numbers(const std::string& name, double most) {
+  const json value = take(name);
+  std::vector<double> numbers;
+  for (const json& number : value.is_array() ? value : json::array({nullptr})) {
+    if (!number.is_number() || !(number.get<double>() > 0) || !(number.get<double>() < most)) {
+      refuse(name, "a list of numbers between 0 and " + json(most).dump(), value);
+    }
+    numbers.push_back(number.get<double>());
+  }
+  return numbers;
+}
+
+bool ConfigFields::boolean(const std::string& name, bool absent) {
+  if (!has_value(name)) {
+    drop(name);
+    return absent;
+  }
+  return one_of(name, {true, false}).get<bool>();
+}
+
 json ConfigFields::one_of(const std::string& name, const std::vector<json>& accepted) {
   json value = has(name) ? take(name) : accepted.front();
   if (std::ranges::find(accepted, value) == accepted.end()) {

@@ -23,6 +23,12 @@ class ConfigFields {
   /// A number above 0 and below `most`.
   double positive(const std::string& name, double most);
   double positive(const std::string& name, double most, double absent);
+  /// A list of numbers above 0 and below `most`.
+  std::vector<double> positive_numbers(const std::string& name, double most);
+  /// true or false; `absent` where the field is missing or null.
+  bool boolean(const std::string& name, bool absent);
+  /// Adds a field that is not there.
+  void provide(const std::string& name, const nlohmann::json& value) { root_.emplace(name, value); }
   /// The value, one of the accepted ones; absent means the first of them.
   nlohmann::json one_of(const std::string& name, const std::vector<nlohmann::json>& accepted);
   /// The fields of an object, none of which has been taken.

@@ -38,6 +38,13 @@ void exponential_vectors(float* values, std::size_t size, float most) {
   for_vectors(d, values, values, size, most, [&](auto value) HWY_ATTR { return hn::Exp(d, hn::Sub(value, maximum)); });
 }
 
+void cap_vectors(float* values, std::size_t size, float cap) {
+  const hn::ScalableTag<float> d;
+  const auto most = hn::Set(d, cap);
+  for_vectors(d, values, values, size, 0.0F,
+              [&](auto value) HWY_ATTR { return hn::Mul(most, hn::Tanh(d, hn::Div(value, most))); });
+}
+
 /// a = z/(1 + exp(z*(linear + cubic*z^2))).
 void activation_vectors(const float* z, float* a, std::size_t size, float linear_term, float cubic_term) {
   const hn::ScalableTag<float> d;
@@ -59,6 +66,7 @@ namespace tessera {
 namespace {
 
 HWY_EXPORT(exponential_vectors);
+HWY_EXPORT(cap_vectors);
 HWY_EXPORT(activation_vectors);
 
 // z/2*(1 + tanh(u)) = z/(1 + exp(-2u)): both activations are z/(1 + exp(z*(linear + cubic*z^2))).
@@ -119,6 +127,18 @@ double exponentials(std::span<float> values, float most) {
   return sum_in_order(values);
 }
 
+template <>
+void soft_cap(std::span<double> values, double cap) {
+  for (double& value : values) {
+    value = cap * std::tanh(value / cap);
+  }
+}
+
+template <>
+void soft_cap(std::span<float> values, double cap) {
+  HWY_DYNAMIC_DISPATCH(cap_vectors)(values.data(), values.size(), static_cast<float>(cap));
+}
+
 template <class Real>
 void gelu(std::span<const Real> z, std::span<Real> a) {
   activate(z, a, gelu_curve);
@@ -129,6 +149,22 @@ void silu(std::span<const Real> z, std::span<Real> a) {
   activate(z, a, silu_curve);
 }
 
+template <class Real>
+void erf_gelu(std::span<const Real> z, std::span<Real> a) {
+  std::ranges::transform(z, a.begin(), [](Real value) {
+    return static_cast<Real>(0.5 * value * std::erfc(-static_cast<double>(value) * std::sqrt(0.5)));
+  });
+}
+
+template <class Real>
+void relu(std::span<const Real> z, std::span<Real> a) {
+  std::ranges::transform(z, a.begin(), [](Real value) { return std::max(value, Real{0}); });
+}
+
+template void erf_gelu(std::span<const float>, std::span<float>);
+template void erf_gelu(std::span<const double>, std::span<double>);
+template void relu(std::span<const float>, std::span<float>);
+template void relu(std::span<const double>, std::span<double>);
 template void gelu(std::span<const float>, std::span<float>);
 template void gelu(std::span<const double>, std::span<double>);
 template void silu(std::span<const float>, std::span<float>);

@@ -28,11 +28,16 @@ FittingExponents::FittingExponents(const FloatModel& model, const Calibration& c
   bounds_["u1"] = feature * weights_[gamma1] + weights_[beta1];
   bounds_["u2"] = feature * weights_[gamma2] + weights_[beta2];
   bounds_["uf"] = feature * weights_[gammaf] + weights_[betaf];
+  if (shape.score_cap) {
+    bounds_["score"] = model.caps.scores;
+  }
   if (shape.head_norm) {
     // rotations keep the length of pairs
-    const double place = slack * std::sqrt(static_cast<double>(shape.head_size()));
-    bounds_["q"] = place * weights_[gamma_q];
-    bounds_["k"] = place * weights_[gamma_k];
+    const auto place = [&](HeadNormOf of) {
+      return slack * std::sqrt(static_cast<double>(head_norm_features(shape, of)));
+    };
+    bounds_["q"] = place(HeadNormOf::queries) * weights_[gamma_q];
+    bounds_["k"] = place(HeadNormOf::keys) * weights_[gamma_k];
   }
 }
 
@@ -45,16 +50,23 @@ double FittingExponents::range(const std::string& kind) const {
   return bound == bounds_.end() ? seen : std::min(seen, bound->second);
 }
 
-void fit_score_shift(Exponents& x) {
-  while (x.shift_score() > 16) {
+void fit_score_exponents(const FloatModel& model, const FittingExponents& fits, Exponents& x) {
+  const bool capped = model.shape.score_cap;
+  x.score = fits.activation("score", max_score_exponent);
+  if (capped) {
+    x.score = std::min(x.score, fitting_exponent(model.caps.scores, max_score_exponent, capped_score_bits));
+    x.uncapped = fits.activation("uncapped", static_cast<int>(limit_of("uncapped").most));
+  }
+  while (x.shift_score(capped) > 16) {
     --(x.q >= x.k ? x.q : x.k);
   }
-  x.score = std::min(x.score, x.q + x.k - 1);
+  std::int32_t& rounded = capped ? x.uncapped : x.score;
+  rounded = std::min(rounded, x.q + x.k - 1);
 }
 
 Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {
   const Exponents exponents =
-      model.shape.gpt2() ? gpt2_exponents(model, calibration) : llama_exponents(model, calibration, widths);
+      model.shape.rotary() ? rotary_exponents(model, calibration, widths) : learned_exponents(model, calibration);
   check_exponents(model.shape, exponents, widths);
   return exponents;
 }

@@ -22,7 +22,10 @@ class FittingExponents {
   [[nodiscard]] int activation(const std::string& kind, int cap = largest, unsigned bits = 16) const {
     return fitting_exponent(range(kind), cap, bits);
   }
-  [[nodiscard]] int weight(ParameterId id) const { return fitting_exponent(weights_[id], largest); }
+  [[nodiscard]] int weight(ParameterId id) const {
+    const int low_bits = low_piece(id) ? gain_piece_bits : 0;
+    return fitting_exponent(weights_[id], largest - low_bits) + low_bits;
+  }
 
  private:
   const Calibration& calibration_;
@@ -30,10 +33,12 @@ class FittingExponents {
   std::map<std::string, double> bounds_;  // of kinds that have one
 };
 
-/// Lowers those of q, k and the scores until the scores' shift is 1 to 16.
-void fit_score_shift(Exponents& exponents);
+/// Chooses that of the scores, before and after their cap if they have one, and lowers it and those of q and k until
+/// the scores' shift is 1 to 16.
+void fit_score_exponents(const FloatModel& model, const FittingExponents& fits, Exponents& exponents);
 
-Exponents gpt2_exponents(const FloatModel& model, const Calibration& calibration);
-Exponents llama_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths);
+/// Exponents of models with learned positions, and of those with rotary ones.
+Exponents learned_exponents(const FloatModel& model, const Calibration& calibration);
+Exponents rotary_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths);
 
 }  // namespace tessera

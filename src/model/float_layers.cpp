@@ -54,12 +54,11 @@ std::vector<Real> rms_norm(std::span<const Real> x, std::span<const Real> gamma,
 }
 
 template <class Real>
-std::vector<Real> activation(std::string_view name, const std::vector<Real>& z) {
-  if (name != "gelu" && name != "silu") {
-    throw std::logic_error("activation " + std::string(name) + ": not known");
-  }
+std::vector<Real> activation(ActivationKind kind, const std::vector<Real>& z) {
   std::vector<Real> a(z.size());
-  void (*const function)(std::span<const Real>, std::span<Real>) = name == "gelu" ? gelu<Real> : silu<Real>;
+  void (*const functions[])(std::span<const Real>, std::span<Real>) = {gelu<Real>, silu<Real>, erf_gelu<Real>,
+                                                                       relu<Real>};
+  void (*const function)(std::span<const Real>, std::span<Real>) = functions[static_cast<std::size_t>(kind)];
 #pragma omp parallel for schedule(static) if (z.size() > parallel_work)
   for (std::size_t first = 0; first < z.size(); first += piece) {
     const std::size_t size = std::min(piece, z.size() - first);
@@ -92,7 +91,7 @@ void add_to(std::vector<Real>& x, const std::vector<Real>& update) {
 #define TESSERA_FOR_REAL(Real)                                                                                        \
   template std::vector<Real> layer_norm(std::span<const Real>, std::span<const Real>, std::span<const Real>, double); \
   template std::vector<Real> rms_norm(std::span<const Real>, std::span<const Real>, double);                          \
-  template std::vector<Real> activation(std::string_view, const std::vector<Real>&);                                  \
+  template std::vector<Real> activation(ActivationKind, const std::vector<Real>&);                                    \
   template void rotate(std::span<Real>, std::span<const Real>, std::span<const Real>);                                \
   template void add_to(std::vector<Real>&, const std::vector<Real>&)
 TESSERA_FOR_REAL(float);

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
+
+#include "arithmetic/tables.hpp"
 
 /// \file
 /// Steps of the float transformer on matrices (row, feature). Real is float or double.
@@ -52,9 +53,9 @@ std::vector<Real> layer_norm(std::span<const Real> x, std::span<const Real> gamm
 template <class Real>
 std::vector<Real> rms_norm(std::span<const Real> x, std::span<const Real> gamma, double epsilon);
 
-/// The activation of that name: "gelu" (tanh form) or "silu". Throws std::logic_error for another.
+/// The values of an activation.
 template <class Real>
-std::vector<Real> activation(std::string_view name, const std::vector<Real>& z);
+std::vector<Real> activation(ActivationKind kind, const std::vector<Real>& z);
 
 /// Turns pairs (i, i + m/2) of every head of one row by the cosines and sines of its position, m/2 each.
 template <class Real>

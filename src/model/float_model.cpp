@@ -33,6 +33,17 @@ Real soft_max(std::span<Real> row) {
   return std::max(std::abs(most), std::abs(least));
 }
 
+/// The largest absolute value.
+template <class Real>
+Real largest_of(std::span<const Real> values) {
+  Real most = 0;
+#pragma omp simd reduction(max : most)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    most = std::max(most, std::abs(values[i]));
+  }
+  return most;
+}
+
 /// C = A*B.
 void multiply(const ProductSizes& sizes, StridedMatrix<const double> a, StridedMatrix<const double> b,
               StridedMatrix<double> c) {
@@ -52,7 +63,7 @@ template <class Real>
 class BasicTransformer<Real>::Recorder {
  public:
   Recorder(const ModelShape& shape, ActivationRanges* ranges, ChannelMaxima* channels)
-      : shape_(shape), ranges_(ranges), channels_(shape.gpt2() ? nullptr : channels) {}
+      : shape_(shape), ranges_(ranges), channels_(shape.rotary() ? channels : nullptr) {}
 
   void range(const std::string& kind, std::span<const Real> values) const {
     if (ranges_ == nullptr) {
@@ -75,9 +86,10 @@ class BasicTransformer<Real>::Recorder {
   /// Rows of heads (key head, query head of it, half, i < m/2).
   void pairs(const std::string& place, std::size_t block, const Values& rows, std::size_t group) const {
     const std::size_t m = shape_.head_size();
-    const std::size_t heads = shape_.head_norm ? 1 : shape_.kv_heads();
+    const bool of_places = shape_.head_norm && !shape_.norm_across_heads;
+    const std::size_t heads = of_places ? 1 : shape_.kv_heads();
     fold(place, block, rows, shape_.key_features() * group, heads * m / 2, [&](std::size_t feature) {
-      const std::size_t head = shape_.head_norm ? 0 : feature / (m * group);
+      const std::size_t head = of_places ? 0 : feature / (m * group);
       return head * m / 2 + feature % (m / 2);
     });
   }
@@ -133,9 +145,10 @@ BasicTransformer<Real>::BasicTransformer(std::shared_ptr<const FloatModel> model
     : shape_(model->shape),
       epsilon_(model->layer_norm_epsilon),
       activation_(model->activation),
+      caps_(model->caps),
       model_(std::move(model)) {
   for (const ParameterRow& row : parameter_table(shape_)) {
-    const double factor = 1.0 / row.divisor(shape_);
+    const double factor = 1.0 / model_->divisor(row);
     factors_[row.id] = factor;
     if (row.columns == ParameterAxis::none) {
       const std::span<const float> values = model_->parameters[row.id].values();
@@ -144,9 +157,9 @@ BasicTransformer<Real>::BasicTransformer(std::shared_ptr<const FloatModel> model
                              [factor](float value) { return static_cast<Real>(value * factor); });
     }
   }
-  if (!shape_.gpt2()) {
-    const std::vector<double> turns = rotary_values(model_->rope, shape_);
-    rotary_.assign(turns.begin(), turns.end());
+  for (const Rope& rope : model_->ropes) {
+    const std::vector<double> turns = rotary_values(rope, shape_);
+    rotary_.emplace_back(turns.begin(), turns.end());
   }
 }
 
@@ -175,8 +188,8 @@ auto BasicTransformer<Real>::product(const Values& x, ParameterId weight, std::s
 template <class Real>
 auto BasicTransformer<Real>::norm(const Values& x, ParameterId gamma, ParameterId beta, std::size_t block) const
     -> Values {
-  return shape_.gpt2() ? layer_norm<Real>(x, vector(gamma, block), vector(beta, block), epsilon_)
-                       : rms_norm<Real>(x, vector(gamma, block), epsilon_);
+  return shape_.rms() ? rms_norm<Real>(x, vector(gamma, block), epsilon_)
+                      : layer_norm<Real>(x, vector(gamma, block), vector(beta, block), epsilon_);
 }
 
 template <class Real>
@@ -187,9 +200,10 @@ auto BasicTransformer<Real>::embed(std::span<const Cache> sequences, std::span<c
   for (std::size_t row = 0; row < sequences.size() * count; ++row) {
     check_token(tokens[row], shape_.n_vocab);
     const float* const values = model_->parameters[embedding].values().data() + tokens[row] * d;
-    std::copy_n(values, d, x.begin() + static_cast<std::ptrdiff_t>(row * d));
+    std::transform(values, values + d, x.begin() + static_cast<std::ptrdiff_t>(row * d),
+                   [factor = factors_[embedding]](float value) { return static_cast<Real>(value * factor); });
     const std::size_t place = sequences[row / count].length + row % count;
-    for (std::size_t f = 0; f < (shape_.gpt2() && place < shape_.n_positions ? d : 0); ++f) {
+    for (std::size_t f = 0; f < (!shape_.rotary() && place < shape_.n_positions ? d : 0); ++f) {
       x[row * d + f] += model_->parameters[position].values()[place * d + f];
     }
   }
@@ -197,14 +211,16 @@ auto BasicTransformer<Real>::embed(std::span<const Cache> sequences, std::span<c
 }
 
 template <class Real>
-void BasicTransformer<Real>::rotate_rows(std::span<const Cache> sequences, std::size_t count, Values& values) const {
+void BasicTransformer<Real>::rotate_rows(std::span<const Cache> sequences, std::size_t block, std::size_t count,
+                                         Values& values) const {
+  const Values& rotary = rotary_[shape_.rotation(block)];
   const std::size_t half = shape_.head_size() / 2;
   const std::size_t rows = sequences.size() * count;
   const Values beyond(half);  // no rotation: zeros
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t place = sequences[row / count].length + row % count;
     const auto of_place = [&](std::size_t table) {
-      return place < shape_.n_positions ? std::span(rotary_).subspan((table * shape_.n_positions + place) * half, half)
+      return place < shape_.n_positions ? std::span(rotary).subspan((table * shape_.n_positions + place) * half, half)
                                         : std::span(beyond);
     };
     const std::size_t width = values.size() / rows;
@@ -224,9 +240,9 @@ auto BasicTransformer<Real>::project(std::span<const Cache> sequences, std::size
     q = rms_norm<Real>(q, vector(gamma_q, block), epsilon_);
     k = rms_norm<Real>(k, vector(gamma_k, block), epsilon_);
   }
-  if (!shape_.gpt2()) {
-    rotate_rows(sequences, count, q);
-    rotate_rows(sequences, count, k);
+  if (shape_.rotary()) {
+    rotate_rows(sequences, block, count, q);
+    rotate_rows(sequences, block, count, k);
     record.pairs("rotated_q", block, q, shape_.group());
     record.pairs("rotated_k", block, k, 1);
     record.channels("value", block, v, shape_.key_features());
@@ -244,8 +260,10 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
   const std::size_t wide = shape_.query_features();
   const std::size_t narrow = shape_.key_features();
   const std::size_t m = shape_.head_size();
+  const std::size_t window = shape_.window(block);
   Values y(q.size());
-  Values largest(sequences.size() * shape_.n_head);  // absolute score
+  Values largest(sequences.size() * shape_.n_head);        // absolute score
+  Values uncapped(caps_.scores > 0 ? largest.size() : 0);  // the same before a cap
   const std::size_t longest = sequences.empty() ? 0 : sequences.front().length + count;
   use_single_threaded_blas();
 #pragma omp parallel if (q.size() * longest > parallel_products)
@@ -266,9 +284,16 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
                  {scores.data(), keys});
         for (std::size_t i = 0; i < queries; ++i) {
           const std::span<Real> row(scores.data() + i * keys, keys);
-          const std::span<Real> seen = row.first(keys - queries + i + 1);
+          const std::size_t last = keys - queries + i + 1;
+          const std::size_t begin = window > 0 && last > window ? last - window : 0;
+          const std::span<Real> seen = row.subspan(begin, last - begin);
+          std::ranges::fill(row.first(begin), Real{0});
+          if (!uncapped.empty()) {
+            uncapped[number] = std::max(uncapped[number], largest_of<Real>(seen));
+            soft_cap(seen, caps_.scores);
+          }
           largest[number] = std::max(largest[number], soft_max(seen));
-          std::fill(row.begin() + static_cast<std::ptrdiff_t>(seen.size()), row.end(), Real{0});
+          std::ranges::fill(row.subspan(last), Real{0});
         }
         multiply({false, queries, m, keys}, {scores.data(), keys}, {cache.values_of(block).data() + shared, narrow},
                  {y.data() + rows, wide});
@@ -276,6 +301,9 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
     }
   }
   record.range("score", largest);
+  if (!uncapped.empty()) {
+    record.range("uncapped", uncapped);
+  }
   record.range("y", y);
   return y;
 }
@@ -283,7 +311,7 @@ auto BasicTransformer<Real>::attend(std::span<const Cache> sequences, std::size_
 template <class Real>
 auto BasicTransformer<Real>::mlp(const Values& u, std::size_t block, const Recorder& record) const -> Values {
   const Values z = product(u, w1, block, vector(b1, block));
-  const Values g = activation(activation_, z);
+  const Values g = activation<Real>(activation_, z);
   record.range("mlp", z);
   record.range("gelu", g);
   return product(g, w2, block, vector(b2, block));
@@ -292,7 +320,7 @@ auto BasicTransformer<Real>::mlp(const Values& u, std::size_t block, const Recor
 template <class Real>
 auto BasicTransformer<Real>::gated_mlp(const Values& u, std::size_t block, const Recorder& record) const -> Values {
   const Values z = product(u, w_gate, block);
-  Values t = activation(activation_, z);
+  Values t = activation<Real>(activation_, z);
   record.range("mlp", z);
   record.range("gelu", t);
   const Values up = product(u, w_up, block);
@@ -303,16 +331,39 @@ auto BasicTransformer<Real>::gated_mlp(const Values& u, std::size_t block, const
 }
 
 template <class Real>
+auto BasicTransformer<Real>::branch_input(const Values& x, std::size_t block, bool first, const Recorder& record) const
+    -> Values {
+  if (!shape_.norm_before()) {
+    record.range(first ? "u1" : "u2", x);
+    return x;
+  }
+  Values u = norm(x, first ? gamma1 : gamma2, first ? beta1 : beta2, block);
+  record.range(first ? "u1" : "u2", u);
+  record.channels(first ? "norm_1" : "norm_2", block, u, shape_.n_embd);
+  return u;
+}
+
+template <class Real>
+void BasicTransformer<Real>::add_branch(Values& x, Values change, std::size_t block, bool first,
+                                        const Recorder& record) const {
+  if (shape_.norm_after()) {
+    record.range(first ? "ho" : "hm", change);
+    change = rms_norm<Real>(change, vector(first ? gamma_o : gamma_m, block), epsilon_);
+  }
+  add_to(x, change);
+  record.range("update", change);
+  record.range("residual", x);
+}
+
+template <class Real>
 void BasicTransformer<Real>::run_block(std::span<Cache> sequences, std::size_t block, std::size_t count, Values& x,
                                        const Recorder& record) const {
-  const auto update = [&](const Values& change) {
-    add_to(x, change);
-    record.range("update", change);
-    record.range("residual", x);
-  };
-  const Values u1 = norm(x, gamma1, beta1, block);
-  record.range("u1", u1);
-  record.channels("norm_1", block, u1, shape_.n_embd);
+  const Values u1 = branch_input(x, block, true, record);
+  const Branches branches = shape_.layers.branches;
+  Values u2;
+  if (branches != Branches::sequential) {
+    u2 = branches == Branches::shared_norm ? u1 : branch_input(x, block, false, record);
+  }
   const Projections of = project(sequences, block, count, u1, record);
   const std::size_t width = shape_.key_features();
   for (std::size_t s = 0; s < sequences.size(); ++s) {
@@ -323,12 +374,11 @@ void BasicTransformer<Real>::run_block(std::span<Cache> sequences, std::size_t b
     std::copy_n(of.v.begin() + begin, length, sequences[s].values_of(block).begin() + place);
   }
   const Values y = attend(sequences, block, count, of.q, record);
-  update(product(y, wo, block, vector(bo, block)));
-
-  const Values u2 = norm(x, gamma2, beta2, block);
-  record.range("u2", u2);
-  record.channels("norm_2", block, u2, shape_.n_embd);
-  update(shape_.gpt2() ? mlp(u2, block, record) : gated_mlp(u2, block, record));
+  add_branch(x, product(y, wo, block, vector(bo, block)), block, true, record);
+  if (branches == Branches::sequential) {
+    u2 = branch_input(x, block, false, record);
+  }
+  add_branch(x, shape_.gated() ? gated_mlp(u2, block, record) : mlp(u2, block, record), block, false, record);
 }
 
 template <class Real>
@@ -363,7 +413,14 @@ auto BasicTransformer<Real>::extend(std::span<Cache> sequences, std::span<const 
 
 template <class Real>
 auto BasicTransformer<Real>::logits(std::span<const Real> hidden) const -> Values {
-  return linear(hidden, matrix(shape_.tied ? embedding : head, 0), shape_.n_embd);
+  Values logits = linear(hidden, matrix(shape_.tied ? embedding : head, 0), shape_.n_embd, vector(head_bias, 0));
+  if (caps_.logits > 0) {
+#pragma omp parallel for schedule(static) if (logits.size() > parallel_work)
+    for (std::size_t first = 0; first < logits.size(); first += shape_.n_vocab) {
+      soft_cap(std::span(logits).subspan(first, shape_.n_vocab), caps_.logits);
+    }
+  }
+  return logits;
 }
 
 template struct BasicCache<float>;

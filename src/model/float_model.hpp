@@ -14,15 +14,17 @@
 namespace tessera {
 
 /// Largest absolute value seen of each kind of tensor, over all blocks, heads and positions: "residual" (before,
-/// between and after all layers), "u1", "u2", "uf" (norms' outputs), "q" and "score" (both with 1/sqrt(m)), "k",
+/// between and after all layers), "u1", "u2", "uf" (norms' outputs), "q" and "score" (both with 1/sqrt(m)), of capped
+/// scores also "uncapped", "k",
 /// "v", "y" (attention output before W_O), "mlp" and "gelu" (before and after the activation), "update" (what is added
-/// to the residual). Of the Llama family "mlp" and "gelu" are the gate's, "q" and "k" rotated, and there are "hq" and
-/// "hk" (inputs of the heads' norms) and "product" (gate times up).
+/// to the residual). Of a gated MLP "mlp" and "gelu" are the gate's, and there is "product" (gate times up); with
+/// rotary positions "q" and "k" are rotated; "hq" and "hk" are inputs of the heads' norms, "ho" and "hm" of those
+/// behind branches.
 using ActivationRanges = std::map<std::string, double>;
 
 /// Largest absolute value seen in each channel, by the names and sizes of equalised_places(): of norms' outputs,
 /// values and products; "rotated" is two, "rotated_q" and "rotated_k": of both halves, over the query heads of a
-/// key head, over all heads where they have norms. Empty for GPT-2.
+/// key head, over all heads where each has a norm. Empty with learned positions.
 using ChannelMaxima = std::map<std::string, std::vector<double>>;
 
 /// Keys and values of the tokens that one sequence has seen so far, per block (position, key feature).
@@ -88,7 +90,11 @@ class BasicTransformer {
   [[nodiscard]] Projections project(std::span<const Cache> sequences, std::size_t block, std::size_t count,
                                     const Values& u, const Recorder& record) const;
   /// Turns the heads of all rows by the positions of their tokens.
-  void rotate_rows(std::span<const Cache> sequences, std::size_t count, Values& values) const;
+  void rotate_rows(std::span<const Cache> sequences, std::size_t block, std::size_t count, Values& values) const;
+  /// What the first or the second branch of a block reads.
+  [[nodiscard]] Values branch_input(const Values& x, std::size_t block, bool first, const Recorder& record) const;
+  /// Adds what a branch makes.
+  void add_branch(Values& x, Values change, std::size_t block, bool first, const Recorder& record) const;
   [[nodiscard]] Values attend(std::span<const Cache> sequences, std::size_t block, std::size_t count, const Values& q,
                               const Recorder& record) const;
   [[nodiscard]] Values mlp(const Values& u, std::size_t block, const Recorder& record) const;
@@ -98,8 +104,9 @@ class BasicTransformer {
 
   ModelShape shape_;
   double epsilon_;
-  std::string activation_;
-  Values rotary_;  // all cosines, then all sines, of (position, i < m/2); Llama family
+  ActivationKind activation_;
+  SoftCaps caps_;
+  std::vector<Values> rotary_;  // of each rotation all cosines, then all sines, of (position, i < m/2)
   std::shared_ptr<const FloatModel> model_;
   ByParameter<double> factors_{};  // 1/sqrt(m) where it is folded in
   ByParameter<Values> vectors_;    // (block, feature), times factor

@@ -6,17 +6,18 @@
 namespace tessera {
 
 std::optional<ParameterId> folded_gain(const ModelShape& shape, ParameterId id) {
-  if (shape.gpt2()) {
+  if (!shape.rms()) {
     return std::nullopt;
   }
   switch (id) {
     case wq:
     case wk:
     case wv:
-      return gamma1;
+      return shape.norm_before() ? std::optional(gamma1) : std::nullopt;
+    case w1:
     case w_gate:
     case w_up:
-      return gamma2;
+      return shape.second_norm() ? std::optional(gamma2) : std::nullopt;
     case head:
       return gammaf;
     default:
@@ -25,7 +26,7 @@ std::optional<ParameterId> folded_gain(const ModelShape& shape, ParameterId id) 
 }
 
 bool is_folded_gain(const ModelShape& shape, ParameterId id) {
-  return !shape.gpt2() && (id == gamma1 || id == gamma2 || (id == gammaf && !shape.tied));
+  return shape.rms() && (id == gamma1 || id == gamma2 || (id == gammaf && !shape.tied));
 }
 
 SplitGain split_gain(float gain, int least) {

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-// Of the Llama family, the gain of a norm is a power of two in the integers: its mantissa is multiplied into the
+// The gain of an RMS norm before a branch is a power of two in the integers: its mantissa is multiplied into the
 // columns that read the norm's output, where it is rounded once, with the weight. The final norm of a model whose head
 // is tied to the embedding keeps its gains.
 

@@ -18,7 +18,12 @@ namespace {
 
 std::vector<std::int16_t> rotary_table_of(const FloatModel& model) {
   try {
-    return rotary_table(model.rope, model.shape.head_size() / 2, model.shape.n_positions);
+    std::vector<std::int16_t> tables;
+    for (const Rope& rope : model.ropes) {
+      const std::vector<std::int16_t> one = rotary_table(rope, model.shape.head_size() / 2, model.shape.n_positions);
+      tables.insert(tables.end(), one.begin(), one.end());
+    }
+    return tables;
   } catch (const std::invalid_argument& error) {
     throw InputError(error.what());
   }
@@ -30,7 +35,7 @@ void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
   check_exponents(shape, choices.exponents, choices.widths);
   model.exponents = choices.exponents;
   model.widths = choices.widths;
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
     model.equalisation = no_equalisation(shape);
     for (const auto& [place, powers] : choices.equalisation) {
       model.equalisation[place] = powers;
@@ -42,9 +47,10 @@ void take(const ImportChoices& choices, const ModelShape& shape, Model& model) {
 void choose(FloatModel& float_model, const Calibration& found, const ImportOptions& options, Model& model) {
   model.calibration = found;
   model.equalisation = equalise(float_model, model.calibration);
-  if (!float_model.shape.gpt2()) {
+  if (float_model.shape.rotary()) {
+    const bool gated = float_model.shape.gated();
     const std::uint32_t product_bits =
-        options.product_bits.value_or(choose_product_bits(float_model, model.calibration));
+        gated ? options.product_bits.value_or(choose_product_bits(float_model, model.calibration)) : 16;
     if (product_bits > 16) {
       // t has bits for its outliers: columns of W_down do not pay for them
       apply_powers(float_model, inverse(model.equalisation));
@@ -88,11 +94,12 @@ void quantize_import(ImportedModel& imported, TokenizerData tokenizer, const Imp
   model.shape = shape;
   model.layer_norm_epsilon = float_model.layer_norm_epsilon;
   model.activation = float_model.activation;
+  model.caps = float_model.caps;
   model.tokenizer = std::move(tokenizer);
-  if (shape.gpt2() && options.product_bits) {
-    throw InputError("width of t: expected a model with a gated product, found GPT-2");
+  if (!shape.gated() && options.product_bits) {
+    throw InputError("width of t: expected a model with a gated MLP, found one with a plain MLP");
   }
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
     model.rotary_table = rotary_table_of(float_model);
   }
   if (options.choices) {

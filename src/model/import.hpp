@@ -12,17 +12,17 @@ namespace tessera {
 /// What import chooses and an auditor's import is given: with it, the parameters depend on the checkpoint only.
 struct ImportChoices {
   Exponents exponents;
-  Widths widths;  // what follows: Llama family
+  Widths widths;  // what follows: with rotary positions
   Equalisation equalisation;
   std::size_t n_positions = 0;  // the context of a checkpoint that leaves it open; 0: not said
 };
 
 struct ImportOptions {
-  std::optional<std::string> calibration_text = {};   // beside the battery; default: sampled from the model
-  std::optional<double> margin = {};                  // that the largest values are multiplied with
-  std::optional<ImportChoices> choices = {};          // given: no calibration
-  std::optional<std::size_t> context = {};            // Llama family; default: that of `choices`, else the checkpoint's
-  std::optional<std::uint32_t> product_bits = {};     // Llama family: the width of t, where it is not to be chosen
+  std::optional<std::string> calibration_text = {};  // beside the battery; default: sampled from the model
+  std::optional<double> margin = {};                 // that the largest values are multiplied with
+  std::optional<ImportChoices> choices = {};         // given: no calibration
+  std::optional<std::size_t> context = {};  // with rotary positions; default: that of `choices`, else the checkpoint's
+  std::optional<std::uint32_t> product_bits = {};     // of a gated MLP: the width of t, where it is not to be chosen
   Progress progress = {};                             // of calibration
   std::function<void(const std::string&)> note = {};  // told what was chosen or ignored, in lines
   bool keep_float_model = true;                       // else its parameters are given back while quantizing

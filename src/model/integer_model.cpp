@@ -18,14 +18,19 @@ VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs)
   key.epsilon = constants.epsilon;
   key.exponents = model.exponents;
   key.exp_table = exp_table(model.exponents.score, constants.kappa);
-  key.gelu_table = (model.activation == "silu" ? silu_table : gelu_table)(model.exponents.mlp, model.exponents.gelu,
-                                                                          model.widths.gate_bits);
-  if (!model.shape.gpt2()) {
-    const LlamaConstants llama =
-        LlamaConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.widths);
-    key.epsilon_q = llama.epsilon_q;
-    key.epsilon_k = llama.epsilon_k;
-    key.widths = model.widths;
+  key.gelu_table =
+      activation_table(model.activation, model.exponents.mlp, model.exponents.gelu, model.widths.gate_bits);
+  if (model.shape.score_cap) {
+    key.cap_table = cap_table(model.caps.scores, model.exponents.uncapped, model.exponents.score);
+  }
+  key.widths = model.widths;
+  if (model.shape.rotary()) {
+    const ModelConstants chosen =
+        ModelConstants::of(model.shape, model.layer_norm_epsilon, model.exponents, model.widths);
+    key.epsilon_q = chosen.epsilon_q;
+    key.epsilon_k = chosen.epsilon_k;
+    key.epsilon_o = chosen.epsilon_o;
+    key.epsilon_m = chosen.epsilon_m;
     key.rotary_table = model.rotary_table;
     // they follow from the sizes of weights
     key.equalisation = hiding_proofs > 0 ? no_equalisation(model.shape) : model.equalisation;
@@ -50,7 +55,7 @@ IntegerModel integer_model(const Model& model) {
                                   std::to_string(found.count()) + ", expected " + std::to_string(expected.count()));
     }
   }
-  return {make_verifying_key(model), &model.parameters};
+  return {make_verifying_key(model), &model.parameters, model.caps.logits};
 }
 
 }  // namespace tessera

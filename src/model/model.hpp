@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include "arithmetic/rotary_table.hpp"
+#include "arithmetic/tables.hpp"
 #include "plan/parameters.hpp"
 #include "tokenizer/tokenizer.hpp"
 #include <vector>
@@ -34,13 +35,32 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
+/// Constants of a checkpoint's model that its parameters take in: 1 of most.
+struct ParameterFactors {
+  ByParameter<double> values;
+  ParameterFactors() { values.fill(1.0); }
+  [[nodiscard]] double& operator[](ParameterId id) { return values[id]; }
+  [[nodiscard]] double operator[](ParameterId id) const { return values[id]; }
+};
+
+/// c of c*tanh(x/c), which scores before soft-max and logits go through; 0: they do not.
+struct SoftCaps {
+  double scores = 0, logits = 0;
+};
+inline constexpr double most_cap = 1e5;
+
 /// A checkpoint as it was trained.
 struct FloatModel {
   ModelShape shape;
   double layer_norm_epsilon = 1e-5;
   FloatParameters parameters;
-  Rope rope = {};                   // Llama family
-  std::string activation = "gelu";  // of the MLP: gelu (tanh form), silu
+  std::vector<Rope> ropes = {};  // with rotary positions: of each of the shape's rotations
+  ActivationKind activation = ActivationKind::gelu;
+  ParameterFactors factors = {};
+  SoftCaps caps = {};
+
+  /// What a parameter's values are divided by wherever they are used: factors and 1/sqrt(m) folded in.
+  [[nodiscard]] double divisor(const ParameterRow& row) const { return row.divisor(shape) / factors[row.id]; }
 };
 
 /// An imported, quantized model: what the model file holds.
@@ -48,8 +68,9 @@ struct Model {
   ModelShape shape;
   double layer_norm_epsilon = 1e-5;
   Exponents exponents;
-  std::string activation = "gelu";  // of the MLP: gelu (tanh form), silu
-  Widths widths;                    // Llama family, as are rotations and powers of the key
+  ActivationKind activation = ActivationKind::gelu;
+  SoftCaps caps;
+  Widths widths;
   std::vector<std::int16_t> rotary_table;
   Equalisation equalisation;
   Calibration calibration;

@@ -37,6 +37,7 @@ constexpr IgnoredField ignored[] = {
     {"_attn_implementation_internal", storage},
     {"chunk_size_feed_forward", "rows that go through the MLP at a time: each is on its own"},
     {"use_cache", "keys and values are kept or computed again: they are the same"},
+    {"cache_implementation", "how they are kept"},
     {"output_attentions", outputs},
     {"output_hidden_states", outputs},
     {"output_past", outputs},

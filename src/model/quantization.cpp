@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include "arithmetic/clones.hpp"
 #include "arithmetic/integer_product.hpp"
 #include "base/errors.hpp"
@@ -14,12 +15,14 @@ namespace {
 constexpr std::size_t rounded_at_once = std::size_t{1} << 16U;  // values that a thread takes at a time
 
 /// How the values of one parameter become integers: floor(value/divisor*factor*unit + 1/2), factor by (block, column),
-/// 1 if there are none. Of gains whose mantissas are folded, the powers of two alone.
+/// 1 if there are none. Of gains whose mantissas are folded, the powers of two alone. Of a parameter in two pieces, the
+/// piece.
 struct Rounding {
   const ParameterRow& row;
   double divisor = 1, unit = 1;
   std::vector<double> factors;
   std::optional<int> least_power;  // of a folded gain
+  std::vector<float> whole;        // of a low piece: what it is a piece of
 
   [[nodiscard]] double real(std::span<const float> values, const ParameterExtents& extents, std::size_t index) const {
     const double value = values[index];
@@ -37,6 +40,9 @@ struct Rounding {
 double rounded(double value, double unit) { return std::floor(value * unit + 0.5); }
 
 bool is_int16(double integer) { return integer >= -32768.0 && integer <= 32767.0; }
+
+/// The high piece of an integer in two.
+double high_piece(double integer) { return rounded(integer, std::ldexp(1.0, -gain_piece_bits)); }
 
 /// Whether all of them are int16.
 TESSERA_CLONES(bool, quantize_piece,
@@ -72,13 +78,15 @@ TESSERA_CLONES(bool, quantize_row,
 
 [[noreturn]] void refuse_parameter(const Rounding& rounding, std::span<const float> values,
                                    const ParameterExtents& extents, int exponent) {
+  const int low_bits = low_piece(rounding.row.id) ? gain_piece_bits : 0;
+  const auto fits = [&](double integer) { return is_int16(low_bits > 0 ? high_piece(integer) : integer); };
   std::size_t index = 0;
-  while (is_int16(rounded(rounding.real(values, extents, index), rounding.unit))) {
+  while (fits(rounded(rounding.real(values, extents, index), rounding.unit))) {
     ++index;
   }
   std::ostringstream message;
   message << "parameter " << rounding.row.name << "[" << index << "]: expected an absolute value up to "
-          << std::ldexp(32767.0, -exponent) << " (int16 with exponent " << exponent << "), found "
+          << std::ldexp(32767.0, low_bits - exponent) << " (int16 with exponent " << exponent - low_bits << "), found "
           << rounding.real(values, extents, index);
   throw InputError(message.str());
 }
@@ -89,6 +97,20 @@ bool quantize_powers(const Rounding& rounding, std::span<const float> values, st
     const double integer = rounded(split_gain(values[i], *rounding.least_power).power, rounding.unit);
     fits = fits && is_int16(integer);
     integers[i] = static_cast<std::int16_t>(is_int16(integer) ? integer : 0.0);
+  }
+  return fits;
+}
+
+/// High pieces are the integers over 2^9, rounded; low ones what is left of them.
+bool quantize_pieces(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
+  const bool low = !rounding.whole.empty();
+  bool fits = true;
+  for (std::size_t i = 0; i < integers.size(); ++i) {
+    const double whole = rounded((low ? rounding.whole[i] : values[i]) / rounding.divisor, rounding.unit);
+    const double high = high_piece(whole);
+    const double piece = low ? whole - std::ldexp(high, gain_piece_bits) : high;
+    fits = fits && is_int16(piece);
+    integers[i] = static_cast<std::int16_t>(is_int16(piece) ? piece : 0.0);
   }
   return fits;
 }
@@ -121,24 +143,33 @@ bool quantize_flat(const Rounding& rounding, std::span<const float> values, std:
 std::vector<Rounding> roundings(const FloatModel& model, const std::vector<ParameterRow>& rows,
                                 const Exponents& exponents) {
   const auto exponent_of = [&](ParameterId id) { return exponents.*parameter_row(model.shape, id).exponent; };
-  std::vector<Rounding> all;
+  std::vector<Rounding> made;
   for (const ParameterRow& row : rows) {
-    Rounding rounding{row, row.divisor(model.shape), std::ldexp(1.0, exponents.*row.exponent), {}, {}};
+    Rounding rounding{row, model.divisor(row), std::ldexp(1.0, exponents.*row.exponent), {}, {}, {}};
     if (const auto gain = folded_gain(model.shape, row.id)) {
       rounding.factors = gain_mantissas(model, *gain, -exponent_of(*gain));
     } else if (is_folded_gain(model.shape, row.id)) {
+      if (rounding.divisor != 1) {
+        throw std::logic_error("quantize: a factor of " + std::string(row.name) + ", which is powers of two");
+      }
       rounding.least_power = -exponent_of(row.id);
+    } else if (const auto whole = piece_of(row.id)) {
+      const std::span<const float> values = model.parameters[*whole].values();
+      rounding.divisor = model.divisor(parameter_row(model.shape, *whole));
+      rounding.whole.assign(values.begin(), values.end());
     }
-    all.push_back(std::move(rounding));
+    made.push_back(std::move(rounding));
   }
-  return all;
+  return made;
 }
 
 void quantize_parameter(const FloatModel& model, const Rounding& rounding, const Exponents& exponents,
                         std::span<std::int16_t> integers) {
   const std::span<const float> values = model.parameters[rounding.row.id].values();
   const ParameterExtents extents = rounding.row.extents(model.shape);
+  const bool in_pieces = low_piece(rounding.row.id) || piece_of(rounding.row.id);
   const bool fits = rounding.least_power       ? quantize_powers(rounding, values, integers)
+                    : in_pieces                ? quantize_pieces(rounding, values, integers)
                     : rounding.factors.empty() ? quantize_flat(rounding, values, integers)
                                                : quantize_rows(rounding, values, extents, integers);
   if (!fits) {
@@ -203,7 +234,7 @@ ByParameter<double> parameter_maxima(const FloatModel& model) {
     } else if (is_folded_gain(model.shape, row.id)) {
       maxima[row.id] = split_gain(static_cast<float>(maxima[row.id]), no_least_power).power;
     }
-    maxima[row.id] /= row.divisor(model.shape);
+    maxima[row.id] /= model.divisor(row);
   }
   return maxima;
 }

@@ -29,23 +29,25 @@ struct Bound {
 using ParameterMaxima = ByParameter<std::int64_t>;
 ParameterMaxima parameter_maxima(const Parameters& parameters);
 
-/// The integer constants of a Llama model that depend on its exponents or were chosen at import.
-struct LlamaConstants {
+/// The integer constants of a model that depend on its exponents or were chosen at import.
+struct ModelConstants {
   std::int64_t epsilon_q = 1, epsilon_k = 1;  // eps' of norms on queries and keys
+  std::int64_t epsilon_o = 1, epsilon_m = 1;  // eps' of norms behind branches
   Widths widths;
   double logit_row = 0;  // largest sum of absolute values of a row of the logits' matrix; 0: not known
-  static LlamaConstants of(const ModelShape& shape, double epsilon, const Exponents& exponents, const Widths& widths);
+  double score_cap = 0;  // what capped scores stay below
+  static ModelConstants of(const ModelShape& shape, double epsilon, const Exponents& exponents, const Widths& widths);
 };
 
 /// All derived bounds of a quantized model: what either side of an identity can reach for values inside their
 /// range-checked widths and these parameters. The limit of a side is 2^62 + 2^33.
 std::vector<Bound> derived_bounds(const ModelShape& shape, const IntegerConstants& constants,
                                   const Exponents& exponents, const ParameterMaxima& maxima,
-                                  const LlamaConstants& llama = {});
+                                  const ModelConstants& chosen = {});
 
 /// Throws InputError naming the first quantity beyond its limit, its value and the limit; also checks the exponents.
 void check_bounds(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
-                  const ParameterMaxima& maxima, const LlamaConstants& llama = {});
+                  const ParameterMaxima& maxima, const ModelConstants& chosen = {});
 /// Checks the bounds of a whole model, whose parameters have these maxima; of several ranks each looks at the rows of
 /// logits that it keeps. Throws InputError naming the first quantity beyond its limit, its value and the limit.
 void check_bounds(const Model& model, const ParameterMaxima& maxima);

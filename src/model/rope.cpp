@@ -1,5 +1,6 @@
 #include "model/rope.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -19,17 +20,32 @@ double llama3_frequency(const Rope& rope, double frequency) {
   return (1 - kept) * frequency / rope.factor + kept * frequency;
 }
 
+double scaled_frequency(const Rope& rope, double plain, std::size_t i) {
+  switch (rope.scaling) {
+    case RopeScaling::none:
+      return plain;
+    case RopeScaling::linear:
+      return plain / rope.factor;
+    case RopeScaling::llama3:
+      return llama3_frequency(rope, plain);
+    case RopeScaling::yarn: {
+      const double share = yarn_share(rope, i);
+      return share * plain + (1 - share) * plain / rope.factor;
+    }
+    case RopeScaling::listed:
+      return plain / rope.pair_factors[i];
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::vector<double> rotary_frequencies(const Rope& rope, std::size_t head_size) {
   std::vector<double> frequencies(head_size / 2);
-  for (std::size_t i = 0; i < frequencies.size(); ++i) {
-    const double plain = std::pow(rope.theta, -static_cast<double>(2 * i) / static_cast<double>(head_size));
-    if (rope.scaling == RopeScaling::llama3) {
-      frequencies[i] = llama3_frequency(rope, plain);
-    } else {
-      frequencies[i] = rope.scaling == RopeScaling::linear ? plain / rope.factor : plain;
-    }
+  const std::size_t turned = std::min(rope.turned, frequencies.size());
+  for (std::size_t i = 0; i < turned; ++i) {
+    const double plain = std::pow(rope.theta, -static_cast<double>(i) / static_cast<double>(turned));
+    frequencies[i] = scaled_frequency(rope, plain, i);
   }
   return frequencies;
 }

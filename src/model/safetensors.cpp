@@ -39,17 +39,17 @@ std::uint64_t non_negative(const nlohmann::json& value, const std::string& what)
 }
 
 /// One header entry against the number of data bytes; offsets are still relative to the data.
-TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std::uint64_t data_length) {
-  if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
-      !json.contains("data_offsets")) {
+TensorEntry parse_entry(const nlohmann::json& header, const std::string& what, std::uint64_t data_length) {
+  if (!header.is_object() || header.size() != 3 || !header.contains("dtype") || !header.contains("shape") ||
+      !header.contains("data_offsets")) {
     throw InputError(what + ": expected exactly the fields dtype, shape, data_offsets");
   }
-  const auto& offsets = json["data_offsets"];
-  if (!json["dtype"].is_string() || !json["shape"].is_array() || !offsets.is_array() || offsets.size() != 2) {
+  const auto& offsets = header["data_offsets"];
+  if (!header["dtype"].is_string() || !header["shape"].is_array() || !offsets.is_array() || offsets.size() != 2) {
     throw InputError(what + ": expected a string dtype, a list shape and two data_offsets");
   }
   TensorEntry entry;
-  entry.dtype = json["dtype"].get<std::string>();
+  entry.dtype = header["dtype"].get<std::string>();
   const std::uint64_t width = width_of(entry.dtype);
   if (width == 0) {
     throw InputError(what + ".dtype: expected F32, F16 or BF16, found " + quoted_name(entry.dtype));
@@ -63,11 +63,11 @@ TensorEntry parse_entry(const nlohmann::json& json, const std::string& what, std
   entry.offset = begin;
   entry.length = end - begin;
   entry.count = 1;
-  for (const auto& value : json["shape"]) {
+  for (const auto& value : header["shape"]) {
     const std::uint64_t extent = non_negative(value, what + ".shape");
     if (extent == 0 || extent > data_length || entry.count > data_length / extent) {
       throw InputError(what + ".shape: expected positive extents that fit the file, found " +
-                       json["shape"].dump().substr(0, 80));
+                       header["shape"].dump().substr(0, 80));
     }
     entry.extents.push_back(extent);
     entry.count *= extent;

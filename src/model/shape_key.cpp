@@ -11,9 +11,11 @@ VerifyingKey key_of_shape(const CheckpointConfig& config) {
   CheckpointConfig narrow = config;
   ModelShape& shape = narrow.shape;
   const std::size_t head_size = shape.head_size();
-  shape.n_layer = 1;
+  shape.n_layer = shape.rotation_of_block.empty() && shape.window_of_block.empty() ? 1 : shape.n_layer;
   shape.n_head = 2;
-  shape.n_kv_head = shape.n_kv_head == config.shape.n_head ? 2 : 1;
+  if (shape.rotary()) {
+    shape.n_kv_head = shape.n_kv_head == config.shape.n_head ? 2 : 1;
+  }
   shape.n_embd = 2 * head_size;
   shape.n_inner = 4 * shape.n_embd;
   shape.n_vocab = 512;

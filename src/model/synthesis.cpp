@@ -45,7 +45,9 @@ TESSERA_CLONES(void, synthesize_piece,
 
 FloatModel synthesize_parameters(const CheckpointConfig& config, std::uint64_t seed) {
   const ModelShape& shape = config.shape;
-  FloatModel model{shape, config.layer_norm_epsilon, FloatParameters(shape), config.rope, config.activation};
+  FloatModel model{shape,        config.layer_norm_epsilon, FloatParameters(shape),
+                   config.ropes, config.activation,         config.factors,
+                   config.caps};
   const double depth = std::sqrt(2.0 * static_cast<double>(shape.n_layer));
   for (const ParameterRow& row : parameter_table(shape)) {
     const double inputs = std::sqrt(static_cast<double>(axis_length(row.columns, shape)));
@@ -92,8 +94,8 @@ void add_residual_outliers(FloatModel& model, std::mt19937_64& generator) {
       value = std::clamp(value * factor, -7.5F, 7.5F);  // int16 at the residual stream's exponent
     }
     const std::size_t block = generator() % shape.n_layer;
-    for (float& value :
-         model.parameters[w_down].values().subspan((block * d + channel) * shape.n_inner, shape.n_inner)) {
+    for (float& value : model.parameters[shape.gated() ? w_down : w2].values().subspan(
+             (block * d + channel) * shape.n_inner, shape.n_inner)) {
       value *= factor;
     }
     for (const ParameterId id : {gamma1, gamma2, gammaf}) {
@@ -130,7 +132,7 @@ Model synthesize_model(const CheckpointConfig& config, std::uint64_t seed) {
   check_shape(shape);
   ImportedModel result;
   result.float_model = synthesize_parameters(config, seed);
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
     std::mt19937_64 generator(seed);
     add_channel_outliers(result.float_model, generator);
     add_residual_outliers(result.float_model, generator);

@@ -77,13 +77,13 @@ TokenizerData load_tokenizer(const std::filesystem::path& folder, const ModelSha
                              std::optional<std::uint32_t> end_of_text, std::vector<std::string>* notes) {
   std::vector<std::string> unheard;
   std::vector<std::string>& lines = notes == nullptr ? unheard : *notes;
-  const TokenizerFolder files = read_tokenizer_folder(folder, shape.gpt2(), lines);
+  const TokenizerFolder files = read_tokenizer_folder(folder, !shape.rotary(), lines);
   const std::string where = files.name + ": ";
   check_limit("n_vocab", shape.n_vocab, where + "size of the vocabulary");
   TokenizerData data = read_tokenizer_json(files, shape.n_vocab, lines);
   data.end_of_text = end_of_text ? *end_of_text : end_of(files, data);
   take_ends(data, folder_ends(folder, shape.n_vocab), where);
-  if (shape.gpt2()) {
+  if (!shape.rotary()) {
     as_gpt2(data);
   }
   check_chat(data, where);

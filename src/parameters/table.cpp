@@ -15,74 +15,110 @@ namespace {
 using enum ParameterAxis;
 using X = Exponents;
 
-constexpr bool block = true, model = false;    // how often there is one
-constexpr bool mine = true, all = false;       // rows that a rank keeps
-constexpr bool fold = true, plain = false;     // at import
-constexpr bool in_out = true, out_in = false;  // weights of a checkpoint
+constexpr bool block = true, model = false;  // how often there is one
+constexpr bool mine = true, all = false;     // rows that a rank keeps
+constexpr bool fold = true, plain = false;   // at import
 constexpr SyntheticValues weight{0, 1, true, false}, update{0, 1, true, true}, bias{0, 0.05};
 constexpr SyntheticValues gain{1, 0.1}, offset{0, 0.05};
 
 // clang-format off
-constexpr ParameterRow gpt2[] = {
-    {embedding, "embedding", model, vocabulary, feature, mine, &X::residual, {"wte.weight"}, plain, {0, 0.14}},
-    {position, "position", model, place, feature, mine, &X::residual, {"wpe.weight"}, plain, {0, 0.04}},
-    {wq, "wq", block, head_feature, feature, mine, &X::wq, {"attn.c_attn.weight", in_out, 0, 3}, fold, weight},
-    {wk, "wk", block, head_feature, feature, mine, &X::wk, {"attn.c_attn.weight", in_out, 1, 3}, plain, weight},
-    {wv, "wv", block, head_feature, feature, mine, &X::wv, {"attn.c_attn.weight", in_out, 2, 3}, plain, weight},
-    {wo, "wo", block, feature, feature, mine, &X::wo, {"attn.c_proj.weight", in_out}, plain, update},
-    {w1, "w1", block, inner, feature, mine, &X::w1, {"mlp.c_fc.weight", in_out}, plain, weight},
-    {w2, "w2", block, feature, inner, mine, &X::w2, {"mlp.c_proj.weight", in_out}, plain, update},
-    {bq, "bq", block, head_feature, none, all, &X::bq, {"attn.c_attn.bias", out_in, 0, 3}, fold, bias},
-    {bk, "bk", block, head_feature, none, all, &X::bk, {"attn.c_attn.bias", out_in, 1, 3}, plain, bias},
-    {bv, "bv", block, head_feature, none, all, &X::bv, {"attn.c_attn.bias", out_in, 2, 3}, plain, bias},
-    {bo, "bo", block, feature, none, all, &X::bo, {"attn.c_proj.bias"}, plain, bias},
-    {b1, "b1", block, inner, none, all, &X::b1, {"mlp.c_fc.bias"}, plain, bias},
-    {b2, "b2", block, feature, none, all, &X::b2, {"mlp.c_proj.bias"}, plain, bias},
-    {gamma1, "gamma1", block, feature, none, all, &X::gamma1, {"ln_1.weight"}, plain, gain},
-    {beta1, "beta1", block, feature, none, all, &X::beta1, {"ln_1.bias"}, plain, offset},
-    {gamma2, "gamma2", block, feature, none, all, &X::gamma2, {"ln_2.weight"}, plain, gain},
-    {beta2, "beta2", block, feature, none, all, &X::beta2, {"ln_2.bias"}, plain, offset},
-    {gammaf, "gammaf", model, feature, none, all, &X::gammaf, {"ln_f.weight"}, plain, gain},
-    {betaf, "betaf", model, feature, none, all, &X::betaf, {"ln_f.bias"}, plain, offset},
-};
-
-constexpr ParameterRow llama[] = {
-    {embedding, "embedding", model, vocabulary, feature, mine, &X::embedding, {"model.embed_tokens.weight"}, plain,
-     {0, 0.14}},
-    {wq, "wq", block, query, feature, mine, &X::wq, {"self_attn.q_proj.weight"}, fold, weight},
-    {wk, "wk", block, key, feature, mine, &X::wk, {"self_attn.k_proj.weight"}, plain, weight},
-    {wv, "wv", block, value, feature, mine, &X::wv, {"self_attn.v_proj.weight"}, plain, weight},
-    {wo, "wo", block, feature, mixed, mine, &X::wo, {"self_attn.o_proj.weight"}, plain, update},
-    {w_gate, "w_gate", block, inner, feature, mine, &X::w_gate, {"mlp.gate_proj.weight"}, plain, weight},
-    {w_up, "w_up", block, inner, feature, mine, &X::w_up, {"mlp.up_proj.weight"}, plain, weight},
-    {w_down, "w_down", block, feature, inner, mine, &X::w_down, {"mlp.down_proj.weight"}, plain, update},
-    {bq, "bq", block, query, none, all, &X::bq, {"self_attn.q_proj.bias"}, fold, bias},
-    {bk, "bk", block, key, none, all, &X::bk, {"self_attn.k_proj.bias"}, plain, bias},
-    {bv, "bv", block, value, none, all, &X::bv, {"self_attn.v_proj.bias"}, plain, bias},
-    {gamma_q, "gamma_q", block, rotated, none, all, &X::gamma_q, {"self_attn.q_norm.weight"}, fold, gain},
-    {gamma_k, "gamma_k", block, rotated, none, all, &X::gamma_k, {"self_attn.k_norm.weight"}, plain, gain},
-    {gamma1, "gamma1", block, feature, none, all, &X::gamma1, {"input_layernorm.weight"}, plain, gain},
-    {gamma2, "gamma2", block, feature, none, all, &X::gamma2, {"post_attention_layernorm.weight"}, plain, gain},
-    {gammaf, "gammaf", model, feature, none, all, &X::gammaf, {"model.norm.weight"}, plain, gain},
-    {head, "head", model, vocabulary, feature, mine, &X::head, {"lm_head.weight"}, plain, weight},
+constexpr ParameterRow rows_of_all[] = {
+    {embedding, "embedding", model, vocabulary, feature, mine, &X::embedding, plain, {0, 0.14}},
+    {position, "position", model, place, feature, mine, &X::residual, plain, {0, 0.04}},
+    {wq, "wq", block, query, feature, mine, &X::wq, fold, weight},
+    {wk, "wk", block, key, feature, mine, &X::wk, plain, weight},
+    {wv, "wv", block, value, feature, mine, &X::wv, plain, weight},
+    {wo, "wo", block, feature, mixed, mine, &X::wo, plain, update},
+    {w1, "w1", block, inner, feature, mine, &X::w1, plain, weight},
+    {w2, "w2", block, feature, inner, mine, &X::w2, plain, update},
+    {w_gate, "w_gate", block, inner, feature, mine, &X::w_gate, plain, weight},
+    {w_up, "w_up", block, inner, feature, mine, &X::w_up, plain, weight},
+    {w_down, "w_down", block, feature, inner, mine, &X::w_down, plain, update},
+    {bq, "bq", block, query, none, all, &X::bq, fold, bias},
+    {bk, "bk", block, key, none, all, &X::bk, plain, bias},
+    {bv, "bv", block, value, none, all, &X::bv, plain, bias},
+    {bo, "bo", block, feature, none, all, &X::bo, plain, bias},
+    {b1, "b1", block, inner, none, all, &X::b1, plain, bias},
+    {b2, "b2", block, feature, none, all, &X::b2, plain, bias},
+    {gamma_q, "gamma_q", block, rotated, none, all, &X::gamma_q, fold, gain},
+    {gamma_k, "gamma_k", block, rotated, none, all, &X::gamma_k, plain, gain},
+    {gamma_o, "gamma_o", block, feature, none, all, &X::gamma_o, plain, gain},
+    {gamma_o_low, "gamma_o_low", block, feature, none, all, &X::gamma_o, plain, {}},
+    {gamma_m, "gamma_m", block, feature, none, all, &X::gamma_m, plain, gain},
+    {gamma_m_low, "gamma_m_low", block, feature, none, all, &X::gamma_m, plain, {}},
+    {gamma1, "gamma1", block, feature, none, all, &X::gamma1, plain, gain},
+    {beta1, "beta1", block, feature, none, all, &X::beta1, plain, offset},
+    {gamma2, "gamma2", block, feature, none, all, &X::gamma2, plain, gain},
+    {beta2, "beta2", block, feature, none, all, &X::beta2, plain, offset},
+    {gammaf, "gammaf", model, feature, none, all, &X::gammaf, plain, gain},
+    {betaf, "betaf", model, feature, none, all, &X::betaf, plain, offset},
+    {head, "head", model, vocabulary, feature, mine, &X::head, plain, weight},
+    {head_bias, "head_bias", model, vocabulary, none, all, &X::head_bias, plain, bias},
 };
 // clang-format on
 
-/// Whether a model of the Llama family has a parameter. 1/sqrt(m) is folded into the last scale before the scores.
 bool has(const ModelShape& shape, ParameterId id) {
   switch (id) {
+    case position:
+      return !shape.rotary();
+    case w1:
+    case w2:
+      return !shape.gated();
+    case w_gate:
+    case w_up:
+    case w_down:
+      return shape.gated();
     case bq:
     case bk:
     case bv:
       return shape.qkv_bias;
+    case bo:
+    case b1:
+    case b2:
+      return shape.layers.bias;
     case gamma_q:
     case gamma_k:
       return shape.head_norm;
+    case gamma_o:
+    case gamma_m:
+    case gamma_o_low:
+    case gamma_m_low:
+      return shape.norm_after();
+    case gamma1:
+      return shape.norm_before();
+    case beta1:
+      return shape.norm_before() && !shape.rms();
+    case gamma2:
+      return shape.second_norm();
+    case beta2:
+      return shape.second_norm() && !shape.rms();
+    case betaf:
+      return !shape.rms();
     case tessera::head:
       return !shape.tied;
+    case tessera::head_bias:
+      return shape.head_bias;
     default:
       return true;
   }
+}
+
+/// The row as the model has it.
+ParameterRow adapted(ParameterRow row, const ModelShape& shape) {
+  if (!shape.rotary()) {
+    // heads follow each other in the features, without dimensions of their own
+    const bool of_heads = row.rows == query || row.rows == key || row.rows == value;
+    row.rows = of_heads ? head_feature : row.rows;
+    row.columns = row.columns == mixed ? feature : row.columns;
+    row.exponent = row.id == embedding ? &X::residual : row.exponent;
+    return row;
+  }
+  // 1/sqrt(m) is folded into the last scale before the scores
+  row.folded = row.folded && (row.id == gamma_q || !shape.head_norm);
+  if (row.rows == rotated && shape.norm_across_heads) {
+    row.rows = row.id == gamma_q ? query : key;
+  }
+  return row;
 }
 
 /// The smallest range that contains both.
@@ -95,23 +131,17 @@ Range hull(Range a, Range b) {
 
 }  // namespace
 
-std::string_view architecture_name(Architecture architecture) {
-  return architecture == Architecture::gpt2 ? "gpt2" : "llama";
-}
-
 std::vector<ParameterRow> parameter_table(const ModelShape& shape) {
-  if (shape.gpt2()) {
-    return {std::begin(gpt2), std::end(gpt2)};
-  }
   std::vector<ParameterRow> rows;
-  for (ParameterRow row : llama) {
+  for (const ParameterRow& row : rows_of_all) {
     if (has(shape, row.id)) {
-      row.folded = row.folded && (row.id == gamma_q || !shape.head_norm);
-      rows.push_back(row);
+      rows.push_back(adapted(row, shape));
     }
   }
   return rows;
 }
+
+bool has_parameter(const ModelShape& shape, ParameterId id) { return has(shape, id); }
 
 ParameterRow parameter_row(const ModelShape& shape, ParameterId id) {
   for (const ParameterRow& row : parameter_table(shape)) {
@@ -215,7 +245,10 @@ bool Division::same(const Division& other, const ModelShape& shape) const {
 }
 
 std::size_t shared_heads(const ModelShape& shape) {
-  const bool padded = shape.gpt2() && !std::has_single_bit(shape.head_size());  // HeadLayout::whole()
+  if (shape.norm_across_heads) {  // a head's norm needs all of them
+    return 0;
+  }
+  const bool padded = !shape.rotary() && !std::has_single_bit(shape.head_size());  // HeadLayout::whole()
   const bool apart = std::ranges::all_of(std::array{wq, wk, wv}, [&](ParameterId id) {
     return axis_dimensions(parameter_row(shape, id).rows, shape).front().chunk_count() == shape.kv_heads();
   });
@@ -268,16 +301,58 @@ double ParameterRow::divisor(const ModelShape& shape) const {
   return folded ? std::sqrt(static_cast<double>(shape.head_size())) : 1.0;
 }
 
+std::string layers_text(const ModelShape& shape) {
+  const auto word = [](auto value, auto& names) { return std::string(names[static_cast<std::size_t>(value)]); };
+  const Layers& layers = shape.layers;
+  std::string text = word(layers.positions, position_names) + " positions, " + word(layers.norm, norm_names) + "s " +
+                     word(layers.norm_place, norm_place_names) + " " + word(layers.branches, branch_names) +
+                     (layers.branches == Branches::shared_norm ? ", " : " branches, ") + word(layers.mlp, mlp_names) +
+                     " MLP";
+  text += layers.bias ? ", biases" : "";
+  text += shape.head_norm ? (shape.norm_across_heads ? ", norms on all of q and k" : ", norms on q and k") : "";
+  text += shape.rotations > 1 ? ", " + std::to_string(shape.rotations) + " rotations" : "";
+  for (const std::uint32_t window : kinds_of(shape.window_of_block)) {
+    text += window > 0 ? ", windows of " + std::to_string(window) : "";
+  }
+  text += shape.score_cap ? ", capped scores" : "";
+  text += shape.logit_cap ? ", capped logits" : "";
+  return text;
+}
+
+std::vector<std::uint32_t> kinds_of(const std::vector<std::uint32_t>& of_block) {
+  std::vector<std::uint32_t> kinds;
+  for (const std::uint32_t kind : of_block) {
+    if (std::ranges::find(kinds, kind) == kinds.end()) {
+      kinds.push_back(kind);
+    }
+  }
+  return kinds;
+}
+
+void complete(const ModelShape& shape, Exponents& exponents) {
+  if (!shape.second_input()) {
+    exponents.u2 = exponents.u1;
+  }
+}
+
 std::vector<EqualisedPlace> equalised_places(const ModelShape& shape) {
-  if (shape.gpt2()) {
+  if (!shape.rotary()) {
     return {};
   }
   const std::size_t pairs = shape.head_size() / 2;
-  std::vector<EqualisedPlace> places{{"norm_1", shape.n_layer * shape.n_embd},
-                                     {"norm_2", shape.n_layer * shape.n_embd},
-                                     {"product", shape.n_layer * shape.n_inner},
-                                     {"value", shape.n_layer * shape.key_features()},
-                                     {"rotated", shape.n_layer * (shape.head_norm ? 1 : shape.kv_heads()) * pairs}};
+  std::vector<EqualisedPlace> places;
+  if (shape.norm_before()) {
+    places.push_back({"norm_1", shape.n_layer * shape.n_embd});
+  }
+  if (shape.second_norm()) {
+    places.push_back({"norm_2", shape.n_layer * shape.n_embd});
+  }
+  if (shape.gated()) {
+    places.push_back({"product", shape.n_layer * shape.n_inner});
+  }
+  places.push_back({"value", shape.n_layer * shape.key_features()});
+  const bool of_places = shape.head_norm && !shape.norm_across_heads;
+  places.push_back({"rotated", shape.n_layer * (of_places ? 1 : shape.kv_heads()) * pairs});
   if (!shape.tied) {
     places.push_back({"norm_f", shape.n_embd});
   }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,8 +12,9 @@
 
 namespace tessera {
 
-/// The parameter tensors of all architectures: names for the rows of parameter_table(). Norm 1 is before attention, 2
-/// before the MLP, f the final one; gamma_q and gamma_k are the gains of norms on queries and keys.
+/// The parameter tensors of all models: names for the rows of parameter_table(). Norm 1 is before attention, 2 before
+/// the MLP, o behind W_O, m behind the MLP, f the final one; gamma_q and gamma_k are the gains of norms on queries and
+/// keys. A gain of a norm behind a branch is gamma*2^9 + gamma_low.
 enum ParameterId : std::size_t {
   embedding,
   position,
@@ -39,8 +42,24 @@ enum ParameterId : std::size_t {
   gamma_q,
   gamma_k,
   head,
+  head_bias,
+  gamma_o,
+  gamma_m,
+  gamma_o_low,
+  gamma_m_low,
   parameter_count
 };
+
+/// Bits of gamma_o_low and gamma_m_low: so many that h*I*gain stays below 2^62 with any int16 pieces.
+inline constexpr int gain_piece_bits = 9;
+/// The parameter that holds the low bits of another one's values, if there is one; and the one whose bits it holds. A
+/// checkpoint has their sum alone, under the latter's id; both have the exponent of the sum.
+constexpr std::optional<ParameterId> low_piece(ParameterId id) {
+  return id == gamma_o ? std::optional(gamma_o_low) : id == gamma_m ? std::optional(gamma_m_low) : std::nullopt;
+}
+constexpr std::optional<ParameterId> piece_of(ParameterId id) {
+  return id == gamma_o_low ? std::optional(gamma_o) : id == gamma_m_low ? std::optional(gamma_m) : std::nullopt;
+}
 
 /// One value for each parameter; what a model does not have keeps its default.
 template <class T>
@@ -97,15 +116,6 @@ struct ParameterExtents {
   friend bool operator==(const ParameterExtents&, const ParameterExtents&) = default;
 };
 
-/// Where a parameter lies in a checkpoint: part `part` of `parts` of a tensor, whose name follows the architecture's
-/// name of the block ("h.<block>.", "model.layers.<block>.") for those of a block. The parts of a tensor stand side by
-/// side along the rows of the parameter.
-struct CheckpointPlace {
-  std::string_view tensor;
-  bool transposed = false;  // (in, out)
-  std::size_t part = 0, parts = 1;
-};
-
 /// Distribution of a synthetic model's values. The deviation is divided by sqrt(columns) if `by_inputs` and by
 /// sqrt(2*n_layer) if `by_depth`.
 struct SyntheticValues {
@@ -113,7 +123,7 @@ struct SyntheticValues {
   bool by_inputs = false, by_depth = false;
 };
 
-/// Everything that is known about one parameter of an architecture. Whatever reads, writes, quantizes, bounds, shards
+/// Everything that is known about one parameter. Whatever reads, writes, quantizes, bounds, shards
 /// or commits to parameters is a loop over these rows.
 struct ParameterRow {
   ParameterId id;
@@ -123,7 +133,6 @@ struct ParameterRow {
   ParameterAxis columns;  // in; none for vectors
   bool sharded;           // a rank keeps its rows; otherwise all
   std::int32_t Exponents::*exponent;
-  CheckpointPlace checkpoint;
   bool folded;  // divided by sqrt(m) at import
   SyntheticValues synthetic;
 
@@ -142,6 +151,8 @@ struct ParameterRow {
 
 /// The parameters that a model has, in the order of the parameter oracle.
 std::vector<ParameterRow> parameter_table(const ModelShape& shape);
+/// Whether a model has a parameter.
+bool has_parameter(const ModelShape& shape, ParameterId id);
 /// The table's row of one parameter. Throws std::logic_error for a parameter that the model does not have.
 ParameterRow parameter_row(const ModelShape& shape, ParameterId id);
 
@@ -150,14 +161,26 @@ struct EqualisedPlace {
   std::string_view name;
   std::size_t count = 0;
 };
-/// norm_1: gamma1 and the columns of wq, wk, wv, (block, feature). norm_2: gamma2 and the columns of w_gate, w_up.
-/// product: rows of w_up and columns of w_down, (block, inner). value: rows of wv and columns of wo, (block, key
-/// feature). rotated: rows of wq and wk by (block, key head, i < m/2), or gamma_q and gamma_k by (block, i < m/2).
-/// norm_f: gammaf and the columns of head, (feature), where the head is untied. None for GPT-2.
+/// norm_1: gamma1 (and beta1) and the columns of wq, wk, wv, (block, feature), and of the MLP's where it reads the
+/// same; norm_2: gamma2 and the columns of w_gate, w_up (or w1); where there are such norms. product: rows of w_up and
+/// columns of w_down, (block, inner), of a gated MLP. value: rows of wv and columns of wo, (block, key feature).
+/// rotated: rows of wq and wk by (block, key head, i < m/2), or gamma_q and gamma_k by (block, i < m/2), or where the
+/// norm is of all heads by (block, key head, i < m/2). norm_f: gammaf and the columns of head, (feature), where the
+/// head is untied. None with learned positions.
 std::vector<EqualisedPlace> equalised_places(const ModelShape& shape);
 
 /// Shapes of the tensors of the parameter oracle.
 std::vector<Shape> parameter_shapes(const ModelShape& shape, const Division& division = {});
+
+/// Calls visit(name, choice, names) for what a model's layers are, in the order of the key: before everything else.
+template <class S, class Visitor>
+void for_each_choice(S& shape, Visitor&& visit) {
+  visit(std::string_view("positions"), shape.layers.positions, std::span(position_names));
+  visit(std::string_view("norm"), shape.layers.norm, std::span(norm_names));
+  visit(std::string_view("norm_place"), shape.layers.norm_place, std::span(norm_place_names));
+  visit(std::string_view("branches"), shape.layers.branches, std::span(branch_names));
+  visit(std::string_view("mlp"), shape.layers.mlp, std::span(mlp_names));
+}
 
 /// Calls visit(name, size) for all sizes, in the order of the key.
 template <class S, class Visitor>
@@ -168,40 +191,62 @@ void for_each_size(S& shape, Visitor&& visit) {
   visit(std::string_view("n_inner"), shape.n_inner);
   visit(std::string_view("n_vocab"), shape.n_vocab);
   visit(std::string_view("n_positions"), shape.n_positions);
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
     visit(std::string_view("n_kv_head"), shape.n_kv_head);
     visit(std::string_view("head_dim"), shape.head_dim);
   }
 }
 
-/// Calls visit(name, flag) for what models of an architecture have or do not have, in the order of the key.
+/// Calls visit(name, flag) for what models have or do not have, in the order of the key.
 template <class S, class Visitor>
 void for_each_flag(S& shape, Visitor&& visit) {
-  if (!shape.gpt2()) {
+  if (shape.rotary()) {
+    visit(std::string_view("bias"), shape.layers.bias);
     visit(std::string_view("tied"), shape.tied);
     visit(std::string_view("qkv_bias"), shape.qkv_bias);
     visit(std::string_view("head_norm"), shape.head_norm);
+    visit(std::string_view("norm_across_heads"), shape.norm_across_heads);
+    visit(std::string_view("head_bias"), shape.head_bias);
   }
 }
 
-/// Calls visit(name, width) for the widths that a model chooses, in the order of the key: none of GPT-2.
+/// Calls visit(name, cap) for the caps that models may have, in the order of the key.
+template <class S, class Visitor>
+void for_each_cap(S& shape, Visitor&& visit) {
+  if (shape.rotary()) {
+    visit(std::string_view("score_cap"), shape.score_cap);
+    visit(std::string_view("logit_cap"), shape.logit_cap);
+  }
+}
+
+/// Calls visit(name, width) for the widths that a model chooses, in the order of the key: none with learned positions.
 template <class W, class Visitor>
 void for_each_width(const ModelShape& shape, W& widths, Visitor&& visit) {
-  if (!shape.gpt2()) {
+  if (shape.rotary() && shape.gated()) {
     visit(std::string_view("product_bits"), widths.product_bits);
     visit(std::string_view("gate_bits"), widths.gate_bits);
+  }
+  if (shape.rotary()) {
     visit(std::string_view("final_bits"), widths.final_bits);
     visit(std::string_view("norm_shift"), widths.norm_shift);
+  }
+  if (shape.norm_after()) {
+    visit(std::string_view("branch_bits"), widths.branch_bits);
+  }
+  if (!shape.norm_before()) {
+    visit(std::string_view("stream_bits"), widths.stream_bits);
   }
 }
 
 /// Calls visit(name, exponent) for all exponents of a model, in the order of the key: activations, then parameters.
-/// GPT-2's embeddings have that of the residual stream.
+/// Learned positions and the embedding beside them have that of the residual stream.
 template <class X, class Visitor>
 void for_each_exponent(const ModelShape& shape, X& exponents, Visitor&& visit) {
   visit(std::string_view("residual"), exponents.residual);
   visit(std::string_view("u1"), exponents.u1);
-  visit(std::string_view("u2"), exponents.u2);
+  if (shape.second_input()) {
+    visit(std::string_view("u2"), exponents.u2);
+  }
   visit(std::string_view("uf"), exponents.uf);
   if (shape.head_norm) {
     visit(std::string_view("hq"), exponents.hq);
@@ -211,16 +256,33 @@ void for_each_exponent(const ModelShape& shape, X& exponents, Visitor&& visit) {
   visit(std::string_view("k"), exponents.k);
   visit(std::string_view("v"), exponents.v);
   visit(std::string_view("score"), exponents.score);
-  visit(std::string_view(shape.gpt2() ? "mlp" : "gate"), exponents.mlp);
-  visit(std::string_view(shape.gpt2() ? "gelu" : "activation"), exponents.gelu);
-  if (!shape.gpt2()) {
+  if (shape.score_cap) {
+    visit(std::string_view("uncapped"), exponents.uncapped);
+  }
+  visit(std::string_view(shape.gated() ? "gate" : "mlp"), exponents.mlp);
+  visit(std::string_view(shape.rotary() ? "activation" : "gelu"), exponents.gelu);
+  if (shape.gated()) {
     visit(std::string_view("product"), exponents.product);
   }
+  if (shape.norm_after()) {
+    visit(std::string_view("ho"), exponents.ho);
+    visit(std::string_view("hm"), exponents.hm);
+  }
   for (const ParameterRow& row : parameter_table(shape)) {
-    if (row.exponent != &Exponents::residual) {
+    if (row.exponent != &Exponents::residual && !piece_of(row.id)) {
       visit(row.name, exponents.*row.exponent);
     }
   }
 }
+
+/// A model's layers in words: "rotary positions, RMS norms before sequential branches, gated MLP".
+std::string layers_text(const ModelShape& shape);
+
+/// Different values of a list by block, in the order in which blocks have them.
+std::vector<std::uint32_t> kinds_of(const std::vector<std::uint32_t>& of_block);
+
+/// Gives the exponent that for_each_exponent() does not visit its value: that of what the second branch reads where it
+/// is what the first one reads.
+void complete(const ModelShape& shape, Exponents& exponents);
 
 }  // namespace tessera

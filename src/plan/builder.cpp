@@ -40,9 +40,12 @@ CommittedDerived Builder::committed_derived(const std::string& name, const Shape
 }
 
 DerivedRange Builder::derived_remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
+  return derived_excess(name, shape, ownership, {static_cast<unsigned>(shift), "S"});
+}
+
+DerivedRange Builder::derived_excess(const std::string& name, const Shape& shape, Ownership ownership, Width width) {
   const Derived values = derive(name, shape, ownership);
-  return {range(name, shape, {static_cast<unsigned>(shift), "S"}, false, true, {Source::Kind::derived, values.derived}),
-          values};
+  return {range(name, shape, width, false, true, {Source::Kind::derived, values.derived}), values};
 }
 
 DerivedPair Builder::derived_pair(const std::string& name, const Shape& shape, Ownership ownership, std::size_t table) {

@@ -80,6 +80,8 @@ class Builder {
                                      bool is_signed = false);
   /// A remainder of rshift by `shift` that the witness step derives: it is the sum of its committed pieces.
   DerivedRange derived_remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift);
+  /// What is left over of a value that the witness step derives: it is the sum of its committed pieces.
+  DerivedRange derived_excess(const std::string& name, const Shape& shape, Ownership ownership, Width width);
   /// A pair of a function table: its derived output is committed, the layer's witness step gives the input.
   DerivedPair derived_pair(const std::string& name, const Shape& shape, Ownership ownership, std::size_t table);
 

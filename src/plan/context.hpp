@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "tensor/beginnings.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
 #include "plan/exceptions.hpp"
@@ -44,7 +45,15 @@ template <class S>
 struct WeightedClaimOf {
   std::vector<Factor> weight;
   S value;
-  const Places* places = nullptr;  // the weight, in the place of `weight`
+  const Places* places = nullptr;          // the weight, in the place of `weight`
+  const Beginnings* beginnings = nullptr;  // likewise
+
+  /// The weight's multilinear extension at a point of the tensor.
+  [[nodiscard]] E weight_at(const TensorPoint& point) const {
+    return places != nullptr       ? evaluate(*places, point)
+           : beginnings != nullptr ? evaluate(*beginnings, point)
+                                   : evaluate_weight(weight, point);
+  }
 };
 using WeightedClaim = WeightedClaimOf<E>;
 

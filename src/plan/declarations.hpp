@@ -63,6 +63,7 @@ struct ClampedTensor {
   enum class Kind : std::uint8_t {
     values,        ///< of `width` bits, signed
     later_blocks,  ///< the same, of all blocks but the first
+    scores,        ///< the same, of visible keys
     distances,     ///< of visible keys: more than their table's last row becomes that
   };
   std::string name;
@@ -70,6 +71,8 @@ struct ClampedTensor {
   unsigned width = 0;
   int shift = 0;  // S: |excess| <= 2^(62 - S)
   Kind kind = Kind::values;
+  /// Whether a place is a query and a key.
+  [[nodiscard]] bool of_pairs() const { return kind == Kind::scores || kind == Kind::distances; }
 };
 
 /// Number of a clamped tensor in Plan::clamped, if the tensor is one.

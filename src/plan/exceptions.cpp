@@ -19,20 +19,23 @@ std::int64_t limit_of(const ClampedTensor& tensor, std::int64_t excess) {
   return excess > 0 ? half - 1 : -half;
 }
 
+/// Whether a query sees a key.
+bool seen(const ClampedTensor& tensor, const std::vector<std::size_t>& indices) {
+  const std::size_t query = indices.end()[-2];
+  return indices.back() <= tensor.shape.past() + query &&
+         indices.back() >= tensor.shape.first_key(indices.front(), query);
+}
+
 /// Whether a value at this place of the tensor may be clamped.
 bool has_place(const ClampedTensor& tensor, std::uint64_t place) {
   if (place >= place_count(tensor.shape)) {
     return false;
   }
   const std::vector<std::size_t> indices = place_indices(tensor.shape, place);
-  switch (tensor.kind) {
-    case ClampedTensor::Kind::later_blocks:
-      return indices.front() > 0;
-    case ClampedTensor::Kind::distances:
-      return indices.back() <= tensor.shape.past() + indices.end()[-2];
-    default:
-      return true;
+  if (tensor.of_pairs()) {
+    return seen(tensor, indices);
   }
+  return tensor.kind != ClampedTensor::Kind::later_blocks || indices.front() > 0;
 }
 
 void read_lists(VerifierView<E>& transcript, const Plan& plan, std::size_t count, ExceptionLists& lists) {

@@ -16,24 +16,45 @@
 namespace tessera {
 namespace {
 
-/// Architecture, sizes, constants and exponents: checked before the rest, whose lengths they give.
+/// Layers, sizes, constants and exponents: checked before the rest, whose lengths they give.
 template <class Archive, class Key>
 void head_fields(Archive& a, Key& key) {
-  a.architecture(key.shape.architecture);
-  const bool llama = !key.shape.gpt2();
-  a.count("sizes", llama ? 8 : 6);
+  a.count("layers", 5);
+  for_each_choice(key.shape, [&a](std::string_view name, auto& value, auto names) {
+    a.word(name, name), a.choice(name, value, names);
+  });
+  a.count("sizes", key.shape.rotary() ? 8 : 6);
   for_each_size(key.shape, [&a](std::string_view name, auto& value) { a.size(name, value); });
-  if (llama) {
-    a.count("flags", 3);
-    for_each_flag(key.shape, [&a](std::string_view name, auto& value) { a.flag(name, value); });
+  std::uint32_t flags = 0;
+  for_each_flag(key.shape, [&](std::string_view, const auto&) { ++flags; });
+  a.count("flags", flags);
+  for_each_flag(key.shape, [&a](std::string_view name, auto& value) { a.flag(name, value); });
+  if (key.shape.rotary()) {
+    a.named("rotations", key.shape.rotations);
+    a.word("rotation_of_block", "rotation_of_block"),
+        a.ids("rotation_of_block", key.shape.rotation_of_block, "kinds of blocks");
+    a.word("window_of_block", "window_of_block"),
+        a.ids("window_of_block", key.shape.window_of_block, "kinds of blocks");
   }
-  std::uint32_t constants = key.shape.head_norm ? 3 : 1;
+  for_each_cap(key.shape, [&a](std::string_view name, auto& value) {
+    if (a.next(name, value)) {
+      a.flag(name, value);
+      a.require(name, value, "1, or no such field", "0");
+    }
+  });
+  const bool normed = key.shape.head_norm;
+  const bool after = key.shape.norm_after();
+  std::uint32_t constants = 1 + (normed ? 2 : 0) + (after ? 2 : 0);
   for_each_width(key.shape, key.widths, [&](std::string_view, const auto&) { ++constants; });
   a.count("constants", constants);
   a.named("epsilon", key.epsilon);
-  if (key.shape.head_norm) {
+  if (normed) {
     a.named("epsilon_q", key.epsilon_q);
     a.named("epsilon_k", key.epsilon_k);
+  }
+  if (after) {
+    a.named("epsilon_o", key.epsilon_o);
+    a.named("epsilon_m", key.epsilon_m);
   }
   for_each_width(key.shape, key.widths, [&a](std::string_view name, auto& value) { a.named(name, value); });
   std::uint32_t exponents = 0;
@@ -85,7 +106,7 @@ void chat_fields(Archive& a, Chat& chat) {
   a.ids("special", chat.special, "added tokens");
 }
 
-std::string_view activation_name(const ModelShape& shape) { return shape.gpt2() ? "gelu_table" : "activation_table"; }
+constexpr std::string_view activation_name = "activation_table";
 
 /// Powers of a place: an empty list where a key that is written lacks it, a new one in a key that is read.
 const std::vector<std::int16_t>& powers_of(const VerifyingKey& key, std::string_view place) {
@@ -97,15 +118,15 @@ std::vector<std::int16_t>& powers_of(VerifyingKey& key, std::string_view place) 
   return key.equalisation[std::string(place)];
 }
 
-/// GPT-2's entries are int16.
+/// A plain MLP's entries are int16.
 template <class Archive, class Key>
 void activation_table(Archive& a, Key& key) {
-  if (!key.shape.gpt2()) {
-    a.table(activation_name(key.shape), key.gelu_table, key.widths.gate_bits);
+  if (key.shape.gated()) {
+    a.table(activation_name, key.gelu_table, key.widths.gate_bits);
     return;
   }
   std::vector<std::int16_t> narrow(key.gelu_table.begin(), key.gelu_table.end());
-  a.table(activation_name(key.shape), narrow, gelu_table_log_size);
+  a.table(activation_name, narrow, gelu_table_log_size);
   if constexpr (!std::is_const_v<Key>) {
     key.gelu_table.assign(narrow.begin(), narrow.end());
   }
@@ -113,11 +134,14 @@ void activation_table(Archive& a, Key& key) {
 
 template <class Archive, class Key>
 void tail_fields(Archive& a, Key& key) {
-  const bool llama = !key.shape.gpt2();
-  a.count("tables", llama ? 3 : 2);
+  const bool rotary = key.shape.rotary();
+  a.count("tables", (rotary ? 3 : 2) + (key.shape.score_cap ? 1 : 0));
   a.table("exp_table", key.exp_table, exp_table_log_size - 1);
   activation_table(a, key);
-  if (llama) {
+  if (key.shape.score_cap) {
+    a.table("cap_table", key.cap_table, cap_table_log_size);
+  }
+  if (rotary) {
     a.list("rotary_table", key.rotary_table, rotary_entries(key.shape));
     const std::vector<EqualisedPlace> places = equalised_places(key.shape);
     a.count("equalisation", static_cast<std::uint32_t>(places.size()));
@@ -153,8 +177,9 @@ void check_rotary_table(const VerifyingKey& key) {
                std::to_string(key.rotary_table.size()));
   }
   constexpr std::int32_t one = std::int32_t{1} << Exponents::rotary;
-  const std::size_t half = key.rotary_table.size() / 2;
-  for (std::size_t i = 0; i < half; ++i) {
+  const std::size_t half = key.rotary_table.size() / (2 * std::size_t{key.shape.rotations});
+  for (std::size_t entry = 0; entry < key.rotary_table.size() / 2; ++entry) {
+    const std::size_t i = entry / half * 2 * half + entry % half;
     const std::int32_t cos = key.rotary_table[i];
     const std::int32_t sin = key.rotary_table[half + i];
     if (std::abs(cos) > one || std::abs(sin) > one || std::abs(cos * cos + sin * sin - one * one) > 2 * one) {
@@ -190,20 +215,39 @@ void check_exp_table(const VerifyingKey& key) {
 /// Padding of inner features of the MLP is 0 before and after the activation: else no honest proof would pass. Products
 /// with its values stay below 2^62.
 void check_activation_table(const VerifyingKey& key) {
-  const std::int64_t most = most_activation(key.shape);
-  const std::int64_t least = key.shape.gpt2() ? -most - 1 : -most;
+  const std::int64_t most = most_activation(key.shape, key.widths);
+  const std::int64_t least = key.shape.gated() ? -most : -most - 1;
   const auto beyond =
       std::ranges::find_if(key.gelu_table, [&](std::int64_t entry) { return entry < least || entry > most; });
   if (beyond != key.gelu_table.end()) {
-    refuse_key(activation_name(key.shape),
+    refuse_key(activation_name,
                std::to_string(least) + " to " + std::to_string(most) + " at " +
                    std::to_string(beyond - key.gelu_table.begin()),
                std::to_string(*beyond));
   }
   const std::size_t zero = key.gelu_table.size() / 2;
   if (key.gelu_table[zero] != 0) {
-    refuse_key(activation_name(key.shape), "0 at " + std::to_string(zero) + ", the value of 0",
+    refuse_key(activation_name, "0 at " + std::to_string(zero) + ", the value of 0",
                std::to_string(key.gelu_table[zero]));
+  }
+}
+
+/// Masked places stay what they are, INF away from all that is seen, and maxima have their range.
+void check_cap_table(const VerifyingKey& key) {
+  constexpr std::size_t rows = std::size_t{1} << cap_table_log_size;
+  if (key.cap_table.size() != (key.shape.score_cap ? rows : 0)) {
+    refuse_key("cap_table", key.shape.score_cap ? "2^16 rows" : "none without capped scores",
+               std::to_string(key.cap_table.size()));
+  }
+  constexpr std::int32_t most = (std::int32_t{1} << (capped_score_bits - 1)) - 1;
+  for (std::size_t row = 0; row < key.cap_table.size(); ++row) {
+    const std::int32_t entry = key.cap_table[row];
+    if (entry < -most || entry > most || (row == rows / 2 && entry != 0)) {
+      refuse_key("cap_table",
+                 (row == rows / 2 ? "0" : std::to_string(-most) + " to " + std::to_string(most)) + " at " +
+                     std::to_string(row),
+                 std::to_string(entry));
+    }
   }
 }
 
@@ -232,6 +276,7 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
     refuse_key("version", std::to_string(format_version), std::to_string(key.version));
   }
   head_fields(decoder, key);
+  complete(key.shape, key.exponents);
   check_shape(key.shape);
   check_scales(key);
   key.hiding_proofs = 0;
@@ -245,12 +290,16 @@ VerifyingKey VerifyingKey::decode(std::span<const std::uint8_t> bytes) {
 void check_key(const VerifyingKey& key) {
   check_shape(key.shape);
   check_scales(key);
-  if (!key.shape.gpt2()) {
+  if (key.shape.rotary()) {
     check_rotary_table(key);
   }
   if (key.shape.head_norm) {
-    check_head_epsilon(key.shape, key.epsilon_q, "epsilon_q");
-    check_head_epsilon(key.shape, key.epsilon_k, "epsilon_k");
+    check_head_epsilon(key.shape, HeadNormOf::queries, key.epsilon_q, "epsilon_q");
+    check_head_epsilon(key.shape, HeadNormOf::keys, key.epsilon_k, "epsilon_k");
+  }
+  if (key.shape.norm_after()) {
+    check_branch_epsilon(key.shape, key.epsilon_o, "epsilon_o");
+    check_branch_epsilon(key.shape, key.epsilon_m, "epsilon_m");
   }
   if (key.exp_table.size() != std::size_t{1} << (exp_table_log_size - 1) ||
       key.gelu_table.size() != std::size_t{1} << key.widths.gate_bits) {
@@ -259,6 +308,7 @@ void check_key(const VerifyingKey& key) {
   }
   check_exp_table(key);
   check_activation_table(key);
+  check_cap_table(key);
   for (const Merge& merge : key.tokenizer.merges) {
     check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
   }

@@ -41,7 +41,6 @@ class KeyEncoder {
     append_little_endian(bytes, value);
   }
   void word(std::string_view /*field*/, std::string_view value) { string(value); }
-  void architecture(Architecture value) { string(architecture_name(value)); }
   void count(std::string_view /*section*/, std::uint32_t entries) { append_little_endian(bytes, entries); }
   template <class T>
   void named(std::string_view name, T value) {
@@ -123,13 +122,6 @@ class KeyDecoder {
     if (found != expected) {
       refuse_key(field, std::string(expected), quoted_name(found));
     }
-  }
-  void architecture(Architecture& value) {
-    const std::string found = string("architecture");
-    if (found != architecture_name(Architecture::gpt2) && found != architecture_name(Architecture::llama)) {
-      refuse_key("architecture", "gpt2 or llama", quoted_name(found));
-    }
-    value = found == architecture_name(Architecture::gpt2) ? Architecture::gpt2 : Architecture::llama;
   }
   void count(std::string_view section, std::uint32_t entries) { expect(section, "entries", entries); }
   template <class T>

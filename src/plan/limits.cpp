@@ -19,24 +19,30 @@ constexpr Limit table[] = {
     {"n_vocab", 1, max_vocabulary, "size of the key; the vocabulary has as many entries"},
     {"n_positions", 1, max_positions, "R = floor(2^46/D) gets coarse beyond"},
     {"epsilon", 1, max_epsilon, "Var < 2^62 + 2^33; also floor(sqrt(epsilon))*2^31 > C*2^xi"},
-    {"n_kv_head", 1, 256, "a divisor of n_head; Llama family"},
-    {"head_dim", 2, 512, "even; n_head*head_dim up to 2^16; Llama family"},
-    {"product_bits", 16, 28, "w_t: t is two pieces at most; Llama family"},
-    {"gate_bits", 16, 18, "w_z: rows of the activation's table; Llama family"},
-    {"final_bits", 16, 24, "w_f: u of the final norm is two pieces at most; Llama family"},
-    {"norm_shift", 14, 18, "xi: C*2^xi below 2^41; Llama family"},
+    {"n_kv_head", 1, 256, "a divisor of n_head; rotary positions"},
+    {"head_dim", 2, 512, "even; n_head*head_dim up to 2^16; rotary positions"},
+    {"rotations", 1, 4, "tables of angles; the verifier evaluates each"},
+    {"kinds of blocks", 0, 256, "tables and windows, by block; none where all are alike"},
+    {"product_bits", 16, 28, "w_t: t is two pieces at most; gated MLP"},
+    {"gate_bits", 16, 18, "w_z: rows of the activation's table; gated MLP"},
+    {"final_bits", 16, 24, "w_f: u of the final norm is two pieces at most; rotary positions"},
+    {"norm_shift", 14, 18, "xi: C*2^xi below 2^41; rotary positions"},
+    {"branch_bits", 16, 24, "w_h: two pieces at most, d*h^2 below 2^62; norms behind branches"},
+    {"stream_bits", 16, 20, "w_s: two pieces at most; no norms before branches"},
     {"exponent", -64, 64, "each of a model's"},
-    {"residual", -8, 16, "epsilon stays within its limits; GPT-2: 12"},
+    {"residual", -8, 16, "epsilon stays within its limits; learned positions: 12"},
     {"score", 0, max_score_exponent, "EXP reaches 0 before the table's edge"},
+    {"uncapped", 0, 15, "CAP is tabulated for |z| >= 1 at least; capped scores"},
     {"mlp", 0, 17, "below the width of z: GELU is tabulated for |x| >= 1 at least"},
-    {"gelu", 0, 22, "GPT-2: not above mlp; else |ACT| up to 2^21 and 2^(32 - ceil(log2 d)): a*U below 2^62"},
+    {"gelu", 0, 22, "plain MLP: not above mlp; else |ACT| up to 2^21 and 2^(32 - ceil(log2 d)): a*U below 2^62"},
     {"shift", 1, 16, "S of q, k, v, scores, o, W1, W2: remainders are one piece"},
     {"shift of a layer norm", 1, 32, "S of u: remainders are two pieces"},
-    {"shift of the final norm", 1, 40, "S of u_f: remainders are three pieces; S + w_f up to 62; Llama family"},
-    {"shift of a product", 1, 32, "S of t and of rotated q, k without norms: remainders are two pieces; Llama family"},
-    {"shift of a normed rotation", 1, 40, "S of normed q, k: remainders are three pieces; Llama family"},
-    {"shift of the embedding", 0, 16, "0: none; Llama family"},
-    {"rotated left shift", 0, 31, "b of biases of q, k that are rotated and not normed: below 2^61; Llama family"},
+    {"shift of the final norm", 1, 40, "S of u_f: remainders are three pieces; S + w_f up to 62; rotary positions"},
+    {"shift of a product", 1, 32, "S of t and of rotated q, k without norms: remainders are two pieces"},
+    {"shift of a normed rotation", 1, 40, "S of normed q, k: remainders are three pieces"},
+    {"shift of a norm after", 1, most_shift_after, "S of what a norm behind a branch adds: 2^S*(2^27 + 1) below 2^62"},
+    {"shift of the embedding", 0, 16, "0: none; rotary positions"},
+    {"rotated left shift", 0, 31, "b of biases of q, k that are rotated and not normed: below 2^61"},
     {"left shift", 0, 46, "b of every bias and beta: |bias*2^b| < 2^61"},
     {"token bytes", 0, 1024, "bytes of one vocabulary entry"},
     {"vocabulary bytes", 0, max_vocabulary_bytes, "bytes of all"},
@@ -62,6 +68,9 @@ constexpr Limit table[] = {
     {"shift of sampling", 1, 48, "S of l: remainders are three pieces"},
     {"bits of sampled logits", 2, 62, "w_l: differences of l stay below 2^63"},
     {"bits of tempered logits", 1, 63, "w_L + ceil(log2 a): |a*L| up to 2^62"},
+    {"dense vocabulary", 1, 1 << 19, "V where tokens are sampled from all of it: sums of weights stay below 2^42"},
+    {"shift of dense sampling", 1, 45, "S of l: distances below 2^17 times 2^S stay below 2^62"},
+    {"bits of dense tempered logits", 1, 62, "w_L + ceil(log2 a): both sides of l's rounding are less than p apart"},
     {"score tiles", 0, 1 << 22, "n_layer*n_head*tiles of queries*tiles of keys: chunks of the scores"},
 };
 
@@ -107,44 +116,157 @@ void check_final_shift(const Exponents& e, const Widths& widths) {
   }
 }
 
-/// Shifts that only models of the Llama family have.
-void check_llama_shifts(const ModelShape& shape, const Exponents& e, const Widths& widths) {
-  check_final_shift(e, widths);
-  const auto rotation = shape.head_norm ? "shift of a normed rotation" : "shift of a product";
-  check_limit("shift of the embedding", e.shift_embedding(), "shift_embedding");
+/// Shifts of queries and keys, of what they are made of and of their biases.
+void check_head_shifts(const ModelShape& shape, const Exponents& e) {
   if (shape.head_norm) {
     check_limit("shift", e.shift_hq(), "shift_hq");
     check_limit("shift", e.shift_hk(), "shift_hk");
   }
-  check_limit(rotation, e.shift_rotated_q(shape.head_norm), "shift_q");
-  check_limit(rotation, e.shift_rotated_k(shape.head_norm), "shift_k");
-  if (shape.qkv_bias && !shape.head_norm) {
-    check_limit("rotated left shift", e.bias_q(), "bias_q");
-    check_limit("rotated left shift", e.bias_k(), "bias_k");
+  const auto rotation = shape.head_norm ? "shift of a normed rotation" : "shift of a product";
+  check_limit(shape.rotary() ? rotation : "shift", shape.rotary() ? e.shift_rotated_q(shape.head_norm) : e.shift_q(),
+              "shift_q");
+  check_limit(shape.rotary() ? rotation : "shift", shape.rotary() ? e.shift_rotated_k(shape.head_norm) : e.shift_k(),
+              "shift_k");
+  check_limit("shift", e.shift_v(), "shift_v");
+  if (shape.qkv_bias) {
+    const auto left = shape.rotary() && !shape.head_norm ? "rotated left shift" : "left shift";
+    check_limit(left, e.bias_q(), "bias_q");
+    check_limit(left, e.bias_k(), "bias_k");
+    check_limit("left shift", e.bias_v(), "bias_v");
   }
-  check_limit("shift", e.shift_gate(), "shift_gate");
-  check_limit("shift of a product", e.shift_product(), "shift_product");
-  check_limit("shift", e.shift_down(), "shift_down");
 }
 
-/// Shifts that only GPT-2 models have.
-void check_gpt2_shifts(const Exponents& e) {
-  check_limit("shift of a layer norm", Exponents::shift_norm(e.gammaf, e.uf), "shift_norm of uf");
-  check_limit("shift", e.shift_1(), "shift_1");
-  check_limit("shift", e.shift_2(), "shift_2");
-  check_limit("left shift", e.bias_o(), "bias_o");
-  check_limit("left shift", e.bias_1(), "bias_1");
-  check_limit("left shift", e.bias_2(), "bias_2");
-  check_limit("left shift", e.bias_norm(e.gamma1, e.beta1), "bias_norm of beta1");
-  check_limit("left shift", e.bias_norm(e.gamma2, e.beta2), "bias_norm of beta2");
-  check_limit("left shift", e.bias_norm(e.gammaf, e.betaf), "bias_norm of betaf");
+/// Shifts of what the branches add to the residual stream.
+void check_branch_shifts(const ModelShape& shape, const Exponents& e) {
+  if (shape.norm_after()) {
+    check_limit("shift", e.shift_ho(), "shift_ho");
+    check_limit("shift", e.shift_hm(shape.gated()), "shift_hm");
+    check_limit("shift of a norm after", e.shift_after(e.gamma_o), "shift of gamma_o");
+    check_limit("shift of a norm after", e.shift_after(e.gamma_m), "shift of gamma_m");
+  } else {
+    check_limit("shift", e.shift_o(), "shift_o");
+    check_limit("shift", shape.gated() ? e.shift_down() : e.shift_2(), shape.gated() ? "shift_down" : "shift_2");
+  }
+  if (shape.gated()) {
+    check_limit("shift", e.shift_gate(), "shift_gate");
+    check_limit("shift of a product", e.shift_product(), "shift_product");
+  } else {
+    check_limit("shift", e.shift_1(), "shift_1");
+  }
+  if (shape.layers.bias) {
+    check_limit("left shift", e.bias_o(), "bias_o");
+    check_limit("left shift", e.bias_1(), "bias_1");
+    check_limit("left shift", e.bias_2(), "bias_2");
+  }
+}
+
+/// Shifts of the norms over features.
+void check_norm_shifts(const ModelShape& shape, const Exponents& e, const Widths& widths) {
+  if (shape.norm_before()) {
+    check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma1, e.u1, widths), "shift_norm of u1");
+  } else {
+    check_limit("shift", e.residual - e.u1, "shift of u1");
+    check_limit("shift", e.residual - e.u2, "shift of u2");
+  }
+  if (shape.second_norm()) {
+    check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma2, e.u2, widths), "shift_norm of u2");
+  }
+  if (shape.rotary()) {
+    check_final_shift(e, widths);
+  } else {
+    check_limit("shift of a layer norm", Exponents::shift_norm(e.gammaf, e.uf), "shift_norm of uf");
+  }
+  if (shape.rms()) {
+    return;
+  }
+  if (shape.norm_before()) {
+    check_limit("left shift", Exponents::bias_norm(e.gamma1, e.beta1, widths), "bias_norm of beta1");
+  }
+  if (shape.second_norm()) {
+    check_limit("left shift", Exponents::bias_norm(e.gamma2, e.beta2, widths), "bias_norm of beta2");
+  }
+  check_limit("left shift", Exponents::bias_norm(e.gammaf, e.betaf, widths), "bias_norm of betaf");
+}
+
+[[noreturn]] void refuse_layers(std::string_view field, std::string_view expected, std::string_view found) {
+  throw InputError(std::string(field) + ": expected " + std::string(expected) + ", found " + std::string(found));
+}
+
+/// What models with learned positions are, and which layers go together.
+void check_layers(const ModelShape& shape) {
+  const Layers& layers = shape.layers;
+  if (!shape.rotary()) {
+    const ModelShape learned;
+    if (layers != learned.layers) {
+      refuse_layers("layers", "layer norms before sequential branches and a plain MLP, all with biases",
+                    "others with learned positions");
+    }
+    if (shape.kv_heads() != shape.n_head || shape.head_dim != 0 || !shape.tied || !shape.qkv_bias || shape.head_norm ||
+        shape.norm_across_heads || shape.head_bias || shape.rotations != 1 || shape.score_cap || shape.logit_cap) {
+      refuse_layers("heads", "keys and values of every head, biases, a tied head, no norms on heads and no caps",
+                    "others with learned positions");
+    }
+  }
+  if (shape.gated() && layers.bias) {
+    refuse_layers("bias", "none beside a gated MLP", "biases");
+  }
+  if (shape.norm_after() && (!shape.rms() || shape.gated() == false || layers.branches != Branches::sequential)) {
+    refuse_layers("norm_place", "norms behind branches only as RMS norms, of sequential branches with a gated MLP",
+                  "others");
+  }
+  if (!shape.norm_before() && shape.qkv_bias) {
+    refuse_layers("qkv_bias", "no biases where there is no norm before", "biases");
+  }
+  if (shape.norm_across_heads && !shape.head_norm) {
+    refuse_layers("norm_across_heads", "0 without norms on heads", "1");
+  }
+  if (shape.head_bias && shape.tied) {
+    refuse_layers("head_bias", "0 with a tied head", "1");
+  }
+}
+
+/// Each block's table is one of them, each is some block's, and they come in the order of the blocks.
+void check_rotations(const ModelShape& shape) {
+  check_limit("rotations", shape.rotations);
+  if (shape.rotations == 1 && shape.rotation_of_block.empty()) {
+    return;
+  }
+  std::uint32_t known = 0;
+  bool good = shape.rotations > 1 && shape.rotation_of_block.size() == shape.n_layer;
+  for (const std::uint32_t number : shape.rotation_of_block) {
+    good = good && number <= known;
+    known += number == known ? 1 : 0;
+  }
+  if (!good || known != shape.rotations) {
+    refuse_layers("rotation_of_block", "for each block one of the tables, numbered as blocks use them", "others");
+  }
+}
+
+/// Some block has one, and none is as long as the context.
+void check_block_windows(const ModelShape& shape) {
+  const std::vector<std::uint32_t>& windows = shape.window_of_block;
+  if (windows.empty()) {
+    return;
+  }
+  const bool good = shape.rotary() && windows.size() == shape.n_layer &&
+                    std::ranges::any_of(windows, [](std::uint32_t window) { return window > 0; }) &&
+                    std::ranges::all_of(windows, [&](std::uint32_t window) { return window < shape.n_positions; });
+  if (!good || kinds_of(windows).size() > max_windows) {
+    refuse_layers("window_of_block",
+                  "for each block 0 or fewer keys than the context has, of at most " + std::to_string(max_windows) +
+                      " kinds, not all 0, with rotary positions",
+                  "others");
+  }
 }
 
 }  // namespace
 
 void check_shape(const ModelShape& shape) {
   for_each_size(shape, [](std::string_view name, std::size_t value) { check_limit(name, value); });
-  if (!shape.gpt2()) {
+  check_layers(shape);
+  check_rotations(shape);
+  check_block_windows(shape);
+  if (shape.rotary()) {
     check_grouped_heads(shape);
   } else if (shape.n_embd % shape.n_head != 0) {
     throw InputError("n_head: expected a divisor of n_embd = " + std::to_string(shape.n_embd) + ", found " +
@@ -153,8 +275,12 @@ void check_shape(const ModelShape& shape) {
 }
 
 void check_widths(const ModelShape& shape, const Widths& widths) {
-  if (shape.gpt2() && widths != Widths{}) {
-    throw InputError("widths: expected those of GPT-2, found others");
+  Widths others = widths;  // those that the model does not choose
+  for_each_width(shape, others, [](std::string_view, std::uint32_t& value) { value = 0; });
+  Widths fixed;
+  for_each_width(shape, fixed, [](std::string_view, std::uint32_t& value) { value = 0; });
+  if (others != fixed) {
+    throw InputError("widths: expected the usual ones where the model does not choose them, found others");
   }
   for_each_width(shape, widths, [](std::string_view name, std::uint32_t value) { check_limit(name, value); });
 }
@@ -164,17 +290,21 @@ namespace {
 /// Exponents with limits of their own.
 void check_scales(const ModelShape& shape, const Exponents& e, const Widths& widths) {
   check_limit("residual", e.residual);
-  if (const std::int32_t fixed = Exponents{}.residual; shape.gpt2() && e.residual != fixed) {
-    throw InputError("residual: expected " + std::to_string(fixed) + " of GPT-2, found " + std::to_string(e.residual));
+  if (const std::int32_t fixed = Exponents{}.residual; !shape.rotary() && e.residual != fixed) {
+    throw InputError("residual: expected " + std::to_string(fixed) + " with learned positions, found " +
+                     std::to_string(e.residual));
   }
   check_limit("score", e.score);
+  if (shape.score_cap) {
+    check_limit("uncapped", e.uncapped);
+  }
   check_limit("mlp", e.mlp);
   if (std::cmp_greater_equal(e.mlp, widths.gate_bits)) {
     throw InputError("mlp: expected below gate_bits = " + std::to_string(widths.gate_bits) + ", found " +
                      std::to_string(e.mlp));
   }
   check_limit("gelu", e.gelu);
-  if (shape.gpt2() && e.gelu > e.mlp) {
+  if (!shape.gated() && e.gelu > e.mlp) {
     throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
   }
 }
@@ -184,21 +314,21 @@ void check_scales(const ModelShape& shape, const Exponents& e, const Widths& wid
 void check_exponents(const ModelShape& shape, const Exponents& e, const Widths& widths) {
   for_each_exponent(shape, e, [](std::string_view name, std::int32_t value) { check_limit("exponent", value, name); });
   check_scales(shape, e, widths);
-  if (shape.gpt2()) {
-    check_limit("shift", e.shift_q(), "shift_q");
-    check_limit("shift", e.shift_k(), "shift_k");
+  Exponents completed = e;
+  complete(shape, completed);
+  if (completed != e) {
+    throw InputError("exponents: expected those of what branches read to be complete, found others");
   }
-  check_limit("shift", e.shift_v(), "shift_v");
-  check_limit("shift", e.shift_score(), "shift_score");
-  check_limit("shift", e.shift_o(), "shift_o");
-  check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma1, e.u1, widths), "shift_norm of u1");
-  check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma2, e.u2, widths), "shift_norm of u2");
-  if (shape.qkv_bias) {
-    check_limit("left shift", e.bias_q(), "bias_q");
-    check_limit("left shift", e.bias_k(), "bias_k");
-    check_limit("left shift", e.bias_v(), "bias_v");
+  check_head_shifts(shape, e);
+  check_limit("shift", e.shift_score(shape.score_cap), "shift_score");
+  check_branch_shifts(shape, e);
+  check_norm_shifts(shape, e, widths);
+  if (shape.rotary()) {
+    check_limit("shift of the embedding", e.shift_embedding(), "shift_embedding");
   }
-  shape.gpt2() ? check_gpt2_shifts(e) : check_llama_shifts(shape, e, widths);
+  if (shape.head_bias) {
+    check_limit("left shift", e.bias_head(), "bias_head");
+  }
 }
 
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& widths) {
@@ -209,9 +339,16 @@ void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& 
   }
 }
 
-void check_head_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field) {
+void check_head_epsilon(const ModelShape& shape, HeadNormOf of, std::int64_t epsilon, std::string_view field) {
   check_limit("epsilon", epsilon, field);
-  if (head_inverse_bits(shape, epsilon) > max_inverse_bits) {
+  if (head_inverse_bits(shape, of, epsilon) > max_inverse_bits) {
+    throw InputError(std::string(field) + ": expected I of at most 31 bits, found " + std::to_string(epsilon));
+  }
+}
+
+void check_branch_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field) {
+  check_limit("epsilon", epsilon, field);
+  if (branch_inverse_bits(shape, epsilon) > max_inverse_bits) {
     throw InputError(std::string(field) + ": expected I of at most 31 bits, found " + std::to_string(epsilon));
   }
 }

@@ -18,14 +18,16 @@ namespace tessera {
 inline constexpr std::size_t max_vocabulary = std::size_t{1} << 20;
 inline constexpr std::size_t max_positions = 4096;
 inline constexpr std::int32_t max_score_exponent = 12;
-inline constexpr std::int32_t max_mlp_exponent = 15;  // GPT-2's; else gate_bits - 1
+inline constexpr std::int32_t max_mlp_exponent = 15;  // of a plain MLP; else gate_bits - 1
 inline constexpr std::int64_t max_epsilon = std::int64_t{1} << 32;
 inline constexpr std::size_t max_merges = 4 * max_vocabulary;
 inline constexpr std::size_t max_vocabulary_bytes = std::size_t{1} << 26;
 inline constexpr std::size_t max_chat_template = std::size_t{1} << 17;  // bytes
 inline constexpr unsigned max_log_rows = 7;
 inline constexpr std::uint32_t max_top_k = 1024;
-inline constexpr std::uint32_t max_cutoff = 65300;   // the last row of `weights` that is not 0
+inline constexpr std::uint32_t max_cutoff = 65300;  // the last row of `weights` that is not 0
+inline constexpr int most_shift_after = 34;
+inline constexpr std::size_t max_windows = 4;        // kinds; the verifier evaluates each mask
 inline constexpr std::size_t max_pass_length = 128;  // rows, and keys, of a score tile
 
 /// A number of a key or a statement and what it may be.
@@ -62,7 +64,9 @@ void check_widths(const ModelShape& shape, const Widths& widths);
 /// Throws InputError naming the exponent, shift or left shift that is out of range.
 void check_exponents(const ModelShape& shape, const Exponents& exponents, const Widths& widths = {});
 /// eps' of norms on queries or keys.
-void check_head_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field);
+void check_head_epsilon(const ModelShape& shape, HeadNormOf of, std::int64_t epsilon, std::string_view field);
+/// eps' of norms behind branches.
+void check_branch_epsilon(const ModelShape& shape, std::int64_t epsilon, std::string_view field);
 /// eps' of the norms over features: positive, bounded, and I = floor(C*2^xi/floor(sqrt(eps'))) has at most 31 bits.
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& widths = {});
 

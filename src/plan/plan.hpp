@@ -35,8 +35,8 @@ enum StateTensor : std::size_t { state_keys, state_values };
 using StateShapes = std::array<Shape, 2>;
 
 /// Everything that verifier and prover derive from (key, shape of the pass) before the proof: committed
-/// tensors, look-ups, layouts. Nothing here is read from a proof. The lists are what the layers declare, in order; an
-/// architecture's plan adds its layers' own parts (architecture/gpt2).
+/// tensors, look-ups, layouts. Nothing here is read from a proof. The lists are what the layers declare, in order; a
+/// model's plan adds its layers' own parts (architecture/model_plan.hpp).
 struct Plan {
   PassShape pass;
   Division division;              // the verifier's: none

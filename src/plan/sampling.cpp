@@ -33,6 +33,39 @@ std::uint32_t place_of(std::uint32_t token, std::span<const std::uint32_t> candi
   return static_cast<std::uint32_t>(std::ranges::find(first, token) - first.begin());
 }
 
+/// What a statement that is sampled from the whole vocabulary cannot have.
+void check_dense(const VerifyingKey& key, const Sampling& sampling, const std::string& prefix) {
+  if (sampling.top_p != top_p_unit) {
+    throw InputError(prefix + "top_p: expected " + std::to_string(top_p_unit) +
+                     ", which leaves nothing out, without a top_k, found " + std::to_string(sampling.top_p));
+  }
+  check_limit("dense vocabulary", key.shape.n_vocab, prefix + "vocabulary");
+}
+
+/// Logits of dense statements have no range of their own: a*L, of any int16 rows and biases, and the other side of its
+/// rounding, 2^S*(M - d - x) + rem - 2^(S-1), are equal as integers because they are less than |F| apart.
+void check_dense_sides(const VerifyingKey& key, const Sampling& sampling, const SampledWidths& widths,
+                       const std::string& prefix) {
+  const u128 bias = key.shape.head_bias ? u128{1} << (15 + key.exponents.bias_head()) : 0;
+  const auto less_than_field = [&](unsigned tempering) {
+    const u128 product = ((static_cast<u128>(key.shape.n_embd) << (key.widths.final_bits + 14)) + bias) << tempering;
+    const u128 rounded = (u128{1} << (widths.logit_bits + tempering + 1)) + (u128{1} << (widths.shift + 17));
+    return product + rounded < F::modulus;
+  };
+  const unsigned found = ceil_log2(sampling.inverse_temperature);
+  unsigned most = found;
+  while (most > 0 && !less_than_field(most)) {
+    --most;
+  }
+  if (most < found) {
+    throw InputError(prefix + "inverse temperature: expected at most " + std::to_string(std::uint64_t{1} << most) +
+                     " with n_embd = " + std::to_string(key.shape.n_embd) +
+                     " and final_bits = " + std::to_string(key.widths.final_bits) +
+                     " and no top_k, so that scores are numbers of the field, found " +
+                     std::to_string(sampling.inverse_temperature));
+  }
+}
+
 }  // namespace
 
 const std::vector<std::int64_t>& weight_table() {
@@ -55,35 +88,58 @@ std::array<std::uint64_t, uniform_limbs> limbs_of(std::uint64_t uniform) {
   return {uniform & 0xFFFF, uniform >> 16 & 0xFFFF, uniform >> 32};
 }
 
+UniformHit hit_of(const std::array<std::uint64_t, uniform_limbs>& limbs, std::int64_t sum) {
+  UniformHit hit;
+  std::int64_t carry = 0;
+  for (std::size_t i = 0; i < uniform_limbs; ++i) {
+    carry += static_cast<std::int64_t>(limbs[i]) * sum;
+    hit.remainder[i] = carry & 0xFFFF;
+    carry >>= 16;
+    hit.quotient[i] = carry;
+  }
+  return hit;
+}
+
 SampledWidths check_sampling(const VerifyingKey& key, const Sampling& sampling, std::size_t generated) {
   constexpr auto prefix = "statement: sampling: ";
-  if (key.hiding_proofs > 0) {
+  if (key.hiding_proofs > 0 && !sampling.dense()) {
     throw InputError(std::string(prefix) +
-                     "expected none, because the key is hiding and candidates are shown in clear");
+                     "top_k: expected none, because the key is hiding and candidates are shown in clear, found " +
+                     std::to_string(sampling.top_k));
   }
   const auto check = [&](std::string_view limit, auto value) {
     check_limit(limit, value, prefix + std::string(limit));
   };
   check("inverse temperature", sampling.inverse_temperature);
-  check("top_k", sampling.top_k);
   check("top_p", sampling.top_p);
   check("cutoff", sampling.cutoff);
+  if (sampling.dense()) {
+    check_dense(key, sampling, prefix);
+  } else {
+    check("top_k", sampling.top_k);
+    check("candidates", std::size_t{sampling.top_k} * generated);
+  }
   if (sampling.top_k > key.shape.n_vocab) {
     throw InputError(std::string(prefix) + "top_k: expected at most the vocabulary's " +
                      std::to_string(key.shape.n_vocab) + ", found " + std::to_string(sampling.top_k));
   }
-  check("candidates", std::size_t{sampling.top_k} * generated);
   const ParameterRow matrix = parameter_row(key.shape, key.shape.tied ? embedding : head);
   SampledWidths widths;
   widths.shift = key.exponents.uf + key.exponents.*matrix.exponent;
-  check("shift of sampling", widths.shift);
-  const unsigned worst = ceil_log2(key.shape.n_embd) + key.widths.final_bits + 16;  // of any int16 rows
+  check(sampling.dense() ? "shift of dense sampling" : "shift of sampling", widths.shift);
+  // of any int16 rows and biases: products up to 2^(products + 14), biases up to 2^(15 + b)
+  const unsigned products = ceil_log2(key.shape.n_embd) + key.widths.final_bits;
+  const unsigned biases = key.shape.head_bias ? static_cast<unsigned>(key.exponents.bias_head()) + 1 : 0;
+  const unsigned worst = std::max(products, biases) + 16;
   widths.logit_bits = std::min(logit_limit_bits, worst);
   const unsigned tempered = widths.logit_bits + ceil_log2(sampling.inverse_temperature);
-  check("bits of tempered logits", tempered);
+  check(sampling.dense() ? "bits of dense tempered logits" : "bits of tempered logits", tempered);
   const int bits = static_cast<int>(tempered) + 1 - widths.shift;
   check("bits of sampled logits", bits);
   widths.score_bits = static_cast<unsigned>(bits);
+  if (sampling.dense()) {
+    check_dense_sides(key, sampling, widths, prefix);
+  }
   return widths;
 }
 
@@ -92,7 +148,7 @@ Choice choose(std::span<const std::int64_t> logits, const Sampling& sampling, in
   const std::vector<std::int64_t>& weights = weight_table();
   std::vector<std::int64_t> sums{0};  // of the first weights
   for (const std::int64_t logit : logits) {
-    choice.scores.push_back((logit * sampling.inverse_temperature + (std::int64_t{1} << (shift - 1))) >> shift);
+    choice.scores.push_back(score_of(logit, sampling, shift));
     const std::int64_t distance = choice.scores.front() - choice.scores.back();
     const bool counts = distance <= static_cast<std::int64_t>(sampling.cutoff);
     choice.within += counts ? 1 : 0;
@@ -120,7 +176,7 @@ const Candidates& Candidates::none() {
 Candidates receive_candidates(VerifierView<E>& transcript, const Plan& plan, std::size_t vocabulary,
                               const Statement& statement) {
   Candidates result;
-  if (!plan.pass.sampling) {
+  if (!plan.pass.sampling || plan.pass.sampling->dense()) {
     return result;
   }
   const std::size_t rows = plan.generated;

@@ -5,7 +5,7 @@
 namespace tessera {
 
 void send_candidates(ProverTranscript& transcript, const Plan& plan, const Candidates& candidates) {
-  if (!plan.pass.sampling) {
+  if (!plan.pass.sampling || plan.pass.sampling->dense()) {
     return;
   }
   std::vector<std::uint8_t> ids, counts;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/errors.hpp"
+#include "base/plain_numbers.hpp"
 #include "base/text.hpp"
 #include "plan/limits.hpp"
 
@@ -27,6 +28,7 @@ double cutoff_of(double min_p) {
 /// The number with the fewest digits near `about` that `integer_of` makes `integer`.
 template <class Function>
 double shortest(double about, double integer, const Function& integer_of) {
+  const PlainNumbers plain;
   for (int digits = 1; digits <= 17; ++digits) {
     char text[40];
     std::snprintf(text, sizeof text, "%.*g", digits, about);
@@ -39,6 +41,7 @@ double shortest(double about, double integer, const Function& integer_of) {
 }
 
 std::string number_text(double value) {
+  const PlainNumbers plain;
   for (int digits = 1; digits <= 17; ++digits) {
     char text[40];
     std::snprintf(text, sizeof text, "%.*g", digits, value);
@@ -55,6 +58,7 @@ std::string number_text(double value) {
 
 /// The whole text as a number.
 double number_in(std::string_view name, const std::string& text) {
+  const PlainNumbers plain;
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(value)) {
@@ -72,7 +76,7 @@ void set(SamplingParameters& parameters, std::string_view name, const std::strin
   if (name == "temperature") {
     parameters.temperature = value;
   } else if (name == "top_k") {
-    if (value < 1 || value > max_top_k || value != std::floor(value)) {
+    if (!(value >= 1 && value <= max_top_k) || value != std::floor(value)) {
       refuse(name, "1 to " + std::to_string(max_top_k), text);
     }
     parameters.top_k = static_cast<std::uint32_t>(value);
@@ -91,11 +95,14 @@ Sampling make_sampling(const SamplingParameters& parameters) {
   if (!(parameters.temperature > 0) || inverse < 1 << 8 || inverse > 1 << 17) {
     refuse("temperature", "0.03125 to 16", number_text(parameters.temperature));
   }
-  if (parameters.top_k < 1 || parameters.top_k > max_top_k) {
+  if (parameters.top_k > max_top_k) {
     refuse("top_k", "1 to " + std::to_string(max_top_k), std::to_string(parameters.top_k));
   }
   if (!(parameters.top_p > 0 && parameters.top_p <= 1)) {
     refuse("top_p", "above 0 up to 1", number_text(parameters.top_p));
+  }
+  if (parameters.top_k == 0 && parameters.top_p < 1) {
+    refuse("top_p", "a top_k beside it, or 1", number_text(parameters.top_p));
   }
   if (!(parameters.min_p >= 0 && parameters.min_p <= 1)) {
     refuse("min_p", "0 to 1", number_text(parameters.min_p));
@@ -121,7 +128,8 @@ SamplingParameters parameters_of(const Sampling& sampling) {
 
 std::string sampling_text(const Sampling& sampling) {
   const SamplingParameters parameters = parameters_of(sampling);
-  std::string text = "temperature=" + number_text(parameters.temperature) + ",top_k=" + std::to_string(sampling.top_k);
+  std::string text = "temperature=" + number_text(parameters.temperature);
+  text += sampling.dense() ? "" : ",top_k=" + std::to_string(sampling.top_k);
   text += parameters.top_p < 1 ? ",top_p=" + number_text(parameters.top_p) : "";
   return text + (parameters.min_p > 0 ? ",min_p=" + number_text(parameters.min_p) : "");
 }

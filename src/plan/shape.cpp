@@ -47,23 +47,49 @@ IntegerConstants IntegerConstants::of(const ModelShape& shape, std::int64_t epsi
   return constants;
 }
 
-std::int64_t most_activation(const ModelShape& shape) {
-  // |U| <= d*2^30
-  return shape.gpt2() ? INT16_MAX : std::int64_t{1} << std::min(21U, 32U - ceil_log2(shape.n_embd));
+std::int64_t most_activation(const ModelShape& shape, const Widths& widths) {
+  // |U| <= d*2^(14 + bits of what it is a product of)
+  const unsigned bits = shape.norm_before() ? 16 : widths.stream_bits;
+  return !shape.gated() ? INT16_MAX : std::int64_t{1} << std::min(21U, 48U - bits - ceil_log2(shape.n_embd));
 }
 
-std::int64_t head_epsilon(const ModelShape& shape, double epsilon, std::int32_t exponent) {
-  const auto m = static_cast<double>(shape.head_size());
-  return std::max<std::int64_t>(1, std::llround(std::ldexp(m * epsilon, 2 * exponent)));
+std::size_t head_norm_features(const ModelShape& shape, HeadNormOf of) {
+  if (!shape.norm_across_heads) {
+    return shape.head_size();
+  }
+  return of == HeadNormOf::queries ? shape.query_features() : shape.key_features();
 }
 
-std::int64_t head_norm_numerator(const ModelShape& shape) {
-  return std::llround(std::sqrt(static_cast<double>(shape.head_size())) * 0x1p16) << 8;
+std::int64_t head_epsilon(const ModelShape& shape, HeadNormOf of, double epsilon, std::int32_t exponent) {
+  const auto n = static_cast<double>(head_norm_features(shape, of));
+  return std::max<std::int64_t>(1, std::llround(std::ldexp(n * epsilon, 2 * exponent)));
 }
 
-unsigned head_inverse_bits(const ModelShape& shape, std::int64_t epsilon) {
-  return static_cast<unsigned>(
-      std::bit_width(static_cast<std::uint64_t>(head_norm_numerator(shape) / floor_sqrt(epsilon))));
+std::int64_t head_norm_numerator(const ModelShape& shape, HeadNormOf of) {
+  return std::llround(std::sqrt(static_cast<double>(head_norm_features(shape, of))) * 0x1p16) << 8;
+}
+
+namespace {
+
+unsigned most_bits(std::int64_t numerator, std::int64_t epsilon) {
+  return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(numerator / floor_sqrt(epsilon))));
+}
+
+}  // namespace
+
+unsigned head_inverse_bits(const ModelShape& shape, HeadNormOf of, std::int64_t epsilon) {
+  return most_bits(head_norm_numerator(shape, of), epsilon);
+}
+
+std::int64_t branch_norm_numerator(const ModelShape& shape) { return numerator_of(shape, Widths{}); }
+
+std::int64_t branch_epsilon(const ModelShape& shape, double epsilon, std::int32_t exponent) {
+  const double scaled = static_cast<double>(shape.n_embd) * std::ldexp(epsilon, 2 * exponent);
+  return std::max(IntegerConstants::least_epsilon(shape, Widths{}), std::int64_t{std::llround(scaled)});
+}
+
+unsigned branch_inverse_bits(const ModelShape& shape, std::int64_t epsilon) {
+  return most_bits(branch_norm_numerator(shape), epsilon);
 }
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "commitment/hiding_batch.hpp"
+#include "plan/hiding_witness.hpp"
 #include "protocol/protocol.hpp"
 
 /// \file
@@ -19,6 +20,12 @@ struct HiddenProof {
 /// Everything but the opening. Throws Rejected. `assumed`: see verify_layers().
 HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& statement, VerifierView<E>& transcript,
                                  const ExceptionCounts* assumed = nullptr);
+
+/// The prover's side of verify_hidden_layers(), for a witness that is committed to under `root`; `random`: this
+/// proof's. Returns the claims with the values that the prover knows. Collective.
+ClaimLedger prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
+                                const Witness& witness, const HidingWitness& random, const Digest& root,
+                                Communicator& comm);
 
 /// Parameters and witness.
 std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root);

@@ -1,11 +1,27 @@
 #include "commitment/hiding_leaves.hpp"
-#include "plan/hiding_witness.hpp"
+#include "commitment/vector_masks.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
 #include "protocol/hiding.hpp"
 #include "subprotocols/pad_products.hpp"
 
 namespace tessera {
+
+ClaimLedger prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
+                                const Witness& witness, const HidingWitness& random, const Digest& root,
+                                Communicator& comm) {
+  transcript.send("witness", root);
+  const Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
+  transcript.begin_pads(random.pads());
+  ClaimLedger ledger(plan.pass);
+  const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
+  lookup.add_claims(ledger);
+  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm, exceptions};
+  walk(context, plan);
+  prove_pad_products(context, random.left(), random.right());
+  transcript.end_pads();
+  return ledger;
+}
 
 Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
                            const Witness& witness, CodewordStore& parameter_codeword, Communicator& comm,
@@ -20,9 +36,9 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
   const Digest statement_digest = statement_seed(key, statement);
   ProverTranscript transcript(statement_digest);
   transcript.set_listener(options.listener);
-  const HidingPlan& hiding = *plan.hiding;
-  const HidingWitness random(hiding, plan.witness_oracle, seed, comm);
-  const KeyedStream vector_masks(seed, "vector masks");
+  const HidingWitness random(*plan.hiding, plan.witness_oracle, seed, comm);
+  const KeyedStream stream(seed, "vector masks");
+  const VectorMasks vector_masks(stream);
   std::vector<IntegerTensor> tensors = witness.tensors;
   std::ranges::copy(random.tensors(), std::back_inserter(tensors));
   std::unique_ptr<CodewordStore> codeword;
@@ -32,16 +48,7 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
         commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
                       std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   }
-  transcript.send("witness", codeword->root());
-  const Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
-  transcript.begin_pads(random.pads());
-  ClaimLedger ledger(plan.pass);
-  const LookupValues lookup(plan, prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm));
-  lookup.add_claims(ledger);
-  ProverContext context{plan, statement, transcript, lookup, ledger, witness, comm, exceptions};
-  walk(context, plan);
-  prove_pad_products(context, random.left(), random.right());
-  transcript.end_pads();
+  const ClaimLedger ledger = prove_hidden_layers(transcript, plan, statement, witness, random, codeword->root(), comm);
   // the claims as the verifier sees them: it says what hidden values are made of
   VerifierTranscript verifier(statement_digest, transcript.payload());
   const HiddenProof hidden = verify_hidden_layers(plan, statement, verifier);

@@ -106,12 +106,17 @@ struct ProverOptions {
   std::function<void()> parameters_bound = {};  // parameters are read by their codeword alone from then on
 };
 
+/// Parameters that are committed to: this rank's share of them, and their codeword.
+struct CommittedParameters {
+  const ParameterTensors& tensors;
+  CodewordStore& codeword;
+};
+
 /// Proves the statement from this rank's share of trace and parameters. Collective; every rank returns the same
 /// payload. Does not check that the trace is right: a wrong one gives a payload that is rejected. Throws InputError if
 /// the shape's soundness is below required_soundness_bits.
 Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
-                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const ProverOptions& options = {});
+                      const CommittedParameters& parameters, Communicator& comm, const ProverOptions& options = {});
 
 /// Commits to a witness and proves it: the second half of prove_inference.
 /// Throws InputError if the past state is not the statement's.

@@ -24,6 +24,22 @@ std::vector<Digest> compact_tree(CodewordStore& codeword, const OracleLayout& la
 /// Codewords of what the pass commits to, and of the state that it starts from.
 struct Codewords {
   std::unique_ptr<CodewordStore> witness, past, kept;
+
+  /// What a proof begins with.
+  [[nodiscard]] ProofClaims roots(const Plan& plan) const {
+    return {witness->root(), kept ? kept->root() : Digest{}, ClaimLedger(plan.pass)};
+  }
+  /// What the opening reads, in the order of committed_oracles().
+  [[nodiscard]] std::vector<OracleWitness> opened(OracleWitness parameters, const Witness& values) const {
+    std::vector<OracleWitness> witnesses{std::move(parameters), {values.tensors, witness.get()}};
+    if (past) {
+      witnesses.push_back({views(values.past), past.get()});
+    }
+    if (kept) {
+      witnesses.push_back({views(values.kept), kept.get()});
+    }
+    return witnesses;
+  }
 };
 
 /// Trees that are known already are not made again.
@@ -103,8 +119,7 @@ std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, c
 }  // namespace
 
 Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Trace& trace,
-                      const ParameterTensors& parameters, CodewordStore& parameter_codeword, Communicator& comm,
-                      const ProverOptions& options) {
+                      const CommittedParameters& parameters, Communicator& comm, const ProverOptions& options) {
   const double bits = soundness_report(plan, key).round_by_round_bits();
   if (bits < required_soundness_bits) {
     throw InputError("soundness: expected at least " + std::to_string(required_soundness_bits) +
@@ -114,86 +129,119 @@ Proof prove_inference(const ModelPlan& plan, const VerifyingKey& key, const Stat
     options.listener.begins("/witness");
   }
   const auto start = std::chrono::steady_clock::now();
-  const std::unique_ptr<Witness> witness = make_witness(plan, statement, trace, parameters, comm);
+  const std::unique_ptr<Witness> witness = make_witness(plan, statement, trace, parameters.tensors, comm);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (options.listener.ends) {
     options.listener.ends("/witness");
   }
-  Proof proof = plan.hiding ? prove_hidden_witness(plan, key, statement, *witness, parameter_codeword, comm, options)
-                            : prove_witness(plan, key, statement, *witness, parameter_codeword, comm, options);
+  Proof proof = plan.hiding ? prove_hidden_witness(plan, key, statement, *witness, parameters.codeword, comm, options)
+                            : prove_witness(plan, key, statement, *witness, parameters.codeword, comm, options);
   proof.state = std::move(witness->kept);
   proof.timings["/witness"] = elapsed.count();
   return proof;
 }
 
+namespace {
+
+/// The messages of a proof that follow its commitment, behind those of an earlier run, and who is told of phases that
+/// end.
+class Messages {
+ public:
+  Messages(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const ProverOptions& options,
+           const ProofClaims& roots)
+      : before_(replay(plan, key, statement, roots, options.resume)),
+        // what follows depends on messages before it through the transcript's state alone
+        transcript_(before_ ? before_->state : statement_seed(key, statement)),
+        options_(options),
+        checkpoint_(options.resume) {
+    transcript_.set_listener(options.listener);
+  }
+  [[nodiscard]] ProverTranscript& transcript() { return transcript_; }
+  [[nodiscard]] std::vector<std::uint8_t> payload() const {
+    std::vector<std::uint8_t> all = before_->payload;
+    all.insert(all.end(), transcript_.payload().begin(), transcript_.payload().end());
+    return all;
+  }
+
+  /// Tells that the oracles are committed to.
+  void commit(const Plan& plan, const Codewords& codewords) {
+    if (options_.finished) {
+      checkpoint_.witness_nodes = compact_tree(*codewords.witness, plan.witness_layout, plan.witness_oracle);
+      if (codewords.kept) {
+        checkpoint_.kept_nodes = compact_tree(*codewords.kept, plan.state_layout, plan.state_oracle);
+      }
+      options_.finished(ProofPhase::commitment, checkpoint_);
+    }
+  }
+
+  /// Roots and look-ups, unless an earlier run has sent them; what messages so far come to.
+  Finished& look_up(const ModelPlan& plan, const Witness& witness, const ProofClaims& roots, Communicator& comm) {
+    if (!before_) {
+      transcript_.send("witness", roots.witness_root);
+      if (plan.pass.keeps) {
+        transcript_.send("state", roots.kept_root);
+      }
+      Exceptions exceptions = send_exceptions(transcript_, plan, witness.exceptions);
+      send_candidates(transcript_, plan, witness.candidates);
+      before_ = Finished{{},
+                         {},
+                         roots,
+                         prove_lookup(transcript_, plan.lookup, witness.columns, witness.multiplicities, comm),
+                         std::move(exceptions)};
+      tell(ProofPhase::lookups, checkpoint_.lookups);
+    }
+    return *before_;
+  }
+
+  /// Layers, unless an earlier run has sent them; the claims that are left.
+  ProofClaims prove_layers(const ModelPlan& plan, const Statement& statement, const Witness& witness,
+                           const ProofClaims& roots, Communicator& comm) {
+    Finished& before = look_up(plan, witness, roots, comm);
+    ProofClaims claims = std::move(before.claims);
+    if (before.lookup) {
+      const LookupValues lookup(plan, std::move(*before.lookup));
+      lookup.add_claims(claims.ledger);
+      ProverContext context{plan, statement,         transcript_,       lookup, claims.ledger, witness,
+                            comm, before.exceptions, witness.candidates};
+      walk(context, plan);
+      tell(ProofPhase::layers, checkpoint_.layers);
+    }
+    return claims;
+  }
+
+ private:
+  void tell(ProofPhase phase, std::vector<std::uint8_t>& messages) {
+    if (options_.finished) {
+      messages = payload();
+      options_.finished(phase, checkpoint_);
+    }
+  }
+
+  std::optional<Finished> before_;
+  ProverTranscript transcript_;
+  const ProverOptions& options_;
+  ProofCheckpoint checkpoint_;
+};
+
+}  // namespace
+
 Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
   ProverTranscript beginning(statement_seed(key, statement));
   beginning.set_listener(options.listener);
-  Codewords codewords;
-  {
+  const Codewords codewords = [&] {
     const auto scope = beginning.scope("commitment");
-    codewords = commit(plan, statement, witness, comm, options);
-  }
-  ProofClaims claims{codewords.witness->root(), codewords.kept ? codewords.kept->root() : Digest{},
-                     ClaimLedger(plan.pass)};
-  ProofCheckpoint checkpoint = options.resume;
-  if (options.finished) {
-    checkpoint.witness_nodes = compact_tree(*codewords.witness, plan.witness_layout, plan.witness_oracle);
-    if (codewords.kept) {
-      checkpoint.kept_nodes = compact_tree(*codewords.kept, plan.state_layout, plan.state_oracle);
-    }
-    options.finished(ProofPhase::commitment, checkpoint);
-  }
-  std::optional<Finished> before = replay(plan, key, statement, claims, options.resume);
-  // what follows depends on messages before it through the transcript's state alone
-  ProverTranscript transcript(before ? before->state : statement_seed(key, statement));
-  transcript.set_listener(options.listener);
-  const auto payload = [&] {
-    std::vector<std::uint8_t> all = before->payload;
-    all.insert(all.end(), transcript.payload().begin(), transcript.payload().end());
-    return all;
-  };
-  const auto finished = [&](ProofPhase phase, std::vector<std::uint8_t> ProofCheckpoint::*messages) {
-    if (options.finished) {
-      checkpoint.*messages = payload();
-      options.finished(phase, checkpoint);
-    }
-  };
-  if (!before) {
-    transcript.send("witness", claims.witness_root);
-    if (codewords.kept) {
-      transcript.send("state", claims.kept_root);
-    }
-    Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
-    send_candidates(transcript, plan, witness.candidates);
-    before = Finished{{},
-                      {},
-                      claims,
-                      prove_lookup(transcript, plan.lookup, witness.columns, witness.multiplicities, comm),
-                      std::move(exceptions)};
-    finished(ProofPhase::lookups, &ProofCheckpoint::lookups);
-  }
-  claims = std::move(before->claims);
-  if (before->lookup) {
-    const LookupValues lookup(plan, std::move(*before->lookup));
-    lookup.add_claims(claims.ledger);
-    ProverContext context{plan, statement,          transcript,        lookup, claims.ledger, witness,
-                          comm, before->exceptions, witness.candidates};
-    walk(context, plan);
-    finished(ProofPhase::layers, &ProofCheckpoint::layers);
-  }
-
-  std::vector<OracleWitness> witnesses{{witness.parameters, &parameter_codeword, options.parameters_bound},
-                                       {witness.tensors, codewords.witness.get()}};
-  if (codewords.past) {
-    witnesses.push_back({views(witness.past), codewords.past.get()});
-  }
-  if (codewords.kept) {
-    witnesses.push_back({views(witness.kept), codewords.kept.get()});
-  }
-  prove_opening(transcript, committed_oracles(plan, key, statement, claims), witnesses, claims.ledger.lists(), comm);
-  Proof proof{payload(), beginning.timings(), transcript.messages(), {}, {}, {}};
+    return commit(plan, statement, witness, comm, options);
+  }();
+  const ProofClaims roots = codewords.roots(plan);
+  Messages messages(plan, key, statement, options, roots);
+  messages.commit(plan, codewords);
+  ProofClaims claims = messages.prove_layers(plan, statement, witness, roots, comm);
+  ProverTranscript& transcript = messages.transcript();
+  prove_opening(transcript, committed_oracles(plan, key, statement, claims),
+                codewords.opened({witness.parameters, &parameter_codeword, options.parameters_bound}, witness),
+                claims.ledger.lists(), comm);
+  Proof proof{messages.payload(), beginning.timings(), transcript.messages(), {}, {}, {}};
   proof.timings.insert(transcript.timings().begin(), transcript.timings().end());
   if (codewords.kept) {
     proof.kept = kept_state(plan, statement, claims.kept_root);

@@ -14,7 +14,7 @@ namespace tessera {
 
 /// What is proven and opened; oracles are the parameters under the old key, under the new one, and masks.
 struct RenewalPlan {
-  enum Tensor : std::size_t { row_masks, random_columns };
+  enum Tensor : std::size_t { row_masks, random_tail };
   std::array<OracleLayout, 2> parameters;
   std::array<CommittedOracle, 2> committed;
   OracleLayout masks;

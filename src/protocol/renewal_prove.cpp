@@ -1,5 +1,6 @@
 #include "base/errors.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "commitment/vector_masks.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/renewal.hpp"
@@ -19,9 +20,10 @@ Proof prove_renewal(const VerifyingKey& old_key, const VerifyingKey& new_key, co
   }
   ProverTranscript transcript(renewal_seed(old_key, new_key));
   const std::vector<Shape>& shapes = plan.masks.tensors();
-  const MaskColumns masks(shapes[RenewalPlan::row_masks], shapes[RenewalPlan::random_columns], plan.row_variables,
+  const MaskColumns masks(shapes[RenewalPlan::row_masks], shapes[RenewalPlan::random_tail], plan.row_variables,
                           plan.mask_oracle, seed, comm);
-  const KeyedStream vector_masks(seed, "vector masks");
+  const KeyedStream stream(seed, "vector masks");
+  const VectorMasks vector_masks(stream);
   std::unique_ptr<CodewordStore> codeword;
   {
     const auto scope = transcript.scope("commitment");

@@ -46,9 +46,9 @@ Digest statement_seed(const Digest& key_digest, const Statement& statement) {
     append_little_endian(message, statement.pass_length);
   }
   if (const auto& sampling = statement.sampling) {
-    constexpr std::uint32_t listed = 1;  // the only way: candidates stand in the proof
+    const std::uint32_t mode = sampling->dense() ? 2 : 1;  // 1: candidates stand in the proof
     for (const std::uint32_t number :
-         {listed, sampling->inverse_temperature, sampling->top_k, sampling->top_p, sampling->cutoff}) {
+         {mode, sampling->inverse_temperature, sampling->top_k, sampling->top_p, sampling->cutoff}) {
       append_little_endian(message, number);
     }
     message.insert(message.end(), sampling->seed.begin(), sampling->seed.end());

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include <tessera/expected.hpp>
 #include <tessera/sampling.hpp>
 
 #include "api/names.hpp"
@@ -21,6 +22,7 @@
 #include "arrays.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "cli/verify_chat.hpp"
 #include "protocol/protocol.hpp"
 #include "protocol/renewal.hpp"
 #include "tokenizer/decode.hpp"
@@ -99,6 +101,45 @@ Judgement judge_aside(const Key& key, const ProofArchive& proof, const std::opti
   return judge(key, proof, start);
 }
 
+const std::shared_ptr<const Tokenizer>& tokenizer_of(Key& key) {
+  if (!key.tokenizer) {  // no other thread is here: Python's lock is held
+    key.tokenizer = std::make_shared<const Tokenizer>(key.key.tokenizer);
+  }
+  return key.tokenizer;
+}
+
+nb::bytes encode_messages(Key& key, const std::string& messages, const std::optional<std::uint32_t>& after,
+                          const std::string& python) {
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(key);
+  std::vector<std::uint32_t> ids;
+  {
+    const nb::gil_scoped_release aside;
+    const std::shared_lock with_others(at_work);
+    ids = cli::ids_of_message_text(*tokenizer, messages, after, python);
+  }
+  return raw<std::uint32_t>(ids);
+}
+
+/// An expected prompt: its kind, source and ids.
+using PromptExpectation = std::tuple<std::string, std::string, nb::bytes>;
+/// Expected parameters, seed, commitment and opening.
+using SamplingExpectation = std::tuple<std::string, std::string, std::string, std::string>;
+
+std::optional<std::string> unexpected_in(const ProofArchive& proof, const std::optional<PromptExpectation>& prompt,
+                                         const SamplingExpectation& sampling) {
+  const auto& [parameters, seed, commitment, opening] = sampling;
+  Expected expected{{}, {parameters, seed, commitment, opening}};
+  if (prompt) {
+    const auto& [kind, source, ids] = *prompt;
+    expected.prompt = {ids_in(ids),
+                       kind == "text"  ? PromptKind::text
+                       : kind == "ids" ? PromptKind::ids
+                                       : PromptKind::messages,
+                       source};
+  }
+  return unexpected(expected, proof.statement);
+}
+
 Judgement judge_renewal_aside(const Key& key, const Renewal& renewal) {
   const nb::gil_scoped_release aside;
   const std::shared_lock with_others(at_work);
@@ -138,12 +179,12 @@ void declare_key(nb::module_& module) {
       .def_prop_ro("digest", [](const Key& key) { return raw<std::uint8_t>(key.digest); })
       .def_prop_ro("chat_template", [](const Key& key) { return text(key.key.tokenizer.chat.text); })
       .def("decode", [](const Key& key, const nb::bytes& ids) { return text(decode(key.key.tokenizer, ids_in(ids))); })
-      .def("encode", [](Key& key, const std::string& prompt, bool begins) {
-        if (!key.tokenizer) {  // no other thread is here: Python's lock is held
-          key.tokenizer = std::make_shared<const Tokenizer>(key.key.tokenizer);
-        }
-        return raw<std::uint32_t>(begins ? key.tokenizer->encode_prompt(prompt) : key.tokenizer->encode(prompt));
-      });
+      .def("encode",
+           [](Key& key, const std::string& prompt, bool begins) {
+             const Tokenizer& tokenizer = *tokenizer_of(key);
+             return raw<std::uint32_t>(begins ? tokenizer.encode_prompt(prompt) : tokenizer.encode(prompt));
+           })
+      .def("encode_messages", &encode_messages, nb::arg("messages"), nb::arg("after").none(), nb::arg("python"));
   module.def(
       "read_key", [](const Path& file) { return Key{read_alone([&] { return load_key_isolated(file); })}; },
       nb::sig("def read_key(file: os.PathLike[str]) -> Key"));
@@ -230,6 +271,12 @@ void declare_verdict(nb::module_& module) {
                    })
       .def_prop_ro("ended_by", [](const J& j) { return j.verdict.ended_by; })
       .def_prop_ro("soundness", [](const J& j) { return std::tuple(j.soundness.least, j.soundness.sum); });
+  module.def("unexpected", &unexpected_in, nb::arg("proof"), nb::arg("prompt").none(), nb::arg("sampling"));
+  module.def("check_sampling", [](const SamplingExpectation& sampling) {
+    const auto& [parameters, seed, commitment, opening] = sampling;
+    ExpectedSampling expected{parameters, seed, commitment, opening};
+    check_expected(expected);
+  });
   module.def("judge", &judge_aside, nb::arg("key"), nb::arg("proof"), nb::arg("before").none());
   module.def("judge_renewal", &judge_renewal_aside, nb::arg("key"), nb::arg("renewal"));
 }

@@ -1,6 +1,7 @@
 #include <map>
 
 #include "archive/hdf5.hpp"
+#include "plan/chat.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_configuration = 4000;
 constexpr std::size_t most_processors = 8;
+constexpr std::size_t most_tokens = 4000;  // bytes of their texts
 
 View fact(const char* name, const std::string& value, bool code = false) {
   return {{"fact", name}, {"fact_value", value}, {"code", code}};
@@ -49,10 +51,30 @@ View facts_view(const Part& part) {
   return {{"facts", facts}, {"configuration", readable(archive.configuration, most_configuration)}};
 }
 
+namespace {
+
+View chat_view(const TokenizerData& tokenizer) {
+  const ChatTemplate& chat = tokenizer.chat;
+  if (chat.text.empty()) {
+    return false;
+  }
+  const std::string_view beginning = first_lines(chat.text);
+  const std::string named = shown(named_tokens_text(chat), most_tokens);
+  const std::string special = shown(special_tokens_text(tokenizer), most_tokens);
+  return {{"chat_bytes", count_of(chat.text.size(), "byte")},
+          {"chat_digest", to_hex(digest_of(chat))},
+          {"pieces", pieces(beginning)},
+          {"chat_goes_on", beginning.size() < chat.text.size()},
+          {"chat_tokens", named.empty() ? View(false) : View(named)},
+          {"special_tokens", special.empty() ? View(false) : View(special)}};
+}
+
+}  // namespace
+
 View key_view(const VerifyingKey& key, const KeyOrigin& origin) {
   const ModelShape& shape = key.shape;
   std::string heads = count_of(shape.n_head, "head");
-  if (!shape.gpt2()) {
+  if (shape.kv_heads() != shape.n_head) {
     heads += " on " + std::to_string(shape.kv_heads());
   }
   View renewals = View::array();
@@ -61,9 +83,10 @@ View key_view(const VerifyingKey& key, const KeyOrigin& origin) {
   }
   return {{"compared", origin.compared},
           {"renewals", renewals},
-          {"architecture", std::string(architecture_name(shape.architecture))},
+          {"architecture", layers_text(shape)},
           {"shape", count_of(shape.n_layer, "layer") + ", width " + grouped(shape.n_embd) + ", " + heads +
                         ", vocabulary " + grouped(shape.n_vocab) + ", context " + grouped(shape.n_positions)},
+          {"chat", chat_view(key.tokenizer)},
           {"key_digest", to_hex(origin.renewals.empty() ? key.digest() : origin.given)},
           {"parameter_root", to_hex(key.parameter_root)}};
 }

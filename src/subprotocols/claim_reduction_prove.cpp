@@ -20,7 +20,7 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
   for (const ReductionInput& input : inputs) {
     std::vector<ScaledWeight> terms;
     for (const WeightedClaim& claim : input.claims) {
-      terms.push_back({claim.weight, power, claim.places});
+      terms.push_back({claim.weight, power, claim.places, claim.beginnings});
       power *= gamma;
     }
     factors.push_back(WeightFactor(shape, terms));

@@ -28,10 +28,7 @@ ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Sha
   for (const ReductionInputOf<S>& input : tensors) {
     E weight;
     for (const WeightedClaimOf<S>& claim : input.claims) {
-      weight += power * transcript.public_value([&] {
-        return claim.places != nullptr ? evaluate(*claim.places, reduced.point)
-                                       : evaluate_weight(claim.weight, reduced.point);
-      });
+      weight += power * transcript.public_value([&] { return claim.weight_at(reduced.point); });
       power *= gamma;
     }
     factors.push_back(weight);

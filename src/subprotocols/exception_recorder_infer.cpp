@@ -25,7 +25,7 @@ void ExceptionRecorder::add(ClampId id, const Exception& entry) {
 std::size_t ExceptionRecorder::row_of(std::size_t list, const Exception& entry) const {
   const ClampedTensor& tensor = plan_.clamped[list];
   const std::vector<std::size_t> indices = place_indices(tensor.shape, entry.place);
-  return tensor.kind == ClampedTensor::Kind::distances ? indices.end()[-2] : indices.back();
+  return tensor.of_pairs() ? indices.end()[-2] : indices.back();
 }
 
 void ExceptionRecorder::forget(std::size_t length) {

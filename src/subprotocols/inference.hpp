@@ -87,13 +87,14 @@ struct Batch {
   std::size_t first = 0;                  // row of the first token
   std::size_t size = 0;                   // tokens
   std::vector<std::int32_t> x;            // residual stream (n_embd, size)
-  std::vector<std::int16_t> u;            // a norm's output (n_embd, size)
-  std::vector<std::int32_t> wide_u = {};  // of the final norm where it has more bits
+  std::vector<std::int16_t> u;            // what a branch reads: a norm's output (n_embd, size)
+  std::vector<std::int32_t> wide_u = {};  // in place of u where it has more bits, else empty
   bool shared = false;  // among the ranks of a head's team, by tokens; else the first one infers the head
-};
 
-/// Some columns of (rows, columns) values as the right factor of products.
-ProductInput columns_of(std::span<const std::int16_t> values, std::size_t columns, Range some);
+  /// What a branch reads, of some tokens, as the right factor of products.
+  [[nodiscard]] ProductInput input(Range some) const;
+  [[nodiscard]] ProductInput input() const { return input({0, size}); }
+};
 
 inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);
 

@@ -40,18 +40,28 @@ SharedBytes InferenceContext::gather_bytes(std::span<const std::byte> mine,
   return all;
 }
 
-ProductInput columns_of(std::span<const std::int16_t> values, std::size_t columns, Range some) {
+namespace {
+
+/// Some columns of (rows, columns) values as the right factor of products.
+template <class T>
+ProductInput columns_of(std::span<const T> values, std::size_t columns, Range some) {
   const std::size_t rows = values.size() / columns;
   if (some.size() == columns) {
     return {values, rows, columns};
   }
-  std::vector<std::int16_t> taken;
+  std::vector<T> taken;
   taken.reserve(rows * some.size());
   for (std::size_t row = 0; row < rows; ++row) {
     const auto part = values.subspan(row * columns + some.first, some.size());
     taken.insert(taken.end(), part.begin(), part.end());
   }
   return {taken, rows, some.size()};
+}
+
+}  // namespace
+
+ProductInput Batch::input(Range some) const {
+  return wide_u.empty() ? columns_of(std::span(u), size, some) : columns_of(std::span(wide_u), size, some);
 }
 
 template <class T>

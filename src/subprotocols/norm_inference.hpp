@@ -68,6 +68,7 @@ void infer_output(const InferenceContext& context, const NormSpec& norm, const N
   if (norm.wide()) {
     infer_values(context, norm, output, block, batch, NormValues{output.wide_u, batch.wide_u}, row);
   } else {
+    batch.wide_u.clear();
     infer_values(context, norm, output, block, batch, NormValues{output.u, batch.u}, row);
   }
 }

@@ -22,41 +22,48 @@ namespace tessera {
 ///   | 2 | P/V  | sum-check over (R,I,T), natural order, degree 2:                                        |
 ///   |   |      | sum_k lambda^(k-1)*value_k = sum_{h,i,t} sum_k lambda^(k-1)*Rot(r_k; h,i,t)*X_k(.., h,i,t) |
 ///   | 3 | P    | X_k(.., z) at its end z: returned; V evaluates Rot(r_k; z) from the table and checks     |
+/// Where blocks turn by several tables, the sum is over (B,R,I,T), B the first dimension, and
+/// Rot(r; b,h,i,t) = beta(r_b,b)*(Rot of the block's table).
 /// Error: (n - 1 + 2*variables)/|E|. Source: none of the seeds has it.
 struct Rotary {
-  std::shared_ptr<const std::vector<std::int16_t>> table;  // all cos, then all sin: (position, i)
-  std::size_t positions = 0;                               // that the model has
-  std::size_t half = 0;                                    // i: half of a head
-  std::size_t past = 0;                                    // position of row 0
+  std::shared_ptr<const std::vector<std::int16_t>> tables;  // each all cos, then all sin: (position, i)
+  std::size_t positions = 0;                                // that the model has
+  std::size_t half = 0;                                     // i: half of a head
+  std::size_t past = 0;                                     // position of row 0
+  std::vector<std::uint32_t> table_of_block = {};           // empty: all turn by the first
 
+  /// Whether blocks turn by different tables.
+  [[nodiscard]] bool by_block() const { return !table_of_block.empty(); }
+  [[nodiscard]] std::size_t table_of(std::size_t block) const { return by_block() ? table_of_block[block] : 0; }
   [[nodiscard]] std::size_t position(std::size_t row) const { return std::min(past + row, positions - 1); }
   /// Cosines of a row's angles, by i.
-  [[nodiscard]] std::span<const std::int16_t> cos(std::size_t row) const {
-    return std::span(*table).subspan(position(row) * half, half);
+  [[nodiscard]] std::span<const std::int16_t> cos(std::size_t table, std::size_t row) const {
+    return std::span(*tables).subspan((2 * table * positions + position(row)) * half, half);
   }
-  [[nodiscard]] std::span<const std::int16_t> sin(std::size_t row) const {
-    return std::span(*table).subspan((positions + position(row)) * half, half);
+  [[nodiscard]] std::span<const std::int16_t> sin(std::size_t table, std::size_t row) const {
+    return std::span(*tables).subspan(((2 * table + 1) * positions + position(row)) * half, half);
   }
 };
 
-/// Rot(r; z), both points of (.., R, I, T) or of (R, I, T). O(rows*half).
+/// Rot(r; z), both points of (B, .., R, I, T). O(tables*rows*half).
 E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z);
 
-/// r with half, place and token as a sum-check over (R,I,T) left them.
-TensorPoint rotation_end(const TensorPoint& r, std::span<const E> end);
+/// r with half, place and token, and the block where tables differ by it, as a sum-check left them.
+TensorPoint rotation_end(const Rotary& rotary, const TensorPoint& r, std::span<const E> end);
 
 /// `rotated`: claims on Y_k. Returns those on X_k.
 template <class S>
 std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const Rotary& rotary,
                                              std::type_identity_t<std::span<const PointClaimOf<S>>> rotated);
-/// `values`: Y_k over (R,I,T), padded, the other dimensions at r_k. X_k follows from it: no rotation loses anything.
+/// `values`: Y_k over (R,I,T), or (B,R,I,T), padded, the other dimensions at r_k. X_k follows from it: no rotation
+/// loses anything.
 std::vector<PointClaim> prove_rotation(ProverContext& context, const Rotary& rotary,
                                        std::span<const TensorPoint> rotated, std::span<const std::vector<E>> values);
 
-/// Y over (R,I,T), the other dimensions at the point's, from rshift(Y, S), the exceptions where that was clamped, and
-/// its remainder, whose check this is. Collective.
+/// Y over (R,I,T), or over (B,R,I,T), the other dimensions at the point's, from rshift(Y, S), the exceptions where that
+/// was clamped, and its remainder, whose check this is. Collective.
 std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
                          const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
-                         const TensorPoint& at);
+                         const TensorPoint& at, bool by_block);
 
 }  // namespace tessera

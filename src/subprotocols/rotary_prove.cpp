@@ -13,12 +13,12 @@ struct Halves {
 };
 
 /// 1/(cos^2 + sin^2) by (i, row): one inversion for all.
-std::vector<F> inverse_squares(const Rotary& rotary, std::size_t rows) {
+std::vector<F> inverse_squares(const Rotary& rotary, std::size_t number, std::size_t rows) {
   std::vector<F> squares(rotary.half * rows);
   for (std::size_t t = 0; t < rows; ++t) {
     for (std::size_t i = 0; i < rotary.half; ++i) {
-      const std::int64_t cos = rotary.cos(t)[i];
-      const std::int64_t sin = rotary.sin(t)[i];
+      const std::int64_t cos = rotary.cos(number, t)[i];
+      const std::int64_t sin = rotary.sin(number, t)[i];
       squares[i * rows + t] = F::from_signed(cos * cos + sin * sin);
     }
   }
@@ -37,13 +37,14 @@ std::vector<F> inverse_squares(const Rotary& rotary, std::size_t rows) {
 }
 
 /// X from Y over (R,I,T): turned back by the transposed rotation, which is cos^2 + sin^2 times the inverse.
-void turn_back(const Rotary& rotary, std::span<const F> inverses, std::size_t rows, std::span<E> values) {
+void turn_back(const Rotary& rotary, std::size_t number, std::span<const F> inverses, std::size_t rows,
+               std::span<E> values) {
   const Halves halves(values);
   for (std::size_t i = 0; i < rotary.half; ++i) {
     for (std::size_t t = 0; t < rows; ++t) {
       const std::size_t x = i * rows + t;
-      const F cos = F::from_signed(rotary.cos(t)[i]) * inverses[x];
-      const F sin = F::from_signed(rotary.sin(t)[i]) * inverses[x];
+      const F cos = F::from_signed(rotary.cos(number, t)[i]) * inverses[x];
+      const F sin = F::from_signed(rotary.sin(number, t)[i]) * inverses[x];
       const E first = halves.first[x];
       const E second = halves.second[x];
       halves.first[x] = first * cos + second * sin;
@@ -52,35 +53,68 @@ void turn_back(const Rotary& rotary, std::span<const F> inverses, std::size_t ro
   }
 }
 
-/// scale*Rot(r; .) over (R,I,T).
-std::vector<E> rotation_table(const Rotary& rotary, const TensorPoint& r, E scale) {
+/// scale*Rot(r; .) of one table over (R,I,T).
+void fill_rotation(const Rotary& rotary, std::size_t number, const TensorPoint& r, E scale, std::span<E> table) {
   const std::size_t n = r.size();
   const E second_half = r[n - 3].front() * scale;
   const E first_half = scale - second_half;
   const std::vector<E> place = eq_table(r[n - 2]);
   const std::vector<E> token = eq_table(r[n - 1]);
-  std::vector<E> table(2 * place.size() * token.size());
   const Halves halves(table);
   for (std::size_t i = 0; i < rotary.half; ++i) {
     for (std::size_t t = 0; t < token.size(); ++t) {
-      const F cos = F::from_signed(rotary.cos(t)[i]);
-      const F sin = F::from_signed(rotary.sin(t)[i]);
+      const F cos = F::from_signed(rotary.cos(number, t)[i]);
+      const F sin = F::from_signed(rotary.sin(number, t)[i]);
       const E weight = place[i] * token[t];
       halves.first[i * token.size() + t] = weight * (first_half * cos + second_half * sin);
       halves.second[i * token.size() + t] = weight * (second_half * cos - first_half * sin);
     }
   }
+}
+
+/// scale*Rot(r; .) over (R,I,T), or (B,R,I,T), of `size` places.
+std::vector<E> rotation_table(const Rotary& rotary, const TensorPoint& r, E scale, std::size_t size) {
+  std::vector<E> table(size);
+  if (!rotary.by_block()) {
+    fill_rotation(rotary, 0, r, scale, table);
+    return table;
+  }
+  const std::vector<E> block = eq_table(r.front());
+  const std::size_t one = size / block.size();
+  for (std::size_t b = 0; b < rotary.table_of_block.size(); ++b) {
+    fill_rotation(rotary, rotary.table_of(b), r, scale * block[b], std::span(table).subspan(b * one, one));
+  }
   return table;
+}
+
+/// Y -> X of all tensors.
+void turn_all_back(const Rotary& rotary, std::size_t rows, std::size_t blocks, std::vector<std::vector<E>>& tables) {
+  std::vector<std::vector<F>> inverses;
+  const std::size_t count = rotary.tables->size() / (2 * rotary.positions * rotary.half);
+  for (std::size_t number = 0; number < count; ++number) {
+    inverses.push_back(inverse_squares(rotary, number, rows));
+  }
+  for (std::vector<E>& table : tables) {
+    const std::size_t one = table.size() / blocks;
+    for (std::size_t b = 0; b < (rotary.by_block() ? rotary.table_of_block.size() : 1); ++b) {
+      const std::size_t number = rotary.table_of(b);
+      turn_back(rotary, number, inverses[number], rows, std::span(table).subspan(b * one, one));
+    }
+  }
 }
 
 }  // namespace
 
 std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
                          const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
-                         const TensorPoint& at) {
+                         const TensorPoint& at, bool by_block) {
   std::vector<Axis> axes;
   E present = E::one();
   for (std::size_t j = 0; j + 3 < at.size(); ++j) {
+    if (by_block && j == 0) {
+      axes.emplace_back();
+      continue;
+    }
     axes.emplace_back(eq_table(at[j]));
     present *= less_than(at[j], check.shape.dimensions()[j].chunk_count());
   }
@@ -103,9 +137,11 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
   const F power = two_to_the(check.width);
   const E half = present * two_to_the(check.width - 1);
   const Dimension& rows = check.shape.dimensions().back();
+  const std::size_t blocks = by_block ? std::size_t{1} << at.front().size() : 1;
+  const std::size_t filled_blocks = by_block ? check.shape.dimensions().front().length : 1;
   for (std::size_t x = 0; x < values.size(); ++x) {
     values[x] = values[x] * power + rest[x];
-    if ((x & ((std::size_t{1} << rows.bits()) - 1)) < rows.filled()) {
+    if ((x & ((std::size_t{1} << rows.bits()) - 1)) < rows.filled() && x / (values.size() / blocks) < filled_blocks) {
       values[x] -= half;
     }
   }
@@ -118,20 +154,18 @@ std::vector<PointClaim> prove_rotation(ProverContext& context, const Rotary& rot
   const std::size_t n = rotated.size();
   const std::vector<E> scale = powers(n > 1 ? context.transcript.challenge("lambda") : E::one(), n);
   const std::size_t rows = std::size_t{1} << rotated.front().back().size();
-  const std::vector<F> inverses = inverse_squares(rotary, rows);
+  const std::size_t blocks = rotary.by_block() ? std::size_t{1} << rotated.front().front().size() : 1;
   std::vector<std::vector<E>> tables(values.begin(), values.end());
-  for (std::vector<E>& table : tables) {
-    turn_back(rotary, inverses, rows, table);
-  }
+  turn_all_back(rotary, rows, blocks, tables);
   for (std::size_t k = 0; k < n; ++k) {
-    tables.push_back(rotation_table(rotary, rotated[k], scale[k]));
+    tables.push_back(rotation_table(rotary, rotated[k], scale[k], values[k].size()));
   }
   const ProvenSumcheck sumcheck =
       prove_dense_sumcheck(context.transcript, round_kernel(ReductionRelation{n}), std::move(tables));
   context.transcript.send("values", std::span(sumcheck.factors).first(n));
   std::vector<PointClaim> claims;
   for (std::size_t k = 0; k < n; ++k) {
-    claims.push_back({rotation_end(rotated[k], sumcheck.point), sumcheck.factors[k]});
+    claims.push_back({rotation_end(rotary, rotated[k], sumcheck.point), sumcheck.factors[k]});
   }
   return claims;
 }

@@ -22,7 +22,10 @@ E shifted_sum(std::span<const E> weights, std::span<const std::int16_t> entries)
 
 }  // namespace
 
-E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z) {
+namespace {
+
+/// Rot of one table, of half, place and token.
+E rotation_of_table(const Rotary& rotary, std::size_t table, const TensorPoint& r, const TensorPoint& z) {
   const std::span<const Point, 3> from = last_three(r);
   const std::span<const Point, 3> to = last_three(z);
   std::vector<E> place = eq_table(from[1]);
@@ -41,12 +44,30 @@ E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z) 
   E sin;
   for (std::size_t t = 0; t < token.size(); ++t) {
     const E weight = token[t] * token_end[t];
-    cos += weight * (shifted_sum(place, rotary.cos(t)) - excess);
-    sin += weight * (shifted_sum(place, rotary.sin(t)) - excess);
+    cos += weight * (shifted_sum(place, rotary.cos(table, t)) - excess);
+    sin += weight * (shifted_sum(place, rotary.sin(table, t)) - excess);
   }
   const E second = from[0].front();
   const E first = E::one() - second;
   return on_line(first * cos + second * sin, second * cos - first * sin, to[0].front());
+}
+
+}  // namespace
+
+E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z) {
+  if (!rotary.by_block()) {
+    return rotation_of_table(rotary, 0, r, z);
+  }
+  std::vector<E> blocks;  // that turn by each table
+  for (std::size_t b = 0; b < rotary.table_of_block.size(); ++b) {
+    blocks.resize(std::max(blocks.size(), rotary.table_of(b) + 1));
+    blocks[rotary.table_of(b)] += eq_index(r.front(), b) * eq_index(z.front(), b);
+  }
+  E sum;
+  for (std::size_t table = 0; table < blocks.size(); ++table) {
+    sum += blocks[table] * rotation_of_table(rotary, table, r, z);
+  }
+  return sum;
 }
 
 template <class S>
@@ -59,7 +80,7 @@ std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const 
       n > 1 ? transcript.challenge("lambda", static_cast<double>(n - 1), "combination of rotations") : E::one();
   const std::vector<E> scale = powers(lambda, n);
   S target{};
-  std::size_t variables = 0;
+  std::size_t variables = rotary.by_block() ? rotated.front().point.front().size() : 0;
   for (std::size_t k = 0; k < n; ++k) {
     target += scale[k] * rotated[k].value;
   }
@@ -71,7 +92,7 @@ std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const 
   std::vector<S> factors = transcript.receive("values", n);
   std::vector<PointClaimOf<S>> claims;
   for (std::size_t k = 0; k < n; ++k) {
-    claims.push_back({rotation_end(rotated[k].point, sumcheck.point), factors[k]});
+    claims.push_back({rotation_end(rotary, rotated[k].point, sumcheck.point), factors[k]});
     factors.push_back(scale[k] *
                       transcript.public_value([&] { return rotation_at(rotary, rotated[k].point, claims[k].point); }));
   }
@@ -79,12 +100,18 @@ std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const 
   return claims;
 }
 
-TensorPoint rotation_end(const TensorPoint& r, std::span<const E> end) {
+TensorPoint rotation_end(const Rotary& rotary, const TensorPoint& r, std::span<const E> end) {
   TensorPoint point = r;
-  std::size_t first = 0;
+  const E* from = end.data();
+  const auto take = [&from](Point& coordinates) {
+    std::copy_n(from, coordinates.size(), coordinates.begin());
+    from += coordinates.size();
+  };
+  if (rotary.by_block()) {
+    take(point.front());
+  }
   for (Point& coordinates : std::span(point).last<3>()) {
-    std::copy_n(end.begin() + static_cast<std::ptrdiff_t>(first), coordinates.size(), coordinates.begin());
-    first += coordinates.size();
+    take(coordinates);
   }
   return point;
 }

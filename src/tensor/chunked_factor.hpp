@@ -4,17 +4,19 @@
 #include <optional>
 
 #include "cluster/communicator.hpp"
+#include "tensor/beginnings.hpp"
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/claim.hpp"
 #include "tensor/places.hpp"
 
 namespace tessera {
 
-/// scale * prod_j weight_j, one weight a dimension; or scale times what is at some places.
+/// scale * prod_j weight_j, one weight a dimension; or scale times what is at some places, or at columns' beginnings.
 struct ScaledWeight {
   std::vector<Factor> weight;
   E scale;
-  const Places* places = nullptr;  // in the place of `weight`
+  const Places* places = nullptr;          // in the place of `weight`
+  const Beginnings* beginnings = nullptr;  // likewise
 };
 
 /// Factors of a sharded sum-check over a shape, as data.
@@ -39,6 +41,7 @@ struct WeightFactor {
   Shape shape;
   std::vector<Term> terms;
   std::map<std::size_t, std::vector<Placed>> placed;  // by chunk
+  std::vector<Beginnings> beginnings;                 // scaled
 };
 /// `table` is dense over the dimensions with `kept` set (padded), the factor constant along the others.
 struct BroadcastFactor {
@@ -48,7 +51,8 @@ struct BroadcastFactor {
   std::vector<bool> kept;
   std::vector<std::size_t> stride;  ///< of the table along each dimension; 0: not kept
 };
-/// 1 where the last dimension's index is at most that of the one before it + `shift`, over a causal shape.
+/// 1 where the last dimension's index is at most that of the one before it + `shift`, over a causal shape; and, where
+/// the first dimension's index has a window, above that sum less the window.
 struct CausalMask {
   Shape shape;
   std::size_t shift = 0;

@@ -53,6 +53,12 @@ void fill(const TensorFactor& factor, std::size_t chunk, std::span<E> values) {
       factor.tensor);
 }
 
+/// How many of the first `end` rows lie in a chunk of them.
+std::size_t rows_in_chunk(const Dimension& rows, std::size_t chunk, std::size_t end) {
+  const std::size_t first = chunk << rows.log_chunk;
+  return std::min(end - std::min(end, first), rows.chunk());
+}
+
 void fill(const WeightFactor& factor, std::size_t chunk, std::span<E> values) {
   std::ranges::fill(values, E::zero());
   for (const WeightFactor::Term& term : factor.terms) {
@@ -63,6 +69,14 @@ void fill(const WeightFactor& factor, std::size_t chunk, std::span<E> values) {
                            .subspan(factor.shape.coordinate(chunk, j) << dimension.log_chunk, dimension.chunk()));
     }
     add_outer_product(slices, term.scale, values);
+  }
+  for (const Beginnings& matrix : factor.beginnings) {
+    const Dimension& rows = factor.shape.dimensions()[0];
+    const std::size_t g = factor.shape.coordinate(chunk, 1);  // one a chunk
+    const std::size_t end = rows_in_chunk(rows, factor.shape.coordinate(chunk, 0), matrix.ends[g]);
+    for (std::size_t i = 0; i < end; ++i) {
+      values[i] += matrix.scales[g];
+    }
   }
   if (const auto found = factor.placed.find(chunk); found != factor.placed.end()) {
     for (const WeightFactor::Placed& place : found->second) {
@@ -85,9 +99,11 @@ void fill(const CausalMask& mask, std::size_t chunk, std::span<E> values) {
   const Dimension& keys = mask.shape.dimensions()[last];
   const std::size_t query = (mask.shape.coordinate(chunk, last - 1) << queries.log_chunk) + mask.shift;
   const std::size_t key = mask.shape.coordinate(chunk, last) << keys.log_chunk;
+  const std::size_t window = mask.shape.window(mask.shape.coordinate(chunk, 0));
   for (std::size_t x = 0; x < values.size(); ++x) {
-    const bool seen = key + (x & (keys.chunk() - 1)) <= query + (x >> keys.log_chunk);
-    values[x] = seen ? E::one() : E::zero();
+    const std::size_t at = key + (x & (keys.chunk() - 1));
+    const std::size_t last_key = query + (x >> keys.log_chunk);
+    values[x] = at <= last_key && (window == 0 || at + window > last_key) ? E::one() : E::zero();
   }
 }
 
@@ -180,6 +196,15 @@ Outer outer(const WeightFactor& factor, std::span<const E> inner_point, Communic
       result[x] += product;
     }
   }
+  for (const Beginnings& matrix : factor.beginnings) {
+    const Dimension& rows = factor.shape.dimensions()[0];
+    for (std::size_t x = 0; x < result.size(); ++x) {
+      if (const std::size_t g = factor.shape.outer_coordinate(x, 1); g < matrix.ends.size()) {
+        const std::size_t end = rows_in_chunk(rows, factor.shape.outer_coordinate(x, 0), matrix.ends[g]);
+        result[x] += matrix.scales[g] * less_than(inner_point, end);
+      }
+    }
+  }
   for (const auto& [chunk, places] : factor.placed) {
     for (const WeightFactor::Placed& place : places) {
       result[factor.shape.outer_index(chunk)] += place.value * eq_index(inner_point, place.inner);
@@ -219,17 +244,26 @@ Outer outer(const CausalMask& mask, std::span<const E> inner_point, Communicator
                          : E::one() - less_or_equal(query_place, key_place, static_cast<std::size_t>(-distance - 1));
   };
   std::map<std::ptrdiff_t, E> by_distance;
+  const auto known = [&](std::ptrdiff_t distance) {
+    const auto [place, missing] = by_distance.try_emplace(distance);
+    if (missing) {
+      place->second = seen(distance);
+    }
+    return place->second;
+  };
+  const unsigned first_bits = mask.shape.dimensions().front().outer_bits();
   std::vector<E> result(std::size_t{1} << mask.shape.outer_bits());
   for (std::size_t x = 0; x < result.size(); ++x) {
     const std::size_t key = x & ((std::size_t{1} << keys.outer_bits()) - 1);
     const std::size_t query = (x >> keys.outer_bits()) & ((std::size_t{1} << queries.outer_bits()) - 1);
     const auto distance = static_cast<std::ptrdiff_t>((query << queries.log_chunk) + mask.shift) -
                           static_cast<std::ptrdiff_t>(key << keys.log_chunk);
-    const auto [place, missing] = by_distance.try_emplace(distance);
-    if (missing) {
-      place->second = seen(distance);
+    result[x] = known(distance);
+    const std::size_t index = x >> (mask.shape.outer_bits() - first_bits);
+    const std::size_t window = index < mask.shape.windows().size() ? mask.shape.window(index) : 0;
+    if (window > 0) {
+      result[x] -= known(distance - static_cast<std::ptrdiff_t>(window));
     }
-    result[x] = place->second;
   }
   return result;
 }
@@ -286,6 +320,13 @@ WeightFactor::WeightFactor(Shape over, const std::vector<ScaledWeight>& weights)
       for (std::size_t i = 0; i < weight.places->places.size(); ++i) {
         const auto [chunk, inner] = chunk_place(shape, weight.places->places[i]);
         placed[chunk].push_back({inner, weight.scale * weight.places->values[i]});
+      }
+      continue;
+    }
+    if (weight.beginnings != nullptr) {
+      assert(shape.dimensions()[1].chunk() == 1);
+      for (E& scale : beginnings.emplace_back(*weight.beginnings).scales) {
+        scale *= weight.scale;
       }
       continue;
     }

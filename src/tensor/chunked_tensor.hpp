@@ -26,7 +26,7 @@ struct Ownership {
   Deal deal = Deal::indices;
 
   [[nodiscard]] int owner(const Shape& shape, std::size_t chunk, int ranks) const;
-  /// How many units are distributed: chunk numbers or chunks, as `deal` says.
+  /// How many units are distributed: chunk numbers or chunks, as `deal` says. Tiles where there are windows: the mean.
   [[nodiscard]] std::size_t parts(const Shape& shape) const;
   friend bool operator==(const Ownership&, const Ownership&) = default;
 };

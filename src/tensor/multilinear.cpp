@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <map>
 
 #include "base/range.hpp"
 
@@ -60,23 +61,24 @@ E less_than(std::span<const E> point, std::size_t bound) {
   return sum;
 }
 
-E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift, std::size_t bound) {
-  const std::size_t bits = std::max(a.size(), b.size());
-  if (shift >> bits != 0) {
-    return less_than(b, bound);
-  }
-  const bool bounded = bound >> b.size() == 0;
+namespace {
+
+/// [carry of y + shift][x above the sum's low bits][y at or above the bound]: sums of beta(a, x)*beta(b, y).
+using ComparedWeights = std::array<std::array<std::array<E, 2>, 2>, 2>;
+
+/// Compares x with (y + shift) mod 2^bits. Every y is below the bound if `bounded` is not set.
+ComparedWeights compare(std::span<const E> a, std::span<const E> b, std::size_t bits, std::size_t shift,
+                        std::size_t bound, bool bounded) {
   const auto coordinate = [](std::span<const E> point, std::size_t i) {
     return i < point.size() ? point[point.size() - 1 - i] : E::zero();
   };
-  // from the lowest bit on: weights of [carry of y + shift][x above its sum so far][y at or above the bound so far]
-  using Weights = std::array<std::array<std::array<E, 2>, 2>, 2>;
-  Weights weight{};
+  // from the lowest bit on
+  ComparedWeights weight{};
   weight[0][0][bounded ? 1 : 0] = E::one();
   for (std::size_t i = 0; i < bits; ++i) {
     const E x_one = coordinate(a, i);
     const E y_one = coordinate(b, i);
-    Weights next{};
+    ComparedWeights next{};
     for (std::size_t carry = 0; carry < 2; ++carry) {
       for (std::size_t y = 0; y < 2; ++y) {
         const std::size_t sum = y + ((shift >> i) & 1) + carry;
@@ -96,7 +98,35 @@ E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift, s
     }
     weight = next;
   }
+  return weight;
+}
+
+}  // namespace
+
+E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift, std::size_t bound) {
+  const std::size_t bits = std::max(a.size(), b.size());
+  if (shift >> bits != 0) {
+    return less_than(b, bound);
+  }
+  const ComparedWeights weight = compare(a, b, bits, shift, bound, bound >> b.size() == 0);
   return weight[0][0][0] + weight[1][0][0] + weight[1][1][0];
+}
+
+E less_by(std::span<const E> a, std::span<const E> b, std::size_t gap, std::size_t bound) {
+  const std::size_t bits = std::max(a.size(), b.size());
+  if (gap == 0) {
+    return less_or_equal(a, b, 0, bound);
+  }
+  if (gap >> bits != 0) {
+    return E::zero();
+  }
+  // y + 2^bits - gap has a carry where y is at least the gap
+  return compare(a, b, bits, (std::size_t{1} << bits) - gap, bound, bound >> b.size() == 0)[1][0][0];
+}
+
+E less_or_equal_shifted(std::span<const E> a, std::span<const E> b, std::size_t left, std::size_t right,
+                        std::size_t bound) {
+  return left <= right ? less_or_equal(a, b, right - left, bound) : less_by(a, b, left - right, bound);
 }
 
 E evaluate(std::span<const E> values, std::span<const E> point) {
@@ -191,20 +221,39 @@ E presence_at(const Shape& shape, const TensorPoint& point) {
   const bool causal = shape.presence() == Presence::causal;
   const std::size_t separate = dimensions.size() - (causal ? 2 : 0);
   E result = E::one();
-  for (std::size_t j = 0; j < separate; ++j) {
+  for (std::size_t j = shape.windows().empty() ? 0 : 1; j < separate; ++j) {
     result *= presence_along(dimensions[j], point[j]);
   }
-  if (causal) {
-    // [first key of the tile <= past + last query of the tile], of the query tiles that there are
-    const auto first = [&](std::size_t j) {
-      Point place(outer(j).begin(), outer(j).end());
-      place.resize(dimensions[j].bits());
-      return place;
-    };
-    result *= less_or_equal(first(separate + 1), first(separate), shape.past() + dimensions[separate].chunk() - 1,
-                            dimensions[separate].filled());
+  if (!causal) {
+    return result;
   }
-  return result;
+  // [first key of the tile <= past + last query of the tile], of the query tiles that there are
+  const auto first = [&](std::size_t j) {
+    Point place(outer(j).begin(), outer(j).end());
+    place.resize(dimensions[j].bits());
+    return place;
+  };
+  const Point query = first(separate);
+  const Point key = first(separate + 1);
+  const std::size_t queries = dimensions[separate].filled();
+  const E seen = less_or_equal(key, query, shape.past() + dimensions[separate].chunk() - 1, queries);
+  if (shape.windows().empty()) {
+    return result * seen;
+  }
+  // without [last key of the tile + w <= past + first query of the tile]
+  std::map<std::size_t, E> blocks;  // by window
+  const std::vector<E> weights = eq_table(point.front());
+  for (std::size_t block = 0; block < shape.windows().size(); ++block) {
+    blocks[shape.window(block)] += weights[block];
+  }
+  E tiles;
+  for (const auto& [window, weight] : blocks) {
+    const E before =
+        window == 0 ? E::zero()
+                    : less_or_equal_shifted(key, query, window + dimensions.back().chunk() - 1, shape.past(), queries);
+    tiles += weight * (seen - before);
+  }
+  return result * tiles;
 }
 
 TensorPoint deal(std::span<const Dimension> dimensions, std::span<const E> coordinates) {

@@ -21,6 +21,11 @@ E less_than(std::span<const E> point, std::size_t bound);
 /// sum_{x <= y + shift, y < bound} beta(a, x) * beta(b, y): the multilinear extension of [x <= y + shift, y < bound].
 /// O(n).
 E less_or_equal(std::span<const E> a, std::span<const E> b, std::size_t shift = 0, std::size_t bound = SIZE_MAX);
+/// sum_{x + gap <= y, y < bound} beta(a, x) * beta(b, y): the multilinear extension of [x + gap <= y, y < bound]. O(n).
+E less_by(std::span<const E> a, std::span<const E> b, std::size_t gap, std::size_t bound = SIZE_MAX);
+/// The multilinear extension of [x + left <= y + right, y < bound]. O(n).
+E less_or_equal_shifted(std::span<const E> a, std::span<const E> b, std::size_t left, std::size_t right,
+                        std::size_t bound = SIZE_MAX);
 /// The multilinear extension of `values` (length 2^n) at `point` (n coordinates).
 E evaluate(std::span<const E> values, std::span<const E> point);
 /// The multilinear extension of x -> x (integers 0 .. 2^n - 1) at `point`.

@@ -42,8 +42,11 @@ Dimension Dimension::divided(unsigned log_least, int ranks) const {
   return result;
 }
 
-Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
+Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::vector<std::uint32_t> windows)
     : dimensions_(std::move(dimensions)), places_(dimensions_.size()), presence_(presence) {
+  if (!windows.empty()) {
+    windows_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(windows));
+  }
   std::size_t cube = 1;
   unsigned parts = 0;
   for (std::size_t j = dimensions_.size(); j-- > 0;) {
@@ -70,7 +73,7 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
       index |= coordinates[j] << places_[j].shift;
     }
     const std::size_t n = coordinates.size();
-    if (presence_ == Presence::all || coordinates[n - 1] < key_tiles(coordinates[n - 2])) {
+    if (presence_ == Presence::all || has_tile(coordinates.front(), coordinates[n - 2], coordinates[n - 1])) {
       for (std::size_t part = 0; part < std::size_t{1} << parts; ++part) {
         present.push_back(index | part);
       }
@@ -83,6 +86,22 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence)
     }
   }
   outer_index_ = std::make_shared<const std::vector<std::size_t>>(std::move(present));
+}
+
+bool Shape::has_tile(std::size_t index, std::size_t query_tile, std::size_t key_tile) const {
+  const Dimension& queries = dimensions_.end()[-2];
+  const Dimension& keys = dimensions_.back();
+  return key_tile < key_tiles(query_tile) &&
+         key_tile >= first_key(index, query_tile << queries.log_chunk) >> keys.log_chunk;
+}
+
+Range Shape::chunks_beside(std::size_t chunk, std::size_t dimensions) const {
+  const unsigned shift = places_[dimensions - 1].shift;
+  const std::size_t first = outer_index(chunk) >> shift << shift;
+  const auto begin = std::ranges::lower_bound(*outer_index_, first);
+  const auto end = std::ranges::lower_bound(*outer_index_, first + (std::size_t{1} << shift));
+  return {static_cast<std::size_t>(begin - outer_index_->begin()),
+          static_cast<std::size_t>(end - outer_index_->begin())};
 }
 
 std::size_t Shape::outer_place(std::span<const std::size_t> coordinates) const {
@@ -111,7 +130,7 @@ Shape Shape::undivided() const {
   for (const Dimension& dimension : dimensions_) {
     whole.push_back(dimension.undivided());
   }
-  return Shape(std::move(whole), presence_);
+  return Shape(std::move(whole), presence_, {windows().begin(), windows().end()});
 }
 
 bool Shape::is_divided() const {
@@ -124,7 +143,7 @@ int contiguous_owner(std::size_t index, std::size_t count, int ranks) {
 
 namespace {
 
-/// Chunk numbers of all dimensions before this one; what is present does not depend on these.
+/// Chunk numbers of all dimensions before this one; without windows, what is present does not depend on these.
 std::size_t before_of(const Shape& shape, std::size_t dimension) {
   std::size_t before = 1;
   for (std::size_t j = 0; j < dimension; ++j) {
@@ -138,6 +157,10 @@ std::size_t before_of(const Shape& shape, std::size_t dimension) {
 int Ownership::owner(const Shape& shape, std::size_t chunk, int ranks) const {
   if (dimension == replicated) {
     return 0;
+  }
+  if (deal == Deal::tiles && !shape.windows().empty()) {
+    const Range beside = shape.chunks_beside(chunk, dimension);
+    return contiguous_owner(chunk - beside.first, beside.size(), ranks);
   }
   const std::size_t count = parts(shape);
   std::size_t part = deal == Deal::tiles ? chunk % count : shape.coordinate(chunk, dimension);
@@ -155,7 +178,7 @@ std::size_t Ownership::parts(const Shape& shape) const {
     case Deal::indices:
       return shape.dimensions()[dimension].chunk_count();
     case Deal::tiles:
-      return shape.chunk_count() / before_of(shape, dimension);
+      return (shape.chunk_count() + before_of(shape, dimension) - 1) / before_of(shape, dimension);
     case Deal::all:
       break;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/bits.hpp"
+#include "base/range.hpp"
 
 namespace tessera {
 
@@ -57,7 +59,8 @@ enum class Presence : std::uint8_t {
   all,  ///< every chunk with all outer indices below their chunk_count
   /// Additionally: of the last two dimensions, queries and keys, a tile of keys only for a tile of queries whose last
   /// one sees the first of them. Queries are whole tiles, and there are Shape::past() more keys, which come first:
-  /// query i sees the keys up to past + i.
+  /// query i sees the keys up to past + i; where the first dimension's index has a window w (Shape::window()), only the
+  /// last w of them, and a tile of keys of which the first query of a tile sees none is absent, too.
   causal,
 };
 
@@ -71,13 +74,25 @@ enum class Presence : std::uint8_t {
 class Shape {
  public:
   Shape() = default;
-  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all);
+  /// `windows`: where causal, of each index of the first dimension, whose chunks have one entry; 0: none. Empty: none.
+  explicit Shape(std::vector<Dimension> dimensions, Presence presence = Presence::all,
+                 std::vector<std::uint32_t> windows = {});
 
   [[nodiscard]] const std::vector<Dimension>& dimensions() const { return dimensions_; }
   [[nodiscard]] Presence presence() const { return presence_; }
   /// Causal: keys before the first query's.
   [[nodiscard]] std::size_t past() const { return dimensions_.back().length - dimensions_.end()[-2].length; }
-  /// Causal: the number of key tiles that a query tile has: those up to its last query's key.
+  [[nodiscard]] std::span<const std::uint32_t> windows() const {
+    return windows_ == nullptr ? std::span<const std::uint32_t>() : std::span(*windows_);
+  }
+  [[nodiscard]] std::size_t window(std::size_t index) const { return windows_ == nullptr ? 0 : (*windows_)[index]; }
+  /// Causal: the first key that a query sees.
+  [[nodiscard]] std::size_t first_key(std::size_t index, std::size_t query) const {
+    const std::size_t keys = past() + query + 1;
+    const std::size_t some = window(index);
+    return some > 0 && keys > some ? keys - some : 0;
+  }
+  /// Causal: the number of key tiles up to the last query's key of a query tile.
   [[nodiscard]] std::size_t key_tiles(std::size_t query_tile) const {
     return ((past() + ((query_tile + 1) << dimensions_.end()[-2].log_chunk) - 1) >> dimensions_.back().log_chunk) + 1;
   }
@@ -104,12 +119,14 @@ class Shape {
   }
   /// The present chunk with these chunk numbers; throws std::out_of_range if it is absent.
   [[nodiscard]] std::size_t chunk_at(std::span<const std::size_t> coordinates) const;
+  /// The present chunks that have a chunk's numbers in the first `dimensions` dimensions, which are not divided.
+  [[nodiscard]] Range chunks_beside(std::size_t chunk, std::size_t dimensions) const;
   /// The shape as the protocol has it. At most one dimension is divided, and those before it have chunks of one entry,
   /// so that parts of a chunk are consecutive values of it.
   [[nodiscard]] Shape undivided() const;
   [[nodiscard]] bool is_divided() const;
   friend bool operator==(const Shape& a, const Shape& b) {
-    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_;
+    return a.dimensions_ == b.dimensions_ && a.presence_ == b.presence_ && std::ranges::equal(a.windows(), b.windows());
   }
 
  private:
@@ -119,9 +136,12 @@ class Shape {
     unsigned shift = 0, part = 0, log_parts = 0;
   };
 
+  [[nodiscard]] bool has_tile(std::size_t index, std::size_t query_tile, std::size_t key_tile) const;
+
   std::vector<Dimension> dimensions_;
   std::vector<Place> places_;
   Presence presence_ = Presence::all;
+  std::shared_ptr<const std::vector<std::uint32_t>> windows_;  // none: no window
   unsigned outer_bits_ = 0;
   unsigned inner_bits_ = 0;
   std::shared_ptr<const std::vector<std::size_t>> outer_index_;  // of the present chunks, ascending; copies share it

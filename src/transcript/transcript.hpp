@@ -54,12 +54,18 @@ class Transcript {
   /// Seconds spent in each scope path so far (children included).
   [[nodiscard]] const std::map<std::string, double>& timings() const { return timings_; }
 
+  virtual ~Transcript() = default;
+
  protected:
   explicit Transcript(const Digest& seed) : state_(seed) {}
-  void absorb(std::string_view label, std::span<const std::uint8_t> data);
+  Transcript(const Transcript&) = default;
+  Transcript(Transcript&&) = default;
+  Transcript& operator=(const Transcript&) = default;
+  Transcript& operator=(Transcript&&) = default;
+  virtual void absorb(std::string_view label, std::span<const std::uint8_t> data);
   Digest squeeze(std::string_view label);
   /// Leading zero bits of H(0x04 || state || nonce) for a proof-of-work nonce.
-  [[nodiscard]] unsigned work_of(std::uint64_t nonce) const;
+  [[nodiscard]] virtual unsigned work_of(std::uint64_t nonce) const;
   [[nodiscard]] const Digest& state() const { return state_; }
 
  private:
@@ -97,7 +103,7 @@ class ProverTranscript : public Transcript {
   /// Sent in hiding mode only: what its verifier needs beside a plain one's messages (VerifierView).
   void send_hidden(std::string_view label, const E& value);
   /// Finds the least nonce with `bits` (at most 32) of work, sends it (8 bytes). Ranks share the search. Collective.
-  void grind(std::string_view label, unsigned bits, Communicator& comm);
+  virtual void grind(std::string_view label, unsigned bits, Communicator& comm);
   [[nodiscard]] const std::vector<std::uint8_t>& payload() const { return payload_; }
   /// Every message of the payload, in order.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }

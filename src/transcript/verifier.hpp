@@ -39,7 +39,6 @@ class VerifierView;
 template <>
 class VerifierView<E> : public Transcript {
  public:
-  virtual ~VerifierView() = default;
   virtual std::vector<E> receive(std::string_view label, std::size_t count) = 0;
   E receive(std::string_view label) { return receive(label, 1).front(); }
   std::vector<E> receive_public(std::string_view label, std::size_t count) { return receive(label, count); }

@@ -7,6 +7,7 @@
 #include "base/errors.hpp"
 #include "cli/verify_conversation.hpp"
 #include "datasets/dataset_file.hpp"
+#include "plan/chat.hpp"
 #include "web/files.hpp"
 
 /// \file
@@ -26,6 +27,23 @@ Json printed(const VerifyingKey& key, const cli::Judgement& judgement) {
   return {{"prompt", printable(cli::text_of(key, judgement.statement->prompt))},
           {"generated", printable(cli::text_of(key, generated))},
           {"last", printable(cli::text_of(key, {generated.end() - (generated.empty() ? 0 : 1), generated.end()}))}};
+}
+
+/// What the key says of chats, to be shown; null without a template.
+Json printed_chat(const TokenizerData& tokenizer) {
+  const ChatTemplate& chat = tokenizer.chat;
+  if (chat.text.empty()) {
+    return {};
+  }
+  const std::string_view beginning = first_lines(chat.text);
+  Json shown;
+  shown["bytes"] = chat.text.size();
+  shown["digest"] = to_hex(digest_of(chat));
+  shown["beginning"] = printable(beginning);
+  shown["whole"] = beginning.size() == chat.text.size();
+  shown["tokens"] = printable(named_tokens_text(chat));
+  shown["special"] = printable(special_tokens_text(tokenizer));
+  return shown;
 }
 
 /// Several proofs of which none goes on where another ends: those that cannot be read are none of a conversation
@@ -83,8 +101,15 @@ cli::ExitCode judge_each(const cli::Judge& judge, const std::vector<cli::ProofSo
   return *worst;
 }
 
-/// {"key", "renewals", "proofs", "expect_key", "expect_prompt", "expect_ids"} to the document of tessera-verify --json
-/// (with --each, if the proofs are independent), with the printed texts of every statement.
+/// How tokens have to be drawn: {"parameters", "seed", "commitment", "opening"}, each a text, empty for any.
+ExpectedSampling sampling_in(const Json& wanted) {
+  ExpectedSampling expected{wanted.at("parameters"), wanted.at("seed"), wanted.at("commitment"), wanted.at("opening")};
+  check_expected(expected);
+  return expected;
+}
+
+/// {"key", "renewals", "proofs", "expect_key", "expect_prompt", "expect_ids", "sampling"} to the document of
+/// tessera-verify --json (with --each, if the proofs are independent), with the printed texts of every statement.
 Json verify(const std::string& request) {
   Json answer;
   cli::ExitCode code = cli::failed;
@@ -95,8 +120,8 @@ Json verify(const std::string& request) {
                               wanted.at("proofs"),
                               wanted.at("expect_key"),
                               {wanted.at("expect_prompt"), wanted.at("expect_ids")}};
-    if (const std::string wrong = options.expect_key.empty() ? "" : cli::check_digest(options.expect_key);
-        !wrong.empty()) {
+    options.sampling = sampling_in(wanted.at("sampling"));
+    if (const std::string wrong = options.expect_key.empty() ? "" : check_digest(options.expect_key); !wrong.empty()) {
       throw InputError("expected key digest: " + wrong);
     }
     for (const std::string& ids : options.expect.ids) {
@@ -108,9 +133,8 @@ Json verify(const std::string& request) {
       throw InputError("proofs: expected one or more, or renewals of the key, found none");
     }
     const cli::Judge judge = cli::open_key(options);
-    const std::string& chat = judge.key.tokenizer.chat.text;
-    answer["key"] = {
-        {"file", options.key}, {"digest", to_hex(judge.given)}, {"chat_template", chat.empty() ? Json() : Json(chat)}};
+    answer["key"] = cli::key_json(judge);
+    answer["chat"] = printed_chat(judge.key.tokenizer);
     answer["renewals"] = Json::array();
     for (const cli::RenewedKey& renewal : judge.renewals) {
       answer["renewals"].push_back({{"file", renewal.file}, {"digest", to_hex(renewal.digest)}});

@@ -3,11 +3,16 @@
 
 #include <tessera/archive.hpp>
 #include <tessera/errors.hpp>
+#include <tessera/expected.hpp>
 #include <tessera/prove.hpp>
 #include <tessera/verify.hpp>
 
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace {
 
@@ -30,6 +35,23 @@ TEST(PublicApi, VerifiesAProofFromFilesAndSeesAnAlteredOne) {
   EXPECT_FALSE(verdict.reason.empty());
   EXPECT_THROW((void)verify(std::span(key).first(100), proof.statement, proof.payload), InputError);
   EXPECT_THROW((void)decode(key, std::vector<std::uint32_t>{1U << 30}), InputError);
+}
+
+TEST(PublicApi, SaysWhatIsNotAsExpected) {
+  const std::vector<std::uint8_t> key = read_key(folder() / "commitment" / "verifying.key");
+  const Statement statement = read_proof(folder() / "proof.h5").statement;
+  Expected expected;
+  expected.prompt = ExpectedIds{encode(key, decode(key, statement.prompt)), PromptKind::text, "the same"};
+  expected.sampling.parameters = "temperature=0";
+  EXPECT_EQ(unexpected(expected, statement).value_or(""), "");
+  expected.sampling.parameters = "temperature=1";
+  EXPECT_NE(unexpected(expected, statement), std::nullopt);
+  expected = {};
+  expected.prompt = ExpectedIds{encode(key, "another", false), PromptKind::text, "another"};
+  EXPECT_TRUE(unexpected(expected, statement).value_or("").starts_with("the prompt is not the expected one"));
+  expected = {};
+  expected.sampling.opening = std::string(64, '0');
+  EXPECT_THROW((void)unexpected(expected, statement), InputError);
 }
 
 void expect_conversations(std::span<const std::uint8_t> key, const StoredProof& whole, const StoredProof& beginning,
@@ -105,6 +127,23 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
   ProveRequest none = request;
   none.prompt = {};
   EXPECT_THROW((void)prove(none, comm), InputError);
+}
+
+/// Of a value that cannot be, what the program says: under a hiding key not which.
+TEST(PublicApi, SaysOfValuesOutsideTheirRangesWhatTheProgramSays) {
+  SelfCommunicator comm;
+  const std::array<std::pair<const char*, const char*>, 2> keys{
+      {{"narrow", "program.log"}, {"narrow-hidden", "program-hidden.log"}}};
+  for (const auto& [commitment, log] : keys) {
+    std::string line;
+    std::getline(std::ifstream(folder() / log).ignore(std::string_view("tessera: ").size()), line);
+    try {
+      (void)prove({folder() / "narrow.h5", folder() / commitment, {17, 42, 5}, 4}, comm);
+      ADD_FAILURE() << commitment;
+    } catch (const JobError& error) {
+      EXPECT_EQ(error.what(), line);
+    }
+  }
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ TEST(Witness, refuses_parameters_that_are_divided_otherwise_than_its_plan) {
 /// The oracle's tensors of parameters that are used up are those of parameters that stay: with and without padding, of
 /// rows and of columns, on any number of ranks.
 TEST(Witness, parameters_that_are_used_up_make_the_same_tensors) {
-  ModelShape llama{2, 64, 4, 96, 300, 64, Architecture::llama, 2};
+  ModelShape llama{2, 64, 4, 96, 300, 64, rotary_layers, 2};
   llama.tied = false;
   ModelShape normed = llama;
   normed.head_dim = 24;

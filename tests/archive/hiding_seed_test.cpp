@@ -13,14 +13,14 @@ namespace {
 constexpr Digest secret{1}, parameters{2};
 
 /// A key of which every field is encoded.
-VerifyingKey key_of(Architecture architecture) {
+VerifyingKey key_of(const Layers& layers) {
   VerifyingKey key;
-  key.shape = {2, 8, 2, 16, 10, 8, architecture, 1, 4, false, true, true};
+  key.shape = {2, 8, 2, 16, 10, 8, layers, 1, 4, false, true, true};
   key.exp_table.resize(2);
   key.gelu_table.resize(2);
   key.tokenizer.vocabulary.resize(10, "token");
   key.tokenizer.merges.resize(1);
-  if (architecture == Architecture::llama) {
+  if (layers == rotary_layers) {
     key.rotary_table.resize(2);
     for (const EqualisedPlace& place : equalised_places(key.shape)) {
       key.equalisation[std::string(place.name)].resize(place.count);
@@ -74,7 +74,7 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
       for_each_exponent(k.shape, k.exponents, [&](std::string_view, auto& value) { value += at++ == i ? 1 : 0; });
     });
   }
-  if (key.shape.gpt2()) {
+  if (!key.shape.rotary()) {
     return changes;
   }
   for (bool ModelShape::*const flag : {&ModelShape::tied, &ModelShape::qkv_bias}) {  // head_norm adds fields
@@ -107,8 +107,8 @@ std::vector<std::pair<std::string, Change>> changes_of(const VerifyingKey& key) 
 /// Commitments that share random elements share their root, by which uses are counted: whatever else differs, they do
 /// not.
 TEST(HidingSeed, differs_with_every_field_of_the_key) {
-  for (const Architecture architecture : {Architecture::gpt2, Architecture::llama}) {
-    const VerifyingKey key = key_of(architecture);
+  for (const Layers& layers : {Layers{}, rotary_layers}) {
+    const VerifyingKey key = key_of(layers);
     std::set<Digest> seeds{commitment_seed(secret, parameters, key)};
     for (const auto& [name, change] : changes_of(key)) {
       VerifyingKey changed = key;
@@ -122,7 +122,7 @@ TEST(HidingSeed, differs_with_every_field_of_the_key) {
 
 /// They are known before the root is.
 TEST(HidingSeed, does_not_depend_on_the_root) {
-  const VerifyingKey key = key_of(Architecture::llama);
+  const VerifyingKey key = key_of(rotary_layers);
   VerifyingKey committed = key;
   committed.parameter_root = {7};
   EXPECT_EQ(commitment_seed(secret, parameters, key), commitment_seed(secret, parameters, committed));

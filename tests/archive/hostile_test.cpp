@@ -196,7 +196,7 @@ TEST(HostileFile, AnotherVersionIsRefused) {
     (void)load_proof(path);
     ADD_FAILURE() << "accepted";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("format_version: expected 9, found 77"));
+    EXPECT_THAT(error.what(), HasSubstr("format_version: expected 10, found 77"));
   }
 }
 

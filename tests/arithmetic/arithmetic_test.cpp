@@ -127,6 +127,42 @@ void check_product(std::size_t out, std::size_t in, std::size_t columns, bool ex
   }
 }
 
+TEST(CapTable, rows_are_rounded_and_odd) {
+  for (const auto& [cap, z_exponent, exponent] :
+       {std::tuple{50.0, 9, 10}, {50.0, 11, 11}, {50.0, 0, 12}, {4.0, 13, 9}, {0.37, 15, 12}, {1e5, 0, 2}}) {
+    const std::vector<std::int32_t> table = cap_table(cap, z_exponent, exponent);
+    ASSERT_EQ(table.size(), 1U << 16U);
+    EXPECT_EQ(table[1U << 15U], 0);
+    for (int z = -32768; z < 32768; ++z) {
+      const std::int32_t value = table[static_cast<std::size_t>(z + 32768)];
+      // float64 is exact enough to say which integers may be nearest
+      const double real = std::ldexp(cap * std::tanh(std::ldexp(z, -z_exponent) / cap), exponent);
+      EXPECT_LE(std::abs(value - real), 0.5 + 1e-9) << cap << ", " << z;
+      EXPECT_LT(std::abs(value), 1 << 19);
+      EXPECT_TRUE(z == -32768 || value == -table[static_cast<std::size_t>(32768 - z)]);
+      EXPECT_TRUE(z == -32768 || value >= table[static_cast<std::size_t>(z + 32767)]);
+    }
+  }
+}
+
+/// Below a tie by less than float64 sees: half a unit less x^3/(3*cap^2).
+TEST(CapTable, what_would_be_a_tie_without_a_cap_is_below_it) {
+  const std::vector<std::int32_t> table = cap_table(50, 13, 12);
+  for (int z = 1; z < 64; z += 2) {  // z/2 units
+    EXPECT_EQ(table[static_cast<std::size_t>(32768 + z)], z / 2);
+    EXPECT_EQ(table[static_cast<std::size_t>(32768 - z)], -(z / 2));
+  }
+}
+
+TEST(CapTable, refuses_what_does_not_fit) {
+  EXPECT_THROW(cap_table(0, 10, 10), std::invalid_argument);
+  EXPECT_THROW(cap_table(50, -1, 10), std::invalid_argument);
+  EXPECT_THROW(cap_table(50, 16, 10), std::invalid_argument);
+  EXPECT_THROW(cap_table(50, 10, 13), std::invalid_argument);
+  EXPECT_THROW(cap_table(128, 10, 12), std::invalid_argument);
+  EXPECT_NO_THROW(cap_table(127.9, 10, 12));
+}
+
 TEST(IntegerProduct, is_exact) {
   with_each_instruction_set([](const char* target) {
     SCOPED_TRACE(target);

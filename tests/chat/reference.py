@@ -1,7 +1,7 @@
 """Rendered chats beside those of transformers: texts for several templates, token ids for a model.
 
-reference.py [PROGRAM MODEL GGUF-FOLDER]: tessera, a model file, and a folder with the same model's tokenizer for
-transformers. Needs transformers and tessera_chat.
+reference.py [PROGRAM MODEL GGUF-FOLDER | --gemma FOLDER]: tessera, a model file, and a folder with the same model's
+tokenizer for transformers; a folder of gemma.jinja and gemma3.jinja, as the package axolotl (PyPI) has them. Needs transformers and tessera_chat.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from tessera_chat import Chat, ChatError, render
 
@@ -117,6 +118,43 @@ def check_imitations() -> None:
     print("contents that imitate tokens stay text")
 
 
+def compare_gemma(folder: str) -> None:
+    """Gemma's own templates beside apply_chat_template: `folder` has gemma.jinja (of the first two) and gemma3.jinja."""
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    tokens = {"bos_token": "<bos>", "eos_token": "<eos>"}
+    special = ["<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>"]
+    turns = [*CONVERSATIONS[2], (ANSWER, " Fine.\n"), (USER, "<start_of_turn>model\n{{ bos_token }}<end_of_turn>")]
+    conversations = [*CONVERSATIONS[:4], [(SYSTEM, "Be brief.\n"), *turns]]
+    for name, compared in (("gemma", 3), ("gemma3", 5)):  # the first ones have no system's words
+        template = (Path(folder) / f"{name}.jinja").read_text()
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE()), **tokens)
+        tokenizer.chat_template = template
+        chat, same = Chat(template, tokens, special), 0
+        for conversation in conversations:
+            messages = messages_of(conversation)
+            try:
+                expected = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+            except Exception as error:
+                try:
+                    render(chat, messages)
+                    raise AssertionError(f"{name}: rendered what transformers refuses")
+                except ChatError as found:
+                    assert str(error) in str(found), (str(error), str(found))
+                continue
+            found = render(chat, messages)
+            assert found.text == expected, (name, found.text, expected)
+            same += 1
+        assert same == compared, (name, same)
+        try:
+            render(chat, messages_of(CONVERSATIONS[4]))
+            raise AssertionError(f"{name}: an answer comes first")
+        except ChatError as refused:
+            assert "alternate" in str(refused), refused
+        print(f"{same} texts by {name}.jinja are those of transformers")
+
+
 def compare_ids(program: str, model: str, folder: str) -> None:
     from transformers import AutoTokenizer
 
@@ -148,5 +186,7 @@ def compare_ids(program: str, model: str, folder: str) -> None:
 if __name__ == "__main__":
     check_imitations()
     compare_texts()
-    if len(sys.argv) > 1:
+    if sys.argv[1:2] == ["--gemma"]:
+        compare_gemma(sys.argv[2])
+    elif len(sys.argv) > 1:
         compare_ids(*sys.argv[1:])

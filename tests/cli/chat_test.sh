@@ -82,6 +82,29 @@ TESSERA_PYTHON=./bare expect_error 2 "rendered by the Python package" check one.
 TESSERA_PYTHON=./nowhere expect_error 2 "TESSERA_PYTHON names, found No such file" check one.h5 --expect-messages hi.json
 expect_absent none.h5p
 
+# a page tells of the template that the key holds, whatever it says; other programs, too
+report() { tessera report --key "$1" --out page.html "$2" >/dev/null || fail "report $2"; }
+report $key one.h5
+digest=$(check --json one.h5 | python3 -c 'import json, sys; print(json.load(sys.stdin)["key"]["chat_template_digest"])')
+expect_same "$digest" "$(tessera inspect $key | sed -n 's/^chat template .*BLAKE2s-256 //p')" "the template's digest"
+expect_same "$digest" "$(printf %s "$template" | openssl dgst -blake2s256 -r | cut -d ' ' -f 1)" "the template's digest"
+expect 0 "Chat template</dt><dd>169 bytes, BLAKE2s-256 <span class=\"code\">$digest</span>; it begins:" cat page.html
+expect 0 '\{% for m in messages %\}\{\{ &quot;&lt;\|im_start\|&gt;&quot; \+ m.role' cat page.html
+expect 0 'Special tokens</dt>.*&lt;\|im_start\|&gt; \(298\), &lt;\|im_end\|&gt; \(299\)' cat page.html
+check --json one.h5 | python3 -c 'import json, sys; assert json.load(sys.stdin)["key"]["special_tokens"]["298"] == "<|im_start|>"' ||
+  fail "special tokens in JSON"
+model hidden "$(printf '{# \xe2\x80\xae</p><script>alert(1)</script> #}\n%s' "$template"; printf '\n{# a line of many #}%.0s' {1..9})" chat.h5
+tessera prove --quiet --model hidden.h5 --commitment hidden.key --messages hi.json --generate 2 --out hidden.proof >/dev/null || fail "prove"
+report hidden.key/verifying.key hidden.proof
+expect 0 '<span class="mark" title="[^"]*">U\+202E</span>&lt;/p&gt;&lt;script&gt;alert' cat page.html
+expect_same "$(grep -c 'a line of many' page.html)" 3 "lines of the template"
+/usr/bin/python3 "$source/tests/cli/check_report.py" page.html || fail "the page of a hostile template"
+tessera commit --quiet --model none.h5 --out none.key >/dev/null || fail "commit none"
+tessera prove --quiet --model none.h5 --commitment none.key --tokens 17,42 --generate 2 --out none.proof >/dev/null || fail "prove none"
+report none.key/verifying.key none.proof
+expect 0 'Chat template</dt><dd>none</dd>' cat page.html
+expect 0 '"special_tokens": ?null' verify --key none.key/verifying.key --json none.proof
+
 # templates may do anything: time, output, files
 for program in '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}|found one that takes longer' \
   '{% for i in range(99999) %}{{ "x" * 9999 }}{% endfor %}|expected up to 4194304 characters, found more' \

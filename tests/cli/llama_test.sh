@@ -129,16 +129,18 @@ refused() { # PATTERN SED-SCRIPT [IMPORT-OPTIONS...]: of odd-qwen-60k with a cha
 field() { printf 's/"model_type"/"%s": %s, &/' "$1" "$2"; }
 refused 'config.json: model_type: expected .*qwen3.*found "qwen3_moe"' 's/"qwen3"/"qwen3_moe"/'
 refused 'config.json: field "num_experts" is not supported, found 8' "$(field num_experts 8)"
-refused 'config.json: sliding_window: expected none, or at least the context of 64, found 32' \
-  's/"use_sliding_window": false/"use_sliding_window": true/; s/"max_window_layers": 28/"max_window_layers": 1/; s/4096/32/'
+refused 'config.json: sliding_window: expected a positive integer, found 0' \
+  's/"use_sliding_window": false/"use_sliding_window": true/; s/"max_window_layers": 28/"max_window_layers": 1/; s/4096/0/'
 refused 'config.json: layer_types: expected full_attention or sliding_attention' "$(field layer_types '["linear_attention", "full_attention"]')"
-refused 'config.json: rope_scaling: rope_type: expected .*"llama3".*found "yarn"' \
+refused 'config.json: rope_scaling: rope_type: expected .*"llama3".*found "dynamic"' \
+  's/"rope_scaling": null/"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}/'
+refused 'config.json: rope_scaling: original_max_position_embeddings: expected a value, found none' \
   's/"rope_scaling": null/"rope_scaling": {"rope_type": "yarn", "factor": 2.0}/'
 refused 'config.json: head_dim: expected an even number, found 13' 's/"head_dim": 12/"head_dim": 13/'
 refused 'config.json: num_key_value_heads: expected a divisor of num_attention_heads = 6, found 4' \
   's/"num_key_value_heads": 3/"num_key_value_heads": 4/'
 refused 'config.json: attention_bias: expected one of \[false\], found true' 's/"attention_bias": false/"attention_bias": true/'
-refused 'config.json: hidden_act: expected .*found "relu"' 's/"silu"/"relu"/'
+refused 'config.json: hidden_act: expected .*found "tanh"' 's/"silu"/"tanh"/'
 refused 'config.json: attn_logit_softcapping: expected one of \[null\], found 50' "$(field attn_logit_softcapping 50.0)"
 refused 'config.json: quantization_config: expected one of \[null\]' "$(field quantization_config '{"bits": 4}')"
 refused 'config.json: max_position_embeddings: expected at least the chosen context, 65, found 64' 's/-/-/' --context 65

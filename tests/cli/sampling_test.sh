@@ -66,7 +66,7 @@ commitment=$(python3 -c 'import hashlib, sys; print(hashlib.blake2s(bytes.fromhe
 joint=$(python3 -c 'import hashlib, sys; print(hashlib.blake2s(b"tessera seed" + bytes.fromhex(sys.argv[1]) + bytes.fromhex(sys.argv[2])).hexdigest())' $opening $seed)
 expect 0 "seed $joint" prove 1 "${ids[@]}" --generate 3 --temperature 3 --seed $seed --seed-opening $opening --out joint.h5
 expect 0 "seed $joint, the expected one" check --expect-seed $seed --seed-commitment $commitment --seed-opening $opening joint.h5
-expect 1 'seed-opening is not what' check --expect-seed $seed --seed-commitment $commitment --seed-opening $other joint.h5
+expect 1 "REJECTED at /statement: the seed's opening is not what its commitment is to" check --expect-seed $seed --seed-commitment $commitment --seed-opening $other joint.h5
 expect 1 'the seed is not the expected one' check --expect-seed $other --seed-commitment $commitment --seed-opening $opening joint.h5
 expect 2 'seed-opening' check --expect-seed $seed --seed-commitment $commitment joint.h5
 
@@ -101,8 +101,33 @@ for option in '--temperature -1' '--temperature 1 --top-k 0' '--temperature 1 --
 done
 expect_absent bad.h5
 tessera commit --quiet --model model.h5 --hiding --proofs 2 --out hidden >/dev/null || fail "commit --hiding"
-expect 2 'sampling: expected none, because the key is hiding' tessera prove --quiet --model model.h5 --commitment hidden "${ids[@]}" --generate 3 --temperature 1 --out bad.h5
+expect 2 'sampling: top_k: expected none, because the key is hiding and candidates are shown in clear, found 5' \
+  tessera prove --quiet --model model.h5 --commitment hidden "${ids[@]}" --generate 3 --temperature 1 --top-k 5 --out bad.h5
 expect_absent bad.h5
+
+# from the whole vocabulary: on any number of ranks, in parts, and under a hiding key, whose proofs show as little as ever
+dense=(--temperature 3 --min-p 0.01 --seed $seed)
+all="temperature=3,min_p=0.01"
+for ranks in 1 2 3; do
+  expect 0 "^sampled: $all, seed $seed$" prove $ranks "${ids[@]}" --generate 9 "${dense[@]}" --out dense$ranks.h5
+  expect_same "$(payload_digest dense$ranks.h5)" "$(payload_digest dense1.h5)"
+done
+expect 0 "^sampled \\($all\\), seed $seed, both as expected$" check --expect-seed $seed --expect-sampling "$all" dense1.h5
+expect 1 'expected temperature=3,top_k=300,min_p=0.01, found temperature=3,min_p=0.01' check --expect-sampling "$all,top_k=300" dense1.h5
+expect 1 "found $all" check --expect-sampling temperature=3 dense1.h5
+expect 1 "found $text" check --expect-sampling "$all" one.h5
+ranks 2 tessera generate --quiet --model model.h5 "${ids[@]}" --generate 9 "${dense[@]}" --ids dense.ids >/dev/null || fail "generate"
+expect_same "$(<dense.ids)" "$(ids_of dense1.h5)"
+expect 0 'proof of' prove 1 "${ids[@]}" --generate 4 "${dense[@]}" --keep dense.state --out dense4.h5
+expect 0 'proof of' prove 2 --continue dense.state --generate 5 "${dense[@]}" --out dense5.h5
+expect_same "$(ids_of dense4.h5),$(ids_of dense5.h5)" "$(ids_of dense1.h5)"
+expect 0 '^ACCEPTED' check --expect-seed $seed --expect-sampling "$all" dense4.h5 dense5.h5
+expect 0 "^sampled: $all, seed $seed$" tessera prove --quiet --model model.h5 --commitment hidden "${ids[@]}" --generate 9 "${dense[@]}" --out hidden.h5
+expect_same "$(ids_of hidden.h5)" "$(ids_of dense1.h5)"
+expect 0 "^sampled \\($all\\), seed $seed, both as expected$" \
+  verify --key hidden/verifying.key --expect-seed $seed --expect-sampling "$all" hidden.h5
+expect 2 'tessera' prove 1 "${ids[@]}" --generate 3 --temperature 1 --top-p 0.9 --out bad.h5
+expect 0 'bytes|MiB' tessera plan --key hidden/verifying.key --tokens 4+9 --temperature 3
 
 # describe and plan know its length
 expect 0 '^tokens' tessera describe --key $key --prompt-length 4 --generate 9 --temperature 3 --top-k 40

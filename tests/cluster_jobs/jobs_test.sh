@@ -189,6 +189,44 @@ done
 expect_absent proofs/*.unverified
 expect 0 '^computed by +2 ranks' tessera inspect proofs/000006.h5
 
+step "prove_array.sbatch: sampled"
+seed=$(printf %064d 7) other=$(printf %064d 8) rules=temperature=0.8,top_k=40,top_p=0.95
+printf '%s\n' "$text" '--what, said the king' >drawn.txt
+drawn() { # CODE SEED RULES FILE: what the verifier says of a proof
+  expect "$1" "$([ "$1" -eq 0 ] && echo '^ACCEPTED$' || echo '^REJECTED at /statement')" \
+    verify --key local/verifying.key "$4" --expect-seed "$2" --expect-sampling "$3"
+}
+array() { # SEED RULES
+  SEED=$1 SAMPLING=$2 PROMPTS=drawn.txt OUT=drawn PROMPTS_PER_TASK=2 submit 240 --nodes=2 --array=1 "$source/jobs/prove_array.sbatch"
+}
+array $seed $rules
+task 1 0 '^ACCEPTED drawn/000001.h5$' '^ACCEPTED drawn/000002.h5$'
+for file in drawn/000001.h5 drawn/000002.h5; do
+  drawn 0 $seed $rules $file
+  drawn 1 $other $rules $file
+  drawn 1 $seed temperature=0.8,top_k=40 $file
+done
+tessera prove --quiet --model model.h5 --commitment local --prompt "$text" --generate 12 --temperature 0.8 --top-k 40 --top-p 0.95 \
+  --seed $seed --out drawn.h5 >/dev/null || fail "prove"
+expect_same "$(payload_digest drawn/000001.h5)" "$(payload_digest drawn.h5)"
+[ "$(payload_digest drawn.h5)" != "$digest" ] || fail "a sampled proof is the best tokens'"
+array $seed $rules
+task 1 0 '^KEPT drawn/000001.h5$' '^KEPT drawn/000002.h5$'
+array $other $rules # another seed is another text
+task 1 0 '^ACCEPTED drawn/000001.h5$' '^ACCEPTED drawn/000002.h5$'
+drawn 0 $other $rules drawn/000001.h5
+drawn 1 $seed $rules drawn/000001.h5
+array 07 $rules
+task 1 2 'SEED: expected 64 hexadecimal digits, found 07'
+array $seed hot=1
+task 1 2 '^NOT PROVEN line 1 of drawn.txt'
+
+step "tessera-serve proves by sbatch"
+export SAMPLING=temperature=0.5 SEED=$other # of the one who starts the server, not of its answers
+PYTHONPATH=$source/src/python TESSERA_PYTHON=/usr/bin/python3 expect 0 '^passed$' \
+  timeout 300 /usr/bin/python3 "$source/tests/cluster_jobs/serving.py" "$programs" "$source"
+unset SAMPLING SEED
+
 step "lost ranks"
 printf '%s\n' 'Lost once' 'Doomed' 'Never lost' >faulty.txt
 BUILD=faulty PROMPTS=faulty.txt OUT=repeated TRIES=2 PROMPTS_PER_TASK=3 submit 240 --nodes=2 --array=1 "$source/jobs/prove_array.sbatch"

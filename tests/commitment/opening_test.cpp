@@ -8,7 +8,6 @@
 
 #include "opening_case.hpp"
 #include "opening_messages.hpp"
-#include "row_work.hpp"
 
 namespace tessera {
 namespace {
@@ -51,6 +50,12 @@ class Opening : public ::testing::Test {
     delete payload;
     delete claims;
     delete data;
+  }
+  /// Before every challenge for a row variable.
+  static void ask_row_work(unsigned bits) {
+    for (CommittedOracle& oracle : data->oracles) {
+      oracle.row_work = bits;
+    }
   }
   static std::string verdict_of(std::span<const std::uint8_t> bytes) { return verdict(bytes, data->oracles, *claims); }
 
@@ -113,7 +118,7 @@ TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
 /// As many bits as are asked for stand before every challenge for a row variable, whoever looks for them.
 TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
   constexpr unsigned bits = 3;
-  std::optional<testing::RowWork> work(bits);
+  ask_row_work(bits);
   const std::vector<std::uint8_t> worked = prove(*data, data->witnesses, *claims, *comm);
   EXPECT_EQ(verdict_of(worked), "");
   const auto messages = testing::opening_messages(seed, worked, data->oracles);
@@ -123,13 +128,15 @@ TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
             schedule.row_variables + OpeningSchedule::folding * schedule.vectors.size() + schedule.vectors.size() + 1);
   run_ranks(3, [&](Communicator& rank_comm) {
     OpeningCase sharded(rank_comm);
+    sharded.oracles = data->oracles;
     EXPECT_TRUE(prove(sharded, sharded.witnesses, *claims, rank_comm) == worked);
   });
   EXPECT_NE(verdict_of(*payload), "");  // none of it
-  work.reset();
+  ask_row_work(0);
   EXPECT_NE(verdict_of(worked), "");
-  work.emplace(bits + 12);  // less
+  ask_row_work(bits + 12);  // less
   EXPECT_EQ(verdict_of(worked), "not enough work in message work");
+  ask_row_work(0);
 }
 
 TEST_F(Opening, EveryWrongClaimIsRejected) {

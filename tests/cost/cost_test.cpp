@@ -25,11 +25,12 @@ CheckpointConfig gpt2_config() {
 CheckpointConfig llama_config() {
   CheckpointConfig config;
   config.shape = {3, 128, 4, 352, 1024, 256};
-  config.shape.architecture = Architecture::llama;
+  config.shape.layers = rotary_layers;
   config.shape.n_kv_head = 2;
   config.shape.head_dim = 32;
   config.shape.qkv_bias = false;
-  config.activation = "silu";
+  config.ropes = {Rope{}};
+  config.activation = ActivationKind::silu;
   return config;
 }
 
@@ -71,7 +72,7 @@ Done run_job(const Model& model, const PassShape& pass, int ranks) {
     double start = thread_seconds();
     const Trace trace = run_inference(integer_model(model), plan, statement.prompt, comm);
     statement.generated = trace.generated_tokens();
-    (void)prove_inference(plan, done.key, statement, trace, tensors, *codeword, comm);
+    (void)prove_inference(plan, done.key, statement, trace, {tensors, *codeword}, comm);
     done.seconds = thread_seconds() - start;
 
     const std::unique_ptr<Witness> witness = make_witness(plan, statement, trace, tensors, comm);
@@ -135,7 +136,7 @@ TEST(SlowCost, is_that_of_jobs) {
     for (const PassShape& pass :
          {PassShape{.prompt = 40, .generated = 24}, PassShape{.prompt = 100, .generated = 28}}) {
       for (const int ranks : {1, 2}) {
-        SCOPED_TRACE(std::string(config.shape.gpt2() ? "GPT-2" : "Llama") + ", " + std::to_string(pass.prompt) +
+        SCOPED_TRACE(std::string(!config.shape.rotary() ? "GPT-2" : "Llama") + ", " + std::to_string(pass.prompt) +
                      " tokens, ranks: " + std::to_string(ranks));
         const Done done = run_job(model, pass, ranks);
         const ModelPlan plan = ModelPlan::of(done.key, pass, pass.division(ranks));

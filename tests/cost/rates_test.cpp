@@ -61,11 +61,12 @@ TEST(ShapeKey, plans_as_that_of_a_whole_model) {
   CheckpointConfig gpt2;
   gpt2.shape = {3, 96, 4, 384, 600, 64};
   CheckpointConfig llama = gpt2;
-  llama.shape.architecture = Architecture::llama;
+  llama.shape.layers = rotary_layers;
   llama.shape.n_kv_head = 2;
   llama.shape.head_dim = 24;
   llama.shape.qkv_bias = false;
-  llama.activation = "silu";
+  llama.activation = ActivationKind::silu;
+  llama.ropes = {Rope{}};
   for (const CheckpointConfig& config : {gpt2, llama}) {
     const VerifyingKey whole = make_verifying_key(synthesize_model(config, 1));
     const VerifyingKey key = key_of_shape(config);

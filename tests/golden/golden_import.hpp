@@ -28,7 +28,7 @@ inline ImportedModel import_bundled(const std::string& name) {
     const VerifyingKey key = load_key(unpacked);
     std::filesystem::remove_all(folder);
     options.choices = ImportChoices{key.exponents, key.widths, key.equalisation, key.shape.n_positions};
-    if (key.shape.gpt2()) {
+    if (!key.shape.rotary()) {
       options.choices->n_positions = 0;
     }
   }

@@ -29,17 +29,34 @@ TEST_P(HidingBytes, do_not_depend_on_ranks_and_threads_but_on_the_seed) {
     for (const int threads : {1, 2}) {
       // a codeword that is kept, and one that is encoded a coset after the other and never whole
       const std::size_t budget = threads == 1 ? 0 : default_codeword_budget;
-      const Job other = prove_hidden_job(model, prompt, 6, ranks, threads, "seed", 1, budget);
+      const Job other = prove_hidden_job(model, prompt, 6, ranks, threads, {.codeword_budget = budget});
       EXPECT_EQ(other.key.parameter_root, job.key.parameter_root) << ranks << " ranks, " << threads << " threads";
       EXPECT_EQ(other.payload, job.payload) << ranks << " ranks, " << threads << " threads";
     }
   }
-  const Job other = prove_hidden_job(model, prompt, 6, 1, 1, "another seed");
+  const Job other = prove_hidden_job(model, prompt, 6, 1, 1, {.seed = "another seed"});
   testing::expect_accepted(verify_inference(other.key, other.statement, other.payload));
   EXPECT_EQ(other.statement, job.statement);
   EXPECT_NE(other.payload, job.payload);
   const Job plain = prove_job(model, prompt, 6, 1, 1);
   EXPECT_EQ(job.statement, plain.statement);
+}
+
+TEST_P(HidingBytes, of_sampled_text_do_not_depend_on_ranks_and_threads) {
+  const Model& model = bundled(GetParam()).model;
+  const Ids prompt = prompt_of(GetParam(), 5);
+  const Sampling sampling{1000, 0, top_p_unit, 9000, seed_of("tokens")};
+  const Job job = prove_hidden_job(model, prompt, 6, 1, 1, {.sampling = sampling});
+  testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+  for (const int ranks : {1, 2, 3}) {
+    for (const int threads : {1, 2}) {
+      const Job other = prove_hidden_job(model, prompt, 6, ranks, threads, {.sampling = sampling});
+      EXPECT_EQ(other.statement, job.statement) << ranks << " ranks, " << threads << " threads";
+      EXPECT_EQ(other.payload, job.payload) << ranks << " ranks, " << threads << " threads";
+    }
+  }
+  EXPECT_EQ(job.statement, prove_job(model, prompt, 6, 1, 1, 0, sampling).statement);
+  EXPECT_NE(job.statement.generated, prove_job(model, prompt, 6, 1, 1).statement.generated);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, HidingBytes, ::testing::Values("odd-40k", "odd-qwen-60k", "odd-qwen2-50k"),
@@ -70,7 +87,7 @@ TEST(HidingBytes, of_a_length_that_is_no_power_of_two_do_not_depend_on_ranks) {
 TEST(HidingBytes, are_those_of_the_format) {
   const Job job = prove_hidden_job(bundled("odd-40k").model, prompt_of("odd-40k", 5), 6);
   EXPECT_EQ(to_hex(job.key.parameter_root), "9030848f25405fd042e085100ba72990f326743eaba354ead877dba6595a6757");
-  EXPECT_EQ(to_hex(blake2s(job.payload)), "2e28da03ab7944bc4a8abfb0a78d1ae76017a8b00577ce26d852fbdc2bafefb3");
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "e5cd9093204d48ca30c4a490c6abd24fb2adef34b3d3f19263548e2ba7e0366a");
 }
 
 class SlowHidingProof : public ::testing::TestWithParam<const char*> {};

@@ -1,61 +1,61 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
+#include <limits>
+#include <string_view>
 
-#include "field/extension.hpp"
-#include "hash/keyed_stream.hpp"
-
-/// \file
-/// What tests alone can do to transcripts and streams: test_hiding is linked with wrapped symbols
-/// (tests/CMakeLists.txt).
-
-namespace tessera {
-class LeafExtras;
-struct CommittedWord;
-}  // namespace tessera
+#include "transcript/verifier.hpp"
 
 namespace tessera::test {
 
-/// While it lives, challenges and positions depend on the transcript's seed and on their order alone, not on messages,
-/// and no work is needed: what the prover sends is a function of its randomness with all challenges fixed.
+/// While it lives, challenges and positions of the transcripts below depend on the transcript's seed and on their order
+/// alone, not on messages, and no work is needed: what the prover sends is a function of its randomness with all
+/// challenges fixed.
 class FrozenChallenges {
  public:
-  FrozenChallenges();
-  ~FrozenChallenges();
+  FrozenChallenges() { frozen_ = true; }
+  ~FrozenChallenges() { frozen_ = false; }
   FrozenChallenges(const FrozenChallenges&) = delete;
   FrozenChallenges& operator=(const FrozenChallenges&) = delete;
+  [[nodiscard]] static bool frozen() { return frozen_; }
+
+ private:
+  inline static bool frozen_ = false;
 };
 
-/// While it lives, `stream` gives these elements of E instead of its own.
-class ReplacedStream {
+class FreezableProver final : public ProverTranscript {
  public:
-  ReplacedStream(const KeyedStream& stream, std::span<const E> elements);
-  ~ReplacedStream();
-  ReplacedStream(const ReplacedStream&) = delete;
-  ReplacedStream& operator=(const ReplacedStream&) = delete;
+  using ProverTranscript::ProverTranscript;
+  void grind(std::string_view label, unsigned bits, Communicator& comm) override {
+    if (FrozenChallenges::frozen()) {
+      send_bytes(label, std::array<std::uint8_t, sizeof(std::uint64_t)>{});
+    } else {
+      ProverTranscript::grind(label, bits, comm);
+    }
+  }
+
+ private:
+  void absorb(std::string_view label, std::span<const std::uint8_t> data) override {
+    if (!FrozenChallenges::frozen()) {
+      ProverTranscript::absorb(label, data);
+    }
+  }
 };
 
-/// What a liar's vectors are, of a rank that is alone.
-struct VectorLie {
-  const KeyedStream* stream = nullptr;  // of the vectors' masks
-  /// Changes what is read of it, each time.
-  std::function<void(std::uint64_t first, std::span<E>)> elements = {};
-  /// Changes a vector with its fresh columns, before it is committed to.
-  std::function<void(std::size_t round, std::span<E>)> values = {};
-  /// What follows the last vector's columns in their leaves.
-  std::function<std::shared_ptr<const LeafExtras>(std::shared_ptr<const LeafExtras>, const CommittedWord&)> leaves = {};
-};
-
-/// While it lives, provers lie so.
-class LyingAboutVectors {
+class FreezableVerifier final : public VerifierTranscript {
  public:
-  explicit LyingAboutVectors(const VectorLie& told);
-  ~LyingAboutVectors();
-  LyingAboutVectors(const LyingAboutVectors&) = delete;
-  LyingAboutVectors& operator=(const LyingAboutVectors&) = delete;
+  using VerifierTranscript::VerifierTranscript;
+
+ private:
+  void absorb(std::string_view label, std::span<const std::uint8_t> data) override {
+    if (!FrozenChallenges::frozen()) {
+      VerifierTranscript::absorb(label, data);
+    }
+  }
+  [[nodiscard]] unsigned work_of(std::uint64_t nonce) const override {
+    return FrozenChallenges::frozen() ? std::numeric_limits<unsigned>::max() : VerifierTranscript::work_of(nonce);
+  }
 };
 
 }  // namespace tessera::test

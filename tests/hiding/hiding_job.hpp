@@ -29,13 +29,24 @@ struct HidingJob {
   std::unique_ptr<Witness> witness;
 
   explicit HidingJob(TestModel& model = hiding_model(), const std::vector<std::uint32_t>& prompt = {17},
-                     std::size_t generate = 1)
+                     std::size_t generate = 1, const std::optional<Sampling>& sampling = {})
       : test(model),
-        statement(true_statement(test, prompt, generate)),
+        statement(statement_of(test, prompt, generate, sampling)),
         plan(ModelPlan::of(test.key, statement)),
         trace(run_inference(test.integers, plan, prompt, test.comm)),
         witness(make_witness(plan, statement, trace, test.parameters, test.comm)) {}
 
+  static Statement statement_of(TestModel& test, const std::vector<std::uint32_t>& prompt, std::size_t generate,
+                                const std::optional<Sampling>& sampling) {
+    if (!sampling) {
+      return true_statement(test, prompt, generate);
+    }
+    Statement statement{prompt, std::vector<std::uint32_t>(generate)};
+    statement.sampling = sampling;
+    statement.generated =
+        run_inference(test.integers, ModelPlan::of(test.key, statement), prompt, test.comm).generated_tokens();
+    return statement;
+  }
   [[nodiscard]] Proof prove(const Digest& seed) {
     return prove_hidden_witness(plan, test.key, statement, *witness, *test.codeword, test.comm,
                                 {.hiding = HidingOptions{[this] { return IntegerTensor(&*test.random_tail); }, seed}});

@@ -8,6 +8,7 @@
 #include "derivative.hpp"
 #include "field/encoding.hpp"
 #include "frozen_challenges.hpp"
+#include "other_masks.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 
@@ -68,7 +69,7 @@ class HidingOpening {
     oracles_ = {{parameters, sizes.parameters, {}, salt_elements},
                 {std::move(witness), sizes.witness, {}, salt_elements}};
     schedule_ = opening_schedule(oracles_);
-    vector_elements_.resize(VectorMasks(schedule_, vector_).size());
+    vector_elements_.resize(static_cast<std::size_t>(VectorMasks::size(schedule_)));
     make_statement();
   }
 
@@ -98,16 +99,16 @@ class HidingOpening {
   }
 
   /// Proves. Reads ::sent() and so on afterwards.
-  ProverTranscript prove(const Randomness& randomness) {
+  FreezableProver prove(const Randomness& randomness) {
     set(randomness);
-    ProverTranscript transcript(seed_);
+    FreezableProver transcript(seed_);
     transcript.set_listener(
         {.draws = [&](const std::vector<std::size_t>& drawn) { positions_.push_back(distinct_positions(drawn)); }});
     positions_.clear();
-    const ReplacedStream replaced(vector_, vector_elements_);
+    const GivenMasks masks(vector_, vector_elements_);
     const std::vector<OracleWitness> witnesses{{parameter_tensors(), parameter_store_.get()},
                                                {witness_tensors(), witness_store_.get()}};
-    prove_hiding_opening(transcript, oracles_, witnesses, {claims_, hidden_}, hiding_, {row_masks_, &vector_}, comm_);
+    prove_hiding_opening(transcript, oracles_, witnesses, {claims_, hidden_}, hiding_, {row_masks_, &masks}, comm_);
     return transcript;
   }
 
@@ -116,7 +117,7 @@ class HidingOpening {
 
   /// Throws Rejected. `lie`: added to the first claim's value.
   void verify(std::span<const std::uint8_t> payload, E lie = {}) const {
-    VerifierTranscript transcript(seed_, payload);
+    FreezableVerifier transcript(seed_, payload);
     auto claims = hidden_;
     claims.front().front().value += Affine(lie);
     verify_hiding_opening(transcript, oracles_, claims, hiding_);
@@ -126,6 +127,12 @@ class HidingOpening {
   /// Of the last proof: in the parameters, the witness, the vectors.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& positions() const { return positions_; }
   [[nodiscard]] const OpeningSchedule& schedule() const { return schedule_; }
+  /// Asks for work before every challenge for a row variable.
+  void ask_row_work(unsigned bits) {
+    for (CommittedOracle& oracle : oracles_) {
+      oracle.row_work = bits;
+    }
+  }
   [[nodiscard]] CodewordStore& parameter_store() const { return *parameter_store_; }
 
  private:

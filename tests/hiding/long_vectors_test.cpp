@@ -4,6 +4,7 @@
 
 #include "cluster/thread_communicator.hpp"
 #include "commitment/hiding_leaves.hpp"
+#include "commitment/vector_masks.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "seed.hpp"
@@ -52,7 +53,8 @@ Proven prove(Communicator& comm) {
   const Shape mask_tail = columns_shape(parameter_tail_columns(1), mask_rows);
   const MaskColumns masks(row_shape, mask_tail, log_rows, {mask_rows, 1}, seed_of("masks"), comm);
   commit(OracleLayout({row_shape, mask_tail}), mask_rows, masks.tensors());
-  const KeyedStream vectors(seed_of("vectors"), "vector masks");
+  const KeyedStream stream(seed_of("vectors"), "vector masks");
+  const VectorMasks vectors(stream);
   const LinearForm same = form();
   ProverTranscript transcript(seed_of("long"));
   prove_equality_opening(transcript, result.oracles, witnesses, std::span(&same, 1), 0, {masks.row_masks(), &vectors},

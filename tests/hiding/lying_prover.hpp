@@ -1,8 +1,8 @@
 #pragma once
 
 #include "commitment/hiding_leaves.hpp"
-#include "frozen_challenges.hpp"
 #include "hiding_job.hpp"
+#include "other_masks.hpp"
 #include "plan/prover_context.hpp"
 #include "subprotocols/pad_products.hpp"
 #include "sumcheck/dense.hpp"
@@ -19,7 +19,7 @@ struct HidingLie {
   std::function<void(std::vector<E>& left, std::vector<E>& right)> factors = {};
   /// Row masks that the opening is made with.
   std::function<void(std::vector<E>&)> row_masks = {};
-  /// Vectors of the opening; `stream` is the prover's.
+  /// Vectors of the opening.
   test::VectorLie vectors = {};
 };
 
@@ -60,7 +60,7 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   const Digest statement_digest = statement_seed(job.test.key, job.statement);
   ProverTranscript transcript(statement_digest);
   const HidingWitness random(hiding, plan.witness_oracle, seed, comm);
-  const KeyedStream vector_masks(seed, "vector masks");
+  const KeyedStream stream(seed, "vector masks");
   std::vector<ChunkedTensor<std::int64_t>> cells;
   for (const IntegerTensor& tensor : random.tensors()) {
     cells.push_back(*std::get<const ChunkedTensor<std::int64_t>*>(tensor));
@@ -125,9 +125,7 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   if (lie.row_masks) {
     lie.row_masks(row_masks);
   }
-  test::VectorLie vectors = lie.vectors;
-  vectors.stream = &vector_masks;
-  const test::LyingAboutVectors lying(vectors);
+  const test::LyingMasks vector_masks(stream, lie.vectors);
   prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses,
                        {ledger.lists(), hidden.ledger.lists()}, hidden.claims, {row_masks, &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};

@@ -2,8 +2,6 @@
 
 #include "hiding_opening.hpp"
 
-#include "../commitment/row_work.hpp"
-
 namespace tessera::test {
 namespace {
 
@@ -25,10 +23,10 @@ TEST(HidingOpening, is_accepted) {
 TEST(HidingOpening, has_work_before_row_variables) {
   const OpeningValues values(1);
   HidingOpening opening({{4, 1}, {3, 1}, 208, 208}, values, seed_of("accepted"));
-  std::optional<tessera::testing::RowWork> work(3);
+  opening.ask_row_work(3);
   const ProverTranscript transcript = opening.prove(opening.draw(1));
   EXPECT_NO_THROW(opening.verify(transcript.payload()));
-  work.emplace(15);
+  opening.ask_row_work(15);
   EXPECT_THROW(opening.verify(transcript.payload()), Rejected);
 }
 

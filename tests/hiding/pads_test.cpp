@@ -1,8 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "echelon.hpp"
-#include "frozen_challenges.hpp"
-#include "hiding_job.hpp"
+#include "expected_pads.hpp"
 #include "plan/prover_context.hpp"
 #include "subprotocols/pad_products.hpp"
 
@@ -10,51 +9,12 @@ namespace tessera::testing {
 namespace {
 
 using test::Echelon;
-using test::FrozenChallenges;
 
-std::vector<E> pads_of(const ModelPlan& plan, const Digest& seed) {
-  std::vector<E> pads(plan.hiding->pads.pads);
-  KeyedStream(seed, "pads").elements(0, std::span<E>(pads));
-  return pads;
-}
+TEST(Pads, every_element_before_the_opening_has_one) { expect_pads(HidingJob()); }
 
-E element_at(const Proof& proof, std::size_t place) {
-  const std::uint8_t* const bytes = proof.payload.data() + place;
-  return {F::from_canonical(read_little_endian<std::uint64_t>(bytes)),
-          F::from_canonical(read_little_endian<std::uint64_t>(bytes + 8))};
-}
-
-bool holds_elements(const Message& message) {
-  return message.label != "witness" && message.label != "work" &&
-         !(message.path == "/pads" && message.label == "factors");
-}
-
-/// With the same challenges two proofs differ by their pads alone, each element by its own: until products of pads are
-/// proven, whose rounds are sums of products of pads beside.
-TEST(Pads, every_element_before_the_opening_has_one) {
-  const FrozenChallenges frozen;
-  HidingJob job;
-  const Digest seed{3}, other_seed{4};
-  const Proof proof = job.prove(seed), other = job.prove(other_seed);
-  const std::vector<E> pads = pads_of(job.plan, seed), others = pads_of(job.plan, other_seed);
-  std::size_t next = 0;
-  ASSERT_EQ(proof.messages.size(), other.messages.size());
-  for (const Message& message : proof.messages) {
-    if (message.path.starts_with("/opening")) {
-      break;
-    }
-    if (holds_elements(message)) {
-      ASSERT_EQ(message.length % sizeof(E), 0U);
-      for (std::size_t place = message.offset; place < message.offset + message.length; place += sizeof(E), ++next) {
-        ASSERT_LT(next, pads.size());
-        if (!message.path.starts_with("/pads")) {
-          EXPECT_EQ(element_at(proof, place) - element_at(other, place), pads[next] - others[next])
-              << message.path << ":" << message.label;
-        }
-      }
-    }
-  }
-  EXPECT_EQ(next, pads.size());
+/// No message of a sampled statement is in clear either.
+TEST(Pads, every_element_of_a_sampled_statement_has_one) {
+  expect_pads(HidingJob(hiding_model(), {17, 42}, 3, Sampling{1000, 0, top_p_unit, 9000, Digest{8}}));
 }
 
 /// What the proof of the products sends, by its own pads and the random pair.
@@ -82,7 +42,7 @@ class ProductsProof {
     right.push_back(element(own_ + 1));
     left.resize(std::size_t{1} << hiding.log_products);
     right.resize(left.size());
-    ProverTranscript transcript(Digest{5});
+    FreezableProver transcript(Digest{5});
     transcript.begin_pads(own);
     ClaimLedger ledger(job_.plan.pass);
     const LookupValues lookup(job_.plan, {});

@@ -29,7 +29,7 @@ std::vector<F> random_elements(const HidingJob& job, const Digest& seed) {
   all.insert(all.end(), random.row_masks().begin(), random.row_masks().end());
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
   const KeyedStream stream(seed, "vector masks");
-  std::vector<E> vectors(VectorMasks(schedule, stream).size());
+  std::vector<E> vectors(static_cast<std::size_t>(VectorMasks::size(schedule)));
   stream.elements(0, std::span<E>(vectors));
   all.insert(all.end(), vectors.begin(), vectors.end());
   std::vector<F> elements;
@@ -71,16 +71,16 @@ TEST(HidingRandomness, vectors_take_each_element_once) {
   HidingJob job;
   const KeyedStream stream(Digest{1}, "vector masks");
   const OpeningSchedule schedule = opening_schedule(hiding_oracles(job.plan, job.test.key, {}));
-  const VectorMasks masks(schedule, stream);
-  std::vector<E> all(masks.size());
+  const VectorMasks masks(stream);
+  std::vector<E> all(static_cast<std::size_t>(VectorMasks::size(schedule)));
   stream.elements(0, std::span<E>(all));
   auto next = all.begin();
   constexpr std::size_t rows = std::size_t{1} << OpeningSchedule::folding;
   for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
     const CommittedWord& word = schedule.vectors[round];
     std::vector<E> values(rows << word.log_columns);
-    masks.fill(round, ResidueShares(word.log_columns, 0, 1), values);
-    const std::vector<E> of_rounds = masks.of_rounds(round);
+    masks.fill(schedule, round, ResidueShares(word.log_columns, 0, 1), values);
+    const std::vector<E> of_rounds = masks.of_rounds(schedule, round);
     for (std::size_t column = 0; column < values.size() / rows; ++column) {
       for (std::size_t row = 0; row < rows; ++row) {
         const bool mask = column >= word.fresh && column < word.fresh + OpeningSchedule::round_masks;
@@ -92,7 +92,7 @@ TEST(HidingRandomness, vectors_take_each_element_once) {
       }
     }
   }
-  const std::vector<E> clear = masks.of_clear();
+  const std::vector<E> clear = masks.of_clear(schedule);
   EXPECT_TRUE(std::equal(clear.begin(), clear.end(), next, all.end()));
 }
 

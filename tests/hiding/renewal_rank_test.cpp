@@ -11,6 +11,7 @@
 #include "echelon.hpp"
 #include "field/encoding.hpp"
 #include "frozen_challenges.hpp"
+#include "other_masks.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/renewal.hpp"
 #include "seed.hpp"
@@ -51,7 +52,7 @@ class EqualityOpening {
                         {},
                         salt_elements});
     schedule_ = opening_schedule(oracles_);
-    vector_elements_.resize(VectorMasks(schedule_, vector_).size());
+    vector_elements_.resize(static_cast<std::size_t>(VectorMasks::size(schedule_)));
     sizes_[vector] = 2 * vector_elements_.size();
     for (std::size_t j = 0; j < 3; ++j) {
       sizes_[first_tail + j] = tails[j] << oracles_[j].parameters.log_rows;
@@ -80,13 +81,13 @@ class EqualityOpening {
     if (lie) {
       lie(row_masks_);
     }
-    ProverTranscript transcript(seed_of("renewal"));
+    FreezableProver transcript(seed_of("renewal"));
     transcript.set_listener(
         {.draws = [&](const std::vector<std::size_t>& drawn) { positions_.push_back(distinct_positions(drawn)); }});
     positions_.clear();
-    const ReplacedStream replaced(vector_, vector_elements_);
-    prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &vector_}, comm_);
-    VerifierTranscript verifier(seed_of("renewal"), transcript.payload());
+    const GivenMasks masks(vector_, vector_elements_);
+    prove_equality_opening(transcript, oracles_, witnesses(), std::span(&form_, 1), 0, {row_masks_, &masks}, comm_);
+    FreezableVerifier verifier(seed_of("renewal"), transcript.payload());
     verify_equality_opening(verifier, oracles_, std::span(&form_, 1), 0);
     verifier.finish();
     return elements_sent(transcript);

@@ -80,7 +80,7 @@ struct GatedStack : Plan {
     spec.residual_bits = constants.residual_bits;
     spec.x_in = spec.x_mid = x_in;
     spec.x_end = x_end;
-    spec.u = norm.u;
+    spec.u = norm.u.recorded;
     mlp = GatedMlpPlan::declare(builder, spec);
     builder.finish_tables();
     const Shape state({block, feature, Dimension::whole(model.n_positions)});
@@ -114,7 +114,7 @@ class StackCase {
     witness = std::make_unique<Witness>(plan, trace, parameters_, comm);
     derive(*witness, plan.norm, comm);
     derive(*witness, plan.norm_final, comm);
-    derive(*witness, plan.mlp);
+    derive(*witness, plan.mlp, comm);
     witness->finish(comm, lie ? OutOfRange::skip : OutOfRange::refuse);
     lookup.emplace(plan, true_lookup(plan, *witness, comm));
   }

@@ -19,7 +19,7 @@ struct GroupedQkvSize {
 };
 
 inline ModelShape model_of(const GroupedQkvSize& size) {
-  ModelShape shape{size.blocks, size.features, size.heads * size.group, 4, 10, size.positions, Architecture::llama};
+  ModelShape shape{size.blocks, size.features, size.heads * size.group, 4, 10, size.positions, rotary_layers};
   shape.n_kv_head = size.heads;
   shape.head_dim = size.head_size();
   shape.qkv_bias = size.biases;
@@ -62,7 +62,7 @@ struct GroupedQkvAlone : Plan {
     spec.bias_shift = {10, 9, 8};
     spec.rotary = {std::make_shared<std::vector<std::int16_t>>(rotary_table({.theta = 1e3}, size.half, size.positions)),
                    size.positions, size.half, past};
-    spec.u = u;
+    spec.u = u.recorded;
     qkv = GroupedQkvPlan::declare(builder, std::move(spec));
     builder.finish_tables();
     const Dimension all = Dimension::whole(size.positions);
@@ -153,7 +153,7 @@ class GroupedQkvCase {
     if (part < 2) {
       const std::size_t position = std::min(size.past + t, size.positions - 1);
       const std::size_t i = row % m % size.half;
-      const auto& table = *plan.qkv.rotary.table;
+      const auto& table = *plan.qkv.rotary.tables;
       const std::int64_t cos = table[position * size.half + i];
       const std::int64_t sin = table[(size.positions + position) * size.half + i];
       value = row % m < size.half ? value * cos - sum(row + size.half) * sin : value * cos + sum(row - size.half) * sin;

@@ -148,9 +148,9 @@ TEST(GroupedQkv, every_altered_message_is_rejected_or_leaves_a_false_claim) {
 TEST(GroupedQkv, another_rotation_is_rejected) {
   SelfCommunicator self;
   const auto with_table = [](Rotary& rotary, const std::function<void(std::vector<std::int16_t>&)>& change) {
-    auto table = std::make_shared<std::vector<std::int16_t>>(*rotary.table);
+    auto table = std::make_shared<std::vector<std::int16_t>>(*rotary.tables);
     change(*table);
-    rotary.table = table;
+    rotary.tables = table;
   };
   const std::vector<RotationLie> lies{
       {"one position later", [](Rotary& rotary) { ++rotary.past; }},

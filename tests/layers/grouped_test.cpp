@@ -219,7 +219,7 @@ class GroupedCase {
           }
         }
         infer(context, plan.cache, cache, block, batch);
-        const std::vector<std::int16_t> part_y = infer(context, plan.attention, exponentials, cache, block, batch);
+        const std::vector<std::int16_t> part_y = infer(context, plan.attention, {exponentials}, cache, block, batch);
         y[block].resize(heads.features() * GroupedPlan::rows);
         for (std::size_t row = 0; row < heads.features(); ++row) {
           std::copy_n(part_y.begin() + static_cast<std::ptrdiff_t>(row * batch.size), batch.size,
@@ -229,7 +229,7 @@ class GroupedCase {
     }
     project(sizes, y);
     trace_.deal_chunks(plan, comm);
-    record_tiles(plan.attention, exponentials, trace_, comm);
+    record_tiles(plan.attention, {exponentials}, trace_, comm);
     auto made = std::make_unique<Witness>(plan, trace_, parameters_, comm);
     derive(*made, plan.cache, comm);
     derive(*made, plan.attention, comm);

@@ -25,7 +25,7 @@ const LayerCase::Size chunks{{2, 36, 3, 80, 70, 48}, 28, 5};  // of rows: three
 
 // models of the Llama family: three query heads a key/value head and m = 10; biases and a head of its own; norms on
 // heads, m a power of two, several score tiles
-constexpr auto llama = Architecture::llama;
+constexpr auto llama = rotary_layers;
 const LayerCase::Size grouped{{2, 12, 6, 20, 30, 16, llama, 2, 10, true, false, false}, 5, 3};
 const LayerCase::Size biased{{3, 20, 4, 28, 40, 24, llama, 4, 6, false, true, false}, 4, 2};
 const LayerCase::Size normed{{2, 16, 6, 70, 30, 256, llama, 3, 8, false, false, true}, 131, 3};

@@ -28,8 +28,8 @@ TEST(Rotary, rows_have_positions_of_their_own_up_to_the_last_one) {
   const std::vector<std::size_t> expected{6, 7, 8, 9, 9, 9, 9, 9};
   for (std::size_t row = 0; row < 8; ++row) {
     EXPECT_EQ(rotary.position(row), expected[row]);
-    EXPECT_EQ(rotary.cos(row)[2], (*rotary.table)[expected[row] * 3 + 2]);
-    EXPECT_EQ(rotary.sin(row)[1], (*rotary.table)[30 + expected[row] * 3 + 1]);
+    EXPECT_EQ(rotary.cos(0, row)[2], (*rotary.tables)[expected[row] * 3 + 2]);
+    EXPECT_EQ(rotary.sin(0, row)[1], (*rotary.tables)[30 + expected[row] * 3 + 1]);
   }
 }
 
@@ -56,8 +56,8 @@ TEST(Rotary, a_claim_on_rotated_values_is_one_on_the_values_with_the_weight) {
       for (std::size_t i = 0; i < half; ++i) {
         for (std::size_t t = 0; t < rows; ++t) {
           const std::size_t position = std::min(past + t, positions - 1);
-          const std::int64_t cos = (*rotary.table)[position * half + i];
-          const std::int64_t sin = (*rotary.table)[(positions + position) * half + i];
+          const std::int64_t cos = (*rotary.tables)[position * half + i];
+          const std::int64_t sin = (*rotary.tables)[(positions + position) * half + i];
           const std::int64_t y = h == 0 ? at(0, i, t) * cos - at(1, i, t) * sin : at(1, i, t) * cos + at(0, i, t) * sin;
           const E beta = naive_eq(r[2], i) * naive_eq(r[3], t);
           rotated += naive_eq(r[1], h) * beta * E::from_signed(y);

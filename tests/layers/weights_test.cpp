@@ -128,6 +128,7 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
     unsigned query_bits, key_bits;
     std::size_t past;
     Dimension rows = Dimension::whole(8);
+    std::vector<std::uint32_t> windows = {};
   };
   for (const Case& sizes : {Case{0, 0, 0},
                             {1, 1, 0},
@@ -149,7 +150,14 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
                             {2, 3, 5, {12, 2}},
                             {0, 2, 6, {12, 2}},
                             {1, 1, 0, {10, 1}},
-                            {1, 4, 13, {10, 1}}}) {
+                            {1, 4, 13, {10, 1}},
+                            // windows of some blocks
+                            {0, 0, 0, Dimension::whole(8), {3, 0, 1}},
+                            {1, 1, 6, Dimension::whole(8), {2, 2, 2}},
+                            {3, 4, 5, Dimension::whole(8), {5, 0, 7}},
+                            {2, 2, 13, Dimension::whole(8), {20, 13, 0}},
+                            {2, 2, 0, {12, 2}, {0, 4, 11}},
+                            {1, 4, 13, {10, 1}, {9, 0, 16}}}) {
     SCOPED_TRACE(std::to_string(sizes.query_bits) + ", " + std::to_string(sizes.key_bits) + ", " +
                  std::to_string(sizes.past) + ", " + std::to_string(sizes.rows.length));
     const Shape rows({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), sizes.rows});
@@ -158,8 +166,8 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
     AttentionPlan attention;
     attention.past = sizes.past;
     attention.rows = rows;
-    attention.scores =
-        Shape({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), query, key}, Presence::causal);
+    attention.scores = Shape({Dimension::outer(3), Dimension::outer(2), Dimension::outer(3), query, key},
+                             Presence::causal, sizes.windows);
     const Shape& scores = attention.scores;
     const TensorPoint at = random.point(scores);
     const auto maxima = filled<std::int16_t>(rows, {}, 77, self);
@@ -172,14 +180,20 @@ TEST(Attention, seen_row_weight_and_masked_places_by_definition) {
         weight *= naive_eq(at[j], entry.index[j]);
       }
       if (entry.present) {
-        const bool hidden = entry.index[4] > entry.index[3] + sizes.past;
+        const std::size_t last_key = entry.index[3] + sizes.past;
+        const std::size_t window = sizes.windows.empty() ? 0 : sizes.windows[entry.index[0]];
+        const bool hidden = entry.index[4] > last_key || (window > 0 && entry.index[4] + window <= last_key);
         const std::size_t outer = (entry.index[0] * 2 + entry.index[1]) * 4 + entry.index[2];
         const E& of_row = row_max[(outer << sizes.rows.bits()) + entry.index[3]];
         maximum += hidden ? E::zero() : weight * of_row;
         masked += hidden ? weight : E::zero();
       }
     }
-    EXPECT_EQ(weighted_sum(&maxima, rows, seen_row_weight(attention, at), self), maximum);
+    E weighted;
+    for (const std::vector<Factor>& weight : seen_row_weights(attention, at)) {
+      weighted += weighted_sum(&maxima, rows, weight, self);
+    }
+    EXPECT_EQ(weighted, maximum);
     EXPECT_EQ(masked_places(attention, at), masked);
   }
 }

@@ -73,6 +73,21 @@ TEST(Exponentials, Activations) {
   });
 }
 
+TEST(Exponentials, SoftCaps) {
+  testing::with_each_instruction_set([](const char* name) {
+    SCOPED_TRACE(name);
+    std::mt19937_64 random(1);
+    for (const float largest : {1e-4F, 3.0F, 60.0F, 1e9F}) {
+      const std::vector<float> z = random_values(997, largest, random);
+      std::vector<float> found = z;
+      soft_cap<float>(found, 50);
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        EXPECT_LE(error(found[i], 50 * std::tanh(static_cast<double>(z[i]) / 50)), 8.0) << z[i];
+      }
+    }
+  });
+}
+
 /// Instruction sets with fused multiply-add, whatever the length of their vectors.
 TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
   std::mt19937_64 random(1);
@@ -87,6 +102,9 @@ TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
       gelu<float>(given, a);
       values.insert(values.end(), a.begin(), a.end());
       silu<float>(given, a);
+      values.insert(values.end(), a.begin(), a.end());
+      a = given;
+      soft_cap<float>(a, 7);
       values.insert(values.end(), a.begin(), a.end());
       found.push_back(values);
       EXPECT_EQ(found.back(), found.front()) << name;
@@ -104,6 +122,9 @@ TEST(ExponentialsOfDoubles, AreThoseOfTheLibrary) {
   silu<double>(z, found);
   EXPECT_EQ(found[1], 0.5 / (1 + std::exp(-0.5)));
   gelu<double>(z, found);
+  std::vector<double> capped{-2, 70};
+  soft_cap<double>(capped, 30);
+  EXPECT_EQ(capped[1], 30 * std::tanh(70.0 / 30));
   EXPECT_NEAR(found[0], -1 - std::tanh(std::sqrt(2 / std::acos(-1.0)) * (-2 + 0.044715 * -8)), 1e-15);
 }
 

@@ -119,6 +119,21 @@ TEST_P(Gains, maxima_are_those_of_what_is_rounded) {
   }
 }
 
+/// Powers of two cannot take in a factor; what reads them can.
+TEST_P(Gains, that_are_folded_have_no_factors) {
+  leave_room_for_mantissas();
+  if (shape_.tied) {
+    return;
+  }
+  const Parameters plain = quantize(model_, integers_.exponents);
+  model_.factors[head] = 0.25;
+  Exponents finer = integers_.exponents;
+  finer.head += 2;
+  EXPECT_TRUE(quantize(model_, finer)[head] == plain[head]);
+  model_.factors[gammaf] = 0.5;
+  EXPECT_THROW(quantize(model_, integers_.exponents), std::logic_error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Gains, ::testing::Values(0, 1, 2));
 
 }  // namespace

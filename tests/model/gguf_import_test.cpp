@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "model/checkpoint.hpp"
 #include "model/gguf/blocks.hpp"
 #include "model/gguf/config.hpp"
@@ -96,8 +98,8 @@ class GgufChanged : public testing::Test {
 
 TEST_F(GgufChanged, architecture_and_sizes) {
   expect_refused("llama", "architecture" + GgufBuilder::bytes_of<std::uint32_t>(8) + GgufBuilder::text_of("llama"),
-                 "architecture" + GgufBuilder::bytes_of<std::uint32_t>(8) + GgufBuilder::text_of("gemma"),
-                 "general.architecture: expected one of [\"gpt2\",\"llama\",\"qwen2\",\"qwen3\"], found \"gemma\"");
+                 "architecture" + GgufBuilder::bytes_of<std::uint32_t>(8) + GgufBuilder::text_of("gamma"),
+                 "general.architecture: expected one of [\"gpt2\",\"llama\",\"qwen2\",\"qwen3\",\"smollm3\",");
   expect_number_refused("llama", "llama.block_count", 2, 3, "tensor blk.2.attn_q.weight of shape [32,32] is missing");
   expect_number_refused("llama", "llama.block_count", 2, 1, "tensor \"blk.1.attn_k.weight\" does not belong");
   expect_number_refused("llama", "llama.block_count", 2, 1U << 31U, "llama.block_count: expected ");
@@ -106,16 +108,73 @@ TEST_F(GgufChanged, architecture_and_sizes) {
   expect_number_refused("llama", "llama.attention.head_count_kv", 2, 3, "head_count_kv: expected a divisor of");
   expect_number_refused("llama", "llama.attention.key_length", 8, 7,
                         "llama.attention.key_length: expected an even number");
-  expect_number_refused("llama", "llama.rope.dimension_count", 8, 4, "llama.rope.dimension_count: expected one of [8]");
+  expect_number_refused("llama", "llama.rope.dimension_count", 8, 10,
+                        "llama.rope.dimension_count: expected an even number of a head's 8 places, found 10");
   expect_number_refused("llama", "general.quantization_version", 2, 1,
                         "general.quantization_version: expected one of [2]");
   expect_number_refused("odd-40k", "gpt2.context_length", 48, 47, "position_embd.weight.shape: expected [47,36]");
 }
 
-/// llama.gguf with one more key.
+/// Keys and the embedding's place of a file of Gemma 2, of so many blocks, and more keys: numbers as float32.
+CheckpointConfig gemma2_config(const std::filesystem::path& path, std::uint32_t blocks,
+                               const std::map<std::string, float>& more = {}) {
+  GgufBuilder builder;
+  builder.add_text("general.architecture", "gemma2");
+  for (const auto& [name, value] : std::map<std::string, std::uint32_t>{{"block_count", blocks},
+                                                                        {"context_length", 64},
+                                                                        {"embedding_length", 24},
+                                                                        {"feed_forward_length", 40},
+                                                                        {"attention.head_count", 3},
+                                                                        {"attention.head_count_kv", 3},
+                                                                        {"attention.key_length", 6},
+                                                                        {"attention.value_length", 6},
+                                                                        {"attention.sliding_window", 16}}) {
+    builder.add_number("gemma2." + name, value);
+  }
+  builder.add_key("gemma2.attention.layer_norm_rms_epsilon", 6, GgufBuilder::bytes_of(1e-6F));
+  for (const auto& [name, value] : more) {
+    builder.add_key("gemma2." + name, 6, GgufBuilder::bytes_of(value));
+  }
+  builder.add_tensor({"token_embd.weight", {24, 8}, 0, std::string(24 * 8 * 4, '\0')});
+  write_file(path, builder.build());
+  return read_gguf_config(GgufFile(path));
+}
+
+TEST(GgufGemma2, has_caps_and_windows_in_every_second_block) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "x.gguf";
+  const CheckpointConfig config = gemma2_config(path, 3);
+  EXPECT_EQ(config.caps.scores, 50);
+  EXPECT_EQ(config.caps.logits, 30);
+  EXPECT_TRUE(config.shape.score_cap && config.shape.logit_cap);
+  EXPECT_EQ(config.shape.layers.norm_place, NormPlace::around);
+  EXPECT_EQ(config.shape.window_of_block, (std::vector<std::uint32_t>{16, 0, 16}));
+  EXPECT_EQ(config.factors[wq], 1);
+  const CheckpointConfig other =
+      gemma2_config(path, 3, {{"attn_logit_softcapping", 20.0F}, {"final_logit_softcapping", 7.0F}});
+  EXPECT_EQ(other.caps.scores, 20);
+  EXPECT_EQ(other.caps.logits, 7);
+  expect_input_error(
+      [&] {
+        (void)gemma2_config(path, 3, {{"attn_logit_softcapping", -1.0F}});
+      },
+      "gemma2.attn_logit_softcapping: expected a number between 0 and");
+}
+
+/// The one of 27 billion parameters has another factor of scores than its heads' size says.
+TEST(GgufGemma2, of_46_blocks_scales_scores_by_its_width) {
+  const TemporaryFolder folder;
+  const CheckpointConfig config = gemma2_config(folder.path() / "x.gguf", 46);
+  EXPECT_DOUBLE_EQ(config.factors[wq], std::sqrt(6.0 / 8.0));  // 24/3 in the place of 6
+}
+
+/// llama.gguf with more keys.
 class GgufWithKey : public GgufChanged {
  protected:
   [[nodiscard]] std::filesystem::path with_key(const std::string& key, std::uint32_t type, const std::string& value) {
+    return with_keys([&](GgufBuilder& builder) { builder.add_key(key, type, value); });
+  }
+  [[nodiscard]] std::filesystem::path with_keys(const std::function<void(GgufBuilder&)>& add) {
     const std::string bytes = file_bytes(gguf_folder() / "llama.gguf");
     const GgufFile file(gguf_folder() / "llama.gguf");
     GgufBuilder builder;
@@ -125,7 +184,7 @@ class GgufWithKey : public GgufChanged {
       keys_end = std::min(keys_end, bytes.find(GgufBuilder::text_of(name)));
     }
     builder.add_keys(bytes.substr(keys_begin, keys_end - keys_begin), file.metadata().values.size());
-    builder.add_key(key, type, value);
+    add(builder);
     for (const std::string& name : file.names()) {
       const TensorEntry& found = file.entry(name);
       builder.add_tensor({name,
@@ -166,12 +225,43 @@ TEST_F(GgufWithKey, neutral_values_are_accepted_and_others_are_not) {
   }
   expect_accepted("llama.attention.scale", 6, 0.35355338F);  // 1 / sqrt(8)
   expect_accepted("llama.attention.scale", 6, 0.0F);
-  expect_key_refused("llama.attention.scale", 6, 0.0625F);
+  expect_accepted("llama.attention.scale", 6, 0.0625F);  // which the weights of queries take in
   expect_accepted<std::uint32_t>("llama.attention.sliding_window", 4, 0);
   expect_accepted<std::uint32_t>("llama.attention.sliding_window", 4, 4096);
-  expect_key_refused<std::uint32_t>("llama.attention.sliding_window", 4, 8);
+  expect_accepted<std::uint32_t>("llama.attention.sliding_window", 4, 8);
   expect_accepted<std::uint8_t>("llama.use_parallel_residual", 7, 0);
   expect_key_refused<std::uint8_t>("llama.use_parallel_residual", 7, 1);
+}
+
+/// By a list, by a number, or all.
+TEST_F(GgufWithKey, windows_are_those_of_the_pattern) {
+  using Windows = std::vector<std::uint32_t>;
+  const std::string name = "llama.attention.sliding_window";
+  const auto windows = [&](const std::function<void(GgufBuilder&)>& pattern) {
+    const auto path = with_keys([&](GgufBuilder& builder) {
+      builder.add_number(name, 8);
+      pattern(builder);
+    });
+    return read_gguf_config(GgufFile(path)).shape.window_of_block;
+  };
+  const auto list = [&](const std::string& values) {
+    return [&name, values](GgufBuilder& builder) {
+      builder.add_key(
+          name + "_pattern", 9,
+          GgufBuilder::bytes_of<std::uint32_t>(7) + GgufBuilder::bytes_of<std::uint64_t>(values.size()) + values);
+    };
+  };
+  const auto every = [&](std::uint32_t n) {
+    return [&name, n](GgufBuilder& builder) { builder.add_number(name + "_pattern", n); };
+  };
+  EXPECT_EQ(windows([](GgufBuilder&) {}), (Windows{8, 8}));
+  EXPECT_EQ(windows(list({0, 1})), (Windows{0, 8}));
+  EXPECT_EQ(windows(list({1, 0})), (Windows{8, 0}));
+  EXPECT_EQ(windows(every(2)), (Windows{8, 0}));
+  EXPECT_EQ(windows(every(1)), Windows{});
+  const std::string expected = name + "_pattern: expected true or false for each of 2 blocks";
+  expect_input_error([&] { (void)windows(list({1})); }, expected);
+  expect_input_error([&] { (void)windows(list({1, 0, 1})); }, expected);
 }
 
 TEST_F(GgufWithKey, ends_are_eos_and_eot) {
@@ -239,7 +329,7 @@ TEST_F(GgufChanged, a_tokenizer_beside_the_file_is_taken) {
 
 TEST_F(GgufChanged, rotary_factors_of_another_kind) {
   const GgufFile file(gguf_folder() / "llama.gguf");
-  const Rope rope = read_gguf_config(file).rope;
+  const Rope rope = read_gguf_config(file).ropes.front();
   EXPECT_EQ(rope.scaling, RopeScaling::llama3);
   EXPECT_EQ(rope.factor, 8);
   EXPECT_EQ(rope.original_positions, 8192);

@@ -42,11 +42,11 @@ class LlamaConfig : public testing::Test {
 
 TEST_F(Qwen2Checkpoint, has_what_its_files_say) {
   const FloatModel model = load();
-  EXPECT_EQ(model.shape, (ModelShape{2, 40, 6, 100, 300, 64, Architecture::llama, 3, 12, true, true, false}));
+  EXPECT_EQ(model.shape, (ModelShape{2, 40, 6, 100, 300, 64, rotary_layers, 3, 12, true, true, false}));
   EXPECT_EQ(model.layer_norm_epsilon, 1e-6);
-  EXPECT_EQ(model.rope.theta, 1e6);
-  EXPECT_EQ(model.rope.scaling, RopeScaling::none);
-  EXPECT_EQ(model.activation, "silu");
+  EXPECT_EQ(model.ropes.front().theta, 1e6);
+  EXPECT_EQ(model.ropes.front().scaling, RopeScaling::none);
+  EXPECT_EQ(model.activation, ActivationKind::silu);
   const SafetensorsFile file(model_folder("odd-qwen2-50k") / "model_f16.safetensors");
   const std::map<ParameterId, std::string> names = {{wq, "self_attn.q_proj.weight"},
                                                     {bv, "self_attn.v_proj.bias"},
@@ -93,7 +93,7 @@ TEST_F(Qwen2Checkpoint, missing_extra_and_misshaped_tensors) {
 
 TEST_F(Qwen3Checkpoint, has_norms_and_a_head) {
   const FloatModel model = load();
-  EXPECT_EQ(model.shape, (ModelShape{2, 40, 6, 100, 300, 64, Architecture::llama, 3, 12, false, false, true}));
+  EXPECT_EQ(model.shape, (ModelShape{2, 40, 6, 100, 300, 64, rotary_layers, 3, 12, false, false, true}));
   const SafetensorsFile file(model_folder("odd-qwen-60k") / "model_f16.safetensors");
   EXPECT_TRUE(std::ranges::equal(model.parameters[head].values(), file.read("lm_head.weight")));
   EXPECT_TRUE(std::ranges::equal(model.parameters[gamma_k].values().last(12),
@@ -117,8 +117,7 @@ TEST_F(LlamaConfig, context_is_chosen_or_2048) {
 }
 
 TEST_F(LlamaConfig, sizes_that_others_give) {
-  EXPECT_EQ(read().shape,
-            (ModelShape{16, 2048, 32, 8192, 128256, 2048, Architecture::llama, 8, 64, true, false, false}));
+  EXPECT_EQ(read().shape, (ModelShape{16, 2048, 32, 8192, 128256, 2048, rotary_layers, 8, 64, true, false, false}));
   config_.erase("num_key_value_heads");
   config_.erase("tie_word_embeddings");
   config_.erase("rope_theta");
@@ -128,10 +127,10 @@ TEST_F(LlamaConfig, sizes_that_others_give) {
   EXPECT_EQ(config.shape.n_kv_head, 32U);
   EXPECT_EQ(config.shape.head_dim, 48U);
   EXPECT_FALSE(config.shape.tied);
-  EXPECT_EQ(config.rope.theta, 10000);
+  EXPECT_EQ(config.ropes.front().theta, 10000);
   EXPECT_EQ(config.layer_norm_epsilon, 1e-6);
   config_["hidden_act"] = "gelu_pytorch_tanh";
-  EXPECT_EQ(read().activation, "gelu");
+  EXPECT_EQ(read().activation, ActivationKind::gelu);
   config_["head_dim"] = nullptr;
   EXPECT_EQ(read().shape.head_dim, 64U);
 }
@@ -143,7 +142,7 @@ TEST_F(LlamaConfig, scalings_of_rotary_positions) {
                        {"high_freq_factor", 4.0},
                        {"original_max_position_embeddings", 8192}};
   config_["rope_scaling"] = llama3;
-  const Rope rope = read().rope;
+  const Rope rope = read().ropes.front();
   EXPECT_EQ(rope.scaling, RopeScaling::llama3);
   EXPECT_EQ(rope.theta, 500000);
   EXPECT_EQ(rope.factor, 32);
@@ -156,39 +155,73 @@ TEST_F(LlamaConfig, scalings_of_rotary_positions) {
     expect_refused(field == "rope_type" ? "factor" : "rope_scaling: " + field);
   }
   config_["rope_scaling"] = {{"type", "linear"}, {"factor", 4}};
-  EXPECT_EQ(read().rope.scaling, RopeScaling::linear);
-  EXPECT_EQ(read().rope.factor, 4);
+  EXPECT_EQ(read().ropes.front().scaling, RopeScaling::linear);
+  EXPECT_EQ(read().ropes.front().factor, 4);
   config_["rope_scaling"] = {{"rope_type", "default"}, {"type", "default"}};
-  EXPECT_EQ(read().rope.scaling, RopeScaling::none);
-  for (const char* type : {"dynamic", "yarn", "longrope"}) {
+  EXPECT_EQ(read().ropes.front().scaling, RopeScaling::none);
+  config_["rope_scaling"] = {{"type", "dynamic"}, {"factor", 4}};
+  expect_refused("rope_scaling: type");
+  for (const char* type : {"yarn", "longrope"}) {
     config_["rope_scaling"] = {{"type", type}, {"factor", 4}};
-    expect_refused("rope_scaling: type");
+    expect_refused("original_max_position_embeddings");
   }
+  config_["rope_scaling"] = {{"type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 4096}};
+  EXPECT_EQ(read().ropes.front().scaling, RopeScaling::yarn);
+  config_["rope_scaling"]["beta_slow"] = 33;
+  expect_refused("beta_slow");
+  config_["rope_scaling"] = {{"type", "longrope"}, {"original_max_position_embeddings", 1}, {"factor", 4}};
+  expect_refused("original_max_position_embeddings: expected at least 2, found 1");
   config_["rope_scaling"] = {{"type", "linear"}, {"factor", 4}, {"beta_fast", 32}};
   expect_refused("beta_fast");
   config_.erase("rope_scaling");
   config_["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 1e6}};
-  EXPECT_EQ(read().rope.theta, 1e6);
+  EXPECT_EQ(read().ropes.front().theta, 1e6);
 }
 
-TEST_F(LlamaConfig, windows_that_do_not_bite) {
+TEST_F(LlamaConfig, windows_are_not_llama_s) {
+  config_["sliding_window"] = 2048;
+  EXPECT_TRUE(read().shape.window_of_block.empty());
+  config_["sliding_window"] = 2047;
+  expect_refused("sliding_window: expected none, or at least the context of 2048, found 2047");
+}
+
+TEST_F(LlamaConfig, angles_by_kind_of_block_are_said_once) {
+  config_["model_type"] = "olmo3";
+  config_["architectures"] = {"Olmo3ForCausalLM"};
+  config_["sliding_window"] = 512;
+  const json linear = {{"rope_type", "linear"}, {"factor", 4}};
+  config_["rope_scaling"] = linear;
+  EXPECT_EQ(read().ropes.size(), 2U);
+  config_["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 1e6}};
+  expect_refused("rope_parameters: expected none beside rope_scaling");
+  config_["rope_parameters"] = {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 1e6}}},
+                                {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+  expect_refused("rope_scaling");
+  config_.erase("rope_scaling");
+  EXPECT_EQ(read().ropes.size(), 2U);
+}
+
+TEST_F(LlamaConfig, windows_of_blocks) {
   config_["model_type"] = "mistral";
   config_["architectures"] = {"MistralForCausalLM"};
   for (const json& window : {json(nullptr), json(2048), json(4096)}) {
     config_["sliding_window"] = window;
     EXPECT_EQ(read().shape.n_positions, 2048U);
+    EXPECT_TRUE(read().shape.window_of_block.empty());
   }
   expect_refused("", 4097);
   config_["sliding_window"] = 2047;
-  expect_refused("sliding_window: expected none, or at least the context of 2048, found 2047");
-  EXPECT_EQ(read(2047).shape.n_positions, 2047U);
+  EXPECT_EQ(read().shape.window_of_block, std::vector<std::uint32_t>(16, 2047));
+  EXPECT_TRUE(read(2047).shape.window_of_block.empty());
   config_["layer_types"] = json::array();
   for (int layer = 0; layer < 16; ++layer) {
     config_["layer_types"].push_back("full_attention");
   }
-  EXPECT_EQ(read().shape.n_positions, 2048U);
+  EXPECT_TRUE(read().shape.window_of_block.empty());
   config_["layer_types"][3] = "sliding_attention";
-  expect_refused("sliding_window");
+  std::vector<std::uint32_t> one(16);
+  one[3] = 2047;
+  EXPECT_EQ(read().shape.window_of_block, one);
   config_["layer_types"][3] = "linear_attention";
   expect_refused("layer_types");
   config_.erase("layer_types");
@@ -196,21 +229,23 @@ TEST_F(LlamaConfig, windows_that_do_not_bite) {
   config_["architectures"] = {"Qwen2ForCausalLM"};
   config_["use_sliding_window"] = false;
   config_["max_window_layers"] = 4;
-  EXPECT_EQ(read().shape.n_positions, 2048U);
+  EXPECT_TRUE(read().shape.window_of_block.empty());
   config_["use_sliding_window"] = true;
-  expect_refused("sliding_window");
+  std::vector<std::uint32_t> last(16, 2047);
+  std::fill_n(last.begin(), 4, 0);
+  EXPECT_EQ(read().shape.window_of_block, last);
   config_["max_window_layers"] = 16;
-  EXPECT_EQ(read().shape.n_positions, 2048U);
+  EXPECT_TRUE(read().shape.window_of_block.empty());
 }
 
 TEST_F(LlamaConfig, unsupported_fields_by_name) {
   const std::map<std::string, std::vector<json>> unsupported = {
-      {"model_type", {"mixtral", "qwen3_moe", "gemma2", nullptr}},
+      {"model_type", {"mixtral", "qwen3_moe", "gpt_oss", nullptr}},
       {"architectures", {{"LlamaForSequenceClassification"}, {"MixtralForCausalLM"}}},
       {"attention_bias", {true}},
       {"mlp_bias", {true}},
       {"pretraining_tp", {2}},
-      {"hidden_act", {"relu", "gelu"}},
+      {"hidden_act", {"tanh", 3}},
       {"head_dim", {65, 0, 1024}},
       {"num_key_value_heads", {5, 0, "8"}},
       {"rope_theta", {0, -1, "10000"}},
@@ -219,13 +254,13 @@ TEST_F(LlamaConfig, unsupported_fields_by_name) {
       {"hidden_size", {0, 2047, 1 << 20}},
       {"max_position_embeddings", {0, 1}},
       {"tie_word_embeddings", {1.5, "yes"}},
-      {"partial_rotary_factor", {0.5}},
+      {"partial_rotary_factor", {0.001, 2}},
       {"quantization_config", {json::object()}},
       {"attn_logit_softcapping", {50.0}},
       {"final_logit_softcapping", {30.0}},
       {"num_local_experts", {8}},
       {"num_experts", {64}},
-      {"sliding_window", {128}},
+      {"sliding_window", {0, "128"}},
       {"rope_scaling", {"linear", {{"type", "yarn"}}}},
       {"rope_interleaved", {true}},
       {"query_pre_attn_scalar", {256}}};

@@ -42,7 +42,7 @@ class LlamaImport : public ::testing::TestWithParam<std::string> {
   /// Perplexity with parameters rounded as in `model`, over that of the checkpoint.
   [[nodiscard]] double rounded_ratio(const Model& model) const {
     FloatModel rounded = float_model_of(model);
-    rounded.rope = imported().float_model.rope;
+    rounded.ropes = imported().float_model.ropes;
     const Ids ids = sample();
     return perplexity(FloatTransformer(rounded), ids).value() /
            perplexity(FloatTransformer(imported().float_model), ids).value();

@@ -185,7 +185,7 @@ TEST_P(LlamaQuantization, the_widest_product_has_room) {
   shape.n_inner = std::size_t{1} << 16;
   ParameterMaxima large = maxima();
   large[w_down] = 32768;
-  LlamaConstants llama;
+  ModelConstants llama;
   llama.widths.product_bits = 28;
   const auto bounds = derived_bounds(shape, IntegerConstants::of(shape, 1e-5), model_.exponents, large, llama);
   const auto found = std::ranges::find(bounds, "mlp update accumulator", &Bound::name);
@@ -246,7 +246,8 @@ TEST_P(LlamaQuantization, rotations_count_twice_the_exponent_of_their_table) {
     side += static_cast<double>(maxima()[bq]) * std::ldexp(1.0, x.bias_q());
   }
   if (shape_.head_norm) {
-    side = static_cast<double>(head_norm_numerator(shape_)) * static_cast<double>(maxima()[gamma_q]);
+    side =
+        static_cast<double>(head_norm_numerator(shape_, HeadNormOf::queries)) * static_cast<double>(maxima()[gamma_q]);
   }
   EXPECT_EQ(found->value, side * 0x1p15 + std::ldexp(1.0, x.shift_rotated_q(shape_.head_norm) - 1));
 }
@@ -258,7 +259,7 @@ TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
   model_.exponents.hq = 16;
   model_.exponents.wq = 20;
   model_.layer_norm_epsilon = 0.9;
-  LlamaConstants constants = LlamaConstants::of(shape_, 0.9, model_.exponents, {});
+  ModelConstants constants = ModelConstants::of(shape_, 0.9, model_.exponents, {});
   EXPECT_GT(constants.epsilon_q, max_epsilon);
   const auto bounds = derived_bounds(shape_, IntegerConstants::of(shape_, 1e-5), model_.exponents, maxima(), constants);
   const auto found = std::ranges::find(bounds, "q norm epsilon", &Bound::name);
@@ -268,7 +269,7 @@ TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
   model.layer_norm_epsilon = 0.9;
   Calibration calibration = even_calibration(1e-3);
   const Exponents x = choose_exponents(model, calibration);
-  EXPECT_LE(head_epsilon(shape_, 0.9, x.hq), max_epsilon);
+  EXPECT_LE(head_epsilon(shape_, HeadNormOf::queries, 0.9, x.hq), max_epsilon);
 }
 
 TEST_P(LlamaQuantization, keys_have_everything) {
@@ -277,7 +278,8 @@ TEST_P(LlamaQuantization, keys_have_everything) {
   EXPECT_EQ(key.rotary_table, model_.rotary_table);
   EXPECT_EQ(key.equalisation, model_.equalisation);
   EXPECT_EQ(key.gelu_table[32768 + 4096], 1497);  // silu(1) = 0.7310586, exponents 12 and 11
-  const std::int64_t epsilon = shape_.head_norm ? head_epsilon(shape_, 1e-5, model_.exponents.hq) : 1;
+  const std::int64_t epsilon =
+      shape_.head_norm ? head_epsilon(shape_, HeadNormOf::queries, 1e-5, model_.exponents.hq) : 1;
   EXPECT_EQ(key.epsilon_q, epsilon);
 }
 
@@ -287,7 +289,7 @@ TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
   const VerifyingKey good = make_verifying_key(model_);
   const std::vector<std::uint8_t> bytes = good.encode();
   EXPECT_EQ(VerifyingKey::decode(bytes).encode(), bytes);
-  const std::int64_t most = most_activation(shape_);
+  const std::int64_t most = most_activation(shape_, model_.widths);
   EXPECT_EQ(most, 1 << 21);
   struct Case {
     const char* error;
@@ -329,7 +331,7 @@ TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
   EXPECT_NO_THROW(VerifyingKey::decode(key.encode()));
   ModelShape large = shape_;
   large.n_embd = 1 << 14;
-  EXPECT_EQ(most_activation(large), 1 << 18);
+  EXPECT_EQ(most_activation(large, {}), 1 << 18);
 }
 
 TEST_P(LlamaQuantization, epsilon_is_large_enough_for_inverses) {

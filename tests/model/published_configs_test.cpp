@@ -14,6 +14,13 @@ struct Published {
 
 std::ostream& operator<<(std::ostream& stream, const Published& published) { return stream << published.name; }
 
+ModelShape gemma_2_shape() {
+  ModelShape shape{26, 2304, 8, 9216, 256000, 2048, rotary_layers, 4, 256, true, false};
+  shape.layers.norm_place = NormPlace::around;
+  shape.score_cap = shape.logit_cap = true;
+  return shape;
+}
+
 const Published published[] = {
     {"distilgpt2",
      R"({"_num_labels": 1, "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
@@ -40,7 +47,7 @@ const Published published[] = {
          "num_hidden_layers": 32, "num_key_value_heads": 32, "pretraining_tp": 1, "rms_norm_eps": 1e-05,
          "rope_scaling": null, "tie_word_embeddings": false, "torch_dtype": "float16",
          "transformers_version": "4.31.0.dev0", "use_cache": true, "vocab_size": 32000})",
-     {32, 4096, 32, 11008, 32000, 2048, Architecture::llama, 32, 128, false, false}},
+     {32, 4096, 32, 11008, 32000, 2048, rotary_layers, 32, 128, false, false}},
     {"llama_3_2_1b",
      R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
          "bos_token_id": 128000, "eos_token_id": [128001, 128008, 128009], "head_dim": 64, "hidden_act": "silu",
@@ -51,7 +58,7 @@ const Published published[] = {
                           "original_max_position_embeddings": 8192, "rope_type": "llama3"},
          "rope_theta": 500000.0, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
          "transformers_version": "4.45.0.dev0", "use_cache": true, "vocab_size": 128256})",
-     {16, 2048, 32, 8192, 128256, 2048, Architecture::llama, 8, 64, true, false}},
+     {16, 2048, 32, 8192, 128256, 2048, rotary_layers, 8, 64, true, false}},
     {"tinyllama",
      R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false, "bos_token_id": 1, "eos_token_id": 2,
          "hidden_act": "silu", "hidden_size": 2048, "initializer_range": 0.02, "intermediate_size": 5632,
@@ -59,7 +66,7 @@ const Published published[] = {
          "num_key_value_heads": 4, "pretraining_tp": 1, "rms_norm_eps": 1e-05, "rope_scaling": null,
          "rope_theta": 10000.0, "tie_word_embeddings": false, "torch_dtype": "bfloat16",
          "transformers_version": "4.35.0", "use_cache": true, "vocab_size": 32000})",
-     {22, 2048, 32, 5632, 32000, 2048, Architecture::llama, 4, 64, false, false}},
+     {22, 2048, 32, 5632, 32000, 2048, rotary_layers, 4, 64, false, false}},
     {"smollm2_135m",
      R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false, "attention_dropout": 0.0, "bos_token_id": 1,
          "eos_token_id": 2, "hidden_act": "silu", "hidden_size": 576, "initializer_range": 0.041666666666666664,
@@ -69,14 +76,14 @@ const Published published[] = {
          "rope_scaling": null, "rope_theta": 100000, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
          "transformers.js_config": {"kv_cache_dtype": {"q4f16": "float16", "fp16": "float16"}},
          "transformers_version": "4.42.3", "use_cache": true, "vocab_size": 49152})",
-     {30, 576, 9, 1536, 49152, 2048, Architecture::llama, 3, 64, true, false}},
+     {30, 576, 9, 1536, 49152, 2048, rotary_layers, 3, 64, true, false}},
     {"mistral_7b",
      R"({"architectures": ["MistralForCausalLM"], "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu",
          "hidden_size": 4096, "initializer_range": 0.02, "intermediate_size": 14336, "max_position_embeddings": 32768,
          "model_type": "mistral", "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8,
          "rms_norm_eps": 1e-05, "rope_theta": 10000.0, "sliding_window": 4096, "tie_word_embeddings": false,
          "torch_dtype": "bfloat16", "transformers_version": "4.34.0.dev0", "use_cache": true, "vocab_size": 32000})",
-     {32, 4096, 32, 14336, 32000, 2048, Architecture::llama, 8, 128, false, false}},
+     {32, 4096, 32, 14336, 32000, 2048, rotary_layers, 8, 128, false, false}},
     {"qwen2_5_0_5b",
      R"({"architectures": ["Qwen2ForCausalLM"], "attention_dropout": 0.0, "bos_token_id": 151643,
          "eos_token_id": 151643, "hidden_act": "silu", "hidden_size": 896, "initializer_range": 0.02,
@@ -85,7 +92,7 @@ const Published published[] = {
          "rope_theta": 1000000.0, "sliding_window": 32768, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
          "transformers_version": "4.40.1", "use_cache": true, "use_mrope": false, "use_sliding_window": false,
          "vocab_size": 151936})",
-     {24, 896, 14, 4864, 151936, 2048, Architecture::llama, 2, 64, true, true}},
+     {24, 896, 14, 4864, 151936, 2048, rotary_layers, 2, 64, true, true}},
     {"qwen3_0_6b",
      R"({"architectures": ["Qwen3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
          "bos_token_id": 151643, "eos_token_id": 151645, "head_dim": 128, "hidden_act": "silu", "hidden_size": 1024,
@@ -94,7 +101,17 @@ const Published published[] = {
          "num_key_value_heads": 8, "rms_norm_eps": 1e-06, "rope_scaling": null, "rope_theta": 1000000,
          "sliding_window": null, "tie_word_embeddings": true, "torch_dtype": "bfloat16",
          "transformers_version": "4.51.0", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936})",
-     {28, 1024, 16, 3072, 151936, 2048, Architecture::llama, 8, 128, true, false, true}}};
+     {28, 1024, 16, 3072, 151936, 2048, rotary_layers, 8, 128, true, false, true}},
+    {"gemma_2_2b",
+     R"({"architectures": ["Gemma2ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+         "attn_logit_softcapping": 50.0, "bos_token_id": 2, "cache_implementation": "hybrid", "eos_token_id": 1,
+         "final_logit_softcapping": 30.0, "head_dim": 256, "hidden_act": "gelu_pytorch_tanh",
+         "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2304, "initializer_range": 0.02,
+         "intermediate_size": 9216, "max_position_embeddings": 8192, "model_type": "gemma2",
+         "num_attention_heads": 8, "num_hidden_layers": 26, "num_key_value_heads": 4, "pad_token_id": 0,
+         "query_pre_attn_scalar": 256, "rms_norm_eps": 1e-06, "rope_theta": 10000.0, "sliding_window": 4096,
+         "torch_dtype": "float32", "transformers_version": "4.42.4", "use_cache": true, "vocab_size": 256000})",
+     gemma_2_shape()}};
 
 /// What transformers 4.57.1 writes beside a family's own fields if all are asked for.
 const json all_defaults = json::parse(

@@ -31,8 +31,23 @@ inline FloatModel float_model_of(const Model& model) {
   result.shape = model.shape;
   result.layer_norm_epsilon = model.layer_norm_epsilon;
   result.activation = model.activation;
+  result.caps = model.caps;
+  for (std::uint32_t rotation = 0; model.shape.rotary() && rotation < model.shape.rotations; ++rotation) {
+    result.ropes.push_back({.theta = 10000.0 / (1 + 7 * rotation)});
+  }
   result.parameters = FloatParameters(model.shape);
   for (const ParameterRow& row : parameter_table(model.shape)) {
+    if (piece_of(row.id)) {
+      continue;
+    }
+    if (const auto low = low_piece(row.id)) {
+      const int exponent = model.exponents.*row.exponent;
+      std::ranges::transform(model.parameters[row.id].values(), model.parameters[*low].values(),
+                             result.parameters[row.id].values().begin(), [&](int high, int piece) {
+                               return static_cast<float>(std::ldexp(high * (1 << gain_piece_bits) + piece, -exponent));
+                             });
+      continue;
+    }
     const int exponent = model.exponents.*row.exponent;
     std::ranges::transform(model.parameters[row.id].values(), result.parameters[row.id].values().begin(),
                            [&](std::int16_t value) {
@@ -49,7 +64,14 @@ class RandomModel {
 
   /// `widths` and `residual`: of the Llama family.
   Model make(const ModelShape& shape, const Widths& widths = {}, std::int32_t residual = 12) {
-    return shape.gpt2() ? make_gpt2(shape) : make_llama(shape, widths, residual);
+    return !shape.rotary() ? make_gpt2(shape) : make_llama(shape, widths, residual);
+  }
+  /// Widths for a shape without a norm before, or with one behind its branches.
+  static Widths widths_of(const ModelShape& shape) {
+    Widths widths;
+    widths.branch_bits = shape.norm_after() ? 20 : 16;
+    widths.stream_bits = shape.norm_before() ? 16 : 20;
+    return widths;
   }
 
   std::vector<std::uint32_t> tokens(std::size_t count, std::size_t n_vocab) {
@@ -120,6 +142,39 @@ class RandomModel {
     e.gamma2 = 12 - finer;
     e.gammaf = 13;
     e.head = shape.tied ? 0 : 14;
+    if (!shape.rms()) {
+      e.beta1 = 14;
+      e.beta2 = e.betaf = 13;
+    }
+    if (!shape.gated()) {
+      e.w1 = 15;
+      e.w2 = 14;
+    }
+    if (shape.layers.bias) {
+      e.bo = 13;
+      e.b1 = 15;
+      e.b2 = 12;
+    }
+    e.head_bias = shape.head_bias ? 13 : 0;
+    e.uncapped = shape.score_cap ? 11 : 0;
+    if (shape.norm_after()) {
+      e.ho = 13;
+      e.hm = 12;
+      e.gamma_o = 12;
+      e.gamma_m = 13;
+    }
+    if (!shape.norm_before()) {
+      e.u1 = 11;
+      e.u2 = 10;
+    }
+    if (shape.norm_after() || !shape.rms()) {  // values are larger than Llama's here
+      e.v = 11;
+      e.hq = e.hk = shape.norm_before() ? 11 : 10;
+      e.mlp = shape.gated() ? 10 : 11;
+      e.gelu = 10;
+      e.product = 8;
+    }
+    complete(shape, e);
     return e;
   }
 
@@ -127,9 +182,14 @@ class RandomModel {
   Model make_llama(const ModelShape& shape, const Widths& widths, std::int32_t residual) {
     Model model;
     model.shape = shape;
-    model.activation = "silu";
+    model.activation = shape.gated() ? ActivationKind::silu : ActivationKind::gelu;
     model.widths = widths;
-    model.rotary_table = rotary_table({.theta = 10000}, shape.head_size() / 2, shape.n_positions);
+    model.caps = {shape.score_cap ? 4.0 : 0.0, shape.logit_cap ? 3.0 : 0.0};  // of about the size of what they cap
+    for (std::uint32_t rotation = 0; rotation < shape.rotations; ++rotation) {
+      const std::vector<std::int16_t> table =
+          rotary_table({.theta = 10000.0 / (1 + 7 * rotation)}, shape.head_size() / 2, shape.n_positions);
+      model.rotary_table.insert(model.rotary_table.end(), table.begin(), table.end());
+    }
     model.equalisation = no_equalisation(shape);
     model.exponents = llama_exponents(shape, widths, residual);
     const double root = std::sqrt(static_cast<double>(shape.head_size()));
@@ -140,7 +200,7 @@ class RandomModel {
       double deviation = 1.0 / inputs;
       if (row.id == embedding) {
         deviation = 0.3;
-      } else if (row.id == bq || row.id == bk || row.id == bv) {
+      } else if (row.columns == ParameterAxis::none && row.synthetic.mean == 0) {  // biases
         deviation = 0.2;
       } else if (row.columns == ParameterAxis::none) {  // gains
         mean = 1;
@@ -149,7 +209,14 @@ class RandomModel {
         deviation *= 2;
       }
       const double divisor = row.folded ? root : 1;
-      normal(p[row.id].values(), deviation / divisor, model.exponents.*row.exponent, mean / divisor);
+      int exponent = model.exponents.*row.exponent;
+      if (piece_of(row.id)) {
+        exponent = gain_piece_bits;
+        deviation = 0.1;
+      } else if (low_piece(row.id)) {
+        exponent -= gain_piece_bits;
+      }
+      normal(p[row.id].values(), deviation / divisor, exponent, mean / divisor);
     }
     return model;
   }

@@ -36,7 +36,7 @@ TEST(Rope, llama3_frequencies) {
 }
 
 TEST(Rope, values_are_all_cosines_then_all_sines) {
-  ModelShape shape{1, 8, 2, 8, 10, 5, Architecture::llama, 1, 6};
+  ModelShape shape{1, 8, 2, 8, 10, 5, rotary_layers, 1, 6};
   const Rope rope{.theta = 100};
   const std::vector<double> frequencies = rotary_frequencies(rope, 6);
   const std::vector<double> values = rotary_values(rope, shape);

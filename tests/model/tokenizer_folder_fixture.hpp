@@ -56,7 +56,7 @@ class TokenizerFolderTest : public testing::Test {
     notes_.clear();
     ModelShape shape;
     shape.n_vocab = vocabulary;
-    shape.architecture = config_["model_type"] == "gpt2" ? Architecture::gpt2 : Architecture::llama;
+    shape.layers = config_["model_type"] == "gpt2" ? Layers{} : rotary_layers;
     return load_tokenizer(folder_.path(), shape, {}, &notes_);
   }
   std::vector<std::uint32_t> encode(const std::string& text, std::size_t vocabulary = 300) {

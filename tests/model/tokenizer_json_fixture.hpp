@@ -17,7 +17,7 @@ namespace tessera {
 /// Of the Llama family, whose tokenizers stay what their files call them.
 inline ModelShape llama_of(std::size_t vocabulary) {
   ModelShape shape;
-  shape.architecture = Architecture::llama;
+  shape.layers = rotary_layers;
   shape.n_vocab = vocabulary;
   return shape;
 }

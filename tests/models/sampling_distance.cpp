@@ -26,9 +26,10 @@ namespace {
 using namespace tessera;
 using Distribution = std::map<std::size_t, double>;
 
-/// The best `k` ids of a row, best first.
+/// The best `top_k` ids of a row, best first; all of them if that is 0.
 template <class Number>
-std::vector<std::size_t> best_of(std::span<const Number> row, std::size_t k) {
+std::vector<std::size_t> best_of(std::span<const Number> row, std::size_t top_k) {
+  const std::size_t k = top_k == 0 ? row.size() : top_k;
   std::vector<std::size_t> ids(row.size());
   std::iota(ids.begin(), ids.end(), std::size_t{0});
   const auto better = [&](std::size_t a, std::size_t b) { return row[a] != row[b] ? row[a] > row[b] : a < b; };
@@ -100,7 +101,7 @@ int run(int argc, char** argv) {
   }
   const Model model = load_model(argv[1]);
   const FloatModel original =
-      load_checkpoint(argv[2], model.shape.gpt2() ? std::nullopt : std::optional(model.shape.n_positions));
+      load_checkpoint(argv[2], !model.shape.rotary() ? std::nullopt : std::optional(model.shape.n_positions));
   std::ifstream file(argv[3], std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   std::vector<std::uint32_t> ids = Tokenizer(model.tokenizer).encode(text);
@@ -115,10 +116,10 @@ int run(int argc, char** argv) {
   KeyValueCache cache(model.shape, ids.size());
   const auto hidden = reals.extend({&cache, 1}, ids);
   const std::vector<SamplingParameters> rules{
-      {1, 64, 1, 0},
-      {1, std::min<std::uint32_t>(1024, static_cast<std::uint32_t>(model.shape.n_vocab)), 1, 0},
-      {0.7, 40, 0.95, 0},
-      {0.7, 64, 1, 0.05},
+      {1, 0, 1, 0},       {0.7, 0, 1, 0},
+      {1, 0, 1, 0.05},    {1.5, 0, 1, 0.02},
+      {1, 64, 1, 0},      {1, std::min<std::uint32_t>(1024, static_cast<std::uint32_t>(model.shape.n_vocab)), 1, 0},
+      {0.7, 40, 0.95, 0}, {0.7, 64, 1, 0.05},
       {1.5, 64, 0.9, 0}};
   const std::size_t d = model.shape.n_embd;
   std::vector<Distances> arithmetic(rules.size()), models(rules.size());

@@ -16,16 +16,13 @@ using ::testing::HasSubstr;
 // heads of 32, 12 and 40 features: one chunk each, padded, straddling chunks of features
 const std::vector<ModelShape> shapes{{2, 128, 4, 512, 300, 64}, {2, 96, 8, 192, 130, 512}, {1, 80, 2, 100, 70, 32}};
 
-TEST(ParameterTable, names_exponents_and_places_are_of_one_parameter_each) {
+TEST(ParameterTable, names_and_exponents_are_of_one_parameter_each) {
   std::set<std::string_view> names;
-  std::set<std::pair<std::string_view, std::size_t>> places;
   const Exponents exponents;
   std::set<const std::int32_t*> fields;
   for (const ParameterRow& row : parameter_table({})) {
     EXPECT_EQ(parameter_row({}, row.id).name, row.name);
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_TRUE(places.emplace(row.checkpoint.tensor, row.checkpoint.part).second) << row.name;
-    EXPECT_LT(row.checkpoint.part, row.checkpoint.parts) << row.name;
     const bool own = fields.insert(&(exponents.*row.exponent)).second;
     EXPECT_EQ(own, row.id != position) << row.name;  // embeddings share the residual's
   }

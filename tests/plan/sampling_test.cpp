@@ -1,7 +1,14 @@
 #include <gtest/gtest.h>
 #include <tessera/sampling.hpp>
 
+#include <unistd.h>
+
+#include <clocale>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <random>
 
@@ -87,18 +94,84 @@ TEST(SamplingChoice, follows_the_weights) {
   EXPECT_NEAR(counts[3], std::exp(-3) / sum, 0.01);
 }
 
+/// Limb by limb as at once, up to the largest sum.
+TEST(SamplingChoice, multiplies_by_limbs) {
+  for (const std::int64_t sum : {std::int64_t{1}, std::int64_t{4194304}, std::int64_t{1} << 41}) {
+    for (const std::uint64_t uniform :
+         {std::uint64_t{0}, std::uint64_t{0x123456789ABC}, (std::uint64_t{1} << 48) - 1}) {
+      const UniformHit hit = hit_of(limbs_of(uniform), sum);
+      const auto product = static_cast<unsigned __int128>(uniform) * static_cast<std::uint64_t>(sum);
+      EXPECT_EQ(hit.value(), static_cast<std::int64_t>(product >> 48));
+      EXPECT_LT(hit.value(), sum);
+      EXPECT_EQ(hit.remainder[0], static_cast<std::int64_t>(product & 0xFFFF));
+    }
+  }
+}
+
 TEST(SamplingText, says_the_shortest_numbers) {
   const std::string text = "temperature=0.7,top_k=40,top_p=0.95,min_p=0.05";
   EXPECT_EQ(sampling_text(*parse_sampling(text)), text);
-  EXPECT_EQ(sampling_text(*parse_sampling("min_p=0,top_p=1.0,temperature=1.00000001")), "temperature=1,top_k=64");
+  EXPECT_EQ(sampling_text(*parse_sampling("min_p=0,top_p=1.0,temperature=1.00000001")), "temperature=1");
+  EXPECT_TRUE(parse_sampling("temperature=1,min_p=0.1")->dense());
+  EXPECT_FALSE(parse_sampling("temperature=1,top_k=1")->dense());
   EXPECT_EQ(parse_sampling("temperature=0,top_k=40"), std::nullopt);
   EXPECT_EQ(parse_sampling("temperature=0.7")->inverse_temperature, 5851U);
-  EXPECT_EQ(parse_sampling("temperature=0.7,top_p=0.9")->top_p, 58982U);
+  EXPECT_EQ(parse_sampling("temperature=0.7,top_k=64,top_p=0.9")->top_p, 58982U);
   EXPECT_EQ(parse_sampling("temperature=0.7,min_p=0.1")->cutoff, 9431U);
   for (std::uint32_t a = 1 << 8; a <= 1 << 17; a += 97) {
     Sampling sampling{a, 5, a % 65536 + 1, a % 65301, {}};
     EXPECT_EQ(*parse_sampling(sampling_text(sampling)), sampling) << sampling_text(sampling);
+    const Sampling dense{a, 0, top_p_unit, sampling.cutoff, {}};
+    EXPECT_EQ(*parse_sampling(sampling_text(dense)), dense) << sampling_text(dense);
   }
+}
+
+/// A locale whose numbers have a comma, made by the C library's own program: machines have none for certain.
+class CommaLocale {
+ public:
+  CommaLocale() {
+    const std::string source = (folder_ / "source").string(), made = (folder_ / "made").string();
+    std::filesystem::create_directories(made);
+    std::ofstream(source) << "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n";
+    // it warns, and fails, for the categories that are not there
+    (void)!std::system(("localedef -c -i '" + source + "' '" + made + "/comma' >'" + source + ".log' 2>&1").c_str());
+    ::setenv("LOCPATH", made.c_str(), 1);
+    works_ = std::setlocale(LC_NUMERIC, "comma") != nullptr;
+    ::unsetenv("LOCPATH");
+  }
+  ~CommaLocale() {
+    std::setlocale(LC_NUMERIC, "C");
+    std::filesystem::remove_all(folder_);
+  }
+  CommaLocale(const CommaLocale&) = delete;
+  CommaLocale& operator=(const CommaLocale&) = delete;
+  [[nodiscard]] bool works() const { return works_; }
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / ("comma" + std::to_string(::getpid()));
+  bool works_ = false;
+};
+
+TEST(SamplingText, is_the_same_under_every_locale) {
+  const std::string text = "temperature=0.7,top_k=40,top_p=0.95,min_p=0.05";
+  const Sampling plain = *parse_sampling(text);
+  const CommaLocale comma;
+  ASSERT_TRUE(comma.works());
+  char half[8];
+  std::snprintf(half, sizeof half, "%g", 0.5);
+  ASSERT_STREQ(half, "0,5");
+  EXPECT_EQ(*parse_sampling(text), plain);
+  EXPECT_EQ(sampling_text(plain), text);
+  EXPECT_EQ(parameters_of(plain).temperature, 0.7);
+  EXPECT_THROW((void)parse_sampling("temperature=0,7"), InputError);
+  try {
+    (void)parse_sampling("temperature=17.5");
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "sampling: temperature: expected 0.03125 to 16, found 17.5");
+  }
+  std::snprintf(half, sizeof half, "%g", 0.5);
+  EXPECT_STREQ(half, "0,5");  // the program's own numbers stay as they were
 }
 
 TEST(SamplingText, refuses_by_name) {
@@ -116,6 +189,7 @@ TEST(SamplingText, refuses_by_name) {
   EXPECT_EQ(reason("temperature=1,top_k=0"), "sampling: top_k: expected 1 to 1024, found 0");
   EXPECT_EQ(reason("temperature=1,top_k=1.5"), "sampling: top_k: expected 1 to 1024, found 1.5");
   EXPECT_EQ(reason("temperature=1,top_p=0"), "sampling: top_p: expected above 0 up to 1, found 0");
+  EXPECT_EQ(reason("temperature=1,top_p=0.9"), "sampling: top_p: expected a top_k beside it, or 1, found 0.9");
   EXPECT_EQ(reason("temperature=1,min_p=2"), "sampling: min_p: expected 0 to 1, found 2");
   EXPECT_EQ(reason("temperature=1,best_of=2"),
             "sampling: expected temperature, top_k, top_p or min_p, found \"best_of\"");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include "datasets/dataset_file.hpp"
 #include "model/tokenizer_files.hpp"
 
 #include "proving.hpp"
@@ -33,6 +34,52 @@ Job prove_sample(const std::string& model, std::size_t prompt, std::size_t gener
 void expect_accepted(const Job& job) {
   const Verdict verdict = verify_inference(job.key, job.statement, job.payload);
   EXPECT_TRUE(verdict.accepted) << "rejected at " << verdict.scope << ": " << verdict.reason;
+}
+
+/// Tokens sampled from the whole vocabulary, under a plain key.
+TEST(DenselySampled, bytes_do_not_depend_on_ranks_and_threads) {
+  Sampling sampling{1000, 0, 1 << 16, 9000, {}};
+  sampling.seed.fill(5);
+  for (const char* const name : {odd, "odd-qwen-60k", "odd-qwen2-50k"}) {
+    const auto prove = [&](int ranks, int threads, std::uint32_t pass_length) {
+      return prove_job(bundled(name).model, prompt_of(name, 7), 6, ranks, threads, pass_length, sampling);
+    };
+    const Job job = prove(1, 1, 0);
+    expect_accepted(job);
+    EXPECT_NE(job.statement.generated, prove_sample(name, 7, 6).statement.generated);
+    for (const auto& [ranks, threads] : {std::pair{1, 2}, {2, 1}, {3, 1}, {5, 2}}) {
+      const Job other = prove(ranks, threads, 0);
+      EXPECT_EQ(other.statement, job.statement) << name << " on " << ranks;
+      EXPECT_EQ(other.payload, job.payload) << name << " on " << ranks;
+    }
+    const Job passes = prove(1, 1, 4);
+    expect_accepted(passes);
+    EXPECT_EQ(passes.statement.generated, job.statement.generated);
+  }
+}
+
+TEST(DenselySampled, proofs_are_those_of_the_format_and_verified_in_c) {
+  Sampling sampling{1000, 0, 1 << 16, 9000, {}};
+  sampling.seed.fill(5);
+  const Job job = prove_job(bundled(odd).model, prompt_of(odd, 7), 6, 1, 1, 0, sampling);
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "5fdb42dcbda41d8279409c39923d4faa71b362d6af0cb8d07b195e063ed9f411");
+  const std::vector<std::uint8_t> key = job.key.encode();
+  const tessera_statement statement{job.statement.prompt.data(),
+                                    job.statement.prompt.size(),
+                                    job.statement.generated.data(),
+                                    job.statement.generated.size(),
+                                    nullptr,
+                                    0,
+                                    0};
+  const auto verdict_on = [&](std::uint32_t top_k, std::uint32_t top_p) {
+    tessera_sampling given{1000, top_k, top_p, 9000, {}};
+    std::fill(std::begin(given.seed), std::end(given.seed), std::uint8_t{5});
+    return tessera_verify_sampled_parts({key.data(), key.size()}, &statement, &given,
+                                        {job.payload.data(), job.payload.size()}, nullptr, nullptr);
+  };
+  EXPECT_EQ(verdict_on(0, 1 << 16), TESSERA_ACCEPTED);
+  EXPECT_EQ(verdict_on(300, 1 << 16), TESSERA_REJECTED);
+  EXPECT_EQ(verdict_on(0, 60000), TESSERA_REJECTED);  // leaves something out, without candidates
 }
 
 TEST(Ends, are_said_by_the_verifiers_of_cpp_and_c) {
@@ -206,11 +253,11 @@ TEST(ProofProgress, names_the_scopes_of_the_report) {
   const ModelPlan plan = ModelPlan::of(key, prompt.size(), 1);
   const Trace trace = run_inference(integer_model(model), plan, prompt, self);
   std::vector<std::string> scopes, ended;
-  const Proof proof = prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self,
+  const Proof proof = prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, {parameters, codeword}, self,
                                       {{[&](std::string_view path) { scopes.emplace_back(path); },
                                         [&](std::string_view path) { ended.emplace_back(path); }}});
   const Proof thrifty =
-      prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, parameters, codeword, self, {{}, 0});
+      prove_inference(plan, key, {prompt, {trace.tokens[3]}}, trace, {parameters, codeword}, self, {{}, 0});
   EXPECT_EQ(thrifty.payload, proof.payload) << "the codeword is encoded a second time";
   EXPECT_EQ(scopes.front(), "/witness");
   for (const std::string& scope : scopes) {

@@ -44,13 +44,14 @@ struct Job {
 
 /// Commits to the model, generates and proves; every rank must come to the same root, text and payload.
 inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& prompt, std::size_t generate, int ranks,
-                     int threads, std::uint32_t pass_length = 0) {
+                     int threads, std::uint32_t pass_length = 0, const std::optional<Sampling>& sampling = {}) {
   std::vector<Job> jobs(static_cast<std::size_t>(ranks));
   run_ranks(ranks, [&](Communicator& comm) {
     omp_set_num_threads(threads);
     Job& job = jobs[static_cast<std::size_t>(comm.rank())];
     job.key = make_verifying_key(model);
-    const PassShape pass{.prompt = prompt.size(), .generated = generate, .pass_length = pass_length};
+    const PassShape pass{
+        .prompt = prompt.size(), .generated = generate, .pass_length = pass_length, .sampling = sampling};
     const Division division = pass.division(comm.size());
     const ParameterTensors parameters = ParameterTensors::of(model.shape, model.parameters, comm.rank(), division);
     MemoryCodewordStore codeword(
@@ -63,7 +64,8 @@ inline Job prove_job(const Model& model, const std::vector<std::uint32_t>& promp
     job.statement.prompt = prompt;
     job.statement.generated = trace.generated_tokens();
     job.statement.pass_length = pass_length;
-    job.payload = prove_inference(plan, job.key, job.statement, trace, parameters, codeword, comm).payload;
+    job.statement.sampling = sampling;
+    job.payload = prove_inference(plan, job.key, job.statement, trace, {parameters, codeword}, comm).payload;
   });
   for (const Job& job : jobs) {
     if (job.payload != jobs.front().payload || job.statement != jobs.front().statement ||

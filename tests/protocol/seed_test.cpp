@@ -10,7 +10,7 @@ namespace {
 Digest seed_of(const VerifyingKey& key, const Statement& statement, const std::vector<std::uint32_t>& more = {}) {
   const std::string name = "tessera";
   std::vector<std::uint8_t> bytes(name.begin(), name.end());
-  append_little_endian<std::uint32_t>(bytes, 9);
+  append_little_endian<std::uint32_t>(bytes, 10);
   const Digest digest = key.digest();
   bytes.insert(bytes.end(), digest.begin(), digest.end());
   for (const auto* ids : {&statement.prompt, &statement.generated}) {
@@ -48,6 +48,13 @@ TEST(Seed, HoldsVersionKeyLengthsAndIds) {
     }
     more.insert(more.end(), {1, 5851, 40, 62259, 12000});
     more.resize(more.size() + 8, 0x01010101);
+    EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, more));
+    sampling.top_k = 0;  // from the whole vocabulary
+    sampling.top_p = 65536;
+    const std::size_t mode = length == 0 ? 1 : 2;
+    more[mode] = 2;
+    more[mode + 2] = 0;
+    more[mode + 3] = 65536;
     EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement, more));
   }
   ++key.filler;

@@ -37,6 +37,13 @@ def parts() -> list[Path]:
 
 
 @pytest.fixture(scope="session")
+def chats() -> Path:
+    """Folder of chat-key/, chat1.h5 and chat2.h5 (parts, of hi.json and bye.json, sampled with seed 7), joint.h5 (with 7, and
+    5 of the prover's)."""
+    return Path(os.environ["TESSERA_RENEWALS"])
+
+
+@pytest.fixture(scope="session")
 def hiding() -> Path:
     """Folder of first/, second/, third/, first.h5 and so on, renewal.h5 (first to second), renewal2.h5 (second to third)."""
     return Path(os.environ["TESSERA_RENEWALS"])

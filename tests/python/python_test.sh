@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # The wheel of src/python, installed where nothing else of the project is: its tests, its types, the guide's example.
-# Usage: python_test.sh PROGRAMS FOLDER SOURCE REQUIREMENT...
+# Usage: python_test.sh PROGRAMS FOLDER SOURCE TEMPLATES REQUIREMENT...
 #   FOLDER: of the environment and of what is built, kept for the next run
+#   TEMPLATES: a package that has chat templates, as a requirement
 set -euo pipefail
 programs=$(realpath "$1") folder=$(realpath -m "$2") source=$(realpath "$3")
-shift 3
+templates=$4
+shift 4
 rm -rf "$folder/environment" "$folder/example"
 mkdir -p "$folder/example"
 python3 -m venv "$folder/environment"
@@ -36,6 +38,24 @@ renew() { "$programs/tessera" renew --quiet --model small.h5 --commitment "$1" -
 renew first second renewal.h5
 renew second third renewal2.h5
 
+# a chat in two parts, sampled; a seed of both
+cp -r "$source/configs/odd-qwen2-50k" chat
+cat >chat/chat_template.jinja <<'EOF'
+{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>a\n' }}{% endif %}
+EOF
+for name in Hi Bye; do
+  printf '[{"role": "user", "content": "%s"}]' $name >"$(tr HB hb <<<$name).json"
+done
+"$programs/tessera" import --quiet --checkpoint chat --out chat.h5
+"$programs/tessera" commit --quiet --model chat.h5 --out chat-key
+chat() {
+  TESSERA_PYTHON=$python "$programs/tessera" prove --quiet --model chat.h5 --commitment chat-key --temperature 3 --top-k 40 \
+    --seed "$(printf %064d 7)" "$@" >/dev/null
+}
+chat --messages hi.json --generate 4 --keep chat-state --out chat1.h5
+chat --continue chat-state --messages bye.json --generate 3 --out chat2.h5
+chat --messages hi.json --generate 4 --seed-opening "$(printf %064d 5)" --out joint.h5
+
 export TESSERA_GOLDEN="$source/tests/golden" TESSERA_RENEWALS="$PWD"
 timeout 600 "$python" -m pytest -q -p no:cacheprovider "$source/tests/python"
 "$python" -m mypy --strict "$source/tests/python/example.py" "$source/tests/python/wrong_types.py"
@@ -62,6 +82,10 @@ EOF
 echo "the guide's example: as it stands there"
 # chats as transformers renders them; the server, with restarts
 "$python" "$source/tests/chat/reference.py"
+rm -rf "$folder/templates"
+"${pip[@]}" download --no-deps -d "$folder/templates" "$templates"
+"$python" -m zipfile -e "$folder"/templates/*.whl "$folder/templates"
+"$python" "$source/tests/chat/reference.py" --gemma "$folder/templates/axolotl/utils/chat_templates/templates"
 "$python" -m mypy --strict -p tessera_chat -p tessera_serve
 rm -rf "$folder/served" && mkdir -p "$folder/served" && cd "$folder/served"
 OMP_NUM_THREADS=1 timeout 600 "$python" "$source/tests/python/serving.py" "$programs" "$source" 1000

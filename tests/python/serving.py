@@ -28,6 +28,7 @@ TEMPLATE = (
     "{% if add_generation_prompt %}{{ '<|im_start|>a\n' }}{% endif %}"
 )
 KEY = "a key of this test"
+EARLIER = 10  # answers of check_answers and check_sampled
 
 
 def tessera(*arguments: str) -> None:
@@ -39,11 +40,13 @@ def make_model() -> None:
     Path("chat/chat_template.jinja").write_text(TEMPLATE)
     tessera("import", "--checkpoint", "chat", "--out", "chat.h5")
     tessera("commit", "--model", "chat.h5", "--out", "commitment")
+    tessera("commit", "--model", "chat.h5", "--out", "hidden", "--hiding", "--proofs", "2")
     Path("keys").write_text(KEY + "\n")
 
 
 class Server:
-    def __init__(self) -> None:
+    def __init__(self, commitment: str, data: str) -> None:
+        self.folders = ["--commitment", commitment, "--data", data]
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             self.port = found.getsockname()[1]
@@ -51,8 +54,8 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "tessera_serve", "--model", "chat.h5", "--commitment", "commitment"]
-        command += ["--data", "data", "--port", str(self.port), "--keys", "keys", "--programs", str(PROGRAMS)]
+        command = [sys.executable, "-m", "tessera_serve", "--model", "chat.h5", *self.folders]
+        command += ["--port", str(self.port), "--keys", "keys", "--programs", str(PROGRAMS)]
         command += ["--most-tokens", "12", "--batch", "64", "--most-body", "20000"]
         self.process = subprocess.Popen(command)
         for _ in range(600):
@@ -140,8 +143,27 @@ def check_sampled(server: Server) -> None:
     for parameters, code in (("temperature=0.9,top_k=20,top_p=0.95", 0), ("temperature=0.9,top_k=20", 1)):
         said = subprocess.run([*verify, "--expect-sampling", parameters], capture_output=True, text=True)
         assert said.returncode == code, said
+    alone = server.client.completions.with_raw_response.create(model="chat", prompt="The old", max_tokens=6, temperature=0.9)
+    found = server.proven(alone.headers["x-tessera-receipt"])
+    assert found["state"] == "proven" and set(found["sampling"]) == {"temperature", "seed"}, found
     drawn = [answer(None)[1]["sampling"]["seed"] for _ in range(2)]  # type: ignore[index]
     assert drawn[0] != drawn[1], drawn
+
+
+def check_hiding(server: Server) -> None:
+    """Under a hiding key tokens are drawn from the whole vocabulary, and from no list."""
+    raw = server.client.completions.with_raw_response.create(model="chat", prompt="The old", max_tokens=4, temperature=0.9, seed=7)
+    found = server.proven(raw.headers["x-tessera-receipt"])
+    assert found["state"] == "proven" and found["sampling"] == {"temperature": 0.9, "seed": f"{7:064x}"}, found
+    Path("hidden.h5").write_bytes(server.get(str(found["proof"])))
+    verify = [str(PROGRAMS / "tessera-verify"), "--key", "hidden/verifying.key", "hidden.h5", "--expect-sampling"]
+    for parameters, code in (("temperature=0.9", 0), ("temperature=0.8", 1)):
+        assert subprocess.run([*verify, parameters], capture_output=True).returncode == code
+    try:
+        server.client.completions.create(model="chat", prompt="The old", max_tokens=4, temperature=0.9, extra_body={"top_k": 20})
+        raise AssertionError("a list under a hiding key")
+    except openai.BadRequestError as error:
+        assert error.param == "top_k", error.param
 
 
 def check_errors(server: Server) -> None:
@@ -211,7 +233,7 @@ def check_restarts(server: Server) -> None:
         assert found["prompt"] == [number % 256, 17, number // 256]
         proofs.add(receipt)
     files = {file.stem for file in Path("data/proofs").iterdir()}
-    assert proofs <= files and len(files) - len(proofs) <= 9, (len(files), len(proofs))  # and those of check_answers
+    assert proofs <= files and len(files) - len(proofs) <= EARLIER, (len(files), len(proofs))
     said = subprocess.run(
         [str(PROGRAMS / "tessera-verify"), "--key", "commitment/verifying.key", "--each", "data/proofs"],
         capture_output=True,
@@ -224,7 +246,12 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("TESSERA_PYTHON", sys.executable)  # with what renders chats
     make_model()
-    server = Server()
+    hiding = Server("hidden", "hidden-data")
+    try:
+        check_hiding(hiding)
+    finally:
+        hiding.kill()
+    server = Server("commitment", "data")
     try:
         check_answers(server)
         check_sampled(server)

@@ -160,7 +160,7 @@ void prove(Cluster& cluster, Communicator& world) {
   statement.generated = trace.generated_tokens();
   ProverOptions options;
   options.listener = {[&](std::string_view path) { comm.begin(path); }, [&](std::string_view path) { comm.end(path); }};
-  const Proof proof = prove_inference(plan, key, statement, trace, parameters, *codeword, comm, options);
+  const Proof proof = prove_inference(plan, key, statement, trace, {parameters, *codeword}, comm, options);
   const bool accepted = in_scope(
       "/check", [&] { return comm.rank() != 0 || verify_inference(plan, key, statement, proof.payload).accepted; });
   if (!accepted) {

@@ -25,7 +25,15 @@ TestModel& gpt2() {
   return test;
 }
 TestModel& llama() {
-  static TestModel test(random_model({2, 36, 6, 80, 40, 70, Architecture::llama, 3, 6, false, true, true}));
+  static TestModel test(random_model({2, 36, 6, 80, 40, 70, rotary_layers, 3, 6, false, true, true}));
+  return test;
+}
+TestModel& capped() {
+  static TestModel test([] {
+    ModelShape shape{2, 36, 6, 80, 40, 70, rotary_layers, 3, 6, true, true};  // biases of q, k, v
+    shape.score_cap = true;
+    return random_model(shape);
+  }());
   return test;
 }
 
@@ -45,7 +53,7 @@ Statement statement_of(bool keeps = false, std::uint32_t pass_length = 0) {
 }
 
 TEST(Absent, rows_are_there_and_honest_proofs_are_accepted) {
-  for (TestModel* test : {&gpt2(), &llama()}) {
+  for (TestModel* test : {&gpt2(), &llama(), &capped()}) {
     const Part part = prove_part(*test, nullptr, statement_of());
     expect_accepted(verify(*test, part));
     const ModelPlan plan = ModelPlan::of(test->key, part.statement);
@@ -70,7 +78,7 @@ ModelPlan with_more_rows(const VerifyingKey& key, const Statement& statement, st
 
 // A chunk that is absent is made present: u, x and y, and all else of its rows, are those of filler.
 
-class AbsentChunk : public ::testing::TestWithParam<bool> {
+class AbsentChunk : public ::testing::TestWithParam<const char*> {
  protected:
   AbsentChunk() : part(prove_part(test, nullptr, statement_of(), [this](ModelPlan& plan) { plan = lie; })) {}
 
@@ -78,7 +86,8 @@ class AbsentChunk : public ::testing::TestWithParam<bool> {
     return verify_inference(plan, test.key, part.statement, part.payload);
   }
 
-  TestModel& test = GetParam() ? llama() : gpt2();
+  const std::string name = GetParam();
+  TestModel& test = name == "gpt2" ? gpt2() : name == "llama" ? llama() : capped();
   const ModelPlan honest = ModelPlan::of(test.key, PassShape::of(statement_of()));
   const ModelPlan lie = with_more_rows(test.key, statement_of(), chunk);
   const Part part;
@@ -90,11 +99,11 @@ TEST_P(AbsentChunk, made_present_is_rejected) {
   const std::array<std::pair<const char*, IntegerTensor>, 2> values{
       {{"x", part.trace.view(lie.x_in.recorded)},
        {"y", part.trace.view(Recorded<std::int16_t>(lie.attention.y).recorded)}}};
-  for (const auto& [name, tensor] : values) {  // rows that are absent are not zero
+  for (const auto& [what, tensor] : values) {  // rows that are absent are not zero
     std::visit(
-        [&, name = name](const auto* all) {
+        [&, what = what](const auto* all) {
           const std::span<const std::decay_t<decltype(all->values()[0])>> last = all->chunk(3);
-          EXPECT_TRUE(std::ranges::any_of(last, [](auto value) { return value != 0; })) << name;
+          EXPECT_TRUE(std::ranges::any_of(last, [](auto value) { return value != 0; })) << what;
         },
         tensor);
   }
@@ -106,7 +115,7 @@ TEST_P(AbsentChunk, made_present_is_rejected) {
 /// A verifier that takes the chunk for present everywhere but in one layer: its constants, biases, 2^(S-1), epsilon,
 /// INF, are those of present rows there.
 TEST_P(AbsentChunk, is_absent_in_every_layer) {
-  const bool is_llama = GetParam();
+  const bool is_llama = name != "gpt2";
   struct Lie {
     std::string scope;
     std::function<void(ModelPlan&)> mend;
@@ -149,8 +158,8 @@ TEST_P(AbsentChunk, is_absent_in_every_layer) {
   EXPECT_FALSE(verdict(plan).accepted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, AbsentChunk, ::testing::Bool(),
-                         [](const auto& is_llama) { return is_llama.param ? "llama" : "gpt2"; });
+INSTANTIATE_TEST_SUITE_P(Models, AbsentChunk, ::testing::Values("gpt2", "llama", "capped"),
+                         [](const auto& model) { return model.param; });
 
 // Tokens that rows choose which are absent, or filler: their logits are those of zeros, or the filler's.
 
@@ -250,7 +259,7 @@ TEST(Absent, a_tile_of_keys_is_neither_left_out_nor_added) {
   struct Lie {
     std::ptrdiff_t tiles, mask;
   };
-  for (TestModel* test : {&gpt2(), &llama()}) {
+  for (TestModel* test : {&gpt2(), &llama(), &capped()}) {
     const Part past = prove_part(*test, nullptr, prompt_of(26), 3, true);
     ASSERT_EQ(past.kept->length, 28U);
     const auto after = [&](const PlanChange& change) {

@@ -168,8 +168,8 @@ TEST(Account, ProverRefusesLessThanAHundredBits) {
   const TooLarge large;
   TestModel& test = odd_model();
   try {
-    prove_inference(ModelPlan::of(large.key, large.statement), large.key, large.statement, Trace{}, test.parameters,
-                    *test.codeword, test.comm);
+    prove_inference(ModelPlan::of(large.key, large.statement), large.key, large.statement, Trace{},
+                    {test.parameters, *test.codeword}, test.comm);
     FAIL() << "proven";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), ::testing::StartsWith("soundness: expected at least 100"));

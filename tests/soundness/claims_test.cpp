@@ -153,11 +153,12 @@ TEST(Claims, WidthsAreExact) {
     expect_width(range, 16, true);
   }
   const Exponents& e = plan.exponents;
-  expect_width(plan.attention.row_max.checked, 4 + 32 - static_cast<unsigned>(e.shift_score()), true);  // 12 places
+  expect_width(plan.attention.row_max.checked, 4 + 32 - static_cast<unsigned>(e.shift_score(false)),
+               true);  // 12 places
   expect_width(gpt2_qkv(plan.qkv).remainder[0], static_cast<unsigned>(e.shift_q()), false);
   expect_width(gpt2_qkv(plan.qkv).remainder[1], static_cast<unsigned>(e.shift_k()), false);
   expect_width(gpt2_qkv(plan.qkv).remainder[2], static_cast<unsigned>(e.shift_v()), false);
-  expect_width(plan.attention.score_remainder, static_cast<unsigned>(e.shift_score()), false);
+  expect_width(plan.attention.score_remainder, static_cast<unsigned>(e.shift_score(false)), false);
   expect_width(plan.projection.remainder, static_cast<unsigned>(e.shift_o()), false);
   expect_width(gpt2_mlp(plan.mlp).remainder, static_cast<unsigned>(e.shift_1()), false);
   expect_width(gpt2_mlp(plan.mlp).out_remainder, static_cast<unsigned>(e.shift_2()), false);

@@ -162,7 +162,15 @@ Proof Forgery::prove() {
         plan, test.key, statement, *witness, *codeword, test.comm,
         {.hiding = HidingOptions{[this] { return IntegerTensor(&*test.random_tail); }, Digest{2}}});
   }
-  return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm);
+  // What is opened are the parameters that are committed to: else the opening alone would find all others, and no claim
+  // about them would be tested.
+  const auto finished = [this](ProofPhase phase, const ProofCheckpoint& /*so_far*/) {
+    if (phase == ProofPhase::layers) {
+      witness->parameters = test.parameters.views();
+    }
+  };
+  return prove_witness(plan, test.key, statement, *witness, *codeword, test.comm,
+                       {.listener = listener, .finished = finished});
 }
 
 Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan) {

@@ -84,6 +84,7 @@ class Forgery {
   Trace trace;
   std::unique_ptr<Witness> witness;
   CodewordStore* codeword;
+  Transcript::Listener listener;  // of a plain key's prover: a liar may say something else in one scope
 
  private:
   std::deque<ChunkedTensor<std::int64_t>> owned_;

@@ -10,7 +10,7 @@ TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
   const Statement& statement = odd_statement();
   const Trace trace = infer(test.integers, statement.prompt, statement.generated.size(), test.comm);
   const Proof proof =
-      prove_inference(odd_plan(), test.key, statement, trace, test.parameters, *test.codeword, test.comm);
+      prove_inference(odd_plan(), test.key, statement, trace, {test.parameters, *test.codeword}, test.comm);
   expect_accepted(verify_inference(test.key, statement, proof.payload));
   EXPECT_EQ(prove_lie(test, statement, {}).payload, proof.payload);
 }

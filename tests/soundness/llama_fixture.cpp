@@ -8,15 +8,42 @@
 namespace tessera::testing {
 namespace {
 
-Model random_model(LlamaKind kind) {
-  const ModelShape shape = llama_shapes()[kind];
-  constexpr std::array<Widths, llama_kinds> widths{Widths{}, Widths{20, 17, 20, 16}, Widths{28, 16, 24, 18}};
-  Model model = RandomModel(100 + kind).make(shape, widths[kind], kind == biased ? 10 : 12);
+void name_tokens(Model& model) {
+  const ModelShape& shape = model.shape;
   for (std::size_t id = 0; id < shape.n_vocab; ++id) {
     model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
   }
   model.tokenizer.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
+}
+
+Model random_model(LlamaKind kind) {
+  const ModelShape shape = llama_shapes()[kind];
+  constexpr std::array<Widths, llama_kinds> widths{Widths{}, Widths{20, 17, 20, 16}, Widths{28, 16, 24, 18}};
+  Model model = RandomModel(100 + kind).make(shape, widths[kind], kind == biased ? 10 : 12);
+  name_tokens(model);
   return model;
+}
+
+Model random_model(FamilyKind kind) {
+  const ModelShape shape = family_shape(kind);
+  Model model = RandomModel(200 + kind).make(shape, RandomModel::widths_of(shape));
+  name_tokens(model);
+  return model;
+}
+
+/// A layer's infer() for whichever it is.
+template <class... Layers, class... Arguments>
+void infer(const InferenceContext& context, const std::variant<Layers...>& layer, Arguments&&... arguments) {
+  std::visit([&](const auto& chosen) { tessera::infer(context, chosen, arguments...); }, layer);
+}
+
+/// The plan's table of caps, which may be a liar's.
+std::vector<std::int32_t> cap_table_of(const ModelPlan& plan) {
+  if (!plan.attention.cap_table) {
+    return {};
+  }
+  const std::vector<std::int64_t>& values = plan.lookup.tables[*plan.attention.cap_table].values;
+  return {values.begin(), values.end()};
 }
 
 /// One pass over all rows; the tokens that it chooses.
@@ -26,29 +53,42 @@ std::vector<std::uint32_t> run_rows(const VerifyingKey& key, const InferenceCont
   QkvCache cache(plan.query_rows(0, 1), plan.key_rows(0, 1), plan.model.n_layer, 0, plan.rows);
   Batch batch{.first = 0, .size = plan.rows, .x = {}, .u = {}};
   LlamaRun run{plan, context, trace, batch, cache};
+  const std::vector<std::int32_t> caps = cap_table_of(plan);
   const auto tell = [&](LlamaStage stage, std::size_t block) {
     if (liar) {
       liar(stage, block, run);
     }
   };
-  infer(context, plan.embedding, trace.tokens, batch);
+  tessera::infer(context, plan.embedding, trace.tokens, batch);
   tell(LlamaStage::embedding, 0);
   for (std::size_t block = 0; block < plan.model.n_layer; ++block) {
     record_residual(context, plan.x_in, block, batch);
-    infer(context, rms_norm(plan.norm_1), block, batch);
+    std::vector<std::int16_t> beside;
+    const Branches branches = plan.model.layers.branches;
+    if (branches == Branches::parallel) {
+      infer(context, plan.norm_2, block, batch);
+      beside = batch.u;
+    }
+    infer(context, plan.norm_1, block, batch);
     tell(LlamaStage::norm_1, block);
-    infer(context, grouped_qkv(plan), block, batch, cache);
+    infer(context, plan.qkv, block, batch, cache);
     tell(LlamaStage::qkv, block);
-    const std::vector<std::int16_t> y = infer(context, plan.attention, key.exp_table, cache, block, batch);
-    infer(context, plan.projection, y, block, batch);
+    const std::vector<std::int16_t> y =
+        tessera::infer(context, plan.attention, {key.exp_table, caps}, cache, block, batch);
+    tessera::infer(context, plan.projection, y, block, batch);
+    tell(LlamaStage::projection, block);
     record_residual(context, plan.x_mid, block, batch);
-    infer(context, rms_norm(plan.norm_2), block, batch);
+    if (branches == Branches::sequential) {
+      infer(context, plan.norm_2, block, batch);
+    } else if (branches == Branches::parallel) {
+      batch.u = beside;
+    }
     tell(LlamaStage::norm_2, block);
-    infer(context, gated_mlp(plan), key.gelu_table, block, batch);
+    infer(context, plan.mlp, key.gelu_table, block, batch);
     tell(LlamaStage::mlp, block);
   }
   record_residual(context, plan.x_end, 0, batch);
-  infer(context, rms_norm(plan.norm_final), 0, batch);
+  infer(context, plan.norm_final, std::size_t{0}, batch);
   tell(LlamaStage::norm_final, 0);
   context.guard.agree(context.comm);
   const std::size_t first = plan.prompt_length - 1;
@@ -78,6 +118,14 @@ TestModel& llama_model(LlamaKind kind) {
   return *models[kind];
 }
 
+TestModel& family_model(FamilyKind kind) {
+  static std::array<std::optional<TestModel>, family_kinds> models;
+  if (!models[kind]) {
+    models[kind].emplace(random_model(kind));
+  }
+  return *models[kind];
+}
+
 LlamaLiar llama_lie(LlamaStage stage, std::size_t block, std::function<void(LlamaRun&)> lie) {
   return [stage, block, lie = std::move(lie)](LlamaStage now, std::size_t here, LlamaRun& run) {
     if (now == stage && here == block) {
@@ -91,6 +139,7 @@ ModelPlan llama_plan(const VerifyingKey& key) { return ModelPlan::of(key, llama_
 LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar, const Parameters* parameters) {
   LlamaLie lie;
   lie.statement.prompt = llama_prompt;
+  lie.statement.sampling = plan.pass.sampling;
   std::vector<std::uint32_t> chosen(llama_generated);
   do {  // a token depends on those before it
     lie.statement.generated = chosen;
@@ -144,8 +193,8 @@ void renormalize_head(LlamaRun& run, std::size_t part, std::size_t block, std::s
                : run.cache.k[run.cache.block_offset(block) + (first + i) * run.cache.capacity + filler_row]) = value;
   };
   for (std::size_t i = 0; i < half; ++i) {
-    const std::int64_t cos = qkv.rotary.cos(filler_row)[i];
-    const std::int64_t sin = qkv.rotary.sin(filler_row)[i];
+    const std::int64_t cos = qkv.rotary.cos(0, filler_row)[i];
+    const std::int64_t sin = qkv.rotary.sin(0, filler_row)[i];
     set(i, product(i) * cos - product(half + i) * sin);
     set(half + i, product(half + i) * cos + product(i) * sin);
   }

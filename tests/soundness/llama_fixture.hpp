@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../model/family_shapes.hpp"
 #include "fixture.hpp"
 #include "layers/qkv/qkv.hpp"
 #include "subprotocols/inference.hpp"
@@ -10,6 +11,8 @@ namespace tessera::testing {
 enum LlamaKind : std::size_t { plain, biased, normed, llama_kinds };
 inline constexpr std::array llama_names{"tied", "untied with biases", "untied with norms on heads"};
 TestModel& llama_model(LlamaKind kind);
+/// The same of other families.
+TestModel& family_model(FamilyKind kind);
 
 // Their layers.
 inline const RmsNormPlan& rms_norm(const NormLayer& norm) { return std::get<RmsNormPlan>(norm); }
@@ -23,7 +26,7 @@ inline constexpr std::size_t llama_tokens = 8;
 inline constexpr std::size_t filler_row = llama_tokens - 1;  // chooses no token
 
 /// What has just been computed of a block.
-enum class LlamaStage : std::uint8_t { embedding, norm_1, qkv, norm_2, mlp, norm_final };
+enum class LlamaStage : std::uint8_t { embedding, norm_1, qkv, projection, norm_2, mlp, norm_final };
 
 /// An inference on its way: what a liar may change. What comes later follows from it.
 struct LlamaRun {

@@ -118,9 +118,9 @@ struct Rule {
 
 void change_rotation(ModelPlan& plan, const std::function<void(std::vector<std::int16_t>&, const Rotary&)>& change) {
   Rotary& rotary = std::get<GroupedQkvPlan>(plan.qkv).rotary;
-  auto table = std::make_shared<std::vector<std::int16_t>>(*rotary.table);
+  auto table = std::make_shared<std::vector<std::int16_t>>(*rotary.tables);
   change(*table, rotary);
-  rotary.table = table;
+  rotary.tables = table;
 }
 
 const std::string qkv_scope = "/self_attention/qkv";
@@ -292,7 +292,7 @@ TEST(LlamaLies, other_keys_are_rejected) {
     const Trace trace = run_inference(model, plan, llama_prompt, test.comm);
     const Statement statement{llama_prompt, trace.generated_tokens()};
     for (const VerifyingKey* seed : {&other, &test.key}) {
-      const Proof proof = prove_inference(plan, *seed, statement, trace, test.parameters, *test.codeword, test.comm);
+      const Proof proof = prove_inference(plan, *seed, statement, trace, {test.parameters, *test.codeword}, test.comm);
       const bool same = seed == &test.key && !change.a_rule;
       EXPECT_EQ(verify_inference(test.key, statement, proof.payload).accepted, same);
     }

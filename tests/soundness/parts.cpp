@@ -73,6 +73,9 @@ void shift_tiles(ModelPlan& plan, std::ptrdiff_t more) {
   replace(plan.shapes.scores);
   replace(plan.attention.scores);
   replace(plan.attention.exponential.shape);
+  if (plan.attention.capped) {
+    replace(plan.attention.capped->shape);
+  }
   pack_witness(plan.witness_shapes).move_to(plan.witness_layout, plan.witness_oracle);
 }
 

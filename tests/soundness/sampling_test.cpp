@@ -5,31 +5,16 @@
 #include <numeric>
 
 #include "model/integer_model.hpp"
-#include "parts.hpp"
+#include "sampled_statement.hpp"
 
 namespace tessera::testing {
 namespace {
-
-const Ids prompt{17, 42, 5, 99, 120, 7, 64, 31};
-const std::string sampling_scope = "/final/logits/sampling";
 
 Sampling some_sampling() {
   // a flat distribution of which every rule leaves something out; the last row's token is in the middle
   Sampling sampling{.inverse_temperature = 600, .top_k = 12, .top_p = 60000, .cutoff = 3500, .seed = {}};
   sampling.seed.fill(3);
   return sampling;
-}
-
-Statement sampled(const Sampling& sampling, std::size_t generate = 5) {
-  Statement statement{prompt, Ids(generate)};
-  statement.sampling = sampling;
-  return statement;
-}
-
-Trace trace_of(TestModel& test, Statement& statement) {
-  Trace trace = run_inference(test.integers, ModelPlan::of(test.key, statement), prompt_rows(statement), test.comm);
-  statement.generated = trace.generated_tokens();
-  return trace;
 }
 
 /// What a liar has: a true statement and its working set.

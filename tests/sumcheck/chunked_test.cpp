@@ -194,5 +194,37 @@ TEST(ChunkedSumcheck, bytes_depend_neither_on_ranks_nor_on_threads) {
   });
 }
 
+/// A weight that is one in the first rows of each column, of any number of rows: in chunks, on the outer cube once the
+/// inner variables are bound, and where the verifier evaluates it.
+TEST(ChunkedWeights, of_columns_beginnings_are_their_extension) {
+  RandomElements random(77);
+  SelfCommunicator self;
+  for (const unsigned log_chunk : {1U, 2U, 4U}) {
+    const Shape shape({Dimension{13, log_chunk}, Dimension::outer(3)});
+    for (const std::vector<std::size_t>& ends :
+         {std::vector<std::size_t>{0, 7, 13}, {1, 4, 8}, {5, 3, 12}, {2, 9, 11}, {6, 10, 0}}) {
+      const Beginnings matrix{ends, random.elements(3)};
+      const E scale = random.element();
+      const ChunkedFactor factor = WeightFactor(shape, {{{}, scale, nullptr, &matrix}});
+      const std::vector<E> expected = flat_table(shape, [&](const Entry& entry) {
+        const std::size_t column = entry.index[1];
+        return column < 3 && entry.index[0] < ends[column] ? scale * matrix.scales[column] : E::zero();
+      });
+      for (const Entry& entry : all_entries(shape)) {
+        if (entry.present) {
+          std::vector<E> values(shape.chunk_size());
+          fill_chunk(factor, entry.chunk, values);
+          EXPECT_EQ(values[entry.place], expected[entry.flat]);
+        }
+      }
+      const Point point = random.elements(shape.bits());
+      EXPECT_EQ(scale * evaluate(matrix, to_tensor_point(shape, point)), evaluate(expected, point));
+      const std::span<const E> inner = std::span(point).last(shape.inner_bits());
+      const std::vector<E> outer = outer_table(factor, inner, self).value();
+      EXPECT_EQ(evaluate(outer, std::span(point).first(shape.outer_bits())), evaluate(expected, point));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tessera

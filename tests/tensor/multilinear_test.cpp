@@ -121,6 +121,12 @@ std::vector<Shape> shapes() {
           Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(2)}),
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          // windows by the first index: of one key, as long as a tile, of a key more, none
+          Shape({Dimension::outer(4), Dimension{16, 1}, Dimension{16, 2}}, Presence::causal, {1, 4, 5, 0}),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{29, 2}}, Presence::causal,
+                {3, 0, 10}),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal, {20, 2, 2}),
+          Shape({Dimension::outer(2), Dimension{20, 0}, Dimension{20, 1}}, Presence::causal, {7, 1}),
           Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
           Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
           Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),

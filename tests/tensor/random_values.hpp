@@ -63,6 +63,16 @@ inline bool causal_tile(const std::vector<Dimension>& dimensions, const std::vec
          dimensions[n - 1].length + (tile[n - 2] + 1) * dimensions[n - 2].chunk() - 1;
 }
 
+/// Whether the last key of a tile is before the window of its first query.
+inline bool before_window(const Shape& shape, const std::vector<std::size_t>& tile) {
+  const auto& dimensions = shape.dimensions();
+  const std::size_t n = dimensions.size();
+  const std::size_t window = shape.windows().empty() ? 0 : shape.windows()[tile[0]];
+  const std::size_t past = dimensions[n - 1].length - dimensions[n - 2].length;
+  return window > 0 &&
+         (tile[n - 1] + 1) * dimensions[n - 1].chunk() - 1 + window <= past + tile[n - 2] * dimensions[n - 2].chunk();
+}
+
 /// All 2^bits entries of an undivided shape, row-major over the padded dimensions; chunks are counted one by one, not
 /// looked up.
 inline std::vector<Entry> all_entries(const Shape& shape) {
@@ -82,7 +92,8 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
       rest /= size;
       inside = inside && coordinates[j] * dimensions[j].chunk() < dimensions[j].length;
     }
-    present[outer] = inside && (shape.presence() == Presence::all || causal_tile(dimensions, coordinates));
+    present[outer] = inside && (shape.presence() == Presence::all ||
+                                (causal_tile(dimensions, coordinates) && !before_window(shape, coordinates)));
     number[outer] = present[outer] ? chunks++ : 0;
   }
   for (std::size_t x = 0; x < entries.size(); ++x) {
@@ -119,7 +130,7 @@ inline Shape divided(const Shape& whole, int ranks) {
   std::vector<Dimension> dimensions = whole.dimensions();
   const auto first = std::ranges::find_if(dimensions, [](const Dimension& d) { return d.log_chunk > 0; });
   *first = first->divided(1, ranks);
-  return Shape(std::move(dimensions), whole.presence());
+  return Shape(std::move(dimensions), whole.presence(), {whole.windows().begin(), whole.windows().end()});
 }
 
 /// A fully held tensor's values as field elements, row-major over the padded dimensions; absent chunks are zero.

@@ -72,11 +72,16 @@ TEST(Dimension, tilings_of_model_sizes) {
 }
 
 std::vector<Shape> shapes() {
-  return {Shape({Dimension::whole(1)}),
-          Shape({Dimension::outer(5)}),
+  return {Shape({Dimension::whole(1)}), Shape({Dimension::outer(5)}),
           Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
           Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
           Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          // windows by the first index: of one key, as long as a tile, of a key more, none
+          Shape({Dimension::outer(4), Dimension{16, 1}, Dimension{16, 2}}, Presence::causal, {1, 4, 5, 0}),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{29, 2}}, Presence::causal,
+                {3, 0, 10}),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal, {20, 2, 2}),
+          Shape({Dimension::outer(2), Dimension{20, 0}, Dimension{20, 1}}, Presence::causal, {7, 1}),
           Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal),
           Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal),
           Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
@@ -285,6 +290,27 @@ TEST(Ownership, tiles_of_a_block_are_dealt_out_together) {
   for (const int ranks : {1, 3}) {
     for (std::size_t chunk = 0; chunk < scores.chunk_count(); ++chunk) {
       EXPECT_EQ(tiles.owner(scores, chunk, ranks), Ownership{1}.owner(scores, chunk, ranks));
+    }
+  }
+}
+
+/// Each block's tiles are dealt out by themselves, whatever others have.
+TEST(Ownership, tiles_of_blocks_with_windows_are_dealt_out_block_by_block) {
+  const Shape scores(
+      {Dimension::outer(3), Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{16, 2}},
+      Presence::causal, {1, 0, 5});
+  const Ownership tiles{1, Deal::tiles};
+  const std::vector<std::size_t> counts{6 * 4, 6 * 10, 6 * 7};
+  EXPECT_EQ(scores.chunk_count(), 24U + 60U + 42U);
+  for (const int ranks : {1, 2, 3, 7, 64}) {
+    std::size_t first = 0;
+    for (const std::size_t count : counts) {
+      for (std::size_t tile = 0; tile < count; ++tile) {
+        EXPECT_EQ(tiles.owner(scores, first + tile, ranks), contiguous_owner(tile, count, ranks));
+      }
+      EXPECT_EQ(scores.chunks_beside(first, 1).first, first);
+      EXPECT_EQ(scores.chunks_beside(first + count - 1, 1).last, first + count);
+      first += count;
     }
   }
 }

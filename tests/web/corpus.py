@@ -3,9 +3,10 @@
 
 OUT/keys, OUT/proofs: golden and false ones (craft), and such as are damaged at many places, in the data and in the
 structures of HDF5. OUT/damaged_keys likewise. Every choice is seeded. OUT/renewals: keys of three hiding commitments, the
-renewals from one to the next, true and false, and proofs.
+renewals from one to the next, true and false, and proofs. OUT/chats: a model with a chat template, sampled proofs and ids.
 """
 import gzip
+import json
 import pathlib
 import random
 import shutil
@@ -94,3 +95,15 @@ for old, new in (("first", "second"), ("second", "third")):
         change_last(false, dataset)
 whole = (renewals / "first-second.h5").read_bytes()
 (renewals / "cut.h5").write_bytes(whole[:3000])
+
+chats = out / "chats"
+shutil.copytree(source / "configs/odd-qwen2-50k", chats / "chat")
+template = "{# \u202e</script><b> #}\n{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}" + "\n{# a line #}" * 9
+(chats / "chat/chat_template.jinja").write_text(template, encoding="utf-8")
+tessera("import", "--checkpoint", chats / "chat", "--out", chats / "chat.h5")
+tessera("commit", "--model", chats / "chat.h5", "--out", chats / "commitment")
+for name, more in (("sampled", ["--seed", f"{7:064x}"]), ("joint", ["--seed", f"{7:064x}", "--seed-opening", f"{5:064x}"])):
+    tessera("prove", "--model", chats / "chat.h5", "--commitment", chats / "commitment", "--tokens", "17,42,5,99", "--generate", 4,
+            "--temperature", 3, "--top-k", 40, *more, "--out", chats / f"{name}.h5")
+for name, ids in (("ids", [17, 42, 5, 99]), ("lists", [[17, 42, 5, 99]]), ("other", [17, 42, 5]), ("two", [[1], [2]]), ("none", {"ids": [1]})):
+    (chats / f"{name}.json").write_text(json.dumps(ids))

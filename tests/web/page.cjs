@@ -277,7 +277,7 @@ async function marks(browser, address) {
   const fields = await open(browser, address);
   await choose(fields, [key, proof("odd-40k-proof")]);
   await verdict(fields);
-  check(await fields.$$eval("input[type=text], textarea", (all) => all.length === 2 && all.every((field) => !field.spellcheck
+  check(await fields.$$eval("input[type=text], textarea", (all) => all.length === 6 && all.every((field) => !field.spellcheck
     && /^(off|none)$/.test(field.autocapitalize))), "no field is corrected");
   await fields.close();
 }
@@ -324,6 +324,67 @@ async function keyboard(browser, address) {
   await page.close();
 }
 
+/// How tokens have to be drawn, ids of a file, and the template that the key holds.
+async function expectations(browser, address) {
+  const page = await open(browser, address, { width: 390 });
+  const chats = (name) => join(corpus, "chats", name);
+  const facts = () => page.$eval(".facts", (element) => element.innerText);
+  const number = (digit) => `${digit}`.padStart(64, "0");
+  const fill = (id, value) => page.$eval(`#${id}`, (field, text) => { field.value = text; field.dispatchEvent(new Event("input")); }, value);
+  const judged = async (pattern, what) => {
+    check(await page.$eval("#result", (element) => element.hidden), `${what}: no result stays`);
+    await page.click("#verify");
+    const said = await verdict(page);
+    check(pattern.test(said), `${what}: ${said}`);
+  };
+  await choose(page, [chats("commitment/verifying.key"), chats("joint.h5")]);
+  check(/^ACCEPTED/.test(await verdict(page)) && /Seed, chosen by the statement/.test(await facts()), "a seed that nobody expects");
+  const chat = await page.$eval(".chat", (element) => element.textContent);
+  check(/^Chat template of the key: \d+ bytes?BLAKE2s-256 [0-9a-f]{64}It begins\{# U\+202E<\/script><b> #\}↵\n\{% for m in messages %\}/.test(chat)
+    && /Special tokens, which no content can imitate.*<\|im_start\|> \(\d+\)/.test(chat), `the key's template: ${chat}`);
+  await page.click("#expectations summary");
+  await page.click(".chat summary");
+  await fill("expect-sampling", "temperature=3,top_k=40");
+  await fill("expect-seed", number(7));
+  await judged(/^REJECTED at \/statement: the seed is not the expected one: expected 0{63}7, found [0-9a-f]{64}$/, "a share is not the seed");
+  await fill("seed-commitment", await page.evaluate(() => "0".repeat(64)));
+  await judged(/^UNUSABLE What you expect as the prover’s share of the seed is none\. seed opening: expected one/, "no opening");
+  await fill("seed-opening", number(5));
+  await judged(/^REJECTED at \/statement: the seed's opening is not what its commitment is to$/, "another commitment");
+  await fill("seed-commitment", require("node:crypto").createHash("blake2s256").update(Buffer.from(number(5), "hex")).digest("hex"));
+  await judged(/^ACCEPTED/, "a seed of both");
+  check(/Drawn at random, as you expect/.test(await facts()) && /Seed, the one that you expect/.test(await facts()), "and it is said so");
+  await accessible(page, "expected sampling, narrow");
+  check(await fits(page), "nothing is wider than a narrow page");
+  await page.screenshot({ path: join(pictures, "sampling-narrow.png"), fullPage: true });
+  await fill("expect-sampling", "temperature=3");
+  await judged(/^REJECTED at \/statement: tokens are not drawn as expected: expected temperature=3, found temperature=3,top_k=40$/, "other parameters");
+  await fill("expect-sampling", "hot");
+  await judged(/^UNUSABLE What you expect as the way tokens are drawn is none\. expected sampling: /, "no parameters");
+  await fill("expect-sampling", "");
+  const ids = async (name) => {
+    await (await page.$("#ids-file")).uploadFile(chats(name));
+    await page.waitForFunction((wanted) => document.querySelector("#prompt-0").value === wanted || !document.querySelector("#refused").hidden, {},
+      { ids: "17,42,5,99", lists: "17,42,5,99", other: "17,42,5" }[name.split(".")[0]] ?? "");
+  };
+  for (const name of ["ids.json", "lists.json"]) {
+    await fill("prompt-0", "");
+    await ids(name);
+    await judged(/^ACCEPTED/, `ids of ${name}`);
+  }
+  await ids("other.json");
+  await judged(/^REJECTED at \/statement: the prompt is not the expected one: its ids differ from those of the ids "17,42,5"/, "ids of another prompt");
+  for (const [name, why] of [["two.json", "expected ids for 1 proof, found 2"], ["none.json", "expected a list of token ids, or a list of such lists"]]) {
+    await ids(name);
+    const refused = await page.$eval("#refused", (element) => element.innerText);
+    check(refused.includes(`${name}: ${why}`), `a file that does not fit: ${refused}`);
+  }
+  await page.click("#clear");
+  check((await page.$$eval("#expectations input[type=text]", (all) => all.map((field) => field.value).join(""))) === "", "nothing stays");
+  onlyItself(page, address, "expectations");
+  await page.close();
+}
+
 async function speed(browser, address) {
   const page = await open(browser, address);
   const times = [];
@@ -341,7 +402,7 @@ async function speed(browser, address) {
 async function main() {
   const page = readFileSync(page_file);
   check(page.length <= 1e6, `${page.length} bytes, at most 1 MB`);
-  check(statSync(join(page_file, "../verifier.wasm")).size <= 8e5, `module of ${statSync(join(page_file, "../verifier.wasm")).size} bytes`);
+  check(statSync(join(page_file, "../verifier.wasm")).size <= 9e5, `module of ${statSync(join(page_file, "../verifier.wasm")).size} bytes`);
   const server = createServer((request, response) => {
     response.setHeader("content-type", "text/html");
     response.end(page);
@@ -361,6 +422,7 @@ async function main() {
       await renewals(browser, file);
       await marks(browser, file);
       await keyboard(browser, file);
+      await expectations(browser, file);
     }
   } finally {
     await browser.close();

@@ -1,6 +1,7 @@
 // node verdicts.mjs PROGRAMS CORPUS WORKER MODULE: the page's verifier says what tessera-verify says of every file that
 // corpus.py has made: verdict, scope, statement and soundness; and the reason of each rejection.
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -30,7 +31,7 @@ function inPage(key, proofs, expected = { key: "", prompts: [] }, renewals = [])
 }
 
 const relevant = (proof) => JSON.stringify([proof.verdict, proof.scope, proof.verdict === "rejected" ? proof.reason : "",
-  proof.made_for, proof.prompt, proof.generated, proof.soundness, proof.bytes]);
+  proof.made_for, proof.prompt, proof.generated, proof.soundness, proof.bytes, proof.sampling]);
 
 function same(name, expected, found) {
   if (expected !== found) {
@@ -109,6 +110,49 @@ for (const list of ["The old man", "1,,2"]) {
 sameConversation("expected prompts of parts", keys[0], parts, ["--expect-prompt", "The old man", "--expect-prompt", " and"],
   { key: "", prompts: ["The old man", " and"] });
 sameConversation("too few expected prompts", keys[0], parts, ["--expect-prompt", "The old man"], { key: "", prompts: ["The old man"] });
+
+// how tokens are drawn, and what the key says of chats
+const chats = (name) => join(corpus, "chats", name);
+const chat_key = chats("commitment/verifying.key");
+const number = (value) => value.toString(16).padStart(64, "0");
+const hash = (digits) => createHash("blake2s256").update(Buffer.from(digits, "hex")).digest("hex");
+const opening = number(5), commitment = hash(opening);
+const options_of = { parameters: "--expect-sampling", seed: "--expect-seed", commitment: "--seed-commitment", opening: "--seed-opening" };
+function sameSampling(verdict, file, sampling) {
+  const name = `${file} ${JSON.stringify(sampling)}`;
+  sameConversation(name, chat_key, [chats(file)], Object.entries(sampling).flatMap(([field, value]) => [options_of[field], value]),
+    { key: "", sampling });
+  same(`${name}: verdict`, verdict, inPage(chat_key, [chats(file)], { key: "", sampling }).verdict);
+}
+const drawn = "temperature=3,top_k=40";
+sameSampling("accepted", "sampled.h5", {});
+sameSampling("accepted", "sampled.h5", { parameters: drawn });
+sameSampling("accepted", "sampled.h5", { parameters: drawn, seed: number(7) });
+sameSampling("accepted", "joint.h5", { seed: number(7), commitment, opening });
+for (const parameters of ["temperature=3", "temperature=3.1,top_k=40", `${drawn},top_p=0.9`, `${drawn},min_p=0.1`, "temperature=0"]) {
+  sameSampling("rejected", "sampled.h5", { parameters });
+}
+sameSampling("rejected", "sampled.h5", { seed: number(8) });
+sameSampling("rejected", "sampled.h5", { seed: number(7), commitment, opening });
+sameSampling("rejected", "joint.h5", { seed: number(7) });
+sameSampling("rejected", "joint.h5", { seed: number(8), commitment, opening });
+sameSampling("rejected", "joint.h5", { seed: number(7), commitment, opening: number(6) });
+sameSampling("rejected", "joint.h5", { seed: number(7), commitment: hash(number(6)), opening: number(6) });
+for (const [field, sampling] of [["expected sampling", { parameters: "top_k=4" }], ["expected seed", { seed: "07" }],
+  ["expected seed", { commitment, opening }], ["seed opening", { seed: number(7), commitment }],
+  ["seed commitment", { seed: number(7), opening }], ["seed commitment", { seed: number(7), commitment: "x", opening }]]) {
+  const found = inPage(chat_key, [chats("sampled.h5")], { key: "", sampling });
+  same(`${JSON.stringify(sampling)}: ${found.error}`, "unusable true", `${found.verdict} ${found.error?.startsWith(`${field}: `)}`);
+}
+same("parameters of the best tokens' proof", "rejected",
+  inPage(keys[0], [proof("odd-40k-proof")], { key: "", sampling: { parameters: drawn } }).verdict);
+same("the best tokens", "accepted", inPage(keys[0], [proof("odd-40k-proof")], { key: "", sampling: { parameters: "temperature=0" } }).verdict);
+same("a key without a template", "null", JSON.stringify(inPage(keys[0], [proof("odd-40k-proof")]).chat));
+const shown = inPage(chat_key, [chats("sampled.h5")]);
+same("the template's digest", createHash("blake2s256").update(shown.key.chat_template).digest("hex"), shown.chat?.digest);
+same("and its beginning", "{# \\u{202e}</script><b> #}\\n{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}\\n"
+  + "{# a line #}\\n".repeat(3), shown.chat?.beginning);
+
 same("nothing to be judged", "unusable", inPage(keys[0], []).verdict);
 
 // renewals: as tessera-verify takes them in the order of the chain, whatever order they are chosen in

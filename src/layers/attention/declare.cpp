@@ -12,10 +12,15 @@ AttentionPlan AttentionPlan::declare(Builder& builder, AttentionSpec spec) {
   const Ownership by_tile{1, Deal::tiles};
   // every score that there can be: m products below 2^30, rounded by S
   const unsigned places = ceil_log2(plan.heads.size);
-  const Width max_bits{places + 32 - static_cast<unsigned>(plan.score_shift), "⌈log2 m⌉ + 32 − S"};
+  const Width score_bits{places + 32 - static_cast<unsigned>(plan.score_shift), "⌈log2 m⌉ + 32 − S"};
+  const Width max_bits = plan.cap_table ? Width{capped_score_bits} : score_bits;
   const Width sum_bits{16 + plan.kappa + plan.key_bits, "16 + κ + log2 ŝ"};
   plan.exponential = builder.pair<std::int32_t>("exponential", plan.scores, by_tile, plan.table);
   builder.clamp(plan.exponential, "far", exp_table_log_size, plan.score_shift, ClampedTensor::Kind::distances);
+  if (plan.cap_table) {
+    plan.capped = builder.pair<std::int32_t>("capped_score", plan.scores, by_tile, *plan.cap_table);
+    builder.clamp(*plan.capped, "score", cap_table_log_size, plan.score_shift, ClampedTensor::Kind::scores);
+  }
   plan.score = builder.record<std::int32_t>("score", plan.scores, by_tile);
   plan.score_remainder = builder.remainder<std::uint16_t>("score_remainder", plan.scores, by_tile, plan.score_shift);
   plan.row_max = builder.committed_value<std::int64_t>("row_max", plan.rows, by_head, max_bits, true);

@@ -27,6 +27,7 @@ struct Buffers {
   std::vector<double> products;           // A (rows, keys), later e
   std::vector<double> partial;            // (places, rows)
   std::vector<std::int32_t> score;        // z mod 2^32 of one row
+  std::vector<std::int32_t> capped;       // z' of it
   std::vector<std::uint16_t> remainder;   // of z
   std::vector<std::int32_t> exponential;  // e (rows, keys), 0 above the diagonal
   std::vector<std::int64_t> sum;          // D (rows)
@@ -44,7 +45,7 @@ struct QueryTile {
 struct TileStep {
   const InferenceContext& context;
   const AttentionPlan& plan;
-  std::span<const std::int32_t> exp_table;
+  const ScoreTables& tables;
   const QkvCache& cache;
   const Batch& batch;
 
@@ -60,7 +61,13 @@ struct TileStep {
     return token_row(trace()[tensor], tile.outer, place);
   }
   void score_products(const QueryTile& tile, Buffers& buffers) const;
+  /// Number of the score of a tile's row and key 0.
+  [[nodiscard]] std::uint64_t place_of(const QueryTile& tile, std::size_t row) const {
+    const std::vector<Dimension>& dimensions = plan.scores.dimensions();
+    return (tile.outer * dimensions[3].length + tile.first + row) * dimensions[4].length;
+  }
   void softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const;
+  [[nodiscard]] Extent cap_row(const QueryTile& tile, std::size_t row, const Extent& scores, Buffers& buffers) const;
   [[nodiscard]] std::int64_t distant_keys(const QueryTile& tile, std::size_t row, std::int64_t maximum,
                                           const Buffers& buffers, std::span<std::int32_t> exponential) const;
   void record_scores(const QueryTile& tile, std::size_t row, const Buffers& buffers) const;
@@ -95,30 +102,54 @@ void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
   }
 }
 
-/// z, M, e and D of one query; keys above the diagonal take no part.
+/// z of one query, whose smallest and largest are `scores`, in 16 bits, and z'. Returns the smallest and largest z'.
+Extent TileStep::cap_row(const QueryTile& tile, std::size_t row, const Extent& scores, Buffers& buffers) const {
+  const std::size_t begin = plan.scores.first_key(tile.block, tile.first + row);
+  const double* products = buffers.products.data() + row * tile.keys();
+  const std::span<std::int32_t> seen = std::span(buffers.score).subspan(begin);
+  const Bounds bounds = Bounds::signed_bits(cap_table_log_size);
+  settle(context, {plan.capped->clamp, "attention score before its cap", bounds, place_of(tile, row) + begin}, scores,
+         seen, [&](std::size_t i) {
+           return rshift(static_cast<std::int64_t>(products[begin + i]), plan.score_shift).quotient;
+         });
+  buffers.capped.resize(buffers.score.size());
+  Extent capped{INT64_MAX, INT64_MIN};
+  for (std::size_t key = begin; key < buffers.score.size(); ++key) {
+    // a value out of range, which the guard knows of, finds some row
+    buffers.capped[key] = capped_score(tables.cap, static_cast<std::int16_t>(buffers.score[key]));
+    capped.include(buffers.capped[key]);
+  }
+  return capped;
+}
+
+/// z, M, e and D of one query; keys above the diagonal and before a window take no part.
 void TileStep::softmax_row(const QueryTile& tile, std::size_t row, Buffers& buffers) const {
   const std::size_t position = tile.first + row;
   const std::size_t keys = tile.past + position + 1;
+  const std::size_t begin = plan.scores.first_key(tile.block, position);
   const double* products = buffers.products.data() + row * tile.keys();
   std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
   const int shift = plan.score_shift;
   const std::int64_t half = std::int64_t{1} << (shift - 1);
   buffers.score.resize(keys);
   buffers.remainder.resize(keys);
-  std::int64_t low = INT64_MAX;
-  std::int64_t maximum = INT64_MIN;
-  for (std::size_t key = 0; key < keys; ++key) {
+  Extent taken{INT64_MAX, INT64_MIN};
+  for (std::size_t key = begin; key < keys; ++key) {
     const std::int64_t sum = static_cast<std::int64_t>(products[key]) + half;
     const std::int64_t z = sum >> shift;
-    low = std::min(low, z);
-    maximum = std::max(maximum, z);
+    taken.include(z);
     buffers.score[key] = static_cast<std::int32_t>(z);
     buffers.remainder[key] = static_cast<std::uint16_t>(sum & (2 * half - 1));
   }
+  if (plan.capped) {
+    taken = cap_row(tile, row, taken, buffers);
+  }
+  const std::int64_t maximum = taken.high;
+  const std::vector<std::int32_t>& scores = plan.capped ? buffers.capped : buffers.score;
   std::int64_t total = 0;
-  if (static_cast<std::size_t>(maximum - low) < exp_table.size()) {
-    for (std::size_t key = 0; key < keys; ++key) {
-      exponential[key] = exp_table[static_cast<std::size_t>(score_distance(maximum, buffers.score[key]))];
+  if (static_cast<std::size_t>(maximum - taken.low) < tables.exponential.size()) {
+    for (std::size_t key = begin; key < keys; ++key) {
+      exponential[key] = tables.exponential[static_cast<std::size_t>(score_distance(maximum, scores[key]))];
       total += exponential[key];
     }
   } else {
@@ -143,15 +174,15 @@ std::int64_t TileStep::distant_keys(const QueryTile& tile, std::size_t row, std:
                                     const Buffers& buffers, std::span<std::int32_t> exponential) const {
   constexpr std::int64_t last = (std::int64_t{1} << exp_table_log_size) - 1;
   const double* products = buffers.products.data() + row * tile.keys();
-  const Shape& shape = plan.scores;
-  const std::uint64_t place =
-      (tile.outer * shape.dimensions()[3].length + tile.first + row) * shape.dimensions()[4].length;
+  const std::span<const std::int32_t> table = tables.exponential;
+  const std::uint64_t place = place_of(tile, row);
   std::int64_t total = 0;
-  for (std::size_t key = 0; key < exponential.size(); ++key) {
-    const std::int64_t z = rshift(static_cast<std::int64_t>(products[key]), plan.score_shift).quotient;
+  for (std::size_t key = plan.scores.first_key(tile.block, tile.first + row); key < exponential.size(); ++key) {
+    const std::int64_t z =
+        plan.capped ? buffers.capped[key] : rshift(static_cast<std::int64_t>(products[key]), plan.score_shift).quotient;
     const std::int64_t distance = maximum - z;
     exponential[key] =
-        static_cast<std::size_t>(distance) < exp_table.size() ? exp_table[static_cast<std::size_t>(distance)] : 0;
+        static_cast<std::size_t>(distance) < table.size() ? table[static_cast<std::size_t>(distance)] : 0;
     total += exponential[key];
     if (distance > last && context.exceptions != nullptr) {
       context.exceptions->add(plan.exponential.clamp, {place + key, distance - last});
@@ -171,13 +202,17 @@ void TileStep::record_scores(const QueryTile& tile, std::size_t row, const Buffe
   const std::size_t position = tile.first + row;
   const std::size_t keys = tile.past + position + 1;
   const std::int32_t* exponential = buffers.exponential.data() + row * tile.keys();
-  for (std::size_t key = 0; key < keys; key += side) {
-    const std::size_t count = std::min(side, keys - key);
+  for (std::size_t key = plan.scores.first_key(tile.block, position); key < keys;) {
+    const std::size_t count = std::min(side - key % side, keys - key);
     const std::size_t chunk = shape.chunk_at(std::array{tile.block, head, member, position / queries, key / side});
-    const std::size_t at = (position % queries) * side;
+    const std::size_t at = (position % queries) * side + key % side;
     std::copy_n(buffers.score.data() + key, count, trace()[plan.score].chunk(chunk).data() + at);
     std::copy_n(buffers.remainder.data() + key, count, trace()[plan.score_remainder].chunk(chunk).data() + at);
+    if (plan.capped) {
+      std::copy_n(buffers.capped.data() + key, count, trace()[*plan.capped].chunk(chunk).data() + at);
+    }
     std::copy_n(exponential + key, count, trace()[plan.exponential].chunk(chunk).data() + at);
+    key += count;
   }
 }
 
@@ -200,7 +235,7 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
     return;
   }
   // partial sums are at most 2^15*keys*e(0); beyond 2^53 take e in two halves of at most 2^15 each
-  const std::int64_t largest = (std::int64_t{exp_table[0]} << 15) * static_cast<std::int64_t>(keys);
+  const std::int64_t largest = (std::int64_t{tables.exponential[0]} << 15) * static_cast<std::int64_t>(keys);
   const bool split = largest > (std::int64_t{1} << 53);
   const int half = split ? 14 : 0;
   widen_rows(v, cache.capacity, m, keys, buffers.left);
@@ -274,7 +309,7 @@ std::vector<std::int16_t> gather_shared_heads(const InferenceContext& context, c
 }  // namespace
 
 std::vector<std::int16_t> infer(const InferenceContext& context, const AttentionPlan& attention,
-                                std::span<const std::int32_t> exp_table, const QkvCache& cache, std::size_t block,
+                                const ScoreTables& tables, const QkvCache& cache, std::size_t block,
                                 const Batch& batch) {
   const std::size_t group = attention.heads.group;
   const Dimension all_heads = Dimension::outer(attention.heads.heads);
@@ -294,7 +329,7 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
   const std::size_t m = attention.heads.size;
   std::vector<std::int16_t> y(heads.size() * m * tokens.size());
   const std::size_t steps = heads.size() * m * tokens.size() * (attention.past + batch.first + tokens.last);
-  const TileStep step{context, attention, exp_table, cache, batch};
+  const TileStep step{context, attention, tables, cache, batch};
 #pragma omp parallel if (steps > parallel_work)
   {
     Buffers buffers;

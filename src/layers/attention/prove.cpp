@@ -167,9 +167,15 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   const PointClaim v = prove_values(context, attention, value_point);
   // the scores' look-up point gives A after the mask; its row maximum
   const TensorPoint at = context.lookup.point(scores);
-  context.committed("row_max", attention.row_max.tensor, seen_row_weight(attention, at));
+  for (std::vector<Factor>& weight : seen_row_weights(attention, at)) {
+    context.committed("row_max", attention.row_max.tensor, std::move(weight));
+  }
   prove_limits(context, attention.exponential.clamp, attention.exponential.output);
-  const auto [q, k] = prove_scores(context, attention, prove_masking(context, attention, at));
+  const TensorPoint masked = attention.capped
+                                 ? prove_looked_up(context, attention.capped->clamp,
+                                                   context.witness.view(attention.score), attention.score_remainder)
+                                 : at;
+  const auto [q, k] = prove_scores(context, attention, prove_masking(context, attention, masked));
   return {q, k, v};
 }
 

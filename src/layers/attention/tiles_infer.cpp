@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "arithmetic/integer_product.hpp"
 #include "layers/attention/padded_heads.hpp"
 #include "plan/trace.hpp"
@@ -19,7 +21,7 @@ void widen(std::span<const std::int16_t> chunk, std::size_t places, Range tokens
 /// What a rank needs of other tensors for its tiles.
 struct TileInputs {
   const AttentionPlan& plan;
-  std::span<const std::int32_t> exp_table;
+  const ScoreTables& tables;
   const ChunkedTensor<std::int16_t>& q;
   const ChunkedTensor<std::int16_t>& k;
   const ChunkedTensor<std::int64_t>& maxima;
@@ -29,6 +31,7 @@ struct TileInputs {
 struct Tile {
   std::size_t chunk;
   std::span<std::int32_t> score;
+  std::span<std::int32_t> capped;  // none without a cap
   std::span<std::uint16_t> remainder;
   std::span<std::int32_t> exponential;
 };
@@ -62,20 +65,26 @@ void fill(const TileInputs& inputs, const Tile& tile) {
     const double* row = products.data() + (query - queries.first) * keys.size();
     const std::size_t at = (query - queries.first) * side;
     const std::size_t last = std::min(keys.last, plan.past + query + 1);
-    for (std::size_t i = 0; keys.first + i < last; ++i) {
+    const std::size_t begin = plan.scores.first_key(coordinate(0), query);
+    for (std::size_t i = std::max(begin, keys.first) - keys.first; keys.first + i < last; ++i) {
       const Rounded z = rshift(static_cast<std::int64_t>(row[i]), plan.score_shift);
+      std::int64_t taken = z.quotient;
       tile.score[at + i] = static_cast<std::int32_t>(z.quotient);
+      if (!tile.capped.empty()) {
+        tile.score[at + i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(z.quotient, INT16_MIN, INT16_MAX));
+        taken = tile.capped[at + i] = capped_score(inputs.tables.cap, tile.score[at + i]);
+      }
       tile.remainder[at + i] = static_cast<std::uint16_t>(z.remainder);
-      const auto distance = static_cast<std::size_t>(maxima[query - first] - z.quotient);
-      tile.exponential[at + i] = distance < inputs.exp_table.size() ? inputs.exp_table[distance] : 0;
+      const auto distance = static_cast<std::size_t>(maxima[query - first] - taken);
+      const std::span<const std::int32_t> exponentials = inputs.tables.exponential;
+      tile.exponential[at + i] = distance < exponentials.size() ? exponentials[distance] : 0;
     }
   }
 }
 
 }  // namespace
 
-void record_tiles(const AttentionPlan& attention, std::span<const std::int32_t> exp_table, Trace& trace,
-                  Communicator& comm) {
+void record_tiles(const AttentionPlan& attention, const ScoreTables& tables, Trace& trace, Communicator& comm) {
   if (comm.size() == 1) {
     return;
   }
@@ -84,10 +93,12 @@ void record_tiles(const AttentionPlan& attention, std::span<const std::int32_t> 
   ChunkedTensor<std::int32_t>& exponential = trace[attention.exponential];
   const PaddedHeads heads(attention, trace[attention.q], trace[attention.k], score, comm);
   const ChunkedTensor<std::int64_t> maxima = at_tiles(trace[attention.row_max], score, comm);
-  const TileInputs inputs{attention, exp_table, heads.q(), heads.k(), maxima};
+  const TileInputs inputs{attention, tables, heads.q(), heads.k(), maxima};
 #pragma omp parallel for schedule(dynamic)
   for (const std::size_t chunk : score.held()) {
-    fill(inputs, {chunk, score.chunk(chunk), remainder.chunk(chunk), exponential.chunk(chunk)});
+    const std::span<std::int32_t> capped =
+        attention.capped ? trace[*attention.capped].chunk(chunk) : std::span<std::int32_t>();
+    fill(inputs, {chunk, score.chunk(chunk), capped, remainder.chunk(chunk), exponential.chunk(chunk)});
   }
 }
 

@@ -50,6 +50,24 @@ PointClaimOf<S> verify_values(VerifierContext<S>& context, const AttentionPlan& 
   return {{end[0], end[1], at[3], end[2]}, v};
 }
 
+/// Step 6, from what soft-max takes at the look-up point to Z*A there, or where scores are capped and may be clamped at
+/// another point.
+template <class S>
+PointClaimOf<S> verify_scores_taken(VerifierContext<S>& context, const AttentionPlan& attention, const S& taken) {
+  const Shape& scores = attention.scores;
+  const TensorPoint at = context.lookup.point(scores);
+  if (!attention.capped) {
+    return {at, requantized<S>(scores, at, taken, context.lookup.value(attention.score_remainder),
+                               static_cast<unsigned>(attention.score_shift))};
+  }
+  context.transcript.identity(scores.bits(), "identity at the look-up point");
+  context.transcript.check_equal(context.lookup.output(*attention.capped), taken,
+                                 "capped scores do not match their distances from the maximum");
+  const S score =
+      context.lookup.input(*attention.capped) - presence_at(scores, at) * two_to_the(cap_table_log_size - 1);
+  return verify_looked_up<S>(context, attention.capped->clamp, attention.score_remainder, score);
+}
+
 /// Step 7, the mask: Z*A at a point of the scores; returns the claim on A.
 template <class S>
 PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan& attention, const TensorPoint& at,
@@ -60,8 +78,7 @@ PointClaimOf<S> verify_masking(VerifierContext<S>& context, const AttentionPlan&
   const auto sumcheck = verify_eq_sumcheck(transcript, masked, to_flat_point(scores, at), ProductRelation{}.degree());
   const TensorPoint end = to_tensor_point(scores, sumcheck.point);
   const S product = transcript.receive("product");
-  transcript.check_equal(less_or_equal(end[4], end[3], attention.past) * product, sumcheck.value,
-                         "masked scores do not match the sum-check");
+  transcript.check_equal(mask_at(attention, end) * product, sumcheck.value, "masked scores do not match the sum-check");
   return {end, product};
 }
 
@@ -94,17 +111,82 @@ std::vector<Factor> row_sum_weight(const TensorPoint& row, unsigned key_bits) {
   return weight;
 }
 
-std::vector<Factor> seen_row_weight(const AttentionPlan& attention, const TensorPoint& point) {
+namespace {
+
+/// Weights of the blocks with each window, of those that have one and of those that have none.
+struct WindowKind {
+  std::size_t window = 0, some_block = 0;
+  std::vector<E> blocks;  // beta(p_b, b), 0 of others
+};
+
+std::vector<WindowKind> window_kinds(const AttentionPlan& attention, const Point& block) {
+  std::vector<WindowKind> kinds;
+  const std::vector<E> all = eq_table(block);
+  for (std::size_t b = 0; b < attention.scores.windows().size(); ++b) {
+    const std::size_t window = attention.scores.window(b);
+    auto kind = std::ranges::find(kinds, window, &WindowKind::window);
+    if (kind == kinds.end()) {
+      kind = kinds.insert(kinds.end(), {window, b, std::vector<E>(all.size())});
+    }
+    kind->blocks[b] = all[b];
+  }
+  return kinds;
+}
+
+/// The multilinear extension of the keys before the windows of the blocks that have one, of rows below `bound`.
+E before_windows(const AttentionPlan& attention, const TensorPoint& point, std::size_t bound) {
+  E sum;
+  for (const WindowKind& kind : window_kinds(attention, point[0])) {
+    if (kind.window == 0) {
+      continue;
+    }
+    E blocks;
+    for (const E& weight : kind.blocks) {
+      blocks += weight;
+    }
+    sum += blocks * less_or_equal_shifted(point[4], point[3], kind.window, attention.past, bound);
+  }
+  return sum;
+}
+
+/// Along tokens beta(p_q,i)*sum over the keys that i sees in a block of beta(p_k,k).
+Factor seen_rows(const AttentionPlan& attention, const TensorPoint& point, std::size_t block) {
   Factor weight = Factor::of(eq_table(point[3]));
   for (std::size_t i = 0; i < attention.rows.dimensions().back().filled(); ++i) {
-    weight.head[i] *= less_than(point[4], attention.past + i + 1);
+    E keys = less_than(point[4], attention.past + i + 1);
+    if (const std::size_t first = attention.scores.first_key(block, i); first > 0) {
+      keys -= less_than(point[4], first);
+    }
+    weight.head[i] *= keys;
   }
-  return {Factor::at(point[0]), Factor::at(point[1]), Factor::at(point[2]), std::move(weight)};
+  return weight;
+}
+
+}  // namespace
+
+std::vector<std::vector<Factor>> seen_row_weights(const AttentionPlan& attention, const TensorPoint& point) {
+  const auto weight = [&](Factor block, Factor rows) {
+    return std::vector<Factor>{std::move(block), Factor::at(point[1]), Factor::at(point[2]), std::move(rows)};
+  };
+  if (attention.scores.windows().empty()) {
+    return {weight(Factor::at(point[0]), seen_rows(attention, point, 0))};
+  }
+  std::vector<std::vector<Factor>> weights;
+  for (WindowKind& kind : window_kinds(attention, point[0])) {
+    weights.push_back(weight(Factor::of(std::move(kind.blocks)), seen_rows(attention, point, kind.some_block)));
+  }
+  return weights;
+}
+
+E mask_at(const AttentionPlan& attention, const TensorPoint& point) {
+  return less_or_equal(point[4], point[3], attention.past) - before_windows(attention, point, SIZE_MAX);
 }
 
 E masked_places(const AttentionPlan& attention, const TensorPoint& point) {
   E seen = less_or_equal(point[4], point[3], attention.past, attention.rows.dimensions().back().filled());
-  for (std::size_t j = 0; j < 3; ++j) {
+  seen *= less_than(point[0], attention.scores.dimensions()[0].length);
+  seen -= before_windows(attention, point, attention.rows.dimensions().back().filled());
+  for (std::size_t j = 1; j < 3; ++j) {
     seen *= less_than(point[j], attention.scores.dimensions()[j].length);
   }
   return presence_at(attention.scores, point) - seen;
@@ -133,14 +215,16 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const PointClaimOf<S> v = verify_values(context, attention, value_point, value_sum);
   // the distance to the row's maximum gives the scores, and they the masked product
   const TensorPoint at = context.lookup.point(scores);
-  const S row_max = context.committed("row_max", attention.row_max.tensor, seen_row_weight(attention, at));
-  const S score = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
+  S row_max{};
+  for (std::vector<Factor>& weight : seen_row_weights(attention, at)) {
+    row_max += context.committed("row_max", attention.row_max.tensor, std::move(weight));
+  }
+  const S taken = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
                   context.lookup.input(attention.exponential) -
                   context.exceptions.excess_at(attention.exponential.clamp, at);
   verify_limits(context, attention.exponential.clamp, attention.exponential.output);
-  const S masked = requantized<S>(scores, at, score, context.lookup.value(attention.score_remainder),
-                                  static_cast<unsigned>(attention.score_shift));
-  const PointClaimOf<S> product = verify_masking(context, attention, at, masked);
+  const PointClaimOf<S> masked = verify_scores_taken<S>(context, attention, taken);
+  const PointClaimOf<S> product = verify_masking(context, attention, masked.point, masked.value);
   const auto [q, k] = verify_scores(context, attention, product);
   return {q, k, v};
 }

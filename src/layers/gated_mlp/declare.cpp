@@ -14,7 +14,11 @@ GatedMlpPlan GatedMlpPlan::declare(Builder& builder, GatedMlpSpec spec) {
   mlp.product = builder.value<std::int32_t>("product", mlp.inner, by_row, {mlp.product_bits, "w_t"}, true);
   builder.clamp(mlp.product, mlp.shift_product);
   mlp.product_remainder = builder.layer_remainder("product_remainder", mlp.inner, mlp.shift_product);
-  mlp.out_remainder = builder.remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, by_row, mlp.shift_down);
+  if (mlp.norm) {
+    mlp.normed = BranchNorm::declare(builder, *mlp.norm);
+  } else {
+    mlp.out_remainder = builder.remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, by_row, mlp.shift_down);
+  }
   return mlp;
 }
 

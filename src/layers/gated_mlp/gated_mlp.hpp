@@ -2,7 +2,7 @@
 
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
-#include "subprotocols/residual.hpp"
+#include "layers/branch_norm/branch_norm.hpp"
 
 namespace tessera {
 
@@ -18,6 +18,7 @@ class Witness;  // plan/witness.hpp
 /// tensor. Two claims on it become one sum-check, so that t needs no reduction.
 ///   | # | from | message                                                                                     |
 ///   | 1 | P    | x_in shifted by one block at p, x_end(p_f, p_t): claims; with x_mid(p) they give the update     |
+///   | - | P/V  | a norm behind the branch: its steps (layers/branch_norm) lead to another point in place of p     |
 ///   | 2 | P/V  | matrix product W_down; its input is t(m), m = (its end, p_t)                                    |
 ///   | 3 | P    | the pieces of t's remainder at m: claims; A(m) from them, A(n) from the look-up                 |
 ///   | 4 | V    | gamma                                                                                           |
@@ -34,10 +35,11 @@ struct GatedMlpSpec : ResidualEnd {
   Shape inner;  // (B,N,T)
   ParameterId gate{}, up{}, down{};
   int shift_gate = 0, shift_product = 0, shift_down = 0;
-  unsigned product_bits = 16;  // w_t
-  unsigned gate_bits = 16;     // w_z
-  std::size_t table = 0;       // of the activation
-  Recorded<std::int16_t> u;    // the norm's output
+  unsigned product_bits = 16;               // w_t
+  unsigned gate_bits = 16;                  // w_z
+  std::size_t table = 0;                    // of the activation
+  std::size_t u = 0;                        // what the branch reads: its number among what is recorded
+  std::optional<BranchNormSpec> norm = {};  // behind the branch
 };
 
 struct GatedMlpPlan : GatedMlpSpec {
@@ -49,15 +51,17 @@ struct GatedMlpPlan : GatedMlpSpec {
   Recorded<std::int64_t> up_sum;
   RecordedRange<std::int32_t> product;  // t
   RangeId product_remainder;
-  RecordedRange<std::uint16_t> out_remainder;
+  RecordedRange<std::uint16_t> out_remainder;  // where there is no norm behind
+  std::optional<BranchNorm> normed;
 
   static GatedMlpPlan declare(Builder& builder, GatedMlpSpec spec);
 };
 
-/// x_out, from batch.u.
+/// x_out, from batch.input().
 void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int32_t> table,
            std::size_t block, Batch& batch);
-void derive(Witness& witness, const GatedMlpPlan& mlp);
+/// Collective.
+void derive(Witness& witness, const GatedMlpPlan& mlp, Communicator& comm);
 
 /// The claims on u: of W_up, then of W_gate.
 template <class S>

@@ -38,16 +38,15 @@ std::vector<std::int32_t> products(const InferenceContext& context, const GatedM
 void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<const std::int32_t> table,
            std::size_t block, Batch& batch) {
   const std::size_t n = batch.size;
-  const ProductInput input(batch.u, batch.u.size() / n, n);
+  const ProductInput input = batch.input();
   const Activation<std::int32_t> gate{mlp.inner,    mlp.z, mlp.gate_remainder, mlp.activation, mlp.activation.clamp,
                                       mlp.gate_bits};
   const std::vector<std::int32_t> a =
       activate(context, {"MLP gate", mlp.gate, {}, mlp.shift_gate, 0}, input, gate, table, block, batch);
   const std::vector<std::int32_t> t =
       context.gather(mlp.inner.dimensions()[1], n, products(context, mlp, a, input, block, batch));
-  add_residual(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0},
-               ProductInput(t, t.size() / n, n), {mlp.feature, mlp.out_remainder, mlp.residual_bits}, block,
-               next_stream(mlp, block), batch);
+  add_branch(context, {"residual stream after MLP", mlp.down, {}, mlp.shift_down, 0}, ProductInput(t, t.size() / n, n),
+             {{mlp.feature, mlp.out_remainder, mlp.residual_bits}, mlp.normed}, block, next_stream(mlp, block), batch);
 }
 
 }  // namespace tessera

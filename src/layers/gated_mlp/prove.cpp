@@ -45,13 +45,13 @@ std::vector<WeightedClaim> run(ProverContext& context, const GatedMlpPlan& mlp) 
     return contract(tensor, of, {Axis{}, Axis{}, eq_table(token)}, context.comm);
   };
   // the update of the residual stream is W_down*t
-  const TensorPoint at = context.lookup.point(shape);
   prove_block_update(context, mlp);
+  const TensorPoint at = prove_branch_end(context, mlp.normed, context.lookup.point(shape));
   const PointClaim t = prove_matrix_product(context, {{mlp.down}, block_bits, inner.dimensions()[1].bits()}, at,
                                             at_token(context.witness.view(mlp.product), inner, at[2]));
   // t is a*U, U is W_up*u
   const TensorPoint sum = prove_gating(context, mlp, t.point);
-  const IntegerTensor u = context.witness.view(mlp.u);
+  const IntegerTensor u = context.witness.recorded[mlp.u];
   const unsigned in_bits = shape.dimensions()[1].bits();
   const PointClaim up = prove_matrix_product(context, {{mlp.up}, block_bits, in_bits}, sum, at_token(u, shape, sum[2]));
   // the activation's input is W_gate*u

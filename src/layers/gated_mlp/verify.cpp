@@ -51,9 +51,10 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpP
   const auto& outer = mlp.feature.dimensions();
   const unsigned block_bits = outer[0].bits();
   // the update of the residual stream is W_down*t
-  const TensorPoint at = context.lookup.point(mlp.feature);
-  const S out = requantized_at_lookup(context, mlp.out_remainder, verify_block_update(context, mlp));
-  const auto t = verify_matrix_product(context, {{mlp.down}, block_bits, inner[1].bits()}, at, std::span(&out, 1));
+  const PointClaimOf<S> out = verify_branch_end<S>(
+      context, mlp.out_remainder, mlp.normed, context.lookup.point(mlp.feature), verify_block_update(context, mlp));
+  const auto t =
+      verify_matrix_product(context, {{mlp.down}, block_bits, inner[1].bits()}, out.point, std::span(&out.value, 1));
   // t is a*U, U is W_up*u
   const PointClaimOf<S> sum = verify_gating(context, mlp, t);
   const auto up =

@@ -3,7 +3,10 @@
 
 namespace tessera {
 
-void derive(Witness& witness, const GatedMlpPlan& mlp) {
+void derive(Witness& witness, const GatedMlpPlan& mlp, Communicator& comm) {
+  if (mlp.normed) {
+    derive(witness, mlp.normed->norm, comm);
+  }
   const ChunkedTensor<std::int32_t>& z_of = witness[mlp.z];
   witness.set_input(mlp.activation, [&z_of, bits = mlp.gate_bits](std::size_t chunk, std::span<std::int64_t> values) {
     const auto z = z_of.chunk(chunk);

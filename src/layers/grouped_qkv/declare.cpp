@@ -9,7 +9,8 @@ GroupedQkvPlan GroupedQkvPlan::declare(Builder& builder, GroupedQkvSpec spec) {
   const Ownership by_head{1, Deal::all};
   for (std::size_t i = 0; i < 2; ++i) {
     if (qkv.norm[i]) {
-      qkv.head_norm[i] = HeadNormPlan::declare(builder, *qkv.norm[i]);
+      qkv.head_norm[i] = HeadNormPlan::declare(builder, *qkv.norm[i], by_head,
+                                               qkv.norm[i]->token.dimensions().size() == 2 ? Ownership{} : by_head);
     }
   }
   for (std::size_t i = 0; i < 3; ++i) {

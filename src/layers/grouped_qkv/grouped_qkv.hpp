@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "layers/cache/cache.hpp"
-#include "layers/head_norm/head_norm.hpp"
+#include "layers/value_norm/value_norm.hpp"
 #include "plan/builder.hpp"
 #include "subprotocols/rotary.hpp"
 
@@ -25,7 +25,7 @@ class Witness;  // plan/witness.hpp
 ///   | 1 | P/V  | scope q: reduction of all claims on q (look-up, attention) to one point r_q; pieces of q's    |
 ///   |   |      | remainder there: claims. Scopes k and v likewise. The left sides of the rshifts follow         |
 ///   | 2 | P/V  | rotation of q and k: A_Q and A_K, whose half, place and token coordinates are the same now     |
-///   | - | P/V  | models with norms on heads: A_Q is P of layers/head_norm so far (S <= 40 then). Scope q: its     |
+///   | - | P/V  | models with norms on heads: A_Q is P of layers/value_norm so far (S <= 40 then). Scope q: its     |
 ///   |   |      | steps; scope k likewise                                                                        |
 ///   | 3 | P    | scope q: bias without the token's coordinates: a claim. Scopes k and v likewise                |
 ///   | 4 | P/V  | scope q: matrix product with W_Q; its input is returned: a claim on u. Scopes k and v likewise |
@@ -39,9 +39,9 @@ struct GroupedQkvSpec {
   std::array<ParameterId, 3> weight{};
   std::array<std::optional<ParameterId>, 3> bias;
   std::array<int, 3> shift{}, bias_shift{};
-  std::array<std::optional<HeadNormSpec>, 2> norm;  // of q and k, before the rotation; a model has both or none
+  std::array<std::optional<ValueNormSpec>, 2> norm;  // of q and k, before the rotation; a model has both or none
   Rotary rotary;
-  Recorded<std::int16_t> u;  // the norm's output
+  std::size_t u = 0;  // what the branch reads: its number among what is recorded
 };
 
 struct GroupedQkvPlan : GroupedQkvSpec {
@@ -53,12 +53,13 @@ struct GroupedQkvPlan : GroupedQkvSpec {
 
 struct QkvCache;  // layers/qkv/qkv.hpp
 
-/// q, k, v of a batch, from batch.u: the cache's rows, which are those that this rank owns. Keys are kept rotated.
+/// q, k, v of a batch, from batch.input(): the cache's rows, which are those that this rank owns. Keys are kept
+/// rotated.
 void infer(const InferenceContext& context, const GroupedQkvPlan& qkv, std::size_t block, const Batch& batch,
            QkvCache& cache);
 
-/// What norms on heads need.
-void derive(Witness& witness, const GroupedQkvPlan& qkv);
+/// What norms on heads need. Collective.
+void derive(Witness& witness, const GroupedQkvPlan& qkv, Communicator& comm);
 
 /// Three claims on u.
 template <class S>

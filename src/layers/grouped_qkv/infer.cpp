@@ -35,7 +35,8 @@ std::vector<std::int64_t> accumulate(const InferenceContext& context, const Grou
 }
 
 /// Turns all heads of (rows, batch): |sums| < 2^47, so that nothing leaves 64 bits.
-void rotate(const Rotary& rotary, std::span<std::int64_t> sums, std::size_t batch, std::size_t first) {
+void rotate(const Rotary& rotary, std::size_t block, std::span<std::int64_t> sums, std::size_t batch,
+            std::size_t first) {
   const std::size_t head_size = 2 * rotary.half * batch;
   const std::size_t pairs = batch == 0 ? 0 : sums.size() / (2 * batch);
 #pragma omp parallel for schedule(static) if (sums.size() > parallel_work)
@@ -44,8 +45,8 @@ void rotate(const Rotary& rotary, std::span<std::int64_t> sums, std::size_t batc
     std::int64_t* low = sums.data() + pair / rotary.half * head_size + i * batch;
     std::int64_t* high = low + rotary.half * batch;
     for (std::size_t t = 0; t < batch; ++t) {
-      const std::int64_t cos = rotary.cos(first + t)[i];
-      const std::int64_t sin = rotary.sin(first + t)[i];
+      const std::int64_t cos = rotary.cos(rotary.table_of(block), first + t)[i];
+      const std::int64_t sin = rotary.sin(rotary.table_of(block), first + t)[i];
       const std::int64_t x = low[t];
       const std::int64_t y = high[t];
       low[t] = x * cos - y * sin;
@@ -90,7 +91,7 @@ void infer(const InferenceContext& context, const GroupedQkvPlan& qkv, std::size
   if (tokens.size() == 0) {
     return;
   }
-  const ProductInput input = columns_of(batch.u, batch.size, tokens);
+  const ProductInput input = batch.input(tokens);
   cache.q.resize(cache.queries.size() * batch.size);
   const std::size_t first = batch.first + tokens.first;
   const std::size_t cached = cache.block_offset(block) + cache.past + first;
@@ -103,7 +104,7 @@ void infer(const InferenceContext& context, const GroupedQkvPlan& qkv, std::size
       if (qkv.head_norm[part.number]) {
         infer(context, *qkv.head_norm[part.number], block, part.rows, first, tokens.size(), sums);
       }
-      rotate(qkv.rotary, sums, tokens.size(), first);
+      rotate(qkv.rotary, block, sums, tokens.size(), first);
     }
     round(context, qkv, part, sums, block, first, tokens.size());
   }

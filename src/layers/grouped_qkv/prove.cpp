@@ -26,7 +26,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const GroupedQkvPlan& qkv
   for (std::size_t i = 0; i < 2; ++i) {
     rotated.push_back(unrounded(context, context.plan.ranges[qkv.remainder[i].range], witness.view(qkv.value[i]),
                                 witness.view(qkv.remainder[i]), context.exceptions.entries(qkv.value[i].clamp),
-                                points[i]));
+                                points[i], qkv.rotary.by_block()));
   }
   const std::vector<PointClaim> turned = prove_rotation(context, qkv.rotary, std::span(points).first(2), rotated);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -44,7 +44,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const GroupedQkvPlan& qkv
   for (std::size_t i = 0; i < 3; ++i) {
     const auto part = transcript.scope(qkv_names[i]);
     if (i == 0 || points[i].back() != points[i - 1].back()) {
-      u = contract(witness.view(qkv.u), qkv.feature, {Axis{}, Axis{}, eq_table(points[i].back())}, context.comm);
+      u = contract(witness.recorded[qkv.u], qkv.feature, {Axis{}, Axis{}, eq_table(points[i].back())}, context.comm);
     }
     const MatrixProductShape matrix{
         {qkv.weight[i]}, qkv.shape[i].dimensions()[0].bits(), qkv.feature.dimensions()[1].bits()};

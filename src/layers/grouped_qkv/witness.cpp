@@ -3,10 +3,10 @@
 
 namespace tessera {
 
-void derive(Witness& witness, const GroupedQkvPlan& qkv) {
+void derive(Witness& witness, const GroupedQkvPlan& qkv, Communicator& comm) {
   for (const std::optional<HeadNormPlan>& norm : qkv.head_norm) {
     if (norm) {
-      derive(witness, *norm);
+      derive(witness, *norm, comm);
     }
   }
 }

@@ -54,7 +54,8 @@ void run(VerifierContext<S>& context, const LayerNormPlan& norm,
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("layer_norm");
   // all claims on u become one on A at the same point
-  const PointClaimOf<S> scaled = verify_requantized_claims<S>(context, norm.u, norm.u_remainder, std::move(consumers));
+  const PointClaimOf<S> scaled =
+      verify_requantized_claims<S>(context, norm.output_range(), norm.u_remainder, std::move(consumers));
   // B and the statistics of each token
   const S bias = verify_bias(context, "bias", norm.beta, norm.bias_shift, norm.activation, scaled.point);
   const TensorPoint token = context.lookup.point(norm.token);

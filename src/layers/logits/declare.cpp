@@ -5,15 +5,20 @@ namespace tessera {
 LogitsPlan LogitsPlan::declare(Builder& builder, LogitsSpec spec) {
   LogitsPlan logits;
   static_cast<LogitsSpec&>(logits) = std::move(spec);
-  if (logits.sampling) {
-    logits.sampled = SampledPlan::declare(builder, *logits.sampling, logits.logits.dimensions()[1].length);
+  const Shape& shape = logits.logits;
+  if (logits.sampling && logits.sampling->sampling.dense()) {
+    logits.dense = DensePlan::declare(builder, *logits.sampling, shape);
   } else {
-    logits.token_logits =
-        builder.derive("token_logit", Shape({Dimension::whole(logits.logits.dimensions()[1].length).named("G")}), {});
-    logits.token_logit = builder.commit(logits.token_logits);
+    if (logits.sampling) {
+      logits.sampled = SampledPlan::declare(builder, *logits.sampling, shape.dimensions()[1].length);
+    } else {
+      logits.token_logits =
+          builder.derive("token_logit", Shape({Dimension::whole(shape.dimensions()[1].length).named("G")}), {});
+      logits.token_logit = builder.commit(logits.token_logits);
+    }
+    logits.difference = builder.layer_value("logit_difference", shape, 48);
   }
-  logits.difference = builder.layer_value("logit_difference", logits.logits, 48);
-  logits.values = builder.record<std::int64_t>("logits", logits.logits, {0});
+  logits.values = builder.record<std::int64_t>("logits", shape, {0});
   return logits;
 }
 

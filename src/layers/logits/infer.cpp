@@ -42,7 +42,10 @@ std::vector<std::int64_t> infer_logits(const InferenceContext& context, const Lo
   std::vector<std::int64_t> rows(vocabulary.size() * n);
   multiply(context.parameters[logits.embedding].block(0), vocabulary, ProductInput(columns, d, n),
            [&](std::size_t row, std::span<const std::int64_t> products) {
-             std::ranges::copy(products, rows.begin() + static_cast<std::ptrdiff_t>((row - vocabulary.first) * n));
+             const std::int64_t bias =
+                 logits.bias ? std::int64_t{context.vector(*logits.bias, 0)[row]} << logits.bias_shift : 0;
+             std::ranges::transform(products, rows.begin() + static_cast<std::ptrdiff_t>((row - vocabulary.first) * n),
+                                    [bias](std::int64_t product) { return product + bias; });
            });
   return rows;
 }
@@ -54,6 +57,9 @@ std::vector<std::uint32_t> infer_choices(const InferenceContext& context, const 
   const std::vector<std::int64_t> rows = infer_logits(context, logits, u, tokens);
   if (context.recording()) {
     record_logits((*context.trace)[logits.values], vocabulary, rows, {generation, generation + n});
+  }
+  if (logits.dense) {
+    return infer_dense(context, logits, rows, tokens);
   }
   if (logits.sampled) {
     return infer_samples(context, logits, rows, tokens, generation);

@@ -3,7 +3,7 @@
 #include "base/range.hpp"
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
-#include "layers/logits/sampled.hpp"
+#include "layers/logits/dense.hpp"
 
 namespace tessera {
 
@@ -20,6 +20,8 @@ class Witness;            // plan/witness.hpp
 ///   | 2 | P/V  | sum-check over features of E(p_v,f)*u_sel(f,p_g), degree 2; P: E: claim, u_sel                  |
 ///   | 3 | P/V  | sum-check over (f,g), degree 3: L_tok(p_g) = sum_{f,g<G} beta(p_g,g)*E[tok_g,f]*u_sel(f,g);     |
 ///   |   |      | P: E at the tokens: claim, u_sel                                                                |
+/// With a bias b(v), L(v,g) = E[v]*u + b(v)*2^s: in 2 the claim b(p_v) comes first and its part of L is taken off, in 3
+/// the claim sum_{g<G} beta(p_g,g)*b(tok_g).
 /// u_sel(f, r) = sum_{g<G} beta(r,g)*u(f, n0+g-1) is a claim on u with public weights on tokens: two are returned.
 ///
 /// What an architecture says of it.
@@ -28,14 +30,17 @@ struct LogitsSpec {
   ParameterId embedding{};  // (V,F)
   std::size_t n_vocab = 0;
   std::size_t u = 0;                         // the final norm's output: its number among what is recorded
-  std::optional<SampledSpec> sampling = {};  // tokens are sampled (sampled.hpp), not the arg-max
+  std::optional<SampledSpec> sampling = {};  // tokens are sampled (sampled.hpp, dense.hpp), not the arg-max
+  std::optional<ParameterId> bias = {};      // (V)
+  int bias_shift = 0;                        // s
 };
 
 struct LogitsPlan : LogitsSpec {
   Derived token_logits;  // L_tok (G); the arg-max's
   TensorId token_logit = 0;
   std::optional<SampledPlan> sampled;
-  RangeId difference;             // 48 bits
+  std::optional<DensePlan> dense;
+  RangeId difference;             // 48 bits; none of dense sampling
   Recorded<std::int64_t> values;  // (V,G); column g belongs to position prompt_length + g - 1
 
   static LogitsPlan declare(Builder& builder, LogitsSpec spec);
@@ -61,6 +66,11 @@ WeightedClaim run_all_logits(ProverContext& context, const LogitsPlan& logits);
 
 /// Weight along the token dimension that selects the rows of the generated tokens: w[n0+g-1] = beta(point, g), g < G.
 Factor generated_rows(const Plan& plan, const Point& point);
+/// 2^s of biases.
+F bias_scale(const LogitsPlan& logits);
+/// Weight of the biases (vocabulary) of given tokens: sum_i weights[i]*[v = tokens[i]].
+std::vector<Factor> chosen_biases(const LogitsPlan& logits, std::span<const std::uint32_t> tokens,
+                                  std::span<const E> weights);
 /// Weight of a matrix (vocabulary, feature) that selects the rows of given tokens, bound at a point of the features:
 /// sum_i weights[i]*[v = tokens[i]] along the vocabulary (2^bits).
 std::vector<Factor> token_rows(unsigned bits, std::span<const std::uint32_t> tokens, std::span<const E> weights,

@@ -36,6 +36,9 @@ WeightedClaim run_all_logits(ProverContext& context, const LogitsPlan& logits) {
   const auto scope = transcript.scope("all");
   const TensorPoint at = context.lookup.point(logits.logits);
   const Factor rows = generated_rows(context.plan, at[1]);
+  if (logits.bias) {
+    context.parameter("bias", *logits.bias, weight_at({at[0]}));
+  }
   std::vector<E> row =
       contract(context.witness.parameter(logits.embedding), context.plan.parameter_shape(logits.embedding),
                {eq_table(at[0]), Axis{}}, context.comm);
@@ -52,6 +55,9 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   if (logits.sampled) {
     return run_sampled(context, logits);
   }
+  if (logits.dense) {
+    return run_dense(context, logits);
+  }
   ProverTranscript& transcript = context.transcript;
   const auto scope = transcript.scope("logits");
   const Plan& plan = context.plan;
@@ -65,6 +71,9 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   claims.push_back(run_all_logits(context, logits));
   // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
+  if (logits.bias) {
+    context.parameter("bias", *logits.bias, chosen_biases(logits, tokens, eq_table(at[1])));
+  }
   const std::size_t rows = std::size_t{1} << at[1].size();
   const std::size_t feature_count = std::size_t{1} << feature_bits;
   const unsigned row_bits = features.dimensions()[1].bits();

@@ -32,6 +32,8 @@ class Witness;            // plan/witness.hpp
 ///   | 4 | P/V  | scope `chosen`: sum-check over (f,g), degree 2: L(p_C) = sum M(f,g)*u(f, n0+g-1),                |
 ///   |   |      | M(f,g) = sum_j beta(p_C,(j,g))*E[c(j,g),f]; P: M at its end, a claim on E; u_sel                 |
 ///   | 5 | P    | scope `sampling`: claims on L, l, w with public weights; V: the other identities                 |
+/// With biases, L(j,g) = E[c(j,g)]*u(g) + b(c(j,g))*2^s: in 2 as of the arg-max; 4 begins with the claim
+/// sum_(j,g) beta(p_C,(j,g))*b(c(j,g)), whose part of L is taken off.
 /// Errors: one identity each at p, p_C (4) and p_G (9).
 ///
 /// What is known of it before anything is declared.
@@ -89,6 +91,8 @@ class SampledWeights {
   [[nodiscard]] Constants constants() const;
   /// Along the vocabulary: sum_{j,g} beta(p_C,(j,g))*beta(row,g) at c(j,g), with the feature's point.
   [[nodiscard]] std::vector<Factor> embedding_rows(unsigned bits, const Point& row, Point feature) const;
+  /// beta(p_C, (j,g)) of all candidates, row by row, as their ids are listed.
+  [[nodiscard]] std::vector<E> of_candidates() const;
   /// beta(p_C, (j,g)).
   [[nodiscard]] const E& at(std::size_t candidate, std::size_t row) const { return c_[plan_.place(candidate, row)]; }
 

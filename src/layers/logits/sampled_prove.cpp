@@ -66,6 +66,9 @@ std::vector<WeightedClaim> run_sampled(ProverContext& context, const LogitsPlan&
   claims.push_back(run_all_logits(context, logits));
   {
     const auto chosen_scope = transcript.scope("chosen");
+    if (logits.bias) {
+      context.parameter("bias", *logits.bias, chosen_biases(logits, context.candidates.ids, weights.of_candidates()));
+    }
     const std::size_t rows = std::size_t{1} << at[1].size();
     const unsigned feature_bits = logits.feature.dimensions()[0].bits();
     const unsigned token_bits = logits.feature.dimensions()[1].bits();

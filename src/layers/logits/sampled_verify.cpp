@@ -105,9 +105,14 @@ std::vector<WeightedClaimOf<S>> run_sampled(VerifierContext<S>& context, const L
   {
     const auto chosen_scope = transcript.scope("chosen");
     transcript.identity(c.size(), "identity at the look-up point");
+    S product = candidate_logit;
+    if (logits.bias) {
+      product -= context.parameter("bias", *logits.bias,
+                                   chosen_biases(logits, context.candidates.ids, weights.of_candidates())) *
+                 bias_scale(logits);
+    }
     const unsigned feature_bits = logits.feature.dimensions()[0].bits();
-    const auto sumcheck =
-        verify_sumcheck(transcript, candidate_logit, feature_bits + at[1].size(), ProductRelation{}.degree());
+    const auto sumcheck = verify_sumcheck(transcript, product, feature_bits + at[1].size(), ProductRelation{}.degree());
     const Point feature(sumcheck.point.begin(), sumcheck.point.begin() + feature_bits);
     const Point row(sumcheck.point.begin() + feature_bits, sumcheck.point.end());
     const S mixture = context.parameter("embedding", logits.embedding,

@@ -147,13 +147,21 @@ SampledWeights::Constants SampledWeights::constants() const {
   return sums;
 }
 
-std::vector<Factor> SampledWeights::embedding_rows(unsigned bits, const Point& row, Point feature) const {
-  const std::vector<E> rows = eq_table(row);
+std::vector<E> SampledWeights::of_candidates() const {
   std::vector<E> weights;
   for (std::size_t g = 0; g < candidates_.rows(); ++g) {
     for (std::size_t j = 0; j < plan_.top_k(); ++j) {
-      weights.push_back(at(j, g) * rows[g]);
+      weights.push_back(at(j, g));
     }
+  }
+  return weights;
+}
+
+std::vector<Factor> SampledWeights::embedding_rows(unsigned bits, const Point& row, Point feature) const {
+  const std::vector<E> rows = eq_table(row);
+  std::vector<E> weights = of_candidates();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i] *= rows[i / plan_.top_k()];
   }
   return token_rows(bits, candidates_.ids, weights, std::move(feature));
 }

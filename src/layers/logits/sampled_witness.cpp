@@ -26,15 +26,13 @@ void derive_hits(Witness& witness, const SampledPlan& plan, std::size_t g, const
   set(plan.far, choice.within < plan.top_k() ? distance(choice.within) - cutoff - 1 : 0);
   set(plan.top_low, top_p * sums[choice.within] - (sums[choice.kept - 1] << 16) - 1);
   set(plan.top_high, (sums[choice.kept] << 16) - top_p * sums[choice.within]);
-  std::int64_t carry = 0;
+  const UniformHit hit = hit_of(choice.limbs, sums[choice.kept]);
   for (std::size_t i = 0; i < uniform_limbs; ++i) {
-    carry += static_cast<std::int64_t>(choice.limbs[i]) * sums[choice.kept];
-    set(plan.limb_remainder[i], carry & 0xFFFF);
-    carry >>= 16;
-    set(plan.quotient[i], carry);
+    set(plan.limb_remainder[i], hit.remainder[i]);
+    set(plan.quotient[i], hit.quotient[i]);
   }
-  set(plan.low, carry - sums[choice.chosen]);
-  set(plan.high, sums[choice.chosen + 1] - 1 - carry);
+  set(plan.low, hit.value() - sums[choice.chosen]);
+  set(plan.high, sums[choice.chosen + 1] - 1 - hit.value());
 }
 
 /// How far the tokens that are no candidates lie behind the last one that is.

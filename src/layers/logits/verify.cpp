@@ -22,13 +22,30 @@ std::vector<Factor> token_rows(unsigned bits, std::span<const std::uint32_t> tok
   return weight;
 }
 
+F bias_scale(const LogitsPlan& logits) { return two_to_the(static_cast<unsigned>(logits.bias_shift)); }
+
+std::vector<Factor> chosen_biases(const LogitsPlan& logits, std::span<const std::uint32_t> tokens,
+                                  std::span<const E> weights) {
+  std::vector<Factor> weight(1);
+  weight[0] = Factor::of(std::vector<E>(std::size_t{1} << logits.logits.dimensions()[0].bits()));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    weight[0].head[tokens[i]] += weights[i];
+  }
+  return weight;
+}
+
 template <class S>
 WeightedClaimOf<S> run_all_logits(VerifierContext<S>& context, const LogitsPlan& logits, const S& logit) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("all");
   const TensorPoint at = context.lookup.point(logits.logits);
   const unsigned feature_bits = logits.feature.dimensions()[0].bits();
-  const auto sumcheck = verify_sumcheck(transcript, logit, feature_bits, ProductRelation{}.degree());
+  S product = logit;
+  if (logits.bias) {
+    product -= less_than(at[1], context.plan.generated) *
+               (context.parameter("bias", *logits.bias, weight_at({at[0]})) * bias_scale(logits));
+  }
+  const auto sumcheck = verify_sumcheck(transcript, product, feature_bits, ProductRelation{}.degree());
   const S row = context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}));
   const S selected = transcript.receive("selected");
   transcript.check_equal(transcript.product(row, selected), sumcheck.value, "logits do not match the sum-check");
@@ -39,6 +56,9 @@ template <class S>
 std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPlan& logits) {
   if (logits.sampled) {
     return run_sampled(context, logits);
+  }
+  if (logits.dense) {
+    return run_dense(context, logits);
   }
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("logits");
@@ -62,7 +82,12 @@ std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const LogitsPla
   // the chosen ones' are products of the rows of E at the generated tokens
   const auto token_scope = transcript.scope("chosen");
   const TripleProductRelation relation;
-  const auto sumcheck = verify_sumcheck(transcript, token_logit, feature_bits + at[1].size(), relation.degree());
+  S product = token_logit;
+  if (logits.bias) {
+    product -=
+        context.parameter("bias", *logits.bias, chosen_biases(logits, tokens, eq_table(at[1]))) * bias_scale(logits);
+  }
+  const auto sumcheck = verify_sumcheck(transcript, product, feature_bits + at[1].size(), relation.degree());
   const Point feature(sumcheck.point.begin(), sumcheck.point.begin() + feature_bits);
   const Point row(sumcheck.point.begin() + feature_bits, sumcheck.point.end());
   std::vector<E> weights;

@@ -8,6 +8,10 @@ void derive(Witness& witness, const LogitsPlan& plan, const Statement& statement
     derive_sampled(witness, plan, statement);
     return;
   }
+  if (plan.dense) {
+    derive_dense(witness, plan, statement, comm);
+    return;
+  }
   const Dimension& vocabulary = plan.logits.dimensions()[0];
   const ChunkedTensor<std::int64_t>& logits = witness[plan.values];
   ChunkedTensor<std::int64_t>& chosen = witness[plan.token_logits];

@@ -2,7 +2,7 @@
 
 #include "plan/builder.hpp"
 #include "plan/context.hpp"
-#include "subprotocols/residual.hpp"
+#include "layers/branch_norm/branch_norm.hpp"
 
 namespace tessera {
 
@@ -24,10 +24,11 @@ class Witness;  // plan/witness.hpp
 /// What an architecture says of it.
 struct MlpSpec : ResidualEnd {
   Shape inner;  // (B,N,T)
-  ParameterId w1{}, b1{}, w2{}, b2{};
+  ParameterId w1{}, w2{};
+  std::optional<ParameterId> b1, b2;
   int shift_1 = 0, shift_2 = 0, bias_shift_1 = 0, bias_shift_2 = 0;
-  std::size_t table = 0;     // of GELU
-  Recorded<std::int16_t> u;  // the layer norm's output
+  std::size_t table = 0;  // of the activation
+  std::size_t u = 0;      // what the branch reads: its number among what is recorded
 };
 
 struct MlpPlan : MlpSpec {
@@ -39,10 +40,10 @@ struct MlpPlan : MlpSpec {
   static MlpPlan declare(Builder& builder, MlpSpec spec);
 };
 
-/// x_out, from batch.u.
+/// x_out, from batch.input().
 void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const std::int32_t> gelu_table,
            std::size_t block, Batch& batch);
-void derive(Witness& witness, const MlpPlan& mlp);
+void derive(Witness& witness, const MlpPlan& mlp, Communicator& comm);
 
 /// The claims on u: one.
 template <class S>

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-void derive(Witness& witness, const MlpPlan& mlp) {
+void derive(Witness& witness, const MlpPlan& mlp, Communicator& /*comm*/) {
   const ChunkedTensor<std::int16_t>& z_of = witness[mlp.z];
   witness.set_input(mlp.gelu, [&z_of](std::size_t chunk, std::span<std::int64_t> values) {
     const auto z = z_of.chunk(chunk);

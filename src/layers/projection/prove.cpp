@@ -10,8 +10,8 @@ namespace tessera {
 WeightedClaim run(ProverContext& context, const ProjectionPlan& projection) {
   const auto scope = context.transcript.scope("projection");
   const Shape& shape = projection.feature;
-  const TensorPoint at = context.lookup.point(shape);
   prove_limits(context, projection.x_mid.checked.clamp, projection.x_mid.tensor);
+  const TensorPoint at = prove_branch_end(context, projection.normed, context.lookup.point(shape));
   if (projection.bias) {
     context.parameter("bias", *projection.bias, weight_at({at[0], at[1]}));
   }

@@ -15,12 +15,13 @@ WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projec
   verify_limits(context, clamp, projection.x_mid.tensor);
   const S update = context.lookup.value(projection.x_mid.checked) - context.lookup.value(projection.x_in.checked) +
                    context.exceptions.excess_at(clamp, at);
-  S out = requantized_at_lookup(context, projection.remainder, update);
+  PointClaimOf<S> out = verify_branch_end<S>(context, projection.remainder, projection.normed, at, update);
   if (projection.bias) {
-    out -= verify_bias(context, "bias", *projection.bias, projection.bias_shift, shape, at);
+    out.value -= verify_bias(context, "bias", *projection.bias, projection.bias_shift, shape, out.point);
   }
-  const auto y = verify_matrix_product(
-      context, {{projection.weight}, shape.dimensions()[0].bits(), projection.feature_bits()}, at, std::span(&out, 1));
+  const auto y =
+      verify_matrix_product(context, {{projection.weight}, shape.dimensions()[0].bits(), projection.feature_bits()},
+                            out.point, std::span(&out.value, 1));
   return {feature_weight(projection.heads, projection.head_feature, y.point), y.value};
 }
 

@@ -9,7 +9,7 @@ void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t bloc
   if (tokens.size() == 0) {
     return;
   }
-  const ProductInput input = columns_of(batch.u, batch.size, tokens);
+  const ProductInput input = batch.input(tokens);
   const Range kept = cache.team.size > 1 ? cache.rows : context.owned(qkv.qkv.dimensions()[1]);
   cache.q.resize(cache.queries.size() * batch.size);
   const std::size_t cached = cache.block_offset(block) + cache.past + batch.first + tokens.first;

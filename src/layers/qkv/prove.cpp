@@ -33,7 +33,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const QkvPlan& qkv, const
       {qkv.weight.begin(), qkv.weight.end()}, shape.dimensions()[0].bits(), features.dimensions()[1].bits()};
   const PointClaim u = prove_matrix_product(
       context, matrices, at,
-      contract(context.witness.view(qkv.u), features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
+      contract(context.witness.recorded[qkv.u], features, {Axis{}, Axis{}, eq_table(at[2])}, context.comm));
   return {{weight_at(u.point), u.value}};
 }
 

@@ -25,7 +25,7 @@ struct QkvSpec {
   HeadLayout heads;
   std::array<ParameterId, 3> weight{}, bias{};
   std::array<int, 3> shift{}, bias_shift{};
-  Recorded<std::int16_t> u;  // the layer norm's output
+  std::size_t u = 0;  // what the branch reads: its number among what is recorded
 };
 
 struct QkvPlan : QkvSpec {
@@ -57,7 +57,7 @@ struct QkvCache {
   [[nodiscard]] std::size_t block_offset(std::size_t block) const { return block * rows.size() * capacity; }
 };
 
-/// q, k, v of this rank's tokens of a batch, from batch.u.
+/// q, k, v of this rank's tokens of a batch, from batch.input().
 void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t block, const Batch& batch, QkvCache& cache);
 
 /// Gives every rank of a team k and v of all tokens of a batch whose tokens the team shares. `heads`: how many heads

@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "base/errors.hpp"
-#include "model/architecture_configs.hpp"
+#include "model/families/reader.hpp"
+#include "model/gguf/architectures.hpp"
 #include "model/gguf/parts.hpp"
 #include "model/gguf/rope_factors.hpp"
 #include "plan/limits.hpp"
@@ -16,49 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* rope_factors_name = "rope_freqs.weight";
-
-/// GGUF's names of a folder's tensors.
-struct NamePair {
-  std::string_view folder, gguf;
-};
-constexpr NamePair names[] = {{"wte.weight", "token_embd.weight"},
-                              {"wpe.weight", "position_embd.weight"},
-                              {"attn.c_attn.weight", "attn_qkv.weight"},
-                              {"attn.c_attn.bias", "attn_qkv.bias"},
-                              {"attn.c_proj.weight", "attn_output.weight"},
-                              {"attn.c_proj.bias", "attn_output.bias"},
-                              {"mlp.c_fc.weight", "ffn_up.weight"},
-                              {"mlp.c_fc.bias", "ffn_up.bias"},
-                              {"mlp.c_proj.weight", "ffn_down.weight"},
-                              {"mlp.c_proj.bias", "ffn_down.bias"},
-                              {"ln_1.weight", "attn_norm.weight"},
-                              {"ln_1.bias", "attn_norm.bias"},
-                              {"ln_2.weight", "ffn_norm.weight"},
-                              {"ln_2.bias", "ffn_norm.bias"},
-                              {"ln_f.weight", "output_norm.weight"},
-                              {"ln_f.bias", "output_norm.bias"},
-                              {"model.embed_tokens.weight", "token_embd.weight"},
-                              {"self_attn.q_proj.weight", "attn_q.weight"},
-                              {"self_attn.k_proj.weight", "attn_k.weight"},
-                              {"self_attn.v_proj.weight", "attn_v.weight"},
-                              {"self_attn.o_proj.weight", "attn_output.weight"},
-                              {"mlp.gate_proj.weight", "ffn_gate.weight"},
-                              {"mlp.up_proj.weight", "ffn_up.weight"},
-                              {"mlp.down_proj.weight", "ffn_down.weight"},
-                              {"self_attn.q_proj.bias", "attn_q.bias"},
-                              {"self_attn.k_proj.bias", "attn_k.bias"},
-                              {"self_attn.v_proj.bias", "attn_v.bias"},
-                              {"self_attn.q_norm.weight", "attn_q_norm.weight"},
-                              {"self_attn.k_norm.weight", "attn_k_norm.weight"},
-                              {"input_layernorm.weight", "attn_norm.weight"},
-                              {"post_attention_layernorm.weight", "ffn_norm.weight"},
-                              {"model.norm.weight", "output_norm.weight"},
-                              {"lm_head.weight", "output.weight"}};
-
-/// Every tensor of parameter_table() is in the list.
-std::string gguf_name(std::string_view folder) {
-  return std::string(std::ranges::find(names, folder, &NamePair::folder)->gguf);
-}
 
 /// The keys that say what is computed.
 ConfigFields fields_of(const GgufFile& file, const std::string& architecture) {
@@ -95,19 +53,21 @@ void accept_neutral(const std::string& prefix, ConfigFields& fields) {
   }
   fields.one_of(prefix + "attention.causal", {true});
   fields.one_of(prefix + "use_parallel_residual", {false});
+  fields.drop(prefix + "rope.scaling.original_context_length");
+  fields.drop(prefix + "rope.scaling.finetuned");
 }
 
-/// The factor of scores: none, or that of the head size in float32.
-void read_attention_scale(const std::string& prefix, ConfigFields& fields, std::size_t head_size) {
+/// The factor of scores in place of 1/sqrt(m): 0 if there is none of its own.
+double read_attention_scale(const std::string& prefix, ConfigFields& fields, std::size_t head_size) {
   const std::string key = prefix + "attention.scale";
   if (!fields.has_value(key) || fields.at(key) == 0) {
     fields.drop(key);
-    return;
+    return 0;
   }
-  const double found = fields.positive(key, 1e6), expected = 1 / std::sqrt(static_cast<double>(head_size));
-  if (std::abs(found - expected) > 1e-6 * expected) {
-    fields.refuse(key, "none, 0 or 1 / sqrt(" + std::to_string(head_size) + ")", found);
-  }
+  // in float32
+  const double found = fields.positive(key, 1e6);
+  const double usual = 1 / std::sqrt(static_cast<double>(head_size));
+  return std::abs(found - usual) > 1e-6 * usual ? found : 0;
 }
 
 void read_common_sizes(const std::string& prefix, ConfigFields& fields, const GgufFile& file, ModelShape& shape) {
@@ -124,9 +84,10 @@ void read_common_sizes(const std::string& prefix, ConfigFields& fields, const Gg
   fields.one_of(prefix + "vocab_size", {shape.n_vocab});
 }
 
-CheckpointConfig read_gpt2(ConfigFields& fields, const GgufFile& file, std::optional<std::size_t> context) {
+FamilyModel read_gpt2(ConfigFields& fields, const GgufFile& file, std::optional<std::size_t> context) {
   const std::string prefix = "gpt2.";
-  CheckpointConfig config;
+  FamilyModel model;
+  CheckpointConfig& config = model.config;
   ModelShape& shape = config.shape;
   read_common_sizes(prefix, fields, file, shape);
   if (shape.n_embd % shape.n_head != 0) {
@@ -135,7 +96,9 @@ CheckpointConfig read_gpt2(ConfigFields& fields, const GgufFile& file, std::opti
   }
   fields.one_of(prefix + "attention.head_count_kv", {shape.n_head});
   accept_neutral(prefix, fields);
-  read_attention_scale(prefix, fields, shape.n_embd / shape.n_head);
+  if (const double scale = read_attention_scale(prefix, fields, shape.n_embd / shape.n_head); scale != 0) {
+    fields.refuse(prefix + "attention.scale", "none, 0 or 1 / sqrt(" + std::to_string(shape.head_size()) + ")", scale);
+  }
   shape.n_positions = fields.size(prefix + "context_length", "n_positions");
   if (shape.n_positions < 2) {
     fields.refuse(prefix + "context_length", "at least 2", shape.n_positions);
@@ -144,7 +107,9 @@ CheckpointConfig read_gpt2(ConfigFields& fields, const GgufFile& file, std::opti
     fields.refuse(prefix + "context_length", "the chosen context, " + std::to_string(*context), shape.n_positions);
   }
   config.layer_norm_epsilon = fields.positive(prefix + "attention.layer_norm_epsilon", 1);
-  return config;
+  model.names = gguf_names(shape);
+  fuse_qkv(model.names);
+  return model;
 }
 
 void read_heads(const std::string& prefix, ConfigFields& fields, ModelShape& shape) {
@@ -162,60 +127,205 @@ void read_heads(const std::string& prefix, ConfigFields& fields, ModelShape& sha
     fields.refuse(key_length, "an even number", shape.head_dim);
   }
   fields.one_of(prefix + "attention.value_length", {shape.head_dim});
-  fields.one_of(prefix + "rope.dimension_count", {shape.head_dim});
 }
 
-Rope read_rope(const std::string& prefix, ConfigFields& fields, const GgufFile& file, std::size_t head_size) {
-  Rope rope;
-  rope.theta = fields.positive(prefix + "rope.freq_base", 1e15, rope.theta);
-  const json type = fields.one_of(prefix + "rope.scaling.type", {"none", "linear"});
-  if (type == "linear") {
-    rope.scaling = RopeScaling::linear;
-    rope.factor = fields.positive(prefix + "rope.scaling.factor", 1e6);
+/// Reads the keys of one architecture with rotary positions.
+class RotaryReader {
+ public:
+  RotaryReader(const GgufArchitecture& architecture, ConfigFields& fields, const GgufFile& file,
+               std::optional<std::size_t> context)
+      : kind_(architecture),
+        prefix_(std::string(architecture.name) + "."),
+        fields_(fields),
+        file_(file),
+        chosen_(context) {
+    ModelShape& s = shape();
+    s.layers = kind_.layers;
+    s.qkv_bias = kind_.qkv_bias || file.contains("blk.0.attn_q.bias");
+    s.head_norm = kind_.head_norm;
+    s.norm_across_heads = kind_.across_heads;
+    s.head_bias = kind_.head_bias;
+    s.tied = !file.contains("output.weight");
+    read_common_sizes(prefix_, fields_, file, s);
+    read_heads(prefix_, fields_, s);
+    s.n_positions = read_context(fields_, prefix_ + "context_length", context);
+    model_.config.layer_norm_epsilon =
+        fields_.positive(prefix_ + (s.rms() ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon"), 1);
+    model_.config.activation = kind_.activation;
+    model_.names = gguf_names(s);
   }
-  fields.one_of(prefix + "rope.scaling.factor", {1.0});  // left: there is no scaling
-  fields.one_of(prefix + "rope.scaling.attn_factor", {1.0});
-  fields.one_of(prefix + "rope.scale_linear", {1.0});
-  fields.drop(prefix + "rope.scaling.original_context_length");
-  fields.drop(prefix + "rope.scaling.finetuned");
-  if (file.contains(rope_factors_name)) {
-    if (rope.scaling != RopeScaling::none) {
-      fields.refuse(prefix + "rope.scaling.type", "none beside the tensor " + std::string(rope_factors_name), type);
+
+  FamilyModel read() && {
+    if (kind_.name == "gptneox" && !fields_.one_of(prefix_ + "use_parallel_residual", {true, false}).get<bool>()) {
+      shape().layers.branches = Branches::sequential;
     }
-    rope =
-        llama3_rope(rope.theta, head_size, file.read(rope_factors_name), file.name() + ": tensor " + rope_factors_name);
+    read_windows();
+    read_rotations();
+    read_factors();
+    read_caps();
+    accept_neutral(prefix_, fields_);
+    fields_.one_of(prefix_ + "tensor_data_layout", {"Meta AI original pth"});
+    model_.names.interleaved = kind_.interleaved;
+    if (kind_.fused_qkv || file_.contains("blk.0.attn_qkv.weight")) {
+      fuse_qkv(model_.names);
+    }
+    if (kind_.fused_gate) {
+      for (const ParameterId id : {w_gate, w_up}) {
+        model_.names.places[id] = {"ffn_up.weight", false, {w_gate, w_up}};
+      }
+    }
+    return std::move(model_);
   }
-  return rope;
-}
 
-CheckpointConfig read_llama(const std::string& architecture, ConfigFields& fields, const GgufFile& file,
-                            std::optional<std::size_t> context) {
-  const std::string prefix = architecture + ".";
-  CheckpointConfig config;
-  ModelShape& shape = config.shape;
-  shape.architecture = Architecture::llama;
-  read_common_sizes(prefix, fields, file, shape);
-  read_heads(prefix, fields, shape);
-  const LlamaMember& member = llama_member(architecture);
-  shape.qkv_bias = member.qkv_bias;
-  shape.head_norm = member.head_norm;
-  shape.tied = !file.contains("output.weight");
-  shape.n_positions = read_context(fields, prefix + "context_length", context);
-  config.layer_norm_epsilon = fields.positive(prefix + "attention.layer_norm_rms_epsilon", 1);
-  config.rope = read_rope(prefix, fields, file, shape.head_size());
-  config.activation = "silu";
-  const std::string window = prefix + "attention.sliding_window";
-  if (fields.has_value(window) && fields.at(window) != 0 && fields.count(window) < shape.n_positions) {
-    fields.refuse(window, "none, 0, or at least the context of " + std::to_string(shape.n_positions),
-                  file.metadata().values.at(window));
+ private:
+  [[nodiscard]] ModelShape& shape() { return model_.config.shape; }
+  [[nodiscard]] std::string key(const char* name) const { return prefix_ + name; }
+
+  Rope read_rope() {
+    ModelShape& s = shape();
+    Rope rope;
+    rope.theta = fields_.positive(key("rope.freq_base"), 1e15, rope.theta);
+    const json type = fields_.one_of(key("rope.scaling.type"), {"none", "linear"});
+    if (type == "linear") {
+      rope.scaling = RopeScaling::linear;
+      rope.factor = fields_.positive(key("rope.scaling.factor"), 1e6);
+    }
+    fields_.one_of(key("rope.scaling.factor"), {1.0});  // left: there is no scaling
+    fields_.one_of(key("rope.scale_linear"), {1.0});
+    if (fields_.has_value(key("rope.dimension_count"))) {
+      const std::size_t turned = fields_.count(key("rope.dimension_count"));
+      if (turned > s.head_dim || turned % 2 != 0) {
+        fields_.refuse(key("rope.dimension_count"),
+                       "an even number of a head's " + std::to_string(s.head_dim) + " places", turned);
+      }
+      if (turned < s.head_dim) {
+        rope.turned = turned / 2;
+        model_.names.turned = turned;
+      }
+    }
+    if (file_.contains(rope_factors_name)) {
+      if (rope.scaling != RopeScaling::none) {
+        fields_.refuse(key("rope.scaling.type"), "none beside the tensor " + std::string(rope_factors_name), type);
+      }
+      rope = llama3_rope(rope.theta, s.head_size(), file_.read(rope_factors_name),
+                         file_.name() + ": tensor " + rope_factors_name);
+      model_.names.ignored.emplace_back(rope_factors_name);
+    }
+    return rope;
   }
-  fields.drop(window);
-  fields.drop(window + "_pattern");  // which blocks have a window that cuts nothing
-  accept_neutral(prefix, fields);
-  read_attention_scale(prefix, fields, shape.head_size());
-  fields.one_of(prefix + "tensor_data_layout", {"Meta AI original pth"});
-  return config;
-}
+
+  /// Factors of pairs, where there are some for short contexts, and for long ones.
+  void read_listed(Rope& rope) {
+    const std::string name = "rope_factors_short.weight";
+    if (!file_.contains(name)) {
+      fields_.one_of(key("rope.scaling.attn_factor"), {1.0});
+      return;
+    }
+    const std::vector<float> factors = file_.read(name);
+    const std::size_t pairs = std::min(rope.turned, shape().head_size() / 2);
+    if (factors.size() != pairs) {
+      throw InputError(file_.name() + ": tensor " + name + ": expected " + std::to_string(pairs) + " factors, found " +
+                       std::to_string(factors.size()));
+    }
+    const std::size_t original = fields_.count(key("rope.scaling.original_context_length"));
+    if (chosen_ && *chosen_ > original) {
+      fields_.refuse(key("rope.scaling.original_context_length"),
+                     "at least the chosen context, " + std::to_string(*chosen_), original);
+    }
+    shape().n_positions = std::min(shape().n_positions, original);
+    rope.scaling = RopeScaling::listed;
+    rope.pair_factors.assign(factors.begin(), factors.end());
+    const double attention = fields_.positive(key("rope.scaling.attn_factor"), 1e6, 1);
+    if (attention != 1 && rope.turned < shape().head_size() / 2) {
+      fields_.refuse(key("rope.scaling.attn_factor"), "1 where a part of a head is turned", attention);
+    }
+    model_.config.scale_scores(attention * attention);
+    model_.names.ignored.push_back(name);
+    model_.names.ignored.emplace_back("rope_factors_long.weight");
+  }
+
+  void read_rotations() {
+    Rope rope = read_rope();
+    read_listed(rope);
+    Rope still;
+    still.turned = 0;
+    Rope local;
+    local.theta = fields_.positive(key("rope.freq_base_swa"), 1e15, kind_.name == "gemma3" ? 10000 : rope.theta);
+    for (std::size_t block = 0; block < shape().n_layer; ++block) {
+      const bool still_block = kind_.name == "smollm3" && (block + 1) % 4 == 0;
+      model_.config.turn(still_block ? still : kind_.local_angles && sliding_[block] ? local : rope);
+    }
+    model_.config.settle_rotations();
+  }
+
+  /// Which blocks have a window: as a list says or a number n (all but every n-th), else as those of the architecture.
+  void read_windows() {
+    const std::string name = key("attention.sliding_window"), pattern = name + "_pattern";
+    const std::size_t blocks = shape().n_layer;
+    sliding_.assign(blocks, false);
+    if (fields_.has_value(name) && fields_.at(name) != 0) {
+      const bool listed = fields_.has_value(pattern) && fields_.at(pattern).is_array();
+      const std::size_t every = fields_.has_value(pattern) && !listed ? fields_.count(pattern) : kind_.unbounded;
+      const json list = listed ? fields_.at(pattern) : json::array();
+      if (listed && (list.size() != blocks || !std::ranges::all_of(list, &json::is_boolean))) {
+        fields_.refuse(pattern, "true or false for each of " + std::to_string(blocks) + " blocks", list);
+      }
+      for (std::size_t block = 0; block < blocks; ++block) {
+        sliding_[block] = listed ? list[block].get<bool>() : every == 0 || (block + 1) % every != 0;
+      }
+      set_windows(shape(), sliding_, fields_.count(name));
+    }
+    fields_.drop(pattern);
+    fields_.drop(name);
+  }
+
+  void read_factors() {
+    ModelShape& s = shape();
+    ParameterFactors& factors = model_.config.factors;
+    if (kind_.name.starts_with("gemma")) {
+      const double factor = std::sqrt(static_cast<double>(s.n_embd));
+      factors[embedding] = factor;
+      factors[gammaf] = s.tied ? 1 / factor : 1;
+    }
+    if (kind_.name == "granite") {
+      const auto scale = [&](const char* name) { return fields_.positive(key(name), 1e6, 1); };
+      factors[embedding] = scale("embedding_scale");
+      factors[wo] = factors[w_down] = scale("residual_scale");
+      // as in folders
+      factors[s.tied ? gammaf : head] = 1 / (scale("logit_scale") * (s.tied ? factors[embedding] : 1));
+      for (const char* name : {"embedding_scale", "residual_scale", "logit_scale"}) {
+        fields_.drop(key(name));
+      }
+    }
+    double scale = read_attention_scale(prefix_, fields_, s.head_size());
+    if (constexpr std::size_t blocks_of_27b = 46; scale == 0 && kind_.name == "gemma2" && s.n_layer == blocks_of_27b) {
+      scale = 1 / std::sqrt(static_cast<double>(s.n_embd / s.n_head));  // which no key says
+    }
+    if (scale != 0) {
+      model_.config.scale_scores(scale * std::sqrt(static_cast<double>(s.head_size())));
+    }
+  }
+
+  void read_caps() {
+    if (kind_.name != "gemma2") {
+      return;
+    }
+    const auto cap = [this](const char* name, double absent) {
+      const double found = fields_.positive(key(name), most_cap, absent);
+      fields_.drop(key(name));
+      return found;
+    };
+    model_.config.cap({cap("attn_logit_softcapping", 50), cap("final_logit_softcapping", 30)});
+  }
+
+  const GgufArchitecture& kind_;
+  std::string prefix_;
+  ConfigFields& fields_;
+  const GgufFile& file_;
+  std::optional<std::size_t> chosen_;
+  FamilyModel model_;
+  std::vector<bool> sliding_;
+};
 
 }  // namespace
 
@@ -224,32 +334,27 @@ std::string gguf_architecture(const GgufFile& file) {
   if (!fields.has_value("general.architecture")) {
     fields.refuse("general.architecture", "a value", nullptr);
   }
-  return fields.one_of("general.architecture", {"gpt2", "llama", "qwen2", "qwen3"}).get<std::string>();
+  std::vector<json> names{"gpt2"};
+  for (const GgufArchitecture& architecture : gguf_architectures()) {
+    names.emplace_back(architecture.name);
+  }
+  return fields.one_of("general.architecture", names).get<std::string>();
 }
 
-CheckpointConfig read_gguf_config(const GgufFile& file, std::optional<std::size_t> context) {
+FamilyModel read_gguf_family(const GgufFile& file, std::optional<std::size_t> context) {
   const std::string architecture = gguf_architecture(file);
   ConfigFields fields = fields_of(file, architecture);
   check_kind(fields);
-  CheckpointConfig config =
-      architecture == "gpt2" ? read_gpt2(fields, file, context) : read_llama(architecture, fields, file, context);
+  const auto known = std::ranges::find(gguf_architectures(), architecture, &GgufArchitecture::name);
+  FamilyModel model =
+      architecture == "gpt2" ? read_gpt2(fields, file, context) : RotaryReader(*known, fields, file, context).read();
   fields.refuse_rest();
-  check_shape(config.shape);
-  return config;
+  check_shape(model.config.shape);
+  return model;
 }
 
-TensorNaming gguf_naming(const GgufFile& file) {
-  const std::string architecture = gguf_architecture(file);
-  TensorNaming naming;
-  naming.block = "blk.";
-  naming.ignored = {rope_factors_name};
-  naming.name = gguf_name;
-  naming.transposed = false;
-  naming.interleaved = architecture == "llama";
-  if (architecture == "gpt2") {
-    naming.ignored.clear();
-  }
-  return naming;
+CheckpointConfig read_gguf_config(const GgufFile& file, std::optional<std::size_t> context) {
+  return read_gguf_family(file, context).config;
 }
 
 }  // namespace tessera

@@ -2,21 +2,19 @@
 
 #include <optional>
 
-#include "model/checkpoint.hpp"
+#include "model/families/family.hpp"
 #include "model/gguf/file.hpp"
-#include "model/tensor_naming.hpp"
 
 namespace tessera {
 
-/// What the metadata of a GGUF file says of the model: architectures gpt2, llama (Mistral's files, too), qwen2 and
-/// qwen3, what read_checkpoint_config() takes of them. The head is tied where there is no tensor output.weight. Llama
-/// 3's scaling of rotary positions is recognised by the factors in rope_freqs.weight. Keys general.*, split.* and those
-/// that begin with the architecture are taken one by one, and those not known to leave inference alone are refused by
-/// name, as any value not supported; keys beginning with anything else are no part of the model. Throws InputError.
+/// What the metadata of a GGUF file says of the model, and where its tensors are: architectures gpt2, llama (Mistral's
+/// files, too), qwen2, qwen3, smollm3, granite, olmo2, phi2, phi3, gptneox, starcoder2, stablelm, gemma, gemma2 and
+/// gemma3. The head is tied where there is no tensor output.weight. Llama 3's scaling of rotary positions is recognised
+/// by the factors in rope_freqs.weight. Keys general.*, split.* and those that begin with the architecture are taken
+/// one by one, and those not known to leave inference alone are refused by name, as any value not supported; keys
+/// beginning with anything else are no part of the model. Throws InputError.
+FamilyModel read_gguf_family(const GgufFile& file, std::optional<std::size_t> context = {});
 CheckpointConfig read_gguf_config(const GgufFile& file, std::optional<std::size_t> context = {});
-
-/// Names and layout of its tensors. Architecture llama has the rows of q's and k's heads interleaved.
-TensorNaming gguf_naming(const GgufFile& file);
 
 /// general.architecture, a text.
 std::string gguf_architecture(const GgufFile& file);

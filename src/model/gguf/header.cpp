@@ -17,6 +17,7 @@ using nlohmann::json;
 constexpr std::uint64_t gguf_header_limit = 256U << 20U;
 constexpr std::uint64_t most_keys = 1U << 16U, most_tensors = 1U << 16U;
 constexpr std::uint64_t most_entries = 1U << 22U;  // of a list: more than a vocabulary has merges
+constexpr std::uint64_t most_blocks = 4096;        // of a list that says something of each
 constexpr std::uint64_t key_limit = 65535, name_limit = 64;
 constexpr std::uint32_t most_dimensions = 4;
 constexpr std::uint64_t default_alignment = 32, most_alignment = 1U << 16U;
@@ -99,6 +100,13 @@ void read_list(ByteReader& reader, const std::string& key, const std::string& wh
   }
   const std::uint64_t count = reader.count(what + ": number of entries", kind_bytes[kind], most_entries);
   metadata.values[key] = "a list of " + std::to_string(count) + " " + std::string(kind_names[kind]);
+  if (kind == truth && count <= most_blocks) {
+    metadata.values[key] = json::array();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      metadata.values[key].push_back(read_scalar(reader, kind, what));
+    }
+    return;
+  }
   const bool kept = belongs_to_tokenizer(key);
   if (kind != text && !kept) {
     reader.skip(count * kind_bytes[kind], what);

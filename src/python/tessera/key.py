@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _tessera
 from .arrays import Ids, Source, ids_of, raw_ids
+from .errors import UnusableInput
+
+#: Messages of a chat, or the path of a JSON file of them.
+Messages = Union[str, "os.PathLike[str]", Sequence[Mapping[str, Any]], Mapping[str, Any]]
+_MOST_MESSAGES = 1 << 24  # bytes of a file
 
 
 class Key:
@@ -56,5 +66,44 @@ class Key:
         """
         return ids_of(self._key.encode(text, begins))
 
+    def encode_messages(self, messages: Messages, *, after: int | None = None) -> NDArray[np.uint32]:
+        """The token ids of messages under the key's chat template, of shape [tokens], with the prompt for an answer behind
+        them: as --messages of `tessera prove`. Added tokens are the template's alone, contents stay text.
+
+        messages: a list of objects of `role` and `content`, or an object of such `messages` and a `date`
+        ("2026-11-27"), or the path of a JSON file with either. after: they follow an answer that ended with this token.
+        A template is a stranger's program: a process of its own renders it, with the Python that TESSERA_PYTHON names or
+        this one, which must have jinja2 (part chat of the package). Raises UnusableInput for messages that cannot be
+        rendered and keys without a template.
+        """
+        text, name = _read_messages(messages)
+        python = os.environ.get("TESSERA_PYTHON") or sys.executable
+        try:
+            return ids_of(self._key.encode_messages(text, after, python))
+        except UnusableInput as error:
+            raise UnusableInput(f"{name}: {error}" if name else str(error)) from None
+
     def __repr__(self) -> str:
         return f"Key(digest={self.digest!r})"
+
+
+def name_of(messages: Messages) -> str:
+    """Their file, if they are of one; else an empty text."""
+    return os.fspath(messages) if isinstance(messages, (str, os.PathLike)) else ""
+
+
+def _read_messages(messages: Messages) -> tuple[str, str]:
+    """Their JSON text, and their file, if they are of one."""
+    name = name_of(messages)
+    try:
+        if not isinstance(messages, (str, os.PathLike)):
+            return json.dumps(messages), name
+        with open(messages, "rb") as file:
+            content = file.read(_MOST_MESSAGES + 1)
+        if len(content) > _MOST_MESSAGES:
+            raise UnusableInput(f"{name}: expected at most {_MOST_MESSAGES} bytes, found more")
+        return content.decode(), name
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, UnusableInput):
+            raise
+        raise UnusableInput(f"{name or 'messages'}: expected messages, found none that can be read: {error}") from None

@@ -32,7 +32,7 @@ class Sampling:
 
     temperature: float
     top_k: int
-    """Candidates of a row."""
+    """Candidates of a row; 0: the whole vocabulary, of which the proof shows nothing."""
     top_p: float
     """1: leaves nothing out."""
     min_p: float

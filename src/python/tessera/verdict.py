@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _tessera
-from .arrays import Source
+from .arrays import Ids, Source
 from .errors import UnusableInput
-from .key import Key
+from .expected import Expected, Number
+from .key import Key, Messages
 from .proof import Proof, State, Statement, state_of
 from .renewal import AnyRenewal, verify_renewal
 
@@ -85,6 +86,13 @@ def verify(
     *,
     before: Before = BEGINNING,
     renewals: Sequence[AnyRenewal] = (),
+    expect_prompt: str | Sequence[str] | None = None,
+    expect_ids: Ids | Sequence[Ids] | None = None,
+    expect_messages: Messages | Sequence[Messages] | None = None,
+    expect_sampling: str | None = None,
+    expect_seed: Number | None = None,
+    seed_commitment: Number | None = None,
+    seed_opening: Number | None = None,
 ) -> Verdict:
     """Checks that the proof is true under the key. Runs on one thread; other Python threads run meanwhile.
 
@@ -97,23 +105,36 @@ def verify(
     renewals: of the key, each from the key before it to the next, in order: the proof is verified under the last one. If
     one of them is false or of another key, the proof is rejected for it.
 
-    A false, malformed or foreign proof is a Verdict that is false, never an exception. Raises UnusableInput for files
+    expect_prompt, expect_ids, expect_messages: what the prompt has to be: a text, which stands for its canonical ids under
+    the key's tokenizer, or token ids, or messages under the key's chat template, as Key.encode_messages() takes them. Of a
+    conversation a list with one for each part.
+
+    expect_sampling: how tokens have to be drawn, as "temperature=0.7,top_k=40,top_p=0.95,min_p=0.05": without top_k 64,
+    without the others nothing is left out; "temperature=0": each is the best one. expect_seed: from which seed, 32 bytes
+    or 64 hexadecimal digits. With seed_commitment and seed_opening the seed is of both: the hash of the prover's number,
+    which is the opening and of which the commitment was published first, and of expect_seed.
+
+    A proof of another prompt, parameters or seed is rejected at "/statement". A false, malformed or foreign proof is a Verdict that is false, never an exception. Raises UnusableInput for files
     that are no key or no proof, JobFailed where files cannot be read safely, MemoryError where memory runs out. Files
     are read in child processes: see Proof.
     """
     key = key if isinstance(key, Key) else Key(key)
     if isinstance(proof, (list, tuple)) and not proof:
         raise UnusableInput("proofs: expected one part of a conversation or more, found none")
+    expected = Expected(
+        expect_prompt, expect_ids, expect_messages, expect_sampling, expect_seed, seed_commitment, seed_opening
+    )
+    expected.check(len(proof) if isinstance(proof, (list, tuple)) else None)
     key, false_renewal = _renewed(key, renewals)
     if false_renewal is not None:
         several = isinstance(proof, (list, tuple))
         verdict = _rejected(key, _read(proof[0] if several else proof), *false_renewal)  # type: ignore[arg-type,index]
         return replace(verdict, parts=(verdict,)) if several else verdict
     if not isinstance(proof, (list, tuple)):
-        return _verify_part(key, proof, before)  # type: ignore[arg-type]
+        return _verify_part(key, proof, before, expected, None)  # type: ignore[arg-type]
     parts: list[Verdict] = []
-    for part in proof:
-        parts.append(_verify_part(key, part, before))
+    for number, part in enumerate(proof):
+        parts.append(_verify_part(key, part, before, expected, number))
         if not parts[-1]:
             break
         before = parts[-1].kept
@@ -157,9 +178,12 @@ def _rejected(key: Key, proof: Proof, scope: str, reason: str) -> Verdict:
     )
 
 
-def _verify_part(key: Key, source: AnyProof, before: Before) -> Verdict:
+def _verify_part(key: Key, source: AnyProof, before: Before, expected: Expected, part: int | None) -> Verdict:
     proof = _read(source)
     unverified = _rejected(key, proof, "/statement", "the part before it keeps no state to continue")
+    reason = expected.reason(key, proof, part) if unverified.made_for is None else None
+    if reason is not None:
+        return replace(unverified, reason=reason)
     if before is None:
         return unverified
     start = None if before is BEGINNING else (before.root, before.length, before.last_token)

@@ -34,11 +34,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _key_digest(tessera: str, commitment: str) -> str:
+def _key(tessera: str, commitment: str) -> tuple[str, bool]:
+    """The key's digest, and whether it is hiding."""
     found = subprocess.run([tessera, "inspect", "--json", commitment], capture_output=True, text=True, check=False)
     if found.returncode != 0:
         raise SystemExit(f"tessera-serve: {found.stderr.strip()}")
-    return str(json.loads(found.stdout)["key_digest"])
+    key = json.loads(found.stdout)
+    return str(key["key_digest"]), bool(key["hiding"])
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def main() -> None:
         keys = [hashlib.sha256(line.strip().encode()).digest() for line in lines if line.strip()]
         if not keys:
             raise SystemExit(f"tessera-serve: {options.keys}: expected a key, found none")
-    digest = _key_digest(tessera, options.commitment)
+    digest, hiding = _key(tessera, options.commitment)
     store = Store(options.data)
     script = options.script if options.prove == "sbatch" else None
     build = str(folder) if folder else "build"
@@ -75,6 +77,7 @@ def main() -> None:
         renderer=Renderer(),
         prover=None if options.prove == "none" else Prover(store, jobs),
         key_digest=digest,
+        hiding=hiding,
         key_file=str(Path(options.commitment) / "verifying.key"),
         limits=Limits(options.most_body, options.most_tokens, options.most_waiting),
         keys=keys,

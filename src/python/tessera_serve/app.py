@@ -42,6 +42,7 @@ class Service:
     prover: Prover | None
     key_digest: str
     key_file: str
+    hiding: bool = False  # the key is
     limits: Limits = field(default_factory=Limits)
     keys: list[bytes] = field(default_factory=list)
     hello: dict[str, Any] = field(default_factory=dict)
@@ -222,7 +223,7 @@ async def _stream(service: Service, asked: Asked, chat: bool, answer: Answer) ->
 async def _complete(service: Service, request: Request, chat: bool) -> Response:
     _check_access(service, request)
     body = await _body(service, request)
-    asked = parse(body, chat, [service.name], bool(service.hello.get("sampling")))
+    asked = parse(body, chat, [service.name], bool(service.hello.get("sampling")), service.hiding)
     found = await _ask(service, request.url.path, body, asked, request.headers.get("idempotency-key"))
     receipt = found.receipt if isinstance(found, Answer) else found["id"]
     headers = {"X-Tessera-Receipt": receipt}

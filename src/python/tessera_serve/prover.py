@@ -41,13 +41,17 @@ class Jobs:
                 command = ["mpirun", "-n", str(self.ranks), *command]
             code, _, errors = await run(command)
         else:
-            command = ["sbatch", "--wait", "--export=ALL", "--array=1-1", self.script]
-            environment = {"MODEL": self.model, "COMMITMENT": self.commitment, "PROMPT_IDS": str(prompts)}
+            log = prompts.parent / "job.log"
+            command = ["sbatch", "--wait", "--export=ALL", "--array=1-1", f"--output={log}", self.script]
+            # what the server was started with says nothing of its answers
+            environment = {"PROMPTS": "", "SAMPLING": "", "SEED": "", "MODEL": self.model, "COMMITMENT": self.commitment, "PROMPT_IDS": str(prompts)}
             environment |= {"GENERATE": str(generate), "OUT": str(out), "PROMPTS_PER_TASK": str(count)}
             if sampling:
                 environment["SAMPLING"] = ",".join(f"{n}={value}" for n, value in sampling.items() if n != "seed")
                 environment["SEED"] = str(sampling["seed"])
             code, _, errors = await run(command, environment | {"BUILD": self.build})
+            if code != 0 and log.exists():  # the job's own words, or sbatch's
+                errors += log.read_text(errors="replace")
         return "" if code == 0 else (errors.strip() or f"exit code {code}")[-1000:]
 
     async def verify(self, files: list[Path]) -> dict[str, dict[str, object]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 ROLES = ("system", "developer", "user", "assistant")
 SAMPLING = ("temperature", "top_p", "top_k", "min_p", "seed")
+MOST_LIKELY = 64  # candidates of an answer with top_p but no top_k
 COLDEST = 0.03125  # what tessera generate takes
 # fields that change nothing of an answer here, and what they may be
 NEUTRAL: dict[str, tuple[Any, ...]] = {
@@ -51,8 +52,8 @@ class Asked:
     usage: bool  # at the end of a stream, too
 
 
-def parse(body: bytes, chat: bool, models: list[str], samples: bool) -> Asked:
-    """Raises Refused."""
+def parse(body: bytes, chat: bool, models: list[str], samples: bool, hiding: bool = False) -> Asked:
+    """Raises Refused. Under a hiding key tokens are sampled from the whole vocabulary."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -67,7 +68,7 @@ def parse(body: bytes, chat: bool, models: list[str], samples: bool) -> Asked:
             code="model_not_found",
         )
     _check_fields(request, chat)
-    sampling = _sampling(request, samples)
+    sampling = _sampling(request, samples, hiding)
     generate = next((request[n] for n in ("max_completion_tokens", "max_tokens") if request.get(n) is not None), None)
     if generate is not None and (type(generate) is not int or generate < 1):
         raise Refused(f"expected a number of tokens from 1 on, found {str(generate)[:80]}", param="max_tokens")
@@ -94,7 +95,7 @@ def _check_fields(request: dict[str, Any], chat: bool) -> None:
             raise Refused(f"{name}: no other value than {NEUTRAL[name][0]!r} is supported", param=name)
 
 
-def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int | str]:
+def _sampling(request: dict[str, Any], samples: bool, hiding: bool) -> dict[str, float | int | str]:
     """The one place that decides whether an answer may be sampled: `tessera generate` says whether it can."""
     found: dict[str, float | int | str] = {}
     for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1), ("min_p", 0, 1), ("top_k", 1, 1024)):
@@ -117,6 +118,15 @@ def _sampling(request: dict[str, Any], samples: bool) -> dict[str, float | int |
             param="temperature",
             code="unsupported_value",
         )
+    if hiding and ("top_k" in found or found.get("top_p", 1) != 1):
+        name = "top_k" if "top_k" in found else "top_p"
+        raise Refused(
+            f"{name}: expected none, found {found[name]}: the model's key is hiding, and the proof would list the best tokens",
+            param=name,
+            code="unsupported_value",
+        )
+    if "top_k" not in found and found.pop("top_p", 1) != 1:
+        found |= {"top_p": request["top_p"], "top_k": MOST_LIKELY}  # top_p alone is of a list of candidates
     found["seed"] = secrets.token_hex(32) if seed is None else f"{seed % (1 << 256):064x}"
     return found
 

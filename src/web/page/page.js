@@ -4,6 +4,7 @@ const key_mark = "tessera verifying key", renewal_mark = "tessera renewal"; // i
 const max_file_bytes = 2 ** 29; // more than any key or proof may have
 const seconds_for_a_part = 30;
 const at = (id) => document.getElementById(id);
+const sampling_fields = { parameters: "expect-sampling", seed: "expect-seed", commitment: "seed-commitment", opening: "seed-opening" };
 
 const files = { key: null, renewals: [], proofs: [] }; // each {name, bytes, choice}: files that were chosen together have the same one
 let choices = 0;
@@ -235,6 +236,7 @@ async function verify() {
   if (prompts.some((text) => text !== "")) {
     expected[at("as-ids").checked ? "ids" : "prompts"] = at("as-ids").checked ? prompts.map((ids) => ids.trim()) : prompts;
   }
+  expected.sampling = Object.fromEntries(Object.entries(sampling_fields).map(([name, id]) => [name, at(id).value.trim()]));
   const given = { key: files.key, renewals: [...files.renewals], proofs: [...files.proofs], expected };
   let answer;
   try {
@@ -248,6 +250,27 @@ async function verify() {
   }
 }
 
+/// The ids of a JSON file into the fields of prompts: a list, or a list of lists for several proofs.
+async function takeIds(file) {
+  try {
+    const read = JSON.parse(await file.text());
+    const lists = Array.isArray(read) && read.length > 0 && read.every(Array.isArray) ? read : [read];
+    if (!lists.every((ids) => Array.isArray(ids) && ids.every((id) => Number.isInteger(id) && id >= 0 && id < 1e9))) {
+      throw new Error("expected a list of token ids, or a list of such lists, found something else");
+    }
+    const prompts = document.querySelectorAll("#prompts textarea");
+    if (lists.length !== prompts.length) {
+      throw new Error(`expected ids for ${count(prompts.length, "proof")}, found ${lists.length}`);
+    }
+    prompts.forEach((field, i) => { field.value = lists[i].join(","); });
+    at("as-ids").checked = true;
+    clearResult();
+    showRefused("");
+  } catch (error) {
+    showRefused(`${file.name}: ${error.message}`);
+  }
+}
+
 function compareKey() {
   at("expect-key").scrollIntoView({ block: "center" });
   at("expect-key").focus();
@@ -257,7 +280,8 @@ function showAnswer(answer, given) {
   const { proofs = [], verdict } = answer;
   showVerdict(verdict, ...why(answer, given));
   at("digest").replaceChildren(...(answer.key ? [keyDigest(answer, given, compareKey)] : []));
-  at("details").replaceChildren(...proofs.map((proof, i) => part(proof, i, given.proofs.length > 1, answer)), facts(answer));
+  at("details").replaceChildren(...proofs.map((proof, i) => part(proof, i, given.proofs.length > 1, answer)), facts(answer),
+    ...(answer.chat ? [chatBox(answer.chat)] : []));
 }
 
 // --- events
@@ -271,6 +295,7 @@ at("clear").onclick = () => {
   Object.assign(files, { key: null, renewals: [], proofs: [] });
   at("expect-key").value = "";
   at("as-ids").checked = false;
+  Object.values(sampling_fields).forEach((id) => { at(id).value = ""; });
   at("prompts").replaceChildren();
   showFiles();
   showRefused("");
@@ -278,6 +303,13 @@ at("clear").onclick = () => {
 };
 at("expect-key").oninput = clearResult;
 at("as-ids").onchange = clearResult;
+at("ids-file").onchange = async ({ target }) => {
+  if (target.files.length > 0) {
+    await takeIds(target.files[0]);
+  }
+  target.value = "";
+};
+Object.values(sampling_fields).forEach((id) => { at(id).oninput = clearResult; });
 let depth = 0; // of elements that something is dragged over
 const over = (change) => (event) => {
   event.preventDefault();

@@ -60,6 +60,12 @@ function wrongWith(name, role, reason) {
   return `${name} ${what}.`;
 }
 
+/// Fields of what is expected, as the verifier names them.
+const expectations = {
+  "expected key digest": "the digest of the key", "expected ids": "token ids", "expected sampling": "the way tokens are drawn",
+  "expected seed": "the seed", "seed commitment": "the commitment to a seed", "seed opening": "the prover’s share of the seed",
+};
+
 /// What is wrong, first of all.
 function headline(answer, bad, given) {
   if (answer.verdict === "failed") {
@@ -69,8 +75,9 @@ function headline(answer, bad, given) {
     return /: tokenizer: /.test(bad.reason) ? "The key’s tokenizer does not take the prompt that you expect."
       : wrongWith(bad.file, "proof", bad.reason);
   }
-  if (/^expected (key digest|ids): /.test(answer.error)) {
-    return `What you expect as ${/^expected ids/.test(answer.error) ? "token ids" : "the digest of the key"} is none.`;
+  const [, field] = /^((?:expected|seed) [a-z ]+): /.exec(answer.error) ?? [];
+  if (field in expectations) {
+    return `What you expect as ${expectations[field]} is none.`;
   }
   if (given.expected.key && /: key digest: expected/.test(answer.error)) {
     return "The key is not the one that you expect.";
@@ -138,9 +145,12 @@ function facts({ proofs = [], seconds, verdict }) {
       : Math.floor(-10 * Math.log2(sums.reduce((errors, bits) => errors + 2 ** -bits, 0)) + 1e-5) / 10;
     list.append(fact("Soundness, each round", `${least.toFixed(1)} bits`), fact("All together", `${sum.toFixed(1)} bits`));
   }
-  for (const sampling of new Set(proofs.filter((proof) => proof.sampling).map((proof) => `${proof.sampling.text}\n${proof.sampling.seed}`))) {
-    const [parameters, seed] = sampling.split("\n");
-    list.append(fact("Drawn at random", parameters), fact("Seed, chosen by the statement: compare it with yours", seed));
+  const draws = proofs.map((proof) => proof.sampling).filter(Boolean);
+  for (const [i, one] of draws.entries()) {
+    if (draws.findIndex((other) => other.text === one.text && other.seed === one.seed) === i) {
+      list.append(fact(one.parameters_expected ? "Drawn at random, as you expect" : "Drawn at random", one.text),
+        fact(one.seed_expected ? "Seed, the one that you expect" : "Seed, chosen by the statement: compare it with yours", one.seed));
+    }
   }
   const clamped = proofs.reduce((all, proof) => all + (proof.clamped?.values ?? 0), 0);
   if (clamped > 0) {
@@ -154,6 +164,19 @@ function facts({ proofs = [], seconds, verdict }) {
     list.append(fact("Time", seconds < 10 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`));
   }
   return list;
+}
+
+/// The key's chat template, which makes the prompt of messages.
+function chatBox(chat) {
+  const beginning = make("p", "", make("bdi", "", ...readable(chat.beginning)), chat.whole ? "" : " …");
+  const box = make("details", "chat", make("summary", "", `Chat template of the key: ${count(chat.bytes, "byte")}`),
+    make("p", "mono", `BLAKE2s-256 ${chat.digest}`), make("div", "words", make("h3", "title", chat.whole ? "Template" : "It begins"), beginning));
+  for (const [title, tokens] of [["Tokens that it is given", chat.tokens], ["Special tokens, which no content can imitate", chat.special]]) {
+    if (tokens) {
+      box.append(make("div", "words", make("h3", "title", title), make("p", "", make("bdi", "", ...readable(tokens)))));
+    }
+  }
+  return box;
 }
 
 // --- texts

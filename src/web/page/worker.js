@@ -51,7 +51,8 @@ function connect(module) {
   };
 }
 
-/// What becomes of files, each {name, bytes}; `expected` is {key, prompts} or {key, ids}: of each part, or of none.
+/// What becomes of files, each {name, bytes}; `expected` is {key, prompts} or {key, ids}: of each part, or of none;
+/// and {sampling}, of {parameters, seed, commitment, opening} those that are expected.
 function verifyFiles(module, { key, renewals, proofs, expected }) {
   const start = performance.now();
   const verifier = connect(module); // a new one: nothing is left of files before
@@ -65,6 +66,7 @@ function verifyFiles(module, { key, renewals, proofs, expected }) {
     expect_key: expected.key,
     expect_prompt: expected.prompts ?? [],
     expect_ids: expected.ids ?? [],
+    sampling: { parameters: "", seed: "", commitment: "", opening: "", ...expected.sampling },
   });
   answer.seconds = (performance.now() - start) / 1000;
   return answer;

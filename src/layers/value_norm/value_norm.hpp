@@ -1,0 +1,85 @@
+#pragma once
+
+#include "plan/builder.hpp"
+#include "plan/context.hpp"
+#include "subprotocols/norm.hpp"
+
+namespace tessera {
+
+struct InferenceContext;  // subprotocols/inference.hpp
+
+/// RMS norm of a value that is in no tensor of its own before: of every head's queries (or keys) before the rotation,
+/// of those of all heads at once, or of what a branch makes before it is added to the residual stream. h = rshift(A,
+/// S), V = sum of h^2 over the normed places + eps', sigma = floor(sqrt(V)), I = floor(numerator/sigma), P = h*I*Gamma,
+/// exact: neither rounded nor looked up.
+///
+/// Statement: a claim P(p) = value. Points: t = look-up point of the columns of each token (and head).
+///   | # | from | message                                                                                   |
+///   | 1 | P    | S2(t) = sum over the normed places of h^2                                                  |
+///   | 2 | P/V  | inverse root (subprotocols/norm.hpp) with V(t) = S2(t) + eps'*Pres                         |
+///   | 3 | P/V  | lambda; sum-check over the value's dimensions, degree 4:                                   |
+///   |   |      | P(p) + lambda*S2(t) = sum beta(p,.)*h*I*Gamma + lambda*beta(t,.)*h^2                       |
+///   | 4 | P    | h at its end; I, gamma (and gamma_low) there: claims                                       |
+///   | 5 | P/V  | reduction of the claims on h (look-up, step 4) to one point; pieces of h's remainder there: |
+///   |   |      | claims. A there is returned                                                                |
+///
+/// What an architecture says of it.
+struct ValueNormSpec {
+  std::string name;                 // prefix of the declared tensors
+  std::string title;                // in range errors
+  Shape value;                      // (B,G,J,R,I,T) of queries, (B,G,R,I,T) of keys, (B,F,T) of a branch
+  Shape token;                      // the same without the normed places
+  std::size_t normed = 0;           // dimensions before the tokens that the norm is over
+  ParameterId gamma{};              // (B, normed places)
+  int shift = 0;                    // S of h's rshift
+  Width bits = 16;                  // of h, signed
+  std::size_t features = 0;         // normed places
+  unsigned inverse_bits = 0;        // of I
+  std::int64_t epsilon = 0;         // eps'
+  std::int64_t norm_numerator = 0;  // C*2^8; behind a branch C*2^14
+
+  /// Whether a dimension of `value` is left in `token`.
+  [[nodiscard]] bool keeps(std::size_t dimension) const {
+    const std::size_t last = value.dimensions().size() - 1;
+    return dimension == last || dimension + normed < last;
+  }
+  /// A point of `value` without the normed places.
+  [[nodiscard]] TensorPoint token_of(const TensorPoint& point) const;
+  /// Where there is a low piece, Gamma is gamma*2^9 + gamma_low.
+  [[nodiscard]] std::optional<ParameterId> gamma_low() const { return low_piece(gamma); }
+  /// A point of `value` as one of gamma.
+  [[nodiscard]] TensorPoint gain_of(const TensorPoint& point) const;
+};
+
+/// T: int16_t, or int32_t for wider ones.
+template <class T>
+struct ValueNormPlan : ValueNormSpec, InverseRoot {
+  RecordedRange<T> h;
+  RecordedRange<std::uint16_t> h_remainder;
+  Derived square_sum;  // virtual
+  /// `of_value`, `of_token`: who owns what.
+  static ValueNormPlan declare(Builder& builder, ValueNormSpec spec, Ownership of_value, Ownership of_token);
+};
+using HeadNormPlan = ValueNormPlan<std::int16_t>;
+using BranchNormPlan = ValueNormPlan<std::int32_t>;
+
+/// P in the place of A: `sums` are rows `rows` of a block, whole heads, (rows, tokens first .. first + n). Collective
+/// where the norm is of all heads.
+void infer(const InferenceContext& context, const HeadNormPlan& norm, std::size_t block, Range rows, std::size_t first,
+           std::size_t n, std::span<std::int64_t> sums);
+/// P in the place of A, of this rank's features of a branch, as above. Collective.
+void infer(const InferenceContext& context, const BranchNormPlan& norm, std::size_t block, Range rows,
+           std::size_t first, std::size_t n, std::span<std::int64_t> sums);
+/// The remainders and complements. Collective where tokens are on every rank.
+template <class T>
+void derive(Witness& witness, const ValueNormPlan<T>& norm, Communicator& comm);
+
+/// `product`: the claim on P. Returns one on A.
+template <class S, class T>
+PointClaimOf<S> run(VerifierContext<S>& context, const ValueNormPlan<T>& norm,
+                    std::type_identity_t<const PointClaimOf<S>&> product);
+/// The value is left empty.
+template <class T>
+PointClaim run(ProverContext& context, const ValueNormPlan<T>& norm, const PointClaim& product);
+
+}  // namespace tessera
