@@ -53,13 +53,15 @@ struct CodewordWriter::Shards {
       : first(first_shard),
         count(end_shard - first_shard),
         leaves(count << geometry.log_shard_columns(), geometry.groups() * CodewordGeometry::group_rows * sizeof(F)),
-        contents(count, geometry.shard_columns() * geometry.groups() * CodewordGeometry::group_rows * sizeof(F)) {}
+        contents(count,
+                 DatasetHash(geometry.shard_columns() * geometry.groups() * CodewordGeometry::group_rows * sizeof(F),
+                             blake2s_lanes)) {}
 
   std::size_t first;
   std::size_t count;
   std::deque<WriteFile> files;
-  ColumnHasher leaves;    ///< of the columns
-  ColumnHasher contents;  ///< of the shards' datasets: all of them side by side, because a vector has many lanes
+  ColumnHasher leaves;                ///< of the columns
+  std::vector<DatasetHash> contents;  ///< of the shards' rows
 };
 
 CodewordWriter::CodewordWriter(fs::path directory, const CodewordGeometry& geometry, Communicator& comm,
@@ -116,7 +118,10 @@ void CodewordWriter::append(std::size_t count, std::span<const F> values) {
     if (kind_ == CodewordKind::compact) {
       continue;
     }
-    shards_->contents.absorb(bytes_of(part), shard_values * sizeof(F));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::size_t i = 0; i < shards_->count; ++i) {
+      shards_->contents[i].update(bytes_of(part.subspan(i * shard_values, shard_values)));
+    }
     fail_together(comm_, [&] {
       for (std::size_t i = 0; i < shards_->count; ++i) {
         const std::span<const F> shard = part.subspan(i * shard_values, shard_values);
@@ -143,9 +148,8 @@ Digest CodewordWriter::finish(const Digest& parameters) {
   TreeLevel nodes = std::move(shards_->leaves).digests();
   fail_together(comm_, [&] {
     if (kind_ == CodewordKind::whole) {
-      const TreeLevel contents = std::move(shards_->contents).digests();
       for (std::size_t i = 0; i < shards_->count; ++i) {
-        shards_->files[i].end_rows(contents[i]);
+        shards_->files[i].end_rows(shards_->contents[i].digest());
       }
     }
     for (unsigned level = 0; level < geometry_.log_shard_columns(); ++level) {

@@ -22,7 +22,7 @@ class GatheredWriter {
 
  private:
   WriteFile file_;
-  Blake2s hash_;
+  DatasetHash hash_;
 };
 
 }  // namespace tessera

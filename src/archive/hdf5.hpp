@@ -21,7 +21,7 @@
 ///     (H5Pset_link_phase_change(list, 0, 0));
 ///   - datasets of fixed-width little-endian numbers or fixed-length UTF-8 strings, contiguous in the file itself:
 ///     no chunks, filters, external or virtual storage;
-///   - every dataset has the attribute `digest` = BLAKE2s-256 of its bytes;
+///   - every dataset has the attribute `digest`, by DatasetHash;
 ///   - the root has `format` (e.g. "tessera proof"), `format_version` and `digest` = BLAKE2s-256 of format, version and
 ///     all datasets' (name, type, extents, digest) sorted by name: see file_digest().
 /// Opening a file checks the root digest; reading a dataset checks its own, so parts that are not read cost nothing.

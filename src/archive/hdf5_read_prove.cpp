@@ -10,6 +10,7 @@
 #include "archive/file_image.hpp"
 #include "archive/hdf5.hpp"
 #include "archive/hdf5_handle.hpp"
+#include "hash/merkle_tree.hpp"
 #include "archive/library_image.hpp"
 #include "datasets/hdf5_image.hpp"
 
@@ -101,7 +102,7 @@ std::string read_format(hid_t file) {
 }  // namespace
 
 ReadFile::ReadFile(const fs::path& path, std::string_view format, std::uint64_t max_bytes)
-    : DatasetFile(path.string()), path_(path) {
+    : DatasetFile(path.string(), blake2s_lanes), path_(path) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_file_locking(access.get(), false, true);  // read-only files on network file systems
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "archive/hdf5_handle.hpp"
+#include "hash/merkle_tree.hpp"
 
 namespace tessera {
 namespace {
@@ -135,10 +136,8 @@ void WriteFile::write_bytes(const std::string& name, const ElementType& type, co
     throw std::logic_error("WriteFile: extents that do not fit the values: " + name);
   }
   // large ones are hashed while they are written
-  std::future<Digest> digest =
-      std::async(bytes.size() < least_beside ? std::launch::deferred : std::launch::async, [&] {
-        return blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-      });
+  std::future<Digest> digest = std::async(bytes.size() < least_beside ? std::launch::deferred : std::launch::async,
+                                          [&] { return dataset_digest(bytes, blake2s_many); });
   const Handle dataset(create_dataset(info, false), H5Dclose);
   const Handle element(hdf5::make_type(type), H5Tclose);
   const bool written =

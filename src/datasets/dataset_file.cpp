@@ -129,18 +129,18 @@ void DatasetFile::read_whole(const DatasetInfo& info, std::span<std::byte> bytes
     throw std::logic_error("DatasetFile: memory of another size for " + info.name);
   }
   read_bytes(info, 0, bytes);
-  require_digest(info, blake2s({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+  require_digest(info, dataset_digest(bytes, hash_many_));
 }
 
 void DatasetFile::check(const std::string& name) const {
   constexpr std::uint64_t most = 1 << 22;
   const DatasetInfo& info = find(name);
-  Blake2s hash;
+  DatasetHash hash(info.bytes(), hash_many_);
   std::vector<std::byte> piece;
   for (std::uint64_t begin = 0; begin < info.bytes(); begin += piece.size()) {
     piece.resize(static_cast<std::size_t>(std::min(most, info.bytes() - begin)));
     read_bytes(info, begin, piece);
-    hash.update({reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()});
+    hash.update(piece);
   }
   require_digest(info, hash.digest());
 }

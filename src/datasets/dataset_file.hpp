@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
-#include "hash/blake2s.hpp"
+#include "hash/dataset_hash.hpp"
 #include "hash/hex.hpp"
 
 namespace tessera {
@@ -141,7 +141,9 @@ class DatasetFile {
   static constexpr std::size_t max_objects = 4096;
   static constexpr std::size_t max_rank = 4;
 
-  explicit DatasetFile(std::string name) : name_(std::move(name)) {}
+  /// `hash_many` hashes the pieces of long datasets.
+  explicit DatasetFile(std::string name, DatasetHash::HashMany hash_many = DatasetHash::hash_in_order)
+      : name_(std::move(name)), hash_many_(hash_many) {}
   void set_file_bytes(std::uint64_t bytes, std::uint64_t max_bytes);
   /// Checks head and wanted format; an empty one accepts any of our files.
   void set_head(const FileHead& head, std::string_view wanted_format);
@@ -175,6 +177,7 @@ class DatasetFile {
   }
 
   std::string name_;
+  DatasetHash::HashMany hash_many_;
   std::string format_;
   std::uint32_t version_ = 0;
   std::uint64_t file_bytes_ = 0;

@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 
 #include "field/goldilocks-inl.hpp"
+#include "field/written_out-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
@@ -50,20 +51,15 @@ HWY_INLINE F canonical_of_kept(F a) { return a; }
 HWY_INLINE F add_to_kept(F a, F b) { return a + b; }
 HWY_INLINE F subtract_from_kept(F a, F b) { return a - b; }
 
-/// body(std::integral_constant of i) for i < count
-template <std::size_t count, class Body>
-HWY_INLINE void unrolled(const Body& body) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) { (body(std::integral_constant<std::size_t, i>()), ...); }
-  (std::make_index_sequence<count>());
-}
-
-/// x[i] *= twiddles[i], canonical.
+/// x[i] *= twiddles[i], kept.
 template <std::size_t count>
 HWY_INLINE void multiply_shifted(F* x, const F* twiddles) {
   for (std::size_t i = 0; i < count; ++i) {
     x[i] = x[i] * twiddles[i] * F::from_canonical(F::modulus - (std::uint64_t{1} << 32));
   }
 }
+/// Chains of products that go side by side: as many as there are registers for.
+constexpr std::size_t chains = HWY_TARGET <= HWY_AVX3 ? 8 : 2;
 /// A product is a chain of steps that wait for each other; `count` chains go side by side, which compilers do not do
 /// and which is more than a processor looks ahead.
 template <std::size_t count>
@@ -75,26 +71,37 @@ HWY_INLINE void multiply_shifted(V* x, const F* twiddles) {
   V middle[count];
   V cross[count];
   V high[count];
-  const auto each = [](const auto& body) HWY_ATTR { unrolled<count>(body); };
-  each([&](auto i) HWY_ATTR { factor[i] = constant(twiddles[i].value()); });
-  each([&](auto i) HWY_ATTR { factor_high[i] = constant(twiddles[i].value() >> 32); });
-  each([&](auto i) HWY_ATTR { x_high[i] = hn::ShiftRight<32>(x[i]); });
-  each([&](auto i) HWY_ATTR { low[i] = multiply_low_halves(x[i], factor[i]); });
-  each([&](auto i) HWY_ATTR { middle[i] = multiply_low_halves(x_high[i], factor[i]); });
-  each([&](auto i) HWY_ATTR { cross[i] = multiply_low_halves(x[i], factor_high[i]); });
-  each([&](auto i) HWY_ATTR { high[i] = multiply_low_halves(x_high[i], factor_high[i]); });
-  each([&](auto i) HWY_ATTR { middle[i] = hn::Add(middle[i], hn::ShiftRight<32>(low[i])); });
-  each([&](auto i) HWY_ATTR { cross[i] = hn::Add(cross[i], hn::And(middle[i], epsilon())); });
-  each([&](auto i) HWY_ATTR {
+  const auto each = [](const auto& body) TESSERA_WRITTEN_OUT { unrolled<count>(body); };
+  each([&](auto i) TESSERA_WRITTEN_OUT { factor[i] = constant(twiddles[i].value()); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { factor_high[i] = constant(twiddles[i].value() >> 32); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { x_high[i] = hn::ShiftRight<32>(x[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { low[i] = multiply_low_halves(x[i], factor[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { middle[i] = multiply_low_halves(x_high[i], factor[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { cross[i] = multiply_low_halves(x[i], factor_high[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { high[i] = multiply_low_halves(x_high[i], factor_high[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { middle[i] = hn::Add(middle[i], hn::ShiftRight<32>(low[i])); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { cross[i] = hn::Add(cross[i], hn::And(middle[i], epsilon())); });
+  each([&](auto i) TESSERA_WRITTEN_OUT {
     high[i] = hn::Add(hn::Add(high[i], hn::ShiftRight<32>(middle[i])), hn::ShiftRight<32>(cross[i]));
   });
-  each([&](auto i) HWY_ATTR { low[i] = join_halves(hn::ShiftLeft<32>(cross[i]), low[i]); });
+#if HWY_TARGET == HWY_AVX2
+  // low = a + 2^32*b, a < 2^32: low / 2^64 = 2^32*a + (2^32 - 1)*b, taken away
+  each([&](auto i) TESSERA_WRITTEN_OUT { high[i] = subtract_from_kept(keep(high[i]), hn::ShiftLeft<32>(low[i])); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { x[i] = subtract_from_kept(high[i], times_epsilon(cross[i])); });
+#else
+  each([&](auto i) TESSERA_WRITTEN_OUT { low[i] = join_halves(hn::ShiftLeft<32>(cross[i]), low[i]); });
   // low * (2^32 + 1) = low / p mod 2^64; times p, its upper half is to be taken away
-  each([&](auto i) HWY_ATTR { cross[i] = hn::Add(low[i], hn::ShiftLeft<32>(low[i])); });
-  each([&](auto i) HWY_ATTR { middle[i] = hn::Sub(cross[i], hn::ShiftRight<32>(cross[i])); });
-  each([&](auto i) HWY_ATTR { middle[i] = subtract_where(hn::Lt(cross[i], low[i]), middle[i], constant(1)); });
-  each([&](auto i) HWY_ATTR { x[i] = subtract(high[i], middle[i]); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { cross[i] = hn::Add(low[i], hn::ShiftLeft<32>(low[i])); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { middle[i] = hn::Sub(cross[i], hn::ShiftRight<32>(cross[i])); });
+  each([&](auto i)
+           TESSERA_WRITTEN_OUT { middle[i] = subtract_where(hn::Lt(cross[i], low[i]), middle[i], constant(1)); });
+  each([&](auto i) TESSERA_WRITTEN_OUT { x[i] = subtract(high[i], middle[i]); });
+#endif
 }
+
+/// Canonical, of what multiply_shifted gives.
+HWY_INLINE F canonical_of_product(F kept) { return kept; }
+HWY_INLINE V canonical_of_product(V kept) { return HWY_TARGET == HWY_AVX2 ? canonical_of_kept(kept) : kept; }
 
 /// x * 2^exponent, canonical, of a kept x, 0 < exponent < 96.
 template <unsigned exponent>
@@ -132,9 +139,9 @@ constexpr unsigned root_exponent = exponent_of(F::root_of_unity(log_order));
 /// results are kept.
 template <unsigned layers, class T>
 HWY_INLINE void short_transform(T* x) {
-  unrolled<layers>([&](auto layer) HWY_ATTR {
+  unrolled<layers>([&](auto layer) TESSERA_WRITTEN_OUT {
     constexpr unsigned half = 1U << layer();
-    unrolled<(std::size_t{1} << layers) / 2>([&](auto butterfly) HWY_ATTR {
+    unrolled<(std::size_t{1} << layers) / 2>([&](auto butterfly) TESSERA_WRITTEN_OUT {
       constexpr unsigned i = butterfly() % half;
       constexpr unsigned first = butterfly() / half * 2 * half + i;
       constexpr unsigned exponent = root_exponent<layer() + 1> * i % order_of_two;
@@ -172,19 +179,25 @@ constexpr bool masks_are_exact = hn::MaxLanes(Lanes()) >= 4;
 template <unsigned layers, bool unit, bool last, class Access>
 HWY_INLINE void butterfly(const Access& access, F* rows, std::size_t distance, const F* twiddles) {
   constexpr std::size_t count = std::size_t{1} << layers;
-  constexpr std::size_t side_by_side = std::min<std::size_t>(count, 8);
+  constexpr std::size_t side_by_side = std::min(count, chains);
   typename Access::Value x[count];
-  unrolled<count>([&](auto row) HWY_ATTR { x[row] = access.load(rows + row * distance); });
+  unrolled<count>([&](auto row) TESSERA_WRITTEN_OUT { x[row] = access.load(rows + row * distance); });
   if constexpr (!unit) {
     multiply_shifted<side_by_side - 1>(x + 1, twiddles + 1);  // that of row 0 is 1
-    unrolled<count / side_by_side - 1>([&](auto before) HWY_ATTR {
+    unrolled<count / side_by_side - 1>([&](auto before) TESSERA_WRITTEN_OUT {
       constexpr std::size_t first = (before() + 1) * side_by_side;
       multiply_shifted<side_by_side>(x + first, twiddles + first);
     });
   }
-  unrolled<count / 2>([&](auto pair) HWY_ATTR { x[2 * pair()] = keep(x[2 * pair()]); });
+  unrolled<count>([&](auto row) TESSERA_WRITTEN_OUT {
+    if constexpr (row % 2 == 0) {
+      x[row] = unit || row == 0 ? keep(x[row]) : x[row];
+    } else {
+      x[row] = unit ? x[row] : canonical_of_product(x[row]);
+    }
+  });
   short_transform<layers>(x);
-  unrolled<count>([&](auto row) HWY_ATTR {
+  unrolled<count>([&](auto row) TESSERA_WRITTEN_OUT {
     access.store(last ? canonical_of_kept(x[row]) : weak_of_kept(x[row]), rows + row * distance);
   });
 }

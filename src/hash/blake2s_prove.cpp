@@ -18,14 +18,30 @@ using D32 = hn::ScalableTag<std::uint32_t>;
 using V32 = hn::Vec<D32>;
 using MessageWords = std::uint32_t[16][hn::MaxLanes(D32())];
 
+/// Each lane's bytes turned right by `bytes`: one instruction where sets of vectors have no rotation.
+template <int bytes>
+HWY_INLINE V32 rotate_bytes_right(V32 v) {
+#if HWY_TARGET == HWY_AVX2
+  const D32 d;
+  const hn::Repartition<std::uint8_t, D32> d8;
+  constexpr auto from = [](int i) { return static_cast<std::uint8_t>(i / 4 * 4 + (i + bytes) % 4); };
+  alignas(16) static constexpr std::uint8_t order[16] = {from(0),  from(1),  from(2),  from(3), from(4),  from(5),
+                                                         from(6),  from(7),  from(8),  from(9), from(10), from(11),
+                                                         from(12), from(13), from(14), from(15)};
+  return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(d8, v), hn::LoadDup128(d8, order)));
+#else
+  return hn::RotateRight<8 * bytes>(v);
+#endif
+}
+
 template <int a, int b, int c, int d>
 HWY_INLINE void mix(V32* v, V32 x, V32 y) {
   v[a] = hn::Add(hn::Add(v[a], v[b]), x);
-  v[d] = hn::RotateRight<16>(hn::Xor(v[d], v[a]));
+  v[d] = rotate_bytes_right<2>(hn::Xor(v[d], v[a]));
   v[c] = hn::Add(v[c], v[d]);
   v[b] = hn::RotateRight<12>(hn::Xor(v[b], v[c]));
   v[a] = hn::Add(hn::Add(v[a], v[b]), y);
-  v[d] = hn::RotateRight<8>(hn::Xor(v[d], v[a]));
+  v[d] = rotate_bytes_right<1>(hn::Xor(v[d], v[a]));
   v[c] = hn::Add(v[c], v[d]);
   v[b] = hn::RotateRight<7>(hn::Xor(v[b], v[c]));
 }
@@ -202,17 +218,29 @@ void write_digests(const std::uint8_t* state, std::span<Digest> digests) {
 constexpr std::size_t most_lanes = 64;
 using GroupState = std::array<std::uint8_t, most_lanes * sizeof(Digest)>;
 
+/// The digests of as many messages as a vector has lanes, from `first` on.
+void hash_group(std::span<const std::uint8_t> messages, std::size_t length, std::size_t first,
+                std::span<Digest> digests) {
+  GroupState state{};
+  const std::size_t count = std::min(lane_count(), digests.size() - first);
+  absorb_messages(messages.data() + first * length, length, length, count, 0, true, state.data());
+  write_digests(state.data(), digests.subspan(first, count));
+}
+
 }  // namespace
 
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
   assert(length > 0 && length % 64 == 0 && messages.size() == length * digests.size());
-  const std::size_t lanes = lane_count();
 #pragma omp parallel for schedule(static) if (digests.size() >= 256)
-  for (std::size_t first = 0; first < digests.size(); first += lanes) {
-    GroupState state{};
-    const std::size_t count = std::min(lanes, digests.size() - first);
-    absorb_messages(messages.data() + first * length, length, length, count, 0, true, state.data());
-    write_digests(state.data(), digests.subspan(first, count));
+  for (std::size_t first = 0; first < digests.size(); first += lane_count()) {
+    hash_group(messages, length, first, digests);
+  }
+}
+
+void blake2s_lanes(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
+  assert(length > 0 && length % 64 == 0 && messages.size() == length * digests.size());
+  for (std::size_t first = 0; first < digests.size(); first += lane_count()) {
+    hash_group(messages, length, first, digests);
   }
 }
 

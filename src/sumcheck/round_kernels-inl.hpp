@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "field/vector_interleaved-inl.hpp"
+#include "field/written_out-inl.hpp"
 #include "sumcheck/round_kernel.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -118,18 +119,6 @@ HWY_INLINE Halves bind_pairs(const E* table, E* bound, std::size_t x, ElementFac
   return split_pairs(low, high);
 }
 
-/// Makes the compiler write lambdas out that it would call otherwise.
-#undef TESSERA_WRITTEN_OUT
-#define TESSERA_WRITTEN_OUT __attribute__((always_inline))
-
-/// body(0) .. body(count - 1), written out.
-template <std::size_t count, class Body>
-HWY_INLINE void unrolled(const Body& body) {
-  [&]<std::size_t... k>(std::index_sequence<k...>) TESSERA_WRITTEN_OUT {
-    (body(std::integral_constant<std::size_t, k>{}), ...);
-  }
-  (std::make_index_sequence<count>{});
-}
 /// body(k) for each factor k of the relation, written out where their number is known when this is compiled.
 template <class R, class Body>
 HWY_INLINE void for_each_factor(const R& relation, const Body& body) {
