@@ -54,27 +54,28 @@ void dot_rows(benchmark::State& state, Level level) {
 BENCHMARK_CAPTURE(dot_rows, cache, Level::cache)->Name("integers/dot_integer_rows");
 BENCHMARK_CAPTURE(dot_rows, memory, Level::memory)->Name("integers/dot_integer_rows, in memory");
 
-/// Rows of oracles, as an opening combines them.
-void add_integers(benchmark::State& state, Level level) {
-  constexpr std::size_t terms = 64;
-  const std::size_t count = fitting(level, terms * sizeof(std::int16_t));
-  const auto* const values = some_values<std::int16_t>(terms * count);
-  std::vector<ScaledIntegers> scaled;
-  for (std::size_t i = 0; i < terms; ++i) {
-    scaled.push_back({reinterpret_cast<const std::byte*>(values + i * count), 1U << 15, some_factor().c0});
-  }
-  F* const sums = results_of<F>(count);
+/// Coefficients of classes far apart, as what a rank encodes is made of them: a piece of each class at a call.
+void add_integers(benchmark::State& state) {
+  constexpr std::size_t classes = 16, piece = 512;
+  const std::size_t count = fitting(Level::cache, classes * sizeof(std::int16_t));
+  const auto* const values = some_values<std::int16_t>(classes * count);
+  F* const sums = results_of<F>(piece);
+  std::vector<ScaledIntegers> terms(classes);
   for (auto _ : state) {
-    add_scaled_integers(scaled, count, sums);
+    for (std::size_t first = 0; first < count; first += piece) {
+      for (std::size_t i = 0; i < classes; ++i) {
+        terms[i] = {reinterpret_cast<const std::byte*>(values + i * count + first), 1U << 15, some_factor().c0};
+      }
+      add_scaled_integers(terms, piece, sums);
+    }
     benchmark::ClobberMemory();
   }
   // the sums of both limbs are joined by a product, and what flips added is taken away
   const Operations of_sum{.field_products = 1, .additions = 3, .read = sizeof(F), .written = sizeof(F)};
-  report(state, "ns/integer", static_cast<double>(terms * count), level,
-         Operations{.integer_products = 2, .read = sizeof(std::int16_t)} + 1.0 / terms * of_sum);
+  report(state, "ns/integer", static_cast<double>(classes * count), Level::cache,
+         Operations{.integer_products = 2, .read = sizeof(std::int16_t)} + 1.0 / classes * of_sum);
 }
-BENCHMARK_CAPTURE(add_integers, cache, Level::cache)->Name("integers/add_scaled_integers");
-BENCHMARK_CAPTURE(add_integers, memory, Level::memory)->Name("integers/add_scaled_integers, in memory");
+BENCHMARK(add_integers)->Name("integers/add_scaled_integers");
 
 /// Weights times tokens: each product of 16 bits has a factor of two digits, hence two products, and a pair is a step.
 constexpr Operations of_product{.pair_products = 1};

@@ -33,8 +33,6 @@ void repeat_step(std::size_t chains, std::size_t count) {
       return repeat_chains<Step>(count, std::make_index_sequence<1>());
     case 2:
       return repeat_chains<Step>(count, std::make_index_sequence<2>());
-    case 3:
-      return repeat_chains<Step>(count, std::make_index_sequence<3>());
     case 4:
       return repeat_chains<Step>(count, std::make_index_sequence<4>());
     case 6:

@@ -32,7 +32,7 @@ inline constexpr std::size_t step_count = static_cast<std::size_t>(Step::instruc
 std::size_t lanes_of(Step step);
 /// Does a step `count` times in each of `chains` chains.
 void repeat(Step step, std::size_t chains, std::size_t count);
-inline constexpr std::size_t chain_counts[] = {1, 2, 3, 4, 6, 8, 12};
+inline constexpr std::size_t chain_counts[] = {1, 2, 4, 6, 8, 12};
 
 /// The instructions that a step is written with, for one vector.
 struct InstructionCounts {
