@@ -250,7 +250,7 @@ def kernel_table(options):
     program = options.build.resolve() / "tests/bench/bench_sets"
     earlier = bench_report.load(options.compare) if options.compare else None  # the new file may take its place
     result = beginning(run([program, "--instruction-sets"])[1].split()[-1], 1)
-    result["instruction_sets"] = bench_kernels.collect(program, run, progress, options.repetitions, options.min_time)
+    result["instruction_sets"] = bench_kernels.collect(program, run, progress, options)
     result["load_after"] = os.getloadavg()[0]
     finish(result, options.out, earlier)
     return 0
@@ -304,6 +304,7 @@ def main():
     command.add_argument("--compare", metavar="EARLIER")
     command.add_argument("--repetitions", type=int, default=12)
     command.add_argument("--min-time", type=float, default=0.01, metavar="SECONDS")
+    command.add_argument("--cache-only", action="store_true", help="nothing in memory")
     command = commands.add_parser("serial")
     command.add_argument("--build", type=pathlib.Path, required=True)
     command.add_argument("--length", default="448+64", metavar="P+G")

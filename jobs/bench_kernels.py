@@ -16,8 +16,8 @@ instructions take; ratio: allowed / ns."""
 
 
 def least(report):
-    """Benchmarks by name, with the least of all times, since others use the machine, too. Of a peak that is the least
-    of all ways to get there, and what follows its name tells these from each other."""
+    """Benchmarks by name, with the least of all times, since others use the machine, too. Of a peak it is the least of
+    all ways to get there, which what follows its name tells from each other."""
     rows = {}
     for entry in report["benchmarks"]:
         if entry.get("run_type") != "iteration":
@@ -45,24 +45,26 @@ def allow(operations, peaks):
 
 
 def table_of(report):
-    """Rows of one instruction set: kernels, then steps."""
+    """Rows of one instruction set by name, which were measured in random order: kernels, then steps."""
     rows = least(report)
     peaks = {name.removeprefix(PEAK): row["ns"] for name, row in rows.items() if name.startswith(PEAK)}
     for row in rows.values():
         if row["operations"]:
             row["allowed_ns"], row["bound"] = allow(row["operations"], peaks)
-    return [rows[name] for name in sorted(rows, key=lambda name: name.startswith(PEAK))]
+    return [rows[name] for name in sorted(rows, key=lambda name: (name.startswith(PEAK), name.lower()))]
 
 
-def collect(program, run, progress, repetitions, least_seconds):
+def collect(program, run, progress, options):
     """[{set, kernels}] of all sets that this processor has. run(command, **options) gives (seconds, output)."""
     sets = []
+    memory = ["--benchmark_filter=-in memory"] if options.cache_only else []
     for name in run([program, "--instruction-sets"])[1].split():
         progress(f"kernels with {name}")
         out = program.with_name(f"{program.name}-{name}.json")
         # in turn, so that a disturbance meets all of them a little
-        run([program, f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={least_seconds}",
-             "--benchmark_enable_random_interleaving=true", f"--benchmark_out={out}", "--benchmark_out_format=json"],
+        run([program, *memory, f"--benchmark_repetitions={options.repetitions}",
+             f"--benchmark_min_time={options.min_time}", "--benchmark_enable_random_interleaving=true",
+             f"--benchmark_out={out}", "--benchmark_out_format=json"],
             env={**os.environ, "TESSERA_INSTRUCTIONS": name})
         sets.append({"set": name, "kernels": table_of(json.loads(out.read_text()))})
     return sets
@@ -96,7 +98,7 @@ def lines_of(sets):
 def findings(sets):
     """A line for each row that takes more than twice of what is allowed, the furthest first."""
     return [f"{one['set']}: {row['name']}: {number(row['ns'])} {row['unit']}, allowed {number(row['allowed_ns'])} "
-            f"(most of it: {row['bound']}), ratio {ratio_of(row):.2f}"
+            f"(by {row['bound']}), ratio {ratio_of(row):.2f}"
             for one in sets
             for row in sorted((row for row in one["kernels"] if "allowed_ns" in row), key=ratio_of)
             if ratio_of(row) < FINDING]
@@ -120,7 +122,7 @@ def page(result):
         f"| {' | '.join(header)} |", "|" + 2 * "---|" + (len(header) - 2) * "---:|",
         *(f"| {' | '.join(line)} |" for line in lines), "",
         f"Below {FINDING} of what is allowed: {len(found) or 'none'}.", "",
-        *(f"- {line}" for line in found)]).rstrip() + "\n"
+        *(wrapped for line in found for wrapped in textwrap.wrap(f"- {line}", 120, subsequent_indent="  "))]).rstrip() + "\n"
 
 
 def put_into(path, name, text):
