@@ -11,7 +11,8 @@
 #   --out FILE         JSON file to write (build-bench/bench.json)
 #   --compare FILE     afterwards: numbers of an earlier JSON file, the new ones and their ratios side by side
 #   --kernels          only this: kernels by one thread with each instruction set that this processor has, beside what
-#                      its instructions and its memory allow (build-bench/kernels.json); tests/bench/tables/ has such files
+#                      its instructions and its memory allow (build-bench/kernels.json; earlier ones in
+#                      tests/bench/tables)
 #   --serial [LENGTH]  only this: what one thread does alone in a proof of GPT-2 small's shape (448+64), scope by scope,
 #                      and the speed on many threads that follows
 #   --lengths [FOLDER] only this: time and memory of proofs of a small model at 16, 23, 30 .. 1,100 tokens, drawn beside
