@@ -13,6 +13,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True  # nothing is left in the source folder
+import bench_kernels  # noqa: E402
 import bench_lengths  # noqa: E402
 import bench_report  # noqa: E402
 import bench_serial  # noqa: E402
@@ -42,7 +43,7 @@ def progress(text):
     print("== " + text, file=sys.stderr, flush=True)
 
 
-def machine(kernels):
+def machine(instruction_set):
     """What the numbers depend on beside the code."""
     cpuinfo = pathlib.Path("/proc/cpuinfo").read_text(errors="replace")
     model = re.search(r"^model name\s*:\s*(.*)$", cpuinfo, re.M)
@@ -51,7 +52,7 @@ def machine(kernels):
         "cpu": model.group(1).strip() if model else os.uname().machine,
         "cores": len(os.sched_getaffinity(0)),
         "memory_bytes": int(memory.group(1)) * 1024 if memory else 0,
-        "instruction_set": run([kernels, "--instruction-set"])[1].strip(),
+        "instruction_set": instruction_set,
     }
 
 
@@ -63,6 +64,32 @@ def revision():
         return {"revision": git("rev-parse", "HEAD"), "modified": git("status", "--porcelain") != ""}
     except (Failed, OSError):
         return {"revision": "unknown", "modified": True}
+
+
+def beginning(instruction_set, threads):
+    """What every benchmark file begins with."""
+    return {"format": bench_report.FORMAT, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **revision(),
+            "machine": machine(instruction_set), "load_before": os.getloadavg()[0], "threads": threads,
+            "kernels": [], "runs": []}
+
+
+def finish(result, out, earlier):
+    """Writes and shows a whole file, and what has changed since an earlier one."""
+    unfinished = out.with_name(out.name + ".partial")
+    unfinished.write_text(json.dumps(result, indent=1) + "\n")
+    unfinished.replace(out)
+    show(result)
+    print(f"\n{out}")
+    if earlier:
+        print()
+        bench_report.compare(earlier, result)
+
+
+def show(result):
+    bench_report.show(result)
+    if result.get("instruction_sets"):
+        print()
+        bench_kernels.show(result["instruction_sets"])
 
 
 def kernels_of(report):
@@ -218,13 +245,31 @@ def lengths(options):
     return 0
 
 
+def kernel_table(options):
+    """Kernels beside what this processor allows, by one thread with each of its instruction sets."""
+    program = options.build.resolve() / "tests/bench/bench_sets"
+    earlier = bench_report.load(options.compare) if options.compare else None  # the new file may take its place
+    result = beginning(run([program, "--instruction-sets"])[1].split()[-1], 1)
+    result["instruction_sets"] = bench_kernels.collect(program, run, progress, options)
+    result["load_after"] = os.getloadavg()[0]
+    finish(result, options.out, earlier)
+    return 0
+
+
+def show_page(options):
+    """A kernels' table as part of a page: printed, or put where the page has its name."""
+    text = bench_kernels.page(bench_report.load(options.file))
+    if options.into:
+        bench_kernels.put_into(options.into, options.file.stem, text)
+    else:
+        print(text, end="")
+
+
 def collect(options):
     build, threads = options.build.resolve(), options.threads
     kernels = build / "tests/bench/bench_kernels"
     earlier = bench_report.load(options.compare) if options.compare else None  # the new file may take its place
-    result = {"format": bench_report.FORMAT, "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **revision(),
-              "machine": machine(kernels), "load_before": os.getloadavg()[0], "threads": threads,
-              "kernels": [], "runs": []}
+    result = beginning(run([kernels, "--instruction-set"])[1].strip(), threads)
     if options.only != "runs":
         result["kernels"] = collect_kernels(kernels, threads)
     if options.only != "kernels":
@@ -239,14 +284,7 @@ def collect(options):
         made = job.make(["synthesize", "--shape", PROJECT / "configs/gpt2.json", "--seed", 1], keep=True)
         lengths = [tuple(map(int, length.split("+"))) for length in options.gpt2.split(",")]
         result["runs"] += [{**row, "import_s": made} for row in job.measure(1, threads, lengths, 1)]
-    unfinished = options.out.with_name(options.out.name + ".partial")
-    unfinished.write_text(json.dumps(result, indent=1) + "\n")
-    unfinished.replace(options.out)
-    bench_report.show(result)
-    print(f"\n{options.out}")
-    if earlier:
-        print()
-        bench_report.compare(earlier, result)
+    finish(result, options.out, earlier)
     return 3 if any("error" in row for row in result["runs"]) else 0
 
 
@@ -260,6 +298,13 @@ def main():
     command.add_argument("--only", choices=("kernels", "runs"))
     command.add_argument("--gpt2", metavar="P+G,...")
     command.add_argument("--compare", metavar="EARLIER")
+    command = commands.add_parser("kernels")
+    command.add_argument("--build", type=pathlib.Path, required=True)
+    command.add_argument("--out", type=pathlib.Path, required=True)
+    command.add_argument("--compare", metavar="EARLIER")
+    command.add_argument("--repetitions", type=int, default=12)
+    command.add_argument("--min-time", type=float, default=0.01, metavar="SECONDS")
+    command.add_argument("--cache-only", action="store_true", help="nothing in memory")
     command = commands.add_parser("serial")
     command.add_argument("--build", type=pathlib.Path, required=True)
     command.add_argument("--length", default="448+64", metavar="P+G")
@@ -271,19 +316,21 @@ def main():
     command.add_argument("--against", type=pathlib.Path, metavar="FOLDER")
     command.add_argument("--figure", type=pathlib.Path, metavar="SVG")
     commands.add_parser("show").add_argument("file")
+    command = commands.add_parser("page")
+    command.add_argument("file", type=pathlib.Path)
+    command.add_argument("into", type=pathlib.Path, nargs="?", metavar="PAGE")
     command = commands.add_parser("compare")
     command.add_argument("old")
     command.add_argument("new")
     options = parser.parse_args()
     try:
-        if options.command == "collect":
-            return collect(options)
-        if options.command == "serial":
-            return serial(options)
-        if options.command == "lengths":
-            return lengths(options)
+        measuring = {"collect": collect, "kernels": kernel_table, "serial": serial, "lengths": lengths}
+        if options.command in measuring:
+            return measuring[options.command](options)
         if options.command == "show":
-            bench_report.show(bench_report.load(options.file))
+            show(bench_report.load(options.file))
+        elif options.command == "page":
+            show_page(options)
         else:
             bench_report.compare(bench_report.load(options.old), bench_report.load(options.new))
         return 0

@@ -66,6 +66,9 @@ def rows(result):
     for kernel in result["kernels"]:
         for threads, value in kernel["threads"].items():
             numbers[f"{kernel['name']}, {count_of(threads)}", kernel["unit"]] = value
+    for one in result.get("instruction_sets", []):
+        for kernel in one["kernels"]:
+            numbers[f"{kernel['name']}, {one['set']}", kernel["unit"]] = kernel["ns"]
     for run in result["runs"]:
         for key, label, unit in METRICS:
             if key in run:

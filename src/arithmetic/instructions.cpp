@@ -34,6 +34,8 @@ std::atomic<Instructions>& chosen_instructions() {
 
 }  // namespace
 
+std::string_view name_of(Instructions set) { return instruction_names[static_cast<std::size_t>(set)]; }
+
 Instructions instructions_in_use() { return chosen_instructions().load(std::memory_order_relaxed); }
 
 void limit_instructions(Instructions widest) {

@@ -13,6 +13,9 @@ enum class Instructions : std::uint8_t {
   ifma,    // AVX-512 with products of 52-bit integers and of 16-bit pairs (from Ice Lake and Zen 4 on)
 };
 
+/// What TESSERA_INSTRUCTIONS calls a set.
+std::string_view name_of(Instructions set);
+
 /// The widest set that kernels use.
 Instructions instructions_in_use();
 

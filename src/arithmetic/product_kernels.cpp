@@ -9,38 +9,15 @@
 #define HWY_TARGET_INCLUDE "arithmetic/product_kernels.cpp"
 #include <hwy/foreach_target.h>
 
-#include "field/instruction_set-inl.hpp"
-
-#include <hwy/highway.h>
+#include "arithmetic/pair_products-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-using Sums = hn::CappedTag<std::int32_t, 16>;
-using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
 
 /// Rows of W at once: with two digits of X their sums fill the registers.
 constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 /// Steps after which a sum of products of pairs is widened: each is at most 2 * 2^15 * 2^7.
 constexpr std::size_t widen_after = 240;
-
-/// Lane by lane sum + a.low*b.low + a.high*b.high.
-HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
-#if defined(TESSERA_IFMA)
-  return S{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
-#elif HWY_TARGET <= HWY_AVX3
-  return hn::Add(sum, S{_mm512_madd_epi16(a.raw, b.raw)});
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
-#elif HWY_TARGET == HWY_SSE2
-  return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
-#else
-  const auto low = [](S x) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(x)); };
-  const auto high = [](S x) { return hn::ShiftRight<16>(x); };
-  return hn::Add(sum, hn::Add(hn::Mul(low(a), low(b)), hn::Mul(high(a), high(b))));
-#endif
-}
 
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE S load_pairs(const std::int16_t* from) {

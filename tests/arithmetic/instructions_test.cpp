@@ -41,6 +41,11 @@ TEST(Instructions, a_limit_is_not_raised) {
   EXPECT_EXIT(std::exit(raised() ? 1 : 0), ::testing::ExitedWithCode(0), "");
 }
 
+TEST(Instructions, names_are_those_of_limits) {
+  EXPECT_EQ(name_of(Instructions::scalar), "scalar");
+  EXPECT_EQ(name_of(Instructions::ifma), "ifma");
+}
+
 TEST(Instructions, unknown_names_are_refused) {
   for (const char* name : {"", "AVX2", "mmx", "avx"}) {
     EXPECT_THROW(limit_instructions(name), InputError) << name;

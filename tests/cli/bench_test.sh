@@ -26,6 +26,10 @@ expect 2 '^bench: --serial: expected at most 1024 tokens together, found 1000\+2
 expect 2 '^bench: --serial: expected no other option beside it$' bench --serial 16+16 --gpt2
 expect 2 '^bench: --lengths: expected no other option than --threads and --out$' bench --lengths --only runs
 expect 2 '^bench: --lengths: .*/none/tessera: expected a program, found none$' bench --lengths none
+for other in "--only kernels" "--gpt2" "--serial" "--lengths" "--threads 2"; do
+  # shellcheck disable=SC2086
+  expect 2 '^bench: --kernels: expected no other option than --out and --compare$' bench --kernels $other
+done
 expect_absent build-bench
 
 # programs that say what they are told to
@@ -144,10 +148,72 @@ expect 2 '^bench: bad.json: format: expected tessera benchmark 1, found x$' coll
 echo '{"format": "tessera benchmark 1"}' >bad.json
 expect 2 '^bench: bad.json: expected a whole benchmark file' collector show bad.json
 
+# kernels beside what is allowed, of each instruction set: the slower of steps and memory, of a step its slowest
+# instructions; peaks are the best of all ways to get there, times the least of all repetitions
+cat >build/tests/bench/bench_sets <<'EOF'
+#!/usr/bin/env bash
+[ "$1" != --instruction-sets ] || { printf 'scalar\navx2\n'; exit; }
+out=$(printf '%s\n' "$@" | sed -n 's/^--benchmark_out=//p')
+entry() { printf '%s{"name": "%s", "run_type": "%s", "%s": %s%s}\n' "$@"; }
+[ "$TESSERA_INSTRUCTIONS" = scalar ] && time=80.0 || time=40.0
+{
+  echo '{"context": {}, "benchmarks": ['
+  entry "" "peak/product/1" iteration ns 9.0 ', "of multiplication": 2, "of instruction": 9'
+  entry , "peak/product/2" iteration ns 5.0 ', "of multiplication": 2, "of instruction": 9'
+  entry , "peak/instruction/1" iteration ns 0.5 ''
+  entry , "peak/multiplication/1" iteration ns 2.0 ''
+  entry , "peak/bytes read in memory" iteration ns 0.25 ''
+  for found in 90.0 $time; do
+    entry , "field/scale" iteration ns/value "$found" ', "of product": 4, "of bytes read in memory": 16'
+  done
+  entry , "field/far" iteration ns/value 25.0 ', "of product": 1, "of bytes read in memory": 96'
+  entry , "field/far" aggregate ns/value 1.0 ''
+  echo ']}'
+} >"$out"
+EOF
+chmod +x build/tests/bench/bench_sets
+expect 0 '^field/scale +ns/value +80 +20 +0\.25 +40 +20 +0\.50$' collector kernels --build build --out sets.json
+grep -Eq '^field/far +ns/value +25 +24 +0\.96 +25 +24 +0\.96$' output || fail "what memory allows: $(cat output)"
+grep -Eq '^peak/product +ns +5 +4\.5 +0\.90 ' output || fail "what instructions allow"
+grep -q '^below 0\.5 of what is allowed: 1$' output || fail "one finding: $(cat output)"
+grep -q '^scalar: field/scale: 80 ns/value, allowed 20 (by product), ratio 0\.25$' output || fail "findings"
+sed 's/"ns": 40\.0/"ns": 160.0/' sets.json >slower.json
+expect 0 '^field/scale, avx2 +ns/value +160 +40 +0\.250$' \
+  collector kernels --build build --out sets.json --compare slower.json
+expect 0 '^\| field/scale \| ns/value \| 80 \| 20 \| 0\.25 \| 40 \| 20 \| 0\.50 \|$' collector page sets.json
+printf 'before\n<!-- sets -->\nold\n<!-- end -->\nafter\n' >page.md
+collector page sets.json page.md || fail "page"
+expect_same "$(sed '/^[^a-z]/d; /^$/d' page.md | tr '\n' ' ')" "before after " "what stands around a table"
+grep -q '^- scalar: field/scale: ' page.md || fail "findings on a page: $(cat page.md)"
+expect 2 '^bench: page.md: expected <!-- slower --> and <!-- end -->, found none$' collector page slower.json page.md
+expect 0 '^field/scale +ns/value +80 +20 +0\.25 ' collector show sets.json
+
+# a page's table is that of the file beside the benchmarks
+collector page "$source/tests/bench/tables/zen3.json" >page || fail "no table of Zen 3"
+sed -n '/^<!-- zen3 -->$/,/^<!-- end -->$/p' "$source/src/guide/kernels.md" | sed '1d;$d' | cmp - page ||
+  fail "src/guide/kernels.md: expected what bench.py page says of tests/bench/tables/zen3.json"
+
+# the program itself, where benchmarks are built: all sets have the same rows, and something is allowed for each kernel
+if [ -x "$programs/tests/bench/bench_sets" ]; then
+  mkdir -p real/tests/bench
+  ln -s "$programs/tests/bench/bench_sets" real/tests/bench
+  expect 0 '^BLAKE2s/leaves of 1 KiB +ns/block ' \
+    collector kernels --build real --out real.json --repetitions 1 --min-time 1e-9 --cache-only
+  expect_same "$(python3 -c 'import json
+sets = json.load(open("real.json"))["instruction_sets"]
+names = [[row["name"] for row in one["kernels"]] for one in sets]
+print(len(sets) > 0 and all(found == names[0] for found in names),
+      all(row["allowed_ns"] > 0 for one in sets for row in one["kernels"] if not row["name"].startswith("peak/")))')" \
+    "True True" "rows of all sets"
+fi
+
 # programs that fail or are missing
 printf '#!/usr/bin/env bash\necho "tessera-verify: no" >&2\nexit 2\n' >build/tessera-verify
 expect 3 'FAILED: tessera-verify: no' collector collect --build build --out failed.json --only runs
 rm build/tests/bench/bench_kernels
 expect 3 '^bench: ' collector collect --build build --out none.json --only kernels
+expect_absent none.json
+rm build/tests/bench/bench_sets
+expect 3 '^bench: ' collector kernels --build build --out none.json
 expect_absent none.json
 finish

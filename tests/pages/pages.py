@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 WIDTH = 120
-WRAPPED = ('README.md', 'src/ARCHITECTURE.md', 'src/spec/', 'src/guide/numbers.md', 'src/guide/scaling.md')
+WRAPPED = ('README.md', 'src/ARCHITECTURE.md', 'src/spec/', 'src/guide/kernels.md', 'src/guide/numbers.md',
+           'src/guide/scaling.md')
 FOLDERS = ('src', 'include', 'tests', 'jobs', 'configs')
 CODE = {'.cpp', '.hpp', '.h', '.c', '.py', '.pyi', '.sh', '.sbatch', '.cmake', '.txt', '.toml', '.mjs', '.cjs', '.js'}
 LINK = re.compile(r'\]\(([^()\s]+)\)|<(?:img|a)\s[^>]*?(?:src|href)="([^"]+)"')

@@ -1,0 +1,41 @@
+// Products of 16-bit integers in 32-bit sums, compiled once for every instruction set (see Highway's foreach_target.h):
+// include it from a file that is itself such an include.
+#if defined(TESSERA_PAIR_PRODUCTS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TESSERA_PAIR_PRODUCTS_INL
+#undef TESSERA_PAIR_PRODUCTS_INL
+#else
+#define TESSERA_PAIR_PRODUCTS_INL
+#endif
+
+#include "field/instruction_set-inl.hpp"
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tessera::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Sums = hn::CappedTag<std::int32_t, 16>;
+using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
+
+/// Lane by lane sum + a.low*b.low + a.high*b.high.
+HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
+#if defined(TESSERA_IFMA)
+  return S{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
+#elif HWY_TARGET <= HWY_AVX3
+  return hn::Add(sum, S{_mm512_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_SSE2
+  return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
+#else
+  const auto low = [](S x) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(x)); };
+  const auto high = [](S x) { return hn::ShiftRight<16>(x); };
+  return hn::Add(sum, hn::Add(hn::Mul(low(a), low(b)), hn::Mul(high(a), high(b))));
+#endif
+}
+
+}  // namespace tessera::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
