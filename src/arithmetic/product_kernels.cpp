@@ -10,14 +10,17 @@
 #include <hwy/foreach_target.h>
 
 #include "arithmetic/pair_products-inl.hpp"
+#include "field/written_out-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
-/// Rows of W at once: with two digits of X their sums fill the registers.
-constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+/// Rows of W at once: with two digits of X their sums fill the registers. Of six rows on sixteen registers the compiler
+/// keeps half on the stack.
+constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 4;
 /// Steps after which a sum of products of pairs is widened: each is at most 2 * 2^15 * 2^7.
 constexpr std::size_t widen_after = 240;
+constexpr std::size_t cache_line = 64;  // bytes
 
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE S load_pairs(const std::int16_t* from) {
@@ -114,70 +117,112 @@ void multiply_panels(const std::int16_t* weights, std::size_t rows, const Digits
   }
 }
 
-/// A row against `columns` columns of which the digits follow each other.
-template <std::size_t columns, std::size_t digits>
-void dot(const std::int16_t* weights, const Digits& x, std::size_t first_column, std::int64_t* products) {
+/// Sum of all lanes of sums[0] + 256*sums[1] + ...
+template <std::size_t digits>
+HWY_INLINE std::int64_t total_of(const S* sums) {
+#if HWY_TARGET == HWY_SCALAR
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < digits; ++i) {
+    total += std::int64_t{hn::GetLane(sums[i])} * (std::int64_t{1} << (8 * i));
+  }
+  return total;
+#else
+  const Sums d;
+  const hn::Half<Sums> half;
+  const hn::RepartitionToWide<Sums> wide;
+  auto total = hn::Zero(wide);
+  unrolled<digits>([&](auto i) TESSERA_WRITTEN_OUT {
+    const auto both =
+        hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, sums[i])), hn::PromoteTo(wide, hn::UpperHalf(half, sums[i])));
+    total = hn::Add(total, hn::ShiftLeft<8 * i()>(both));
+  });
+  return hn::GetLane(hn::SumOfLanes(wide, total));
+#endif
+}
+
+/// Rows against columns of which the digits follow each other: what is loaded of a row serves all columns, what is
+/// loaded of a column all rows. `products` (rows, stride).
+template <std::size_t rows, std::size_t columns, std::size_t digits>
+HWY_INLINE void dot(const std::int16_t* weights, const Digits& x, std::size_t first_column, std::int64_t* products,
+                    std::size_t stride) {
   const Sums d;
   const std::size_t step = 2 * hn::Lanes(d);
   const std::size_t in = x.rows();
   const std::int16_t* const values = x.values() + first_column * digits * x.stride();
-  std::array<std::int64_t, columns> totals{};
+  std::int64_t totals[rows][columns] = {};
   for (std::size_t begin = 0; begin < in; begin += widen_after * step) {
     const std::size_t end = std::min(in, begin + widen_after * step);
-    S sums[columns][digits];
-    for (auto& of_column : sums) {
-      for (S& sum : of_column) {
-        sum = hn::Zero(d);
-      }
-    }
-    const auto add = [&](S w, std::size_t i) HWY_ATTR {
-      for (std::size_t column = 0; column < columns; ++column) {
-        for (std::size_t j = 0; j < digits; ++j) {
-          sums[column][j] =
-              add_products_of_pairs(sums[column][j], w, load_pairs(values + (column * digits + j) * x.stride() + i));
-        }
-      }
+    S sums[rows * columns][digits];
+    unrolled<rows * columns * digits>([&](auto i) TESSERA_WRITTEN_OUT { sums[i / digits][i % digits] = hn::Zero(d); });
+    const auto add = [&](const auto& of_row, std::size_t i) TESSERA_WRITTEN_OUT {
+      S w[rows];
+      unrolled<rows>([&](auto row) TESSERA_WRITTEN_OUT { w[row] = of_row(row); });
+      unrolled<columns * digits>([&](auto at) TESSERA_WRITTEN_OUT {
+        const S value = load_pairs(values + at * x.stride() + i);
+        unrolled<rows>([&](auto row) TESSERA_WRITTEN_OUT {
+          S& sum = sums[row * columns + at / digits][at % digits];
+          sum = add_products_of_pairs(sum, w[row], value);
+        });
+      });
     };
     std::size_t i = begin;
     for (; i + step <= end; i += step) {
-      add(load_pairs(weights + i), i);
+      // memory is asked for the rows that come next in the order in which they lie: a few streams side by side would
+      // each begin anew with every page
+      unrolled<(rows * sizeof(S) + cache_line - 1) / cache_line>([&](auto line) TESSERA_WRITTEN_OUT {
+        __builtin_prefetch(weights + rows * (in + i) + line * cache_line / sizeof(std::int16_t));
+      });
+      add([&](std::size_t row) TESSERA_WRITTEN_OUT { return load_pairs(weights + row * in + i); }, i);
     }
     if (i < end) {
-      HWY_ALIGN std::int16_t rest[32];
-      store_pairs(hn::Zero(d), rest);
-      std::copy_n(weights + i, end - i, rest);
-      add(load_pairs(rest), i);
+      add(
+          [&](std::size_t row) TESSERA_WRITTEN_OUT {
+            HWY_ALIGN std::int16_t rest[32];
+            store_pairs(hn::Zero(d), rest);
+            std::copy_n(weights + row * in + i, end - i, rest);
+            return load_pairs(rest);
+          },
+          i);
     }
-    for (std::size_t column = 0; column < columns; ++column) {
-      for (std::size_t j = 0; j < digits; ++j) {
-        HWY_ALIGN std::int32_t parts[16];
-        hn::Store(sums[column][j], d, parts);
-        std::int64_t sum = 0;
-        for (std::size_t lane = 0; lane < hn::Lanes(d); ++lane) {
-          sum += parts[lane];
-        }
-        totals[column] += sum * (std::int64_t{1} << (8 * j));
-      }
-    }
+    unrolled<rows * columns>(
+        [&](auto at) TESSERA_WRITTEN_OUT { totals[at / columns][at % columns] += total_of<digits>(sums[at]); });
   }
-  std::ranges::copy(totals, products);
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::ranges::copy(totals[row], products + row * stride);
+  }
+}
+
+/// As many rows at a time as there are registers for their sums and for what is loaded.
+template <std::size_t columns, std::size_t digits>
+void dot_all(const std::int16_t* weights, std::size_t rows, const Digits& x, std::size_t column,
+             std::int64_t* products) {
+  constexpr std::size_t together = std::max<std::size_t>(1, 8 / (columns * digits));
+  const std::size_t in = x.rows();
+  const std::size_t stride = x.padded_columns();
+  std::size_t row = 0;
+  for (; row + together <= rows; row += together) {
+    dot<together, columns, digits>(weights + row * in, x, column, products + row * stride + column, stride);
+  }
+  for (; row < rows; ++row) {
+    dot<1, columns, digits>(weights + row * in, x, column, products + row * stride + column, stride);
+  }
 }
 
 template <std::size_t digits>
-void multiply_row(const std::int16_t* weights, const Digits& x, std::int64_t* products) {
+void multiply_few(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
   std::size_t column = 0;
   for (; column + 4 <= x.columns(); column += 4) {
-    dot<4, digits>(weights, x, column, products + column);
+    dot_all<4, digits>(weights, rows, x, column, products);
   }
   switch (x.columns() - column) {
     case 3:
-      dot<3, digits>(weights, x, column, products + column);
+      dot_all<3, digits>(weights, rows, x, column, products);
       break;
     case 2:
-      dot<2, digits>(weights, x, column, products + column);
+      dot_all<2, digits>(weights, rows, x, column, products);
       break;
     case 1:
-      dot<1, digits>(weights, x, column, products + column);
+      dot_all<1, digits>(weights, rows, x, column, products);
       break;
     default:
       break;
@@ -187,9 +232,7 @@ void multiply_row(const std::int16_t* weights, const Digits& x, std::int64_t* pr
 template <std::size_t digits>
 void multiply(const std::int16_t* weights, std::size_t rows, const Digits& x, std::int64_t* products) {
   if (x.few()) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      multiply_row<digits>(weights + row * x.rows(), x, products + row * x.padded_columns());
-    }
+    multiply_few<digits>(weights, rows, x, products);
     return;
   }
   multiply_panels<digits>(weights, rows, x, products);
