@@ -93,7 +93,7 @@ done
 
 cd "$(dirname "$script")/.."
 source jobs/packages.sh
-export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 # as tessera has it: the kernels' benchmarks, too
+export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=10000 # as tessera has it: the kernels' benchmarks, too
 threads=${threads:-2}
 build=build-bench
 name=bench

@@ -390,7 +390,8 @@ void declare(CLI::App& program, Options& options) {
       "same command writes; no output may be an input, whatever names lead to it.\n"
       "TESSERA_INSTRUCTIONS in the environment: the widest instruction set that is used, scalar, avx2, avx512 or ifma "
       "(default: what the processor has); results are the same.\n"
-      "Threads that wait sleep after some microseconds, as with OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=1000 in the "
+      "Threads that wait sleep after some tens of microseconds, as with OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=10000 "
+      "in the "
       "environment, unless one of the two is set there.\n"
       "Exit codes: 0 done, 2 wrong usage or unusable input, 3 job failed.");
   for_each_command(options, [&](const char* name, const char* description, Ranks /*ranks*/, auto& command) {

@@ -12,7 +12,7 @@ void let_waiting_threads_sleep(char** argv) {
     return;
   }
   ::setenv("OMP_WAIT_POLICY", "passive", 0);
-  ::setenv("GOMP_SPINCOUNT", "1000", 0);
+  ::setenv("GOMP_SPINCOUNT", "10000", 0);
   ::execv("/proc/self/exe", argv);
 }
 

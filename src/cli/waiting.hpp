@@ -2,13 +2,11 @@
 
 namespace tessera::cli {
 
-/// Threads that wait sleep after some microseconds: OpenMP's own default is to spin for milliseconds, which where other
-/// programs use the cores too takes several times as long. OpenMP reads its environment once, before main(), so where
-/// neither OMP_WAIT_POLICY nor GOMP_SPINCOUNT is set, this sets them and runs the program again. Call it first in
-/// main(); it returns in the second run, where the environment has a choice already, and where running again fails.
+/// Threads that wait sleep after some tens of microseconds: OpenMP's own default is to spin for milliseconds, which
+/// where other programs use the cores too takes several times as long. OpenMP reads its environment once, before
+/// main(), so where neither OMP_WAIT_POLICY nor GOMP_SPINCOUNT is set, this sets them and runs the program again. Call
+/// it first in main(); it returns in the second run, where the environment has a choice already, and where running
+/// again fails.
 void let_waiting_threads_sleep(char** argv);
-
-/// What the environment makes waiting threads do, in a few words.
-const char* how_threads_wait();
 
 }  // namespace tessera::cli

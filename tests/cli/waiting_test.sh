@@ -9,9 +9,9 @@ waiting() {
 configuration = json.loads(json.load(sys.stdin)["configuration"])
 print(configuration.get("OMP_WAIT_POLICY"), configuration.get("GOMP_SPINCOUNT"))'
 }
-expect_same "$(waiting)" "passive 1000" "alone"
+expect_same "$(waiting)" "passive 10000" "alone"
 prove_on 2 --out proof.h5 >/dev/null || fail "prove on 2 ranks"
-expect_same "$(waiting)" "passive 1000" "under mpirun"
+expect_same "$(waiting)" "passive 10000" "under mpirun"
 OMP_WAIT_POLICY=active prove --out proof.h5 >/dev/null || fail "prove"
 expect_same "$(waiting)" "active None" "a policy that was chosen"
 GOMP_SPINCOUNT=7 prove --out proof.h5 >/dev/null || fail "prove"
