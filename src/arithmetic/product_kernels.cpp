@@ -21,7 +21,7 @@ using Sums = hn::CappedTag<std::int32_t, 16>;
 using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
 
 /// Rows of W at once: with two digits of X their sums fill the registers.
-constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
+constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 6;
 /// Steps after which a sum of products of pairs is widened: each is at most 2 * 2^15 * 2^7.
 constexpr std::size_t widen_after = 240;
 
@@ -35,6 +35,11 @@ HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
   return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_SSE2
   return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64
+  const int16x8_t x = vreinterpretq_s16_s32(a.raw);
+  const int16x8_t y = vreinterpretq_s16_s32(b.raw);
+  const int32x4_t products_below = vmull_s16(vget_low_s16(x), vget_low_s16(y));
+  return hn::Add(sum, S{vpaddq_s32(products_below, vmull_high_s16(x, y))});
 #else
   const auto low = [](S x) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(x)); };
   const auto high = [](S x) { return hn::ShiftRight<16>(x); };

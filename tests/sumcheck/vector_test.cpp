@@ -214,7 +214,8 @@ TEST_P(VectorRounds, BindingAgreesWithTheLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, ::testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
+INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds,
+                         ::testing::Values(HWY_SCALAR, HWY_NEON, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 }  // namespace
 }  // namespace tessera
