@@ -5,8 +5,8 @@
 # instruction sets. Everything is in build-arm/: build-arm/build/tessera and tessera-verify are the programs.
 # Usage: jobs/arm.sh [--programs | --tests "PART.."] [FOLDER]
 #   --programs   builds them, and runs nothing
-#   --tests      which of tests/ (default: base memory field hash cluster tensor transcript sumcheck lookup commitment
-#                parameters plan arithmetic); those named Slow... are left out
+#   --tests      the fast tests of which folders of tests/ (default: base memory field hash cluster tensor transcript sumcheck
+#                lookup commitment parameters plan arithmetic)
 #   FOLDER       of this machine's own programs: they, too, prove a text with the model gutenberg-2m, and model, key and
 #                payload must be the same ones
 # Exit codes: 0 done, 2 wrong usage or unusable input, 3 a build or a run failed.
@@ -101,12 +101,12 @@ END
 done
 emulated() { "$out/emulated/$1" "${@:2}"; }
 
-for part in "${parts[@]}"; do
-  log=$out/test_$part.log
-  qemu-aarch64-static -L "$sysroot" "$build/tests/test_$part" --gtest_filter='-*Slow*' >"$log" 2>&1 ||
-    { grep -E 'FAILED|Failure' "$log" | head -n 40 >&2; fail "test_$part: $log"; }
-  printf '%-12s %s\n' "$part" "$(grep -E '^\[ +PASSED +\]' "$log" | sed 's/.*\] //'), $(sed -n 's/^\[=*\].*ran\. (\(.*\) total)/\1/p' "$log")"
-done
+step "tests"
+# minutes each under emulation, of code that the others run, too
+too_long='CommittedOracle\.(AgreesWithTheDefinition|OpenedColumnsOfALongOracle)'
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" -L fast -R "^($(IFS='|' && echo "${parts[*]}"))/" -E "$too_long" \
+  >"$out/tests.log" 2>&1 || { grep -E 'Failed|Failure' "$out/tests.log" >&2; fail "tests: $out/tests.log"; }
+grep -E 'tests passed|^Total Test time' "$out/tests.log"
 
 for set in neon scalar; do
   step "golden proofs, $set"
