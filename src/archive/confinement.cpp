@@ -41,7 +41,7 @@ class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_KILL_PROCESS)) {
     if (context_ == nullptr) {
-      fail("seccomp", ENOMEM);
+      fail("seccomp", ENOSYS);  // the kernel, or what stands for one, does not offer to end a process
     }
   }
   ~Filter() { seccomp_release(context_); }

@@ -28,6 +28,11 @@ HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
   return hn::Add(sum, S{_mm256_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_SSE2
   return hn::Add(sum, S{_mm_madd_epi16(a.raw, b.raw)});
+#elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64
+  const int16x8_t x = vreinterpretq_s16_s32(a.raw);
+  const int16x8_t y = vreinterpretq_s16_s32(b.raw);
+  const int32x4_t products_below = vmull_s16(vget_low_s16(x), vget_low_s16(y));
+  return hn::Add(sum, S{vpaddq_s32(products_below, vmull_high_s16(x, y))});
 #else
   const auto low = [](S x) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(x)); };
   const auto high = [](S x) { return hn::ShiftRight<16>(x); };

@@ -17,7 +17,7 @@ namespace tessera::HWY_NAMESPACE {
 
 /// Rows of W at once: with two digits of X their sums fill the registers. Of six rows on sixteen registers the compiler
 /// keeps half on the stack.
-constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 ? 12 : 4;
+constexpr std::size_t panel = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 4;
 /// Steps after which a sum of products of pairs is widened: each is at most 2 * 2^15 * 2^7.
 constexpr std::size_t widen_after = 240;
 constexpr std::size_t cache_line = 64;  // bytes
@@ -192,7 +192,7 @@ HWY_INLINE void dot(const std::int16_t* weights, const Digits& x, std::size_t fi
   }
 }
 
-/// As many rows at a time as there are registers for their sums and for what is loaded.
+/// Takes as many rows at a time as there are registers for their sums and for what is loaded.
 template <std::size_t columns, std::size_t digits>
 void dot_all(const std::int16_t* weights, std::size_t rows, const Digits& x, std::size_t column,
              std::int64_t* products) {

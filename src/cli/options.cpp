@@ -388,8 +388,8 @@ void declare(CLI::App& program, Options& options) {
   program.footer(
       "A file to read may be -, which is standard input. Of what an output replaces there must be nothing, or what the "
       "same command writes; no output may be an input, whatever names lead to it.\n"
-      "TESSERA_INSTRUCTIONS in the environment: the widest instruction set that is used, scalar, avx2, avx512 or ifma "
-      "(default: what the processor has); results are the same.\n"
+      "TESSERA_INSTRUCTIONS in the environment: the widest instruction set that is used, scalar, avx2, avx512 or ifma, "
+      "on Arm scalar or neon (default: what the processor has); results are the same.\n"
       "Threads that wait sleep after some tens of microseconds, as with OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=10000 "
       "in the "
       "environment, unless one of the two is set there.\n"

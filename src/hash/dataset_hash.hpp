@@ -23,7 +23,7 @@ class DatasetHash {
   /// One message after the other: for programs without vector code.
   static void hash_in_order(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
 
-  /// Of a dataset of this many bytes.
+  /// Begins the digest of a dataset of this many bytes.
   explicit DatasetHash(std::uint64_t bytes, HashMany hash_many = hash_in_order);
   void update(std::span<const std::uint8_t> part);
   void update(std::span<const std::byte> part);

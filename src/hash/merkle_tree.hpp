@@ -12,7 +12,8 @@ using TreeLevel = RawVector<Digest>;
 /// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other; length is a positive multiple
 /// of 64. Many lanes side by side, in parallel; the same bytes as blake2s().
 void blake2s_many(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
-/// The same in this thread alone: a process that may not begin threads reads files, too.
+/// BLAKE2s-256 of many messages as blake2s_many(), by the calling thread alone: a process that may not begin threads
+/// reads files, too.
 void blake2s_lanes(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
 
 /// BLAKE2s-256 of many messages of one length that come a part at a time, the same part of all of them together.

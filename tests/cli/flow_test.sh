@@ -16,10 +16,14 @@ for machine in "Prescott 2" "SkylakeX 3"; do
   expect_same "$(import_digest $machine)" "$same" "import with $machine threads"
 done
 # and for any instruction set with fused multiply-add
-for set in avx2 avx512 ifma; do
+case $(uname -m) in
+  aarch64) fused=neon names="scalar or neon" ;;
+  *) fused="avx2 avx512 ifma" names="scalar, avx2, avx512 or ifma" ;;
+esac
+for set in $fused; do
   expect_same "$(TESSERA_INSTRUCTIONS=$set import_digest Haswell 2)" "$same" "import with $set"
 done
-TESSERA_INSTRUCTIONS=mmx expect_error 2 'TESSERA_INSTRUCTIONS: expected scalar, avx2, avx512 or ifma, found mmx' \
+TESSERA_INSTRUCTIONS=mmx expect_error 2 "TESSERA_INSTRUCTIONS: expected $names, found mmx" \
   tessera import --quiet --checkpoint "$odd" --out wide.h5
 expect_absent wide.h5
 tessera import --quiet --margin 4 --checkpoint "$odd" --out wide.h5 >/dev/null || fail "import with a margin"
@@ -63,7 +67,7 @@ expect 0 '^The old' prove --out proof.h5
 grep -Eq 'proof.h5: proof of [0-9]+ bytes, 5 \+ 5 tokens, 100\.[0-9] bits' output || fail "summary: $(cat output)"
 digest=$(payload_digest proof.h5)
 [ ${#digest} -eq 64 ] || fail "no payload digest"
-for set in scalar avx2 avx512; do
+for set in scalar $fused; do
   TESSERA_INSTRUCTIONS=$set expect 0 '^The old' prove --out set.h5
   expect_same "$(payload_digest set.h5)" "$digest" "$set"
 done

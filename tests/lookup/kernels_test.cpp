@@ -165,7 +165,7 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
+INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_NEON, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 TEST(FractionTree, RootIsTheRationalSum) {
   for (unsigned seed = 0; seed < 4; ++seed) {

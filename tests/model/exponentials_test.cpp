@@ -95,7 +95,7 @@ TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
   std::vector<std::vector<float>> found;
   std::vector<double> sums;
   testing::with_each_instruction_set([&](const char* name) {
-    if (std::string_view(name).starts_with("AVX")) {
+    if (std::string_view(name).starts_with("AVX") || std::string_view(name) == "NEON") {
       std::vector<float> values = given;
       sums.push_back(exponentials<float>(values, 20.0F));
       std::vector<float> a(given.size());

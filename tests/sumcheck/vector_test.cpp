@@ -184,7 +184,8 @@ TEST_P(VectorRounds, TheKernelsAreUsedWhereThereAreVectors) {
   // a build may have left it out
   const bool vectors = GetParam() != HWY_SCALAR && (HWY_TARGETS & GetParam()) != 0;
   EXPECT_EQ(evaluations(16), vectors ? 0 : 3 * 16);
-  EXPECT_EQ(evaluations(3), 3 * 3);
+  const bool element_wide = GetParam() == HWY_NEON;  // every number of pairs fills its vectors
+  EXPECT_EQ(evaluations(3), vectors && element_wide ? 0 : 3 * 3);
 }
 
 /// A false claim would be proven if the last entry of the sums were not the leading coefficient.
@@ -214,7 +215,8 @@ TEST_P(VectorRounds, BindingAgreesWithTheLine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds, ::testing::Values(HWY_SCALAR, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
+INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds,
+                         ::testing::Values(HWY_SCALAR, HWY_NEON, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 }  // namespace
 }  // namespace tessera

@@ -12,8 +12,8 @@ namespace {
 
 /// The names that TESSERA_INSTRUCTIONS can have here, a line each.
 void print_instruction_sets() {
-  for (int set = 0; set <= static_cast<int>(tessera::instructions_in_use()); ++set) {
-    std::puts(std::string(tessera::name_of(static_cast<tessera::Instructions>(set))).c_str());
+  for (const std::string_view name : tessera::instruction_names()) {
+    std::puts(std::string(name).c_str());
   }
 }
 
