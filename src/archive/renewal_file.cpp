@@ -6,10 +6,9 @@
 #include "datasets/image_file.hpp"
 
 namespace tessera {
+namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-
-namespace {
 
 ImageReader renewal_reader(const std::filesystem::path& name) {
   return [name](std::span<const std::uint8_t> image) {
