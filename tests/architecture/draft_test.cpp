@@ -8,7 +8,7 @@
 #include "../model/saturated_models.hpp"
 #include "naive_inference.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Tokens = std::vector<std::uint32_t>;
@@ -178,4 +178,4 @@ TEST_F(Guesses, exceptions_of_wrong_ones_are_forgotten) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -13,7 +13,7 @@
 #include "../model/random_model.hpp"
 #include "naive_inference.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Tokens = std::vector<std::uint32_t>;
@@ -350,4 +350,4 @@ TEST(Inference, refuses_bad_statements) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Wide = __int128;
@@ -300,4 +300,4 @@ Trace naive_inference(const IntegerModel& model, const Statement& statement, con
   return Inference(model, statement, liar).run();
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

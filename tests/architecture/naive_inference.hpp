@@ -5,7 +5,7 @@
 #include "architecture/inference.hpp"
 #include "plan/trace.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// What has just been computed for all tokens of a block when the liar is asked. Everything later follows from the
 /// trace as the liar leaves it, so a lie breaks no identity but its own.
@@ -70,4 +70,4 @@ inline Trace infer(const IntegerModel& model, std::span<const std::uint32_t> pro
   return run_inference(model, ModelPlan::of(model.key, prompt.size(), generate), prompt, comm);
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

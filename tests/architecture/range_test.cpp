@@ -9,7 +9,7 @@
 #include "../model/random_model.hpp"
 #include "naive_inference.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// A model of two blocks whose block 1 is broken by `damage`, run on three ranks under a key without exceptions: every
@@ -141,4 +141,4 @@ TEST(Range, the_largest_violation_of_the_first_tensor_is_named) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

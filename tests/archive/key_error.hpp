@@ -9,7 +9,7 @@
 namespace tessera::test {
 
 /// The error of decoding these bytes.
-inline std::string error_of(std::span<const std::uint8_t> bytes) {
+inline std::string key_error_of(std::span<const std::uint8_t> bytes) {
   try {
     VerifyingKey::decode(bytes);
     return "accepted";

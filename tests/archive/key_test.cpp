@@ -41,8 +41,8 @@ TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
 TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
-  EXPECT_EQ(error_of(bytes), "verifying key: version: expected 10, found 2");
-  EXPECT_EQ(error_of(std::span(bytes).first(4)), "verifying key: version: expected 10, found 2");
+  EXPECT_EQ(key_error_of(bytes), "verifying key: version: expected 10, found 2");
+  EXPECT_EQ(key_error_of(std::span(bytes).first(4)), "verifying key: version: expected 10, found 2");
 }
 
 /// It stands behind the ends, and only where there is one; every byte of it counts.
@@ -61,7 +61,7 @@ TEST(VerifyingKey, ChatTemplateIsAField) {
   const auto error_with = [&key](const std::function<void(ChatTemplate&)>& change) {
     VerifyingKey changed = key;
     change(changed.tokenizer.chat);
-    return error_of(changed.encode());
+    return key_error_of(changed.encode());
   };
   EXPECT_EQ(error_with([](ChatTemplate& chat) { chat.text += "\xff"; }),
             "verifying key: chat_template: expected UTF-8, found other bytes at 14");
@@ -91,7 +91,7 @@ TEST(VerifyingKey, LimitOfExceptionsIsAField) {
   EXPECT_EQ(decoded.hiding_proofs, 3U);
   std::vector<std::uint8_t> zero = with;
   std::fill(zero.end() - 4, zero.end(), std::uint8_t{0});
-  EXPECT_EQ(error_of(zero), "verifying key: exceptions: expected at least 1, found 0");
+  EXPECT_EQ(key_error_of(zero), "verifying key: exceptions: expected at least 1, found 0");
 }
 
 /// Behind exceptions, before the proofs of a hiding key; nothing where the end of text is the only end.
@@ -118,7 +118,7 @@ TEST(VerifyingKey, RefusesBadEndsByName) {
   const auto said_of = [](std::vector<std::uint32_t> ends) {
     VerifyingKey key = small_key();
     key.tokenizer.ends = std::move(ends);
-    return error_of(key.encode());
+    return key_error_of(key.encode());
   };
   const std::string start = "verifying key: ends: ";
   EXPECT_EQ(said_of({3, 29}), "accepted");
@@ -134,12 +134,12 @@ TEST(VerifyingKey, RefusesBadEndsByName) {
   key.tokenizer.ends = {3, 29};
   std::vector<std::uint8_t> bytes = key.encode();
   bytes[bytes.size() - 16] = 0;
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr(start + "end tokens: expected 2 to 64, found 0"));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr(start + "end tokens: expected 2 to 64, found 0"));
   bytes.resize(bytes.size() - 8);
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("verifying key: "));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("verifying key: "));
   bytes = key.encode();
   bytes.pop_back();
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr(start + "expected at most 1 entries, found 2"));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr(start + "expected at most 1 entries, found 2"));
 }
 
 /// Every name, and every number that says how long something is.
@@ -153,11 +153,11 @@ TEST(VerifyingKey, NamesAndLengthsAreTheLayers) {
     ASSERT_LT(find(name), whole.size()) << name;
     std::vector<std::uint8_t> bytes = whole;
     ++bytes[find(name)];
-    EXPECT_THAT(error_of(bytes), testing::HasSubstr(name + ", found ")) << name;
+    EXPECT_THAT(key_error_of(bytes), testing::HasSubstr(name + ", found ")) << name;
     for (const unsigned length : {0U, 1U, 255U}) {  // of the name, 255 in the highest byte
       bytes = whole;
       bytes[find(name) - (length == 255 ? 1 : 4)] = static_cast<std::uint8_t>(length);
-      EXPECT_NE(error_of(bytes), "accepted") << name;
+      EXPECT_NE(key_error_of(bytes), "accepted") << name;
     }
   }
   for (const auto& [first, section] : std::map<std::string, std::string>{{"n_layer", "sizes"},
@@ -167,30 +167,32 @@ TEST(VerifyingKey, NamesAndLengthsAreTheLayers) {
                                                                          {"end_of_text", "special tokens"}}) {
     std::vector<std::uint8_t> bytes = whole;
     ++bytes[find(first) - 8];
-    EXPECT_THAT(error_of(bytes), testing::HasSubstr(section + ": expected ")) << section;
+    EXPECT_THAT(key_error_of(bytes), testing::HasSubstr(section + ": expected ")) << section;
   }
   for (const std::size_t place : {9, 13}) {  // behind the name: log2 of the rows, bytes an entry
     std::vector<std::uint8_t> bytes = whole;
     bytes[find("exp_table") + place] = 62;
-    EXPECT_THAT(error_of(bytes), testing::HasSubstr("exp_table: expected ")) << place;
+    EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("exp_table: expected ")) << place;
   }
   std::vector<std::uint8_t> bytes = whole;
   bytes[find("end_of_text") - 8 - 2 * 8 - 6] = 0x10;  // 2^20 merges more, which would be in bounds
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("merges: expected at most "));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("merges: expected at most "));
   VerifyingKey key = small_key();
   key.tokenizer.merges.assign(max_merges + 1, {});
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("merges: expected 0 to 4194304, found 4194305"));
+  EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("merges: expected 0 to 4194304, found 4194305"));
 }
 
 TEST(VerifyingKey, TokensAndVocabularyAreBounded) {
   VerifyingKey key = small_key();
   key.tokenizer.vocabulary[3].assign(1024, 'x');
-  EXPECT_EQ(error_of(key.encode()), "accepted");
+  EXPECT_EQ(key_error_of(key.encode()), "accepted");
   key.tokenizer.vocabulary[3] += 'x';
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("vocabulary: token bytes: expected 0 to 1024, found 1025"));
+  EXPECT_THAT(key_error_of(key.encode()),
+              testing::HasSubstr("vocabulary: token bytes: expected 0 to 1024, found 1025"));
   key.shape.n_vocab = (max_vocabulary_bytes >> 10U) + 1;
   key.tokenizer.vocabulary.assign(key.shape.n_vocab, std::string(1024, 'x'));
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("vocabulary bytes: expected 0 to 67108864, found 67109888"));
+  EXPECT_THAT(key_error_of(key.encode()),
+              testing::HasSubstr("vocabulary bytes: expected 0 to 67108864, found 67109888"));
 }
 
 TEST(VerifyingKey, DomainOfTheParametersIsBounded) {
@@ -198,17 +200,17 @@ TEST(VerifyingKey, DomainOfTheParametersIsBounded) {
   key.shape = {24, 4096, 16, 16384, 30, 16};
   key.epsilon = IntegerConstants::of(key.shape, 1e-5).epsilon;
   key.parameter_oracle = {7, 1};
-  EXPECT_EQ(error_of(key.encode()), "accepted");
+  EXPECT_EQ(key_error_of(key.encode()), "accepted");
   key.parameter_oracle = {4, 8};
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("log_domain: expected 0 to 32, found 3"));
+  EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("log_domain: expected 0 to 32, found 3"));
 }
 
 TEST(VerifyingKey, EpsilonKeepsInversesBelow32Bits) {  // floor(sqrt(eps'))*2^31 > round(sqrt(12)*2^16)*2^14
   VerifyingKey key = small_key();
   key.epsilon = 4;
-  EXPECT_EQ(error_of(key.encode()), "accepted");
+  EXPECT_EQ(key_error_of(key.encode()), "accepted");
   key.epsilon = 3;
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("epsilon: expected at least 4"));
+  EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("epsilon: expected at least 4"));
 }
 
 TEST(VerifyingKey, EveryRangeIsChecked) {
@@ -288,7 +290,7 @@ TEST(VerifyingKey, EveryRangeIsChecked) {
   for (const Case& wrong : cases) {
     VerifyingKey key = small_key();
     wrong.change(key);
-    EXPECT_THAT(error_of(key.encode()), testing::HasSubstr(wrong.field));
+    EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr(wrong.field));
   }
 }
 

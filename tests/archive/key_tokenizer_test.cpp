@@ -51,7 +51,7 @@ TEST_P(TokenizerOfKey, RoundTripsWithTokensThatStrip) {
   ASSERT_NE(found.begin(), none.end());
   none.erase(found.begin(), found.begin() + 4);
   std::fill_n(found.begin(), 16, 0);
-  EXPECT_THAT(error_of(none), testing::HasSubstr("added_lstrip: expected ids in it or in added_rstrip"));
+  EXPECT_THAT(key_error_of(none), testing::HasSubstr("added_lstrip: expected ids in it or in added_rstrip"));
 }
 
 TEST_P(TokenizerOfKey, RoundTripsAsTheSameBytes) {
@@ -72,7 +72,7 @@ TEST_P(TokenizerOfKey, EveryTruncationIsRefusedAndNoChangedByteIsLost) {
                                               sizeof(std::uint32_t));
   ASSERT_LT(begin, whole.size());
   for (std::size_t place = begin; place < whole.size(); place += 3) {  // at any offset in a number
-    EXPECT_NE(error_of(std::span(whole).first(place)), "accepted") << place;
+    EXPECT_NE(key_error_of(std::span(whole).first(place)), "accepted") << place;
     std::vector<std::uint8_t> bytes = whole;
     bytes[place] ^= 1U;
     try {
@@ -141,7 +141,7 @@ TEST_P(TokenizerOfKey, EveryFieldIsChecked) {
     if (GetParam() != TokenizerModel::gpt2 && (fallback ? wrong.of_fallback : wrong.of_bytes)) {
       VerifyingKey key = key_with(GetParam());
       wrong.change(key.tokenizer);
-      EXPECT_THAT(error_of(key.encode()), testing::HasSubstr(std::string("verifying key: ") + wrong.field));
+      EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr(std::string("verifying key: ") + wrong.field));
     }
   }
 }
@@ -158,18 +158,18 @@ TEST_P(TokenizerOfKey, NamesAndFlagsAreKnown) {
   std::vector<std::uint8_t> bytes = whole;
   ++bytes[find(name_of(key.tokenizer.model))];
   EXPECT_THAT(
-      error_of(bytes),
+      key_error_of(bytes),
       testing::HasSubstr("tokenizer: expected BPE with byte fallback and ties, some with the space beside them, "));
   bytes = whole;
   ++bytes[find(name_of(key.tokenizer.split))];
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("pre_tokenizer: expected gpt2_spaced, viking, "));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("pre_tokenizer: expected gpt2_spaced, viking, "));
   bytes = whole;
   const std::size_t normalizer = find(name_of(key.tokenizer.normalizer));
   ++bytes[normalizer];
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("normalizer: expected NFKC, prepend_space, NFC or none, found "));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("normalizer: expected NFKC, prepend_space, NFC or none, found "));
   bytes = whole;
   bytes[normalizer + name_of(key.tokenizer.normalizer).size() + 4 + std::string_view("ignore_merges").size()] = 2;
-  EXPECT_THAT(error_of(bytes), testing::HasSubstr("ignore_merges: expected 0 or 1, found 2"));
+  EXPECT_THAT(key_error_of(bytes), testing::HasSubstr("ignore_merges: expected 0 or 1, found 2"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TokenizerOfKey,
@@ -180,13 +180,13 @@ INSTANTIATE_TEST_SUITE_P(Models, TokenizerOfKey,
 TEST(VerifyingKey, MergesOfEqualRankAreCheckedAndInNoOtherKey) {
   VerifyingKey key = key_with(TokenizerModel::tied_fallback);
   key.tokenizer.tied = {1, 1};
-  EXPECT_THAT(error_of(key.encode()),
+  EXPECT_THAT(key_error_of(key.encode()),
               testing::HasSubstr("tied: expected ascending numbers from 1 to below 2, found 1"));
   key.tokenizer.tied = {2};
-  EXPECT_THAT(error_of(key.encode()),
+  EXPECT_THAT(key_error_of(key.encode()),
               testing::HasSubstr("tied: expected ascending numbers from 1 to below 2, found 2"));
   key.tokenizer.tied = {};
-  EXPECT_THAT(error_of(key.encode()), testing::HasSubstr("tied: expected merges of equal rank"));
+  EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("tied: expected merges of equal rank"));
   key = key_with(TokenizerModel::byte_fallback);
   const std::vector<std::uint8_t> bytes = key.encode();
   key.tokenizer.tied = {1};

@@ -9,9 +9,6 @@
 #include "temporary_directory.hpp"
 
 namespace tessera::test {
-using testing::gpt2_mlp;
-using testing::gpt2_qkv;
-using testing::layer_norm;
 namespace {
 
 using ::testing::HasSubstr;

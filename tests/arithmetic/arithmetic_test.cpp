@@ -9,7 +9,7 @@
 #include "../field/instruction_sets.hpp"
 #include "../model/random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TEST(ExpTable, rows_are_rounded_multiples_with_a_mark_at_zero) {
@@ -204,4 +204,4 @@ TEST(IntegerProduct, digits_are_enough) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

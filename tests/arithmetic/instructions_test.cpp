@@ -9,7 +9,7 @@
 #include "arithmetic/product_kernels.hpp"
 #include "base/errors.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// In a process of its own, because limits stay: whether kernels then run as `set` or, where the processor has not
@@ -87,4 +87,4 @@ TEST(Instructions, unknown_names_are_refused) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 #include "arithmetic/rotary_table.hpp"
 #include "parameters/shape.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// FNV-1a of the entries, two bytes each, low one first.
@@ -84,4 +84,4 @@ TEST(RotaryTable, refuses_what_is_out_of_range) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

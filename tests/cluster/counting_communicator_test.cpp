@@ -3,7 +3,7 @@
 #include "cluster/counting_communicator.hpp"
 #include "cluster/thread_communicator.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 MessageBytes bytes(std::size_t count) { return MessageBytes(count); }
@@ -95,4 +95,4 @@ TEST(CountingCommunicator, a_rank_that_is_alone_sends_nothing) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 #include "cluster/recording_communicator.hpp"
 #include "cluster/thread_communicator.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST(RecordingCommunicator, every_kind_of_contribution_counts) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

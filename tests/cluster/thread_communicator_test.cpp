@@ -2,7 +2,7 @@
 
 #include "cluster/thread_communicator.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 MessageBytes message(int value, std::size_t size) { return {size, static_cast<std::byte>(value)}; }
@@ -77,4 +77,4 @@ TEST(ThreadCommunicator, different_lengths_are_refused) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

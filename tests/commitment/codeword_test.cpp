@@ -9,10 +9,8 @@
 
 #include "opening_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::OpeningCase;
 
 struct Column {
   std::size_t position;
@@ -147,9 +145,9 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
     for (const int ranks : {1, 3, 4, 16}) {
       SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << parameters.rows() << " rows");
       run_ranks(ranks, [&](Communicator& comm) {
-        const auto first = testing::filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
-        const auto second = testing::filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
-        const auto third = testing::filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
+        const auto first = filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
+        const auto second = filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
+        const auto third = filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
         const std::vector<IntegerTensor> tensors{&first, &second, &third};
         if (comm.size() == 1) {
           expected = naive_columns(layout, parameters, tensors);
@@ -164,7 +162,7 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
 /// Kept or computed again, by a rank alone (long ones hashed as they are encoded) or at shared positions; the last
 /// columns may be missing.
 TEST(CommittedVector, AgreesWithTheTransform) {
-  testing::RandomElements random(5);
+  RandomElements random(5);
   for (const unsigned log_rows : {3U, 4U}) {
     for (const unsigned log_columns : {3U, 12U, 13U}) {
       constexpr unsigned log_inverse_rate = 4;
@@ -195,4 +193,4 @@ TEST(CommittedVector, AgreesWithTheTransform) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -6,18 +6,18 @@
 #include "commitment/vector_weights.hpp"
 
 #include "../tensor/random_values.hpp"
+#include "opening_verdict.hpp"
 
 /// \file
 /// Codes have the dimension that their words need, not the next power of two: positions are counted for it, so that no
 /// word may have a coefficient beyond.
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
-const Digest seed = blake2s({});
-constexpr OracleParameters parameters{4, 1};
+constexpr OracleParameters degree_parameters{4, 1};
 /// Chunks of 8 columns: 40976 values of v_0, in 2561 columns; 161 of v_1, whose last one has one value.
-constexpr std::size_t chunks = 5122;
+constexpr std::size_t degree_chunks = 5122;
 
 OracleLayout layout_of(std::size_t count) {
   return OracleLayout({Shape({Dimension::outer(count), Dimension::whole(128)})});
@@ -36,36 +36,22 @@ struct Case {
   /// `last`: every value of chunk number `chunks`, if there is one.
   explicit Case(std::size_t count, std::int16_t last = 0)
       : layout(layout_of(count)),
-        tensor(testing::filled<std::int16_t>(layout.tensors()[0], {}, 3, comm)),
+        tensor(filled<std::int16_t>(layout.tensors()[0], {}, 3, comm)),
         claims{{{{0, {Factor::one_hot(13, 5), Factor::ones(7)}}, E::zero()}}} {
-    if (count > chunks) {
-      std::ranges::fill(tensor.chunk(chunks), last);
+    if (count > degree_chunks) {
+      std::ranges::fill(tensor.chunk(degree_chunks), last);
     }
     for (const std::int16_t value : tensor.chunk(5)) {
       claims[0][0].value += E::from_signed(value);
     }
-    store = commit_oracle(layout, parameters, std::vector<IntegerTensor>{&tensor}, comm);
-    oracles = {{layout, parameters, store->root()}};
+    store = commit_oracle(layout, degree_parameters, std::vector<IntegerTensor>{&tensor}, comm);
+    oracles = {{layout, degree_parameters, store->root()}};
     witnesses = {{{&tensor}, store.get()}};
   }
 };
 
-std::string verdict(std::span<const std::uint8_t> payload, std::span<const CommittedOracle> oracles,
-                    const std::vector<std::vector<Claim>>& claims) {
-  VerifierTranscript transcript(seed, payload);
-  try {
-    verify_opening(transcript, oracles, claims);
-    transcript.finish();
-    return "";
-  } catch (const Rejected& rejected) {
-    return rejected.what();
-  }
-}
-
-constexpr const char* final_check = "the opening's final claim does not hold";
-
 TEST(Degree, SchedulesCountWhatIsUsed) {
-  const Case made(chunks);
+  const Case made(degree_chunks);
   const OpeningSchedule schedule = opening_schedule(made.oracles);
   EXPECT_EQ(schedule.oracles[0].columns, 40976U);
   EXPECT_EQ(schedule.oracles[0].log_domain(), 17U);
@@ -81,7 +67,7 @@ TEST(Degree, SchedulesCountWhatIsUsed) {
 /// Everything else is done honestly.
 std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span<const E> beyond) {
   const OpeningSchedule schedule = opening_schedule(made.oracles);
-  ProverTranscript transcript(seed);
+  ProverTranscript transcript(opening_seed);
   const Transcript::Scope scope = transcript.scope("opening");
   const E gamma = transcript.challenge("batch claims");
   const auto [claim, bound] =
@@ -99,23 +85,23 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
 }
 
 TEST(Degree, ACoefficientOfAnOracleBeyondItsColumnsIsRejected) {
-  Case made(chunks);
+  Case made(degree_chunks);
   for (const std::int16_t value : std::initializer_list<std::int16_t>{0, 1}) {
-    const Case longer(chunks + 1, value);  // a word of 8 columns more, in which these values stand
+    const Case longer(degree_chunks + 1, value);  // a word of 8 columns more, in which these values stand
     std::vector<CommittedOracle> oracles = made.oracles;
     oracles[0].root = longer.oracles[0].root;
     // rows that are all `value` are bound to it
     const std::vector<std::uint8_t> payload =
         prove_with(made, longer.store.get(), std::vector<E>(8, E::from_signed(value)));
-    EXPECT_EQ(verdict(payload, oracles, made.claims), value == 0 ? "" : final_check);
+    EXPECT_EQ(opening_verdict(payload, oracles, made.claims), value == 0 ? "" : final_check);
   }
 }
 
 TEST(Degree, AValueOfAVectorBeyondItsSegmentsIsRejected) {
-  Case made(chunks);
+  Case made(degree_chunks);
   for (const E& value : {E::zero(), E::one()}) {
     const std::vector<std::uint8_t> payload = prove_with(made, made.store.get(), {&value, 1});
-    EXPECT_EQ(verdict(payload, made.oracles, made.claims), value == E::zero() ? "" : final_check);
+    EXPECT_EQ(opening_verdict(payload, made.oracles, made.claims), value == E::zero() ? "" : final_check);
   }
 }
 
@@ -186,4 +172,4 @@ TEST(Degree, WeightsOfPowersEndWithTheirSegment) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

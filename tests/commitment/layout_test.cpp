@@ -4,7 +4,7 @@
 
 #include "opening_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 TEST(OracleLayout, LargestChunkFirstThenTensorThenChunk) {
@@ -25,7 +25,7 @@ TEST(OracleLayout, LargestChunkFirstThenTensorThenChunk) {
 TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
   for (const OracleParameters& rows : {OracleParameters{4, 1}, OracleParameters{7, 1}, OracleParameters{6, 1, 16},
                                        OracleParameters{7, 1, 16}, OracleParameters{7, 1, 48}}) {
-    for (const auto& shapes : {testing::OpeningCase::parameter_shapes(), testing::OpeningCase::witness_shapes()}) {
+    for (const auto& shapes : {OpeningCase::parameter_shapes(), OpeningCase::witness_shapes()}) {
       const OracleLayout layout(shapes, rows);
       std::vector<bool> taken(rows.rows() << layout.log_columns(rows));
       std::size_t used = 0, columns = 0, most_columns = 0;
@@ -153,13 +153,12 @@ TEST(OracleMatrix, RefusesTensorsThatAreCutOtherwise) {
 /// Interpolates nothing: evaluates each row's polynomial at some points directly.
 TEST(Codeword, ColumnsAreRowPolynomialsAtThePowersOfOmega) {
   SelfCommunicator self;
-  const testing::OpeningCase data(self);
+  const OpeningCase data(self);
   for (std::size_t j = 0; j < 2; ++j) {
     const CommittedOracle& oracle = data.oracles[j];
     const unsigned log_rows = oracle.parameters.log_rows;
     const std::size_t rows = oracle.parameters.rows();
-    const std::vector<F> cells =
-        testing::OpeningCase::matrix(oracle.layout, oracle.parameters, data.witnesses[j].tensors);
+    const std::vector<F> cells = OpeningCase::matrix(oracle.layout, oracle.parameters, data.witnesses[j].tensors);
     const unsigned log_domain = oracle.layout.log_domain(oracle.parameters);
     const std::vector<std::size_t> positions{0, 1, 77, (std::size_t{1} << log_domain) - 1};
     const std::vector<F> columns = data.stores[j]->columns(positions);
@@ -179,4 +178,4 @@ TEST(Codeword, ColumnsAreRowPolynomialsAtThePowersOfOmega) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

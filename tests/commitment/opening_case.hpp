@@ -7,7 +7,7 @@
 
 #include "../tensor/random_values.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Two oracles of unequal size and all kinds of tensors, sharded over a communicator's ranks.
 struct OpeningCase {
@@ -152,4 +152,4 @@ inline std::vector<std::vector<Claim>> random_claims(const OpeningCase& full) {
   return claims;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 #include "commitment/opening.hpp"
 #include "commitment/schedule.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 struct Message {
   std::string name;
@@ -74,4 +74,4 @@ inline std::vector<Message> opening_messages(const Digest& seed, std::span<const
   return messages;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

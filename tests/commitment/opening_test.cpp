@@ -8,32 +8,16 @@
 
 #include "opening_case.hpp"
 #include "opening_messages.hpp"
+#include "opening_verdict.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::OpeningCase;
-
-const Digest seed = blake2s({});
 
 std::vector<std::uint8_t> prove(const OpeningCase& data, std::span<const OracleWitness> witnesses,
                                 const std::vector<std::vector<Claim>>& claims, Communicator& comm) {
-  ProverTranscript transcript(seed);
+  ProverTranscript transcript(opening_seed);
   prove_opening(transcript, data.oracles, witnesses, claims, comm);
   return transcript.payload();
-}
-
-/// "" if accepted, else why not.
-std::string verdict(std::span<const std::uint8_t> payload, std::span<const CommittedOracle> oracles,
-                    const std::vector<std::vector<Claim>>& claims) {
-  VerifierTranscript transcript(seed, payload);
-  try {
-    verify_opening(transcript, oracles, claims);
-    transcript.finish();
-    return "";
-  } catch (const Rejected& rejected) {
-    return rejected.what();
-  }
 }
 
 /// One honest proof, shared by the tests of lies.
@@ -43,7 +27,7 @@ class Opening : public ::testing::Test {
     static SelfCommunicator self;
     comm = &self;
     data = new OpeningCase(self);
-    claims = new std::vector<std::vector<Claim>>(testing::random_claims(*data));
+    claims = new std::vector<std::vector<Claim>>(random_claims(*data));
     payload = new std::vector<std::uint8_t>(prove(*data, data->witnesses, *claims, self));
   }
   static void TearDownTestSuite() {
@@ -57,7 +41,9 @@ class Opening : public ::testing::Test {
       oracle.row_work = bits;
     }
   }
-  static std::string verdict_of(std::span<const std::uint8_t> bytes) { return verdict(bytes, data->oracles, *claims); }
+  static std::string verdict_of(std::span<const std::uint8_t> bytes) {
+    return opening_verdict(bytes, data->oracles, *claims);
+  }
 
   inline static Communicator* comm = nullptr;
   inline static OpeningCase* data = nullptr;
@@ -65,7 +51,6 @@ class Opening : public ::testing::Test {
   inline static std::vector<std::uint8_t>* payload = nullptr;
 };
 
-constexpr const char* final_check = "the opening's final claim does not hold";
 constexpr const char* root_check = "opened columns do not lead to the committed root";
 constexpr const char* clear_check = "the clear vector differs from an opened column";
 
@@ -92,9 +77,9 @@ TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
   using Both = std::vector<OracleParameters>;
   for (const Both& parameters : {Both{{7, 1, 16}, {6, 1, 16}}, Both{{5, 1}, {7, 1, 48}}, Both{{6, 1, 16}, {6, 2}}}) {
     const OpeningCase data(self, parameters);
-    const std::vector<std::vector<Claim>> claims = testing::random_claims(data);
+    const std::vector<std::vector<Claim>> claims = random_claims(data);
     const std::vector<std::uint8_t> payload = prove(data, data.witnesses, claims, self);
-    EXPECT_EQ(verdict(payload, data.oracles, claims), "");
+    EXPECT_EQ(opening_verdict(payload, data.oracles, claims), "");
     const Digest digest = blake2s(payload);
     std::memcpy(&digests.emplace_back(), digest.data(), sizeof(std::uint64_t));
     for (const int ranks : {2, 3, 8}) {
@@ -107,7 +92,7 @@ TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
       for (std::size_t i = 0; i < claims[j].size(); ++i) {
         std::vector<std::vector<Claim>> wrong = claims;
         wrong[j][i].value += E::one();
-        EXPECT_EQ(verdict(payload, data.oracles, wrong), final_check);
+        EXPECT_EQ(opening_verdict(payload, data.oracles, wrong), final_check);
       }
     }
   }
@@ -121,10 +106,10 @@ TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
   ask_row_work(bits);
   const std::vector<std::uint8_t> worked = prove(*data, data->witnesses, *claims, *comm);
   EXPECT_EQ(verdict_of(worked), "");
-  const auto messages = testing::opening_messages(seed, worked, data->oracles);
+  const auto messages = opening_messages(opening_seed, worked, data->oracles);
   EXPECT_EQ(messages.back().end, worked.size());
   const OpeningSchedule schedule = opening_schedule(data->oracles);
-  EXPECT_EQ(std::ranges::count(messages, "work", &testing::Message::name),
+  EXPECT_EQ(std::ranges::count(messages, "work", &Message::name),
             schedule.row_variables + OpeningSchedule::folding * schedule.vectors.size() + schedule.vectors.size() + 1);
   run_ranks(3, [&](Communicator& rank_comm) {
     OpeningCase sharded(rank_comm);
@@ -145,16 +130,16 @@ TEST_F(Opening, EveryWrongClaimIsRejected) {
       std::vector<std::vector<Claim>> wrong = *claims;
       wrong[j][i].value += E::one();
       // an honest payload and a prover that follows the lie
-      EXPECT_EQ(verdict(*payload, data->oracles, wrong), final_check);
+      EXPECT_EQ(opening_verdict(*payload, data->oracles, wrong), final_check);
       if (i % 5 == 0) {
-        EXPECT_EQ(verdict(prove(*data, data->witnesses, wrong, *comm), data->oracles, wrong), final_check);
+        EXPECT_EQ(opening_verdict(prove(*data, data->witnesses, wrong, *comm), data->oracles, wrong), final_check);
       }
     }
   }
 }
 
 TEST_F(Opening, MessagesFillThePayloadAndSizeIsAsExpected) {
-  const auto messages = testing::opening_messages(seed, *payload, data->oracles);
+  const auto messages = opening_messages(opening_seed, *payload, data->oracles);
   EXPECT_EQ(messages.back().end, payload->size());
   AccountingTranscript transcript;  // positions are as far apart as can be: none longer, few much shorter
   verify_opening(transcript, data->oracles, *claims);
@@ -170,7 +155,7 @@ TEST_F(Opening, OneBitAnywhereIsRejectedForItsReason) {
                                              {"clear", "not enough work in message work"},
                                              {"work", "not enough work in message work"}};
   std::mt19937_64 random(7);
-  for (const testing::Message& message : testing::opening_messages(seed, *payload, data->oracles)) {
+  for (const Message& message : opening_messages(opening_seed, *payload, data->oracles)) {
     for (int i = 0; i < 6; ++i) {
       std::vector<std::uint8_t> wrong = *payload;
       const std::size_t at = message.begin + random() % (message.end - message.begin);
@@ -186,7 +171,7 @@ TEST_F(Opening, OneBitAnywhereIsRejectedForItsReason) {
 }
 
 TEST_F(Opening, DroppedDuplicatedSwappedTruncatedAndExtendedMessagesAreRejected) {
-  const auto messages = testing::opening_messages(seed, *payload, data->oracles);
+  const auto messages = opening_messages(opening_seed, *payload, data->oracles);
   const auto part = [&](std::size_t from, std::size_t to) {
     return std::vector<std::uint8_t>(payload->begin() + static_cast<std::ptrdiff_t>(from),
                                      payload->begin() + static_cast<std::ptrdiff_t>(to));
@@ -215,7 +200,7 @@ TEST_F(Opening, DroppedDuplicatedSwappedTruncatedAndExtendedMessagesAreRejected)
 }
 
 TEST_F(Opening, ElementsNotBelowPAreRejected) {
-  for (const testing::Message& message : testing::opening_messages(seed, *payload, data->oracles)) {
+  for (const Message& message : opening_messages(opening_seed, *payload, data->oracles)) {
     if (message.name == "round" || message.name == "columns" || message.name == "clear") {
       std::vector<std::uint8_t> wrong = *payload;
       for (std::size_t i = 0; i < 8; ++i) {
@@ -230,7 +215,7 @@ TEST_F(Opening, WrongRootIsRejected) {
   for (std::size_t j = 0; j < 2; ++j) {
     std::vector<CommittedOracle> wrong = data->oracles;
     wrong[j].root[5] ^= 4;
-    EXPECT_EQ(verdict(*payload, wrong, *claims), root_check);
+    EXPECT_EQ(opening_verdict(*payload, wrong, *claims), root_check);
   }
 }
 
@@ -263,7 +248,7 @@ TEST_F(Opening, ColumnsAndSiblingsThatWereNotCommittedAreRejected) {
       LyingStore lying(*data->stores[j], about_column);
       std::vector<OracleWitness> witnesses = data->witnesses;
       witnesses[j].codeword = &lying;
-      EXPECT_EQ(verdict(prove(*data, witnesses, *claims, *comm), data->oracles, *claims), root_check);
+      EXPECT_EQ(opening_verdict(prove(*data, witnesses, *claims, *comm), data->oracles, *claims), root_check);
     }
   }
 }
@@ -277,7 +262,7 @@ TEST_F(Opening, TensorThatDiffersFromTheCommittedOneIsRejected) {
   for (Claim& claim : about_other[0]) {
     claim.value = OpeningCase::naive_value(witnesses[0].tensors[claim.tensor], claim.weight);
   }
-  EXPECT_EQ(verdict(prove(*data, witnesses, about_other, *comm), data->oracles, about_other), final_check);
+  EXPECT_EQ(opening_verdict(prove(*data, witnesses, about_other, *comm), data->oracles, about_other), final_check);
 }
 
 /// Their codewords are in memory; what is told goes on without the tensors.
@@ -300,7 +285,7 @@ TEST_F(Opening, ReadsNoTensorOnceTheFirstVectorIsMade) {
 TEST(SmallOpening, ClearVectorThatDiffersFromTheCommittedOneIsRejected) {
   SelfCommunicator self;
   const Shape shape({Dimension::outer(2), Dimension::whole(100)});
-  ChunkedTensor<std::int16_t> tensor = testing::filled<std::int16_t>(shape, {}, 11, self);
+  ChunkedTensor<std::int16_t> tensor = filled<std::int16_t>(shape, {}, 11, self);
   const OracleLayout layout({shape});
   const auto store = commit_oracle(layout, {5, 1}, std::vector<IntegerTensor>{&tensor}, self);
   const std::vector<CommittedOracle> oracles{{layout, {5, 1}, store->root()}};
@@ -308,9 +293,9 @@ TEST(SmallOpening, ClearVectorThatDiffersFromTheCommittedOneIsRejected) {
     tensor.values()[130] = static_cast<std::int16_t>(tensor.values()[130] + (lie ? 1 : 0));
     const std::vector<Factor> weight{Factor::ones(1), Factor::ones(7)};
     const std::vector<std::vector<Claim>> claims{{{0, weight, OpeningCase::naive_value(&tensor, weight)}}};
-    ProverTranscript transcript(seed);
+    ProverTranscript transcript(opening_seed);
     prove_opening(transcript, oracles, std::vector<OracleWitness>{{{&tensor}, store.get()}}, claims, self);
-    EXPECT_EQ(verdict(transcript.payload(), oracles, claims), lie ? clear_check : "");
+    EXPECT_EQ(opening_verdict(transcript.payload(), oracles, claims), lie ? clear_check : "");
   }
 }
 
@@ -322,29 +307,29 @@ TEST(SmallOpening, ZeroPlusPIsNotZero) {
   const auto store = commit_oracle(layout, {7, 3}, std::vector<IntegerTensor>{&tensor}, self);
   const std::vector<CommittedOracle> oracles{{layout, {7, 3}, store->root()}};
   const std::vector<std::vector<Claim>> claims{{{0, {Factor::ones(7)}, E::zero()}}};
-  ProverTranscript transcript(seed);
+  ProverTranscript transcript(opening_seed);
   prove_opening(transcript, oracles, std::vector<OracleWitness>{{{&tensor}, store.get()}}, claims, self);
-  EXPECT_EQ(verdict(transcript.payload(), oracles, claims), "");
+  EXPECT_EQ(opening_verdict(transcript.payload(), oracles, claims), "");
   std::vector<std::uint8_t> wrong = transcript.payload();
   for (std::size_t i = 0; i < 8; ++i) {
     wrong[i] = static_cast<std::uint8_t>(F::modulus >> (8 * i));
   }
-  EXPECT_EQ(verdict(wrong, oracles, claims), "field element not below p in message round");
+  EXPECT_EQ(opening_verdict(wrong, oracles, claims), "field element not below p in message round");
 }
 
 TEST_F(Opening, ClaimsThatDoNotFitTheirTensorAreAnError) {
   std::vector<std::vector<Claim>> wrong = *claims;
   wrong[0][0].weight.pop_back();
-  EXPECT_THROW(verdict(*payload, data->oracles, wrong), std::invalid_argument);
+  EXPECT_THROW(opening_verdict(*payload, data->oracles, wrong), std::invalid_argument);
   wrong = *claims;
   wrong[1][0].tensor = 4;
-  EXPECT_THROW(verdict(*payload, data->oracles, wrong), std::invalid_argument);
+  EXPECT_THROW(opening_verdict(*payload, data->oracles, wrong), std::invalid_argument);
   wrong = *claims;
   wrong[1][0].weight[1] = Factor::ones(3);
-  EXPECT_THROW(verdict(*payload, data->oracles, wrong), std::invalid_argument);
+  EXPECT_THROW(opening_verdict(*payload, data->oracles, wrong), std::invalid_argument);
   wrong.pop_back();
-  EXPECT_THROW(verdict(*payload, data->oracles, wrong), std::invalid_argument);
+  EXPECT_THROW(opening_verdict(*payload, data->oracles, wrong), std::invalid_argument);
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

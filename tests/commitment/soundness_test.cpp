@@ -8,7 +8,7 @@
 #include "commitment/schedule.hpp"
 #include "hash/merkle.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 CommittedOracle oracle_of(unsigned log_size, OracleParameters parameters) {
@@ -176,4 +176,4 @@ TEST(Soundness, UnionOfEqualErrors) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

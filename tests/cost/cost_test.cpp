@@ -13,7 +13,7 @@
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 CheckpointConfig gpt2_config() {
@@ -157,4 +157,4 @@ TEST(SlowCost, is_that_of_jobs) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -8,7 +8,7 @@
 #include "model/shape_key.hpp"
 #include "model/synthesis.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 TEST(Rates, of_the_nearest_ranks_nodes_and_threads) {
@@ -78,4 +78,4 @@ TEST(ShapeKey, plans_as_that_of_a_whole_model) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -6,7 +6,7 @@
 #include "model/shape_key.hpp"
 #include "protocol/protocol.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// Statements of every shape that is bundled have the bits that prover and verifier ask for, up to the longest that can
@@ -39,4 +39,4 @@ TEST(Shapes, have_enough_soundness) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "field/extension.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using u128 = unsigned __int128;
@@ -58,4 +58,4 @@ TEST(Extension, MultipliesAsPolynomialsModuloXSquaredMinusSeven) {
 TEST(Extension, SevenIsANonResidue) { EXPECT_EQ(F::from_canonical(7).power((F::modulus - 1) / 2), F::from_signed(-1)); }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Runs `body` once with each instruction set that this machine supports and the kernels are compiled for.
 template <class Body>
@@ -15,4 +15,4 @@ void with_each_instruction_set(Body body) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -7,7 +7,7 @@
 
 #include "instruction_sets.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 template <class T>
@@ -59,7 +59,7 @@ void compare_with_plain_arithmetic() {
 }
 
 TYPED_TEST(IntegerProducts, AgreeWithPlainArithmeticOnEveryInstructionSet) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare_with_plain_arithmetic<TypeParam>();
   });
@@ -76,4 +76,4 @@ TEST(IntegerProductsExtremes, ManyRowsOfTheLargestValuesDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -7,7 +7,7 @@
 
 #include "instruction_sets.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// Reed-Solomon by definition: values of `columns` coefficient vectors at all points of the coset.
@@ -108,7 +108,7 @@ TEST(Ntt, AgreesWithTheDefinition) {
 }
 
 TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare(7, 16, 1);
     compare(8, 8, 0);
@@ -173,4 +173,4 @@ TEST(Ntt, ValuesAreTakenOnTheWay) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

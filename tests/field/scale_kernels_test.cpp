@@ -8,7 +8,7 @@
 
 #include "instruction_sets.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// Sums of products of 16-bit integers, of which signed and unsigned ones may meet, at odd addresses.
@@ -31,7 +31,7 @@ void compare(std::size_t count, std::size_t values) {
       expected[i] += factor * (is_signed ? F::from_signed(static_cast<std::int16_t>(value)) : F::from_unsigned(value));
     }
   }
-  testing::with_each_instruction_set([&](const char* name) {
+  with_each_instruction_set([&](const char* name) {
     std::vector<F> sums = start;
     add_scaled_integers(terms, values, sums.data());
     EXPECT_EQ(sums, expected) << name << ", " << count << " terms of " << values;
@@ -48,4 +48,4 @@ TEST(ScaledIntegers, add_up_as_elements) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -12,20 +12,20 @@
 
 #ifndef TESSERA_TEST_ROWS
 #define TESSERA_TEST_ROWS
-namespace tessera::testing {
+namespace tessera::test {
 /// Operands, all canonical, and what the vectors make of them: (operand, row).
 struct ArithmeticRows {
   std::vector<std::array<std::uint64_t, 4>> in;  // a and b of E
   std::vector<std::array<std::uint64_t, 10>> out;
 };
-}  // namespace tessera::testing
+}  // namespace tessera::test
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace tessera::HWY_NAMESPACE {
 
 /// a0*b0; a0 + b0; a0 - b0; a0*(b0 mod 2^32); a*b; a + b*(a - b); three products a*b, summed.
-void arithmetic_rows(testing::ArithmeticRows& rows) {
+void arithmetic_rows(test::ArithmeticRows& rows) {
 #if HWY_TARGET != HWY_SCALAR
   const Lanes lanes;
   const std::size_t step = hn::Lanes(lanes);
@@ -106,7 +106,7 @@ TEST(VectorArithmetic, agrees_with_elements_on_every_instruction_set) {
       }
     }
   }
-  testing::ArithmeticRows rows;
+  test::ArithmeticRows rows;
   std::mt19937_64 generator(1);
   const auto any = [&] { return generator() % 2 == 0 ? edges[generator() % edges.size()] : generator() % F::modulus; };
   for (const std::uint64_t a : edges) {
@@ -114,7 +114,7 @@ TEST(VectorArithmetic, agrees_with_elements_on_every_instruction_set) {
       rows.in.push_back({a, any(), b, any()});
     }
   }
-  testing::with_each_instruction_set([&](const char* name) {
+  test::with_each_instruction_set([&](const char* name) {
     SCOPED_TRACE(name);
     rows.out.assign(rows.in.size(), {});
     HWY_DYNAMIC_DISPATCH(arithmetic_rows)(rows);

@@ -10,7 +10,7 @@
 #include "../model/model_files.hpp"
 #include "mutation.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// Half of the time the whole file, else the header alone, where nearly everything stands that can be wrong.
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(Files, GgufFuzz, ::testing::Values("llama.gguf", "odd-q
                          [](const auto& test) { return model_test_name(test).substr(0, 5); });
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -1,6 +1,6 @@
 #include "mutation.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 std::ptrdiff_t place_in(std::mt19937_64& random, const Bytes& bytes) {
@@ -50,4 +50,4 @@ Bytes mutate(std::mt19937_64& random, Bytes bytes) {
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

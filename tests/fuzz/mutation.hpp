@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -21,4 +21,4 @@ Bytes random_bytes(std::mt19937_64& random, std::size_t size);
 /// One change: bits, truncation, a random tail, a piece cut out, put in elsewhere, overwritten, rotated.
 Bytes mutate(std::mt19937_64& random, Bytes bytes);
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

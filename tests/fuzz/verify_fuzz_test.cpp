@@ -8,7 +8,7 @@
 #include "../soundness/fixture.hpp"
 #include "mutation.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
@@ -69,4 +69,4 @@ TEST(VerifyFuzz, RandomStatementsAreRefusedOrRejected) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -1,11 +1,12 @@
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 
 #include <numeric>
 #include <string_view>
 
 #include "hash/dataset_hash.hpp"
 #include "hash/merkle_tree.hpp"
+
+#include "openssl_digest.hpp"
 
 namespace tessera::test {
 namespace {
@@ -16,12 +17,6 @@ std::vector<std::uint8_t> message_of(std::size_t length) {
   std::ranges::generate(message,
                         [&] { return static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24); });
   return message;
-}
-
-Digest by_openssl(std::span<const std::uint8_t> message) {
-  Digest digest{};
-  EXPECT_EQ(EVP_Digest(message.data(), message.size(), digest.data(), nullptr, EVP_blake2s256(), nullptr), 1);
-  return digest;
 }
 
 /// What src/guide/files.md says, piece by piece.

@@ -8,7 +8,7 @@
 
 #include "hash/keyed_stream.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// AES-256 in counter mode as OpenSSL has it, from the first block on.
@@ -65,4 +65,4 @@ TEST(KeyedStream, serves_many_threads_at_once) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

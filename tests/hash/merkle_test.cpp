@@ -8,7 +8,7 @@
 
 #include "../field/instruction_sets.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 std::string hex(const Digest& digest) {
@@ -54,7 +54,7 @@ void compare_with_the_library() {
 }
 
 TEST(Blake2s, ManyLanesAgreeWithTheLibraryOnEveryInstructionSet) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare_with_the_library();
   });
@@ -146,4 +146,4 @@ TEST_F(Multiproof, EveryLeafAndSiblingMatters) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -2,7 +2,7 @@
 
 #include "hiding_job.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A proof under a hiding key, of which bytes of its messages are others, or which is cut or longer.
 inline void expect_altered_messages_rejected(TestModel& test, const std::optional<Sampling>& sampling) {
@@ -24,4 +24,4 @@ inline void expect_altered_messages_rejected(TestModel& test, const std::optiona
   EXPECT_FALSE(verdict_of(proof.payload).accepted) << "a byte more";
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

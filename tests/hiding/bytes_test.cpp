@@ -24,7 +24,7 @@ TEST_P(HidingBytes, do_not_depend_on_ranks_and_threads_but_on_the_seed) {
   const Model& model = bundled(GetParam()).model;
   const Ids prompt = prompt_of(GetParam(), 5);
   const Job job = prove_hidden_job(model, prompt, 6);
-  testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+  expect_accepted(verify_inference(job.key, job.statement, job.payload));
   for (const int ranks : {1, 2, 3}) {
     for (const int threads : {1, 2}) {
       // a codeword that is kept, and one that is encoded a coset after the other and never whole
@@ -35,7 +35,7 @@ TEST_P(HidingBytes, do_not_depend_on_ranks_and_threads_but_on_the_seed) {
     }
   }
   const Job other = prove_hidden_job(model, prompt, 6, 1, 1, {.seed = "another seed"});
-  testing::expect_accepted(verify_inference(other.key, other.statement, other.payload));
+  expect_accepted(verify_inference(other.key, other.statement, other.payload));
   EXPECT_EQ(other.statement, job.statement);
   EXPECT_NE(other.payload, job.payload);
   const Job plain = prove_job(model, prompt, 6, 1, 1);
@@ -47,7 +47,7 @@ TEST_P(HidingBytes, of_sampled_text_do_not_depend_on_ranks_and_threads) {
   const Ids prompt = prompt_of(GetParam(), 5);
   const Sampling sampling{1000, 0, top_p_unit, 9000, seed_of("tokens")};
   const Job job = prove_hidden_job(model, prompt, 6, 1, 1, {.sampling = sampling});
-  testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+  expect_accepted(verify_inference(job.key, job.statement, job.payload));
   for (const int ranks : {1, 2, 3}) {
     for (const int threads : {1, 2}) {
       const Job other = prove_hidden_job(model, prompt, 6, ranks, threads, {.sampling = sampling});
@@ -73,7 +73,7 @@ TEST(HidingBytes, of_a_length_that_is_no_power_of_two_do_not_depend_on_ranks) {
     const Ids prompt = prompt_of(name, 28);
     const Job job = prove_hidden_job(model, prompt, 5);
     EXPECT_EQ(job.rows, 40U);
-    testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+    expect_accepted(verify_inference(job.key, job.statement, job.payload));
     for (const int ranks : {2, 3}) {
       const Job other = prove_hidden_job(model, prompt, 5, ranks);
       EXPECT_EQ(other.key.parameter_root, job.key.parameter_root) << name << " on " << ranks;
@@ -95,7 +95,7 @@ class SlowHidingProof : public ::testing::TestWithParam<const char*> {};
 TEST_P(SlowHidingProof, is_accepted_and_hardly_longer) {
   const Model& model = bundled(GetParam()).model;
   const Job job = prove_hidden_job(model, prompt_of(GetParam(), 32), 32);
-  testing::expect_accepted(verify_inference(job.key, job.statement, job.payload));
+  expect_accepted(verify_inference(job.key, job.statement, job.payload));
   const Job plain = prove_job(model, prompt_of(GetParam(), 32), 32, 1, 1);
   EXPECT_EQ(job.statement, plain.statement);
   std::printf("%zu bytes, plain %zu\n", job.payload.size(), plain.payload.size());
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Models, SlowHidingProof, ::testing::Values("gutenberg-2
 /// place has one value alone, and bytes' values are as frequent as chance has it.
 TEST(SlowHidingStatistics, bytes_are_even) {
   constexpr std::size_t proofs = 200;
-  testing::HidingJob job;
+  HidingJob job;
   struct Group {
     std::array<double, 256> counts{};
     double total = 0;

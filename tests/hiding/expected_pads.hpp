@@ -5,10 +5,7 @@
 #include "frozen_challenges.hpp"
 #include "hiding_job.hpp"
 
-namespace tessera::testing {
-
-using test::FreezableProver;
-using test::FrozenChallenges;
+namespace tessera::test {
 
 inline std::vector<E> pads_of(const ModelPlan& plan, const Digest& seed) {
   std::vector<E> pads(plan.hiding->pads.pads);
@@ -59,4 +56,4 @@ inline void expect_pads(HidingJob job) {
   EXPECT_EQ(next, pads.size());
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

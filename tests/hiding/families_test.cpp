@@ -7,7 +7,7 @@
 #include "expected_pads.hpp"
 #include "hiding_proving.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TestModel& hiding_family(FamilyKind kind) {
@@ -23,37 +23,37 @@ class HidingFamilies : public ::testing::TestWithParam<FamilyKind> {};
 
 TEST_P(HidingFamilies, have_the_same_bytes_on_any_ranks_which_depend_on_the_seed) {
   const Model model = random_family(GetParam());
-  const test::Job job = test::prove_hidden_job(model, long_prompt, 3);
+  const Job job = prove_hidden_job(model, long_prompt, 3);
   expect_accepted(verify_inference(job.key, job.statement, job.payload));
   for (const int ranks : {2, 3}) {
-    const test::Job other = test::prove_hidden_job(model, long_prompt, 3, ranks);
+    const Job other = prove_hidden_job(model, long_prompt, 3, ranks);
     EXPECT_EQ(other.key.parameter_root, job.key.parameter_root) << ranks << " ranks";
     EXPECT_EQ(other.statement, job.statement) << ranks << " ranks";
     EXPECT_TRUE(other.payload == job.payload) << ranks << " ranks";
   }
-  const test::Job other = test::prove_hidden_job(model, long_prompt, 3, 1, 1, {.seed = "another seed"});
+  const Job other = prove_hidden_job(model, long_prompt, 3, 1, 1, {.seed = "another seed"});
   expect_accepted(verify_inference(other.key, other.statement, other.payload));
   EXPECT_EQ(other.statement, job.statement);
   EXPECT_NE(other.payload, job.payload);
-  EXPECT_EQ(job.statement, test::prove_job(model, long_prompt, 3, 1, 1).statement);
+  EXPECT_EQ(job.statement, prove_job(model, long_prompt, 3, 1, 1).statement);
 }
 
-const Sampling drawn{1000, 0, top_p_unit, 9000, Digest{8}};
+const Sampling token_sampling{1000, 0, top_p_unit, 9000, Digest{8}};
 
 TEST_P(HidingFamilies, have_a_pad_on_every_element_before_the_opening) {
   expect_pads(HidingJob(hiding_family(GetParam()), long_prompt, 3));
   if (!family_shape(GetParam()).logit_cap) {  // else it is not sampled
-    expect_pads(HidingJob(hiding_family(GetParam()), long_prompt, 3, drawn));
+    expect_pads(HidingJob(hiding_family(GetParam()), long_prompt, 3, token_sampling));
   }
 }
 
 /// Sampled, where they may be.
 TEST_P(HidingFamilies, are_proven_with_the_same_bytes_on_any_ranks) {
   const Model model = random_family(GetParam());
-  const std::optional<Sampling> sampling = model.shape.logit_cap ? std::nullopt : std::optional(drawn);
-  const test::Job job = test::prove_hidden_job(model, long_prompt, 3, 1, 1, {.sampling = sampling});
+  const std::optional<Sampling> sampling = model.shape.logit_cap ? std::nullopt : std::optional(token_sampling);
+  const Job job = prove_hidden_job(model, long_prompt, 3, 1, 1, {.sampling = sampling});
   expect_accepted(verify_inference(job.key, job.statement, job.payload));
-  const test::Job other = test::prove_hidden_job(model, long_prompt, 3, 3, 1, {.sampling = sampling});
+  const Job other = prove_hidden_job(model, long_prompt, 3, 3, 1, {.sampling = sampling});
   EXPECT_EQ(other.statement, job.statement);
   EXPECT_TRUE(other.payload == job.payload);
 }
@@ -89,7 +89,7 @@ TEST_P(HidingFamilies, reject_every_altered_message) {
 }
 
 TEST(HidingFamilySampling, from_biased_logits_rejects_every_altered_message) {
-  expect_altered_messages_rejected(hiding_family(shared_norm), drawn);
+  expect_altered_messages_rejected(hiding_family(shared_norm), token_sampling);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HidingFamilies,
@@ -98,4 +98,4 @@ INSTANTIATE_TEST_SUITE_P(All, HidingFamilies,
                          [](const auto& kind) { return family_names[kind.param]; });
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -8,7 +8,7 @@
 #include "../golden/golden_import.hpp"
 #include "../soundness/fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A bundled model under a hiding key, made once per process.
 inline TestModel& hiding_model(const std::string& name = "odd-40k") {
@@ -56,4 +56,4 @@ struct HidingJob {
   }
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -17,6 +17,11 @@
 
 namespace tessera::test {
 
+/// Row variables of the oracle of parameters and of the witness.
+struct OpeningRows {
+  unsigned parameters, witness;
+};
+
 /// Rows of the oracles, and columns of their random tails.
 struct OpeningSizes {
   OracleParameters parameters, witness;

@@ -6,7 +6,7 @@
 #include "altered_messages.hpp"
 #include "lying_prover.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Cells = std::vector<ChunkedTensor<std::int64_t>>;
@@ -246,4 +246,4 @@ TEST(HidingMessages, prove_nothing_under_another_key) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -17,7 +17,7 @@
 namespace tessera::test {
 namespace {
 
-constexpr unsigned log_rows = 4, mask_rows = 3;
+constexpr unsigned long_log_rows = 4, long_mask_rows = 3;
 /// Of 8 columns each: 264,000 values of v_0 in two segments.
 constexpr std::size_t chunks = 16500;
 
@@ -31,8 +31,8 @@ LinearForm form() { return {0, {Factor::at(Point(15, E::from_signed(3))), Factor
 /// That two commitments hold the same tensor.
 Proven prove(Communicator& comm) {
   const Shape shape({Dimension::outer(chunks), Dimension::whole(128)});
-  const auto tensor = testing::filled<std::int16_t>(shape, {0}, 3, comm);
-  const Shape tail_shape = columns_shape(parameter_tail_columns(1), log_rows);
+  const auto tensor = filled<std::int16_t>(shape, {0}, 3, comm);
+  const Shape tail_shape = columns_shape(parameter_tail_columns(1), long_log_rows);
   const std::array<ChunkedTensor<std::int64_t>, 2> tails{
       random_columns(tail_shape, KeyedStream(seed_of("old"), "tail"), comm),
       random_columns(tail_shape, KeyedStream(seed_of("new"), "tail"), comm)};
@@ -47,12 +47,12 @@ Proven prove(Communicator& comm) {
     witnesses.push_back({std::move(tensors), stores.back().get()});
   };
   for (const auto& tail : tails) {
-    commit(OracleLayout({shape, tail_shape}), log_rows, {&tensor, &tail});
+    commit(OracleLayout({shape, tail_shape}), long_log_rows, {&tensor, &tail});
   }
-  const Shape row_shape = columns_shape(2 * hiding_row_masks(log_rows), mask_rows);
-  const Shape mask_tail = columns_shape(parameter_tail_columns(1), mask_rows);
-  const MaskColumns masks(row_shape, mask_tail, log_rows, {mask_rows, 1}, seed_of("masks"), comm);
-  commit(OracleLayout({row_shape, mask_tail}), mask_rows, masks.tensors());
+  const Shape row_shape = columns_shape(2 * hiding_row_masks(long_log_rows), long_mask_rows);
+  const Shape mask_tail = columns_shape(parameter_tail_columns(1), long_mask_rows);
+  const MaskColumns masks(row_shape, mask_tail, long_log_rows, {long_mask_rows, 1}, seed_of("masks"), comm);
+  commit(OracleLayout({row_shape, mask_tail}), long_mask_rows, masks.tensors());
   const KeyedStream stream(seed_of("vectors"), "vector masks");
   const VectorMasks vectors(stream);
   const LinearForm same = form();

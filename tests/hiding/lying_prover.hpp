@@ -7,7 +7,7 @@
 #include "subprotocols/pad_products.hpp"
 #include "sumcheck/dense.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// What a prover of a true statement does otherwise than prove_hidden_witness().
 struct HidingLie {
@@ -20,7 +20,7 @@ struct HidingLie {
   /// Row masks that the opening is made with.
   std::function<void(std::vector<E>&)> row_masks = {};
   /// Vectors of the opening.
-  test::VectorLie vectors = {};
+  VectorLie vectors = {};
 };
 
 /// Blocks of leaves that are what they are, for a rank that is alone.
@@ -125,10 +125,10 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   if (lie.row_masks) {
     lie.row_masks(row_masks);
   }
-  const test::LyingMasks vector_masks(stream, lie.vectors);
+  const LyingMasks vector_masks(stream, lie.vectors);
   prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses,
                        {ledger.lists(), hidden.ledger.lists()}, hidden.claims, {row_masks, &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

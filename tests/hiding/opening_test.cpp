@@ -5,12 +5,9 @@
 namespace tessera::test {
 namespace {
 
-struct Rows {
-  unsigned parameters, witness;
-};
-
 TEST(HidingOpening, is_accepted) {
-  for (const Rows rows : {Rows{3, 3}, Rows{4, 3}, Rows{3, 4}, Rows{6, 3}, Rows{4, 7}}) {
+  for (const OpeningRows rows :
+       {OpeningRows{3, 3}, OpeningRows{4, 3}, OpeningRows{3, 4}, OpeningRows{6, 3}, OpeningRows{4, 7}}) {
     SCOPED_TRACE(::testing::Message() << rows.parameters << " and " << rows.witness << " row variables");
     const OpeningValues values(1);
     HidingOpening opening({{rows.parameters, 1}, {rows.witness, 1}, 208, 208}, values, seed_of("accepted"));

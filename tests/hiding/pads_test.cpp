@@ -5,10 +5,8 @@
 #include "plan/prover_context.hpp"
 #include "subprotocols/pad_products.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
-
-using test::Echelon;
 
 TEST(Pads, every_element_before_the_opening_has_one) { expect_pads(HidingJob()); }
 
@@ -93,4 +91,4 @@ TEST(Pads, proof_of_products_is_as_random_as_what_it_sends) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

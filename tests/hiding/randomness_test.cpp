@@ -13,7 +13,7 @@
 #include "hash/merkle.hpp"
 #include "hiding_job.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// Every random element of a proof: pads, random pair, row masks, tail, what is added to vectors, salts of the witness;
@@ -201,4 +201,4 @@ TEST(HidingRandomness, leaves_are_the_same_when_they_are_hashed_as_they_are_enco
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -23,11 +23,7 @@ OpeningSizes least_tails(OpeningSizes sizes, const OpeningValues& values, const 
   }
 }
 
-struct Rows {
-  unsigned parameters, witness;
-};
-
-class SlowRank : public ::testing::TestWithParam<Rows> {};
+class SlowRank : public ::testing::TestWithParam<OpeningRows> {};
 
 /// Positions of a vector that may be drawn and are not: as many random columns are to spare, and the one more.
 std::size_t spare_columns(const CommittedWord& word, const std::vector<std::size_t>& positions) {
@@ -72,9 +68,11 @@ TEST_P(SlowRank, everything_sent_is_as_random_as_checks_allow) {
   EXPECT_TRUE(span.spans(derivative.minus_origin(other.sent(other.draw(5)))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, SlowRank, ::testing::Values(Rows{3, 3}, Rows{4, 3}, Rows{3, 4}), [](const auto& rows) {
-  return "k_p" + std::to_string(rows.param.parameters) + "_k_w" + std::to_string(rows.param.witness);
-});
+INSTANTIATE_TEST_SUITE_P(Rows, SlowRank, ::testing::Values(OpeningRows{3, 3}, OpeningRows{4, 3}, OpeningRows{3, 4}),
+                         [](const auto& rows) {
+                           return "k_p" + std::to_string(rows.param.parameters) + "_k_w" +
+                                  std::to_string(rows.param.witness);
+                         });
 
 /// Positions that a proof with this seed opens in the parameters.
 std::vector<std::size_t> opened_parameters(const OpeningSizes& sizes, const OpeningValues& values, const Digest& seed) {

@@ -17,8 +17,6 @@
 namespace tessera::test {
 namespace {
 
-using testing::expect_accepted;
-
 RenewalSide side_of(const HidingCommitment& commitment) { return {commitment.tensors, commitment.codeword.get()}; }
 
 Proof renew(const HidingCommitment& before, const HidingCommitment& after, Communicator& comm,
@@ -26,7 +24,7 @@ Proof renew(const HidingCommitment& before, const HidingCommitment& after, Commu
   return prove_renewal(before.key, after.key, {side_of(before), side_of(after)}, seed_of(seed), {}, comm);
 }
 
-const Model& model() { return testing::hiding_model().model; }
+const Model& model() { return hiding_model().model; }
 
 /// Commitments of two sizes, and a renewal from the first to the second.
 struct Renewed {
@@ -83,7 +81,7 @@ TEST(Renewal, to_other_parameters_is_rejected) {
   const Renewed& made = renewed();
   SelfCommunicator comm;
   const std::size_t tensors = made.before.tensors.size() - 1;
-  for (std::size_t t = 0; t < tensors; t += testing::each_or_every(5)) {
+  for (std::size_t t = 0; t < tensors; t += each_or_every(5)) {
     for (const bool last : {false, true}) {
       std::deque<ChunkedTensor<std::int16_t>> narrow;
       std::deque<ChunkedTensor<std::int64_t>> wide;
@@ -108,7 +106,7 @@ TEST(Renewal, to_other_parameters_is_rejected) {
       ASSERT_NE(other.key.parameter_root, made.after.key.parameter_root);
       const Verdict verdict = verify_renewal(made.before.key, other.key, renew(made.before, other, comm).payload);
       EXPECT_FALSE(verdict.accepted) << "tensor " << t;
-      EXPECT_EQ(verdict.scope, testing::opening_scope) << verdict.reason;
+      EXPECT_EQ(verdict.scope, opening_scope) << verdict.reason;
     }
   }
 }

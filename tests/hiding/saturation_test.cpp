@@ -3,7 +3,7 @@
 #include "../model/saturated_models.hpp"
 #include "hiding_job.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// A hiding key whose issuer has allowed exceptions: proofs show the lists, and have the same messages whatever is
@@ -58,4 +58,4 @@ TEST(HidingSaturation, lies_about_lists_are_rejected) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -1,6 +1,6 @@
 #include "layer_case.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 AttentionClaims head_claims(const LayerCase& data) {
@@ -94,4 +94,4 @@ std::vector<Layer> all_layers() {
   };
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

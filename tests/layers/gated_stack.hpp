@@ -8,7 +8,7 @@
 
 #include "layer_case.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 struct StackSize {
   ModelShape model;
@@ -161,4 +161,4 @@ class StackCase {
   [[nodiscard]] std::span<const std::int32_t> table() const { return integers_.key.gelu_table; }
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

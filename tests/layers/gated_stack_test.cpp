@@ -6,15 +6,8 @@
 
 #include "gated_stack.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::GatedStack;
-using testing::Handed;
-using testing::StackCase;
-using testing::StackSize;
-
-const Digest seed = blake2s(std::vector<std::uint8_t>{9});
 
 bool holds(const Handed& handed, Communicator& comm) {
   return weighted_sum(handed.tensor, *handed.shape, handed.claim.weight, comm) == handed.claim.value;
@@ -22,18 +15,18 @@ bool holds(const Handed& handed, Communicator& comm) {
 
 /// A true claim with random weights.
 WeightedClaim random_claim(const IntegerTensor& tensor, const Shape& shape, std::uint64_t from, Communicator& comm) {
-  std::vector<Factor> weight = weight_at(testing::RandomElements(from).point(shape));
+  std::vector<Factor> weight = weight_at(RandomElements(from).point(shape));
   const E value = weighted_sum(tensor, shape, weight, comm);
   return {std::move(weight), value};
 }
 
-struct Layer {
+struct StackLayer {
   const char* name;
   std::function<void(ProverContext&, const StackCase&)> prove;
   std::function<std::vector<Handed>(VerifierContext<E>&, const StackCase&)> verify;
 };
 
-Layer rms_norm(const char* name, RmsNormPlan GatedStack::*norm) {
+StackLayer rms_norm(const char* name, RmsNormPlan GatedStack::*norm) {
   const auto consumers = [norm](const StackCase& data) {
     const RmsNormPlan& plan = data.plan.*norm;
     const IntegerTensor u = data.witness->view(plan.u);
@@ -47,7 +40,7 @@ Layer rms_norm(const char* name, RmsNormPlan GatedStack::*norm) {
           }};
 }
 
-std::vector<Layer> all_layers() {
+std::vector<StackLayer> stack_layers() {
   return {rms_norm("norm", &GatedStack::norm),
           rms_norm("final norm", &GatedStack::norm_final),
           {"gated_mlp", [](ProverContext& context, const StackCase& data) { run(context, data.plan.mlp); },
@@ -66,8 +59,8 @@ std::vector<Layer> all_layers() {
            }}};
 }
 
-std::vector<std::uint8_t> prove(const Layer& layer, const StackCase& data) {
-  ProverTranscript transcript(seed);
+std::vector<std::uint8_t> prove(const StackLayer& layer, const StackCase& data) {
+  ProverTranscript transcript(layer_seed);
   ClaimLedger ledger;
   ProverContext context{data.plan, data.statement, transcript, *data.lookup, ledger, *data.witness, data.comm};
   layer.prove(context, data);
@@ -75,14 +68,14 @@ std::vector<std::uint8_t> prove(const Layer& layer, const StackCase& data) {
 }
 
 /// The scope of a rejection, "" if the layer accepts and leaves true claims, "claim" if a claim is false.
-std::string verdict(const Layer& layer, const StackCase& data, std::span<const std::uint8_t> payload) {
-  VerifierTranscript transcript(seed, payload);
+std::string verdict(const StackLayer& layer, const StackCase& data, std::span<const std::uint8_t> payload) {
+  VerifierTranscript transcript(layer_seed, payload);
   ClaimLedger ledger;
   VerifierContext context{data.plan, data.statement, transcript, *data.lookup, ledger};
   try {
     const std::vector<Handed> handed = layer.verify(context, data);
     transcript.finish();
-    return testing::claims_hold(data.plan, *data.witness, ledger, data.comm) &&
+    return claims_hold(data.plan, *data.witness, ledger, data.comm) &&
                    std::ranges::all_of(handed, [&](const Handed& claim) { return holds(claim, data.comm); })
                ? ""
                : "claim";
@@ -91,11 +84,11 @@ std::string verdict(const Layer& layer, const StackCase& data, std::span<const s
   }
 }
 
-const StackSize small{{2, 6, 2, 8, 9, 8}, 3, 2, 16};
-const StackSize odd{{2, 36, 3, 144, 300, 48}, 7, 1, 20};
-const StackSize whole{{3, 32, 4, 96, 130, 64}, 4, 0, 24};
-const StackSize straddling{{1, 80, 2, 100, 70, 32}, 13, 2, 16};
-const StackSize chunks{{2, 36, 3, 80, 70, 48}, 35, 2, 16};  // of rows: three
+const StackSize small_stack{{2, 6, 2, 8, 9, 8}, 3, 2, 16};
+const StackSize odd_stack{{2, 36, 3, 144, 300, 48}, 7, 1, 20};
+const StackSize whole_stack{{3, 32, 4, 96, 130, 64}, 4, 0, 24};
+const StackSize straddling_stack{{1, 80, 2, 100, 70, 32}, 13, 2, 16};
+const StackSize stack_in_chunks{{2, 36, 3, 80, 70, 48}, 35, 2, 16};  // of rows: three
 
 class GatedStackTest : public ::testing::TestWithParam<StackSize> {};
 
@@ -103,19 +96,19 @@ TEST_P(GatedStackTest, layers_are_accepted_and_leave_true_claims_on_any_number_o
   SelfCommunicator self;
   const StackCase data(GetParam(), self);
   std::vector<std::vector<std::uint8_t>> payloads;
-  for (const Layer& layer : all_layers()) {
+  for (const StackLayer& layer : stack_layers()) {
     SCOPED_TRACE(layer.name);
     payloads.push_back(prove(layer, data));
     EXPECT_EQ(verdict(layer, data, payloads.back()), "");
   }
   ClaimLedger ledger;
   data.lookup->add_claims(ledger);
-  EXPECT_TRUE(testing::claims_hold(data.plan, *data.witness, ledger, self));
+  EXPECT_TRUE(claims_hold(data.plan, *data.witness, ledger, self));
   for (int ranks = 2; ranks <= 3; ++ranks) {
     run_ranks(ranks, [&](Communicator& comm) {
       omp_set_num_threads(1);
       const StackCase part(GetParam(), comm);
-      const std::vector<Layer> layers = all_layers();
+      const std::vector<StackLayer> layers = stack_layers();
       for (std::size_t i = 0; i < layers.size(); ++i) {
         EXPECT_TRUE(prove(layers[i], part) == payloads[i]) << layers[i].name << " on " << ranks;
       }
@@ -193,12 +186,13 @@ TEST_P(GatedStackTest, integers_by_definition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GatedStackTest, ::testing::Values(small, odd, whole, straddling, chunks));
+INSTANTIATE_TEST_SUITE_P(Models, GatedStackTest,
+                         ::testing::Values(small_stack, odd_stack, whole_stack, straddling_stack, stack_in_chunks));
 
 TEST(GatedStack, every_altered_message_is_rejected_or_leaves_a_false_claim) {
   SelfCommunicator self;
-  const StackCase data(small, self);
-  for (const Layer& layer : all_layers()) {
+  const StackCase data(small_stack, self);
+  for (const StackLayer& layer : stack_layers()) {
     SCOPED_TRACE(layer.name);
     const std::vector<std::uint8_t> payload = prove(layer, data);
     for (std::size_t word = 0; word < payload.size() / 8; ++word) {
@@ -237,8 +231,8 @@ TEST(GatedStack, false_integers_are_rejected_where_they_belong) {
   };
   for (const Lie& lie : lies) {
     SCOPED_TRACE(lie.name);
-    const StackCase data(odd, self, lie.lie);
-    for (const Layer& layer : all_layers()) {
+    const StackCase data(odd_stack, self, lie.lie);
+    for (const StackLayer& layer : stack_layers()) {
       if (std::string(layer.name) == lie.layer) {
         EXPECT_THAT(verdict(layer, data, prove(layer, data)), ::testing::HasSubstr(lie.where));
       }
@@ -247,4 +241,4 @@ TEST(GatedStack, false_integers_are_rejected_where_they_belong) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -9,7 +9,7 @@
 
 #include "layer_case.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Sizes of the layer.
 struct GroupedQkvSize {
@@ -222,4 +222,4 @@ class GroupedQkvCase {
   std::unique_ptr<LookupValues> lookup_;
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

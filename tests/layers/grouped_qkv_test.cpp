@@ -5,14 +5,8 @@
 
 #include "grouped_qkv_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::all_entries;
-using testing::Entry;
-using testing::GroupedQkvCase;
-using testing::GroupedQkvSize;
-using testing::RotationLie;
 
 /// Row of a parameter from the indices of its row dimensions.
 std::size_t row_of(const std::vector<Dimension>& dimensions, const std::vector<std::size_t>& index, std::size_t last) {
@@ -32,20 +26,19 @@ bool inside(const std::vector<Dimension>& dimensions, const std::vector<std::siz
   return true;
 }
 
-const Digest seed = blake2s(std::vector<std::uint8_t>{9});
-const Statement statement{};
+const Statement no_statement{};
 
-struct Proven {
+struct ProvenQkv {
   std::vector<std::uint8_t> payload;
   ClaimLedger ledger;
   std::vector<WeightedClaim> handed;
 };
 
 /// `qkv`: what the prover believes.
-Proven prove(const GroupedQkvCase& data, const GroupedQkvPlan& qkv) {
-  Proven proven{{}, ClaimLedger(data.plan.pass), {}};
-  ProverTranscript transcript(seed);
-  ProverContext context{data.plan, statement, transcript, data.lookup(), proven.ledger, data.witness(), data.comm};
+ProvenQkv prove(const GroupedQkvCase& data, const GroupedQkvPlan& qkv) {
+  ProvenQkv proven{{}, ClaimLedger(data.plan.pass), {}};
+  ProverTranscript transcript(layer_seed);
+  ProverContext context{data.plan, no_statement, transcript, data.lookup(), proven.ledger, data.witness(), data.comm};
   proven.handed = run(context, qkv, data.consumers());
   proven.payload = transcript.payload();
   return proven;
@@ -58,9 +51,9 @@ struct Verdict {
 };
 
 Verdict verify(const GroupedQkvCase& data, std::span<const std::uint8_t> payload) {
-  VerifierTranscript transcript(seed, payload);
+  VerifierTranscript transcript(layer_seed, payload);
   ClaimLedger ledger(data.plan.pass);
-  VerifierContext context{data.plan, statement, transcript, data.lookup(), ledger};
+  VerifierContext context{data.plan, no_statement, transcript, data.lookup(), ledger};
   try {
     const std::vector<WeightedClaim> handed = run(context, data.plan.qkv, data.consumers());
     transcript.finish();
@@ -72,15 +65,15 @@ Verdict verify(const GroupedQkvCase& data, std::span<const std::uint8_t> payload
 
 // halves of 4; of 3 (padded) with heads that share keys, 3 heads in 4 places; one query head a key, one place a half;
 // a continuation whose filler lies behind the last position; three chunks of rows
-const std::vector<GroupedQkvSize> sizes{{2, 24, 2, 1, 4, 16, 0, 8},
-                                        {3, 40, 3, 2, 3, 20, 0, 5},
-                                        {1, 12, 1, 5, 1, 8, 0, 3, false},
-                                        {2, 80, 2, 3, 6, 13, 7, 5},
-                                        {2, 40, 2, 2, 3, 48, 6, 33}};
+const std::vector<GroupedQkvSize> qkv_sizes{{2, 24, 2, 1, 4, 16, 0, 8},
+                                            {3, 40, 3, 2, 3, 20, 0, 5},
+                                            {1, 12, 1, 5, 1, 8, 0, 3, false},
+                                            {2, 80, 2, 3, 6, 13, 7, 5},
+                                            {2, 40, 2, 2, 3, 48, 6, 33}};
 
 TEST(GroupedQkv, inference_follows_the_formulas) {
   SelfCommunicator self;
-  for (const GroupedQkvSize& size : sizes) {
+  for (const GroupedQkvSize& size : qkv_sizes) {
     const GroupedQkvCase data(size, self);
     std::size_t checked = 0;
     for (std::size_t part = 0; part < 3; ++part) {
@@ -109,9 +102,9 @@ TEST(GroupedQkv, inference_follows_the_formulas) {
 
 TEST(GroupedQkv, is_accepted_and_leaves_true_claims) {
   SelfCommunicator self;
-  for (const GroupedQkvSize& size : sizes) {
+  for (const GroupedQkvSize& size : qkv_sizes) {
     const GroupedQkvCase data(size, self);
-    const Proven proven = prove(data, data.plan.qkv);
+    const ProvenQkv proven = prove(data, data.plan.qkv);
     EXPECT_TRUE(data.holds(proven.ledger, proven.handed));
     const Verdict verdict = verify(data, proven.payload);
     EXPECT_TRUE(verdict.accepted) << verdict.why;
@@ -122,7 +115,7 @@ TEST(GroupedQkv, is_accepted_and_leaves_true_claims) {
 
 TEST(GroupedQkv, bytes_do_not_depend_on_ranks) {
   SelfCommunicator self;
-  const GroupedQkvSize& size = sizes[1];
+  const GroupedQkvSize& size = qkv_sizes[1];
   const GroupedQkvCase alone(size, self);
   const std::vector<std::uint8_t> expected = prove(alone, alone.plan.qkv).payload;
   for (int ranks = 2; ranks <= 4; ++ranks) {
@@ -136,7 +129,7 @@ TEST(GroupedQkv, bytes_do_not_depend_on_ranks) {
 TEST(GroupedQkv, every_altered_message_is_rejected_or_leaves_a_false_claim) {
   SelfCommunicator self;
   const GroupedQkvCase data({2, 6, 2, 2, 2, 8, 0, 2}, self);
-  const Proven proven = prove(data, data.plan.qkv);
+  const ProvenQkv proven = prove(data, data.plan.qkv);
   ASSERT_TRUE(verify(data, proven.payload).true_claims);
   for (std::size_t word = 0; word < proven.payload.size() / 8; ++word) {
     std::vector<std::uint8_t> altered = proven.payload;
@@ -178,7 +171,7 @@ TEST(GroupedQkv, another_rotation_is_rejected) {
        [&](Rotary& rotary) { with_table(rotary, [&](auto& table) { ++table[(rotary.past + 1) * rotary.half + 1]; }); }},
       {"halves exchanged", [](Rotary&) {}, true},
   };
-  for (const GroupedQkvSize& size : {sizes[1], sizes[3]}) {
+  for (const GroupedQkvSize& size : {qkv_sizes[1], qkv_sizes[3]}) {
     for (const RotationLie& lie : lies) {
       SCOPED_TRACE(lie.name);
       const GroupedQkvCase data(size, self, lie);
@@ -198,4 +191,4 @@ TEST(GroupedQkv, another_rotation_is_rejected) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

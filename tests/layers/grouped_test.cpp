@@ -6,15 +6,9 @@
 
 #include "layer_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
-using testing::claims_hold;
-using testing::naive_evaluate;
-using testing::RandomElements;
-using testing::true_lookup;
-
-const Digest seed = blake2s(std::vector<std::uint8_t>{11});
 constexpr ParameterId output_weight{0}, output_bias{1};
 
 /// Attention whose query heads share keys and values, alone: heads, group and places are dimensions of their own.
@@ -266,15 +260,15 @@ class GroupedCase {
   LookupValues lookup;
 };
 
-struct Proven {
+struct ProvenGroup {
   std::vector<std::uint8_t> payload;
   ClaimLedger ledger;
 };
 
-Proven prove(const GroupedCase& data) {
+ProvenGroup prove(const GroupedCase& data) {
   const Statement statement{};
-  Proven proven{{}, ClaimLedger(data.plan.pass)};
-  ProverTranscript transcript(seed);
+  ProvenGroup proven{{}, ClaimLedger(data.plan.pass)};
+  ProverTranscript transcript(layer_seed);
   ProverContext context{data.plan, statement, transcript, data.lookup, proven.ledger, data.witness, data.comm};
   std::vector<WeightedClaim> y{run(context, data.plan.projection), data.y_claim()};
   run(context, data.plan.cache, run(context, data.plan.attention, std::move(y)));
@@ -285,7 +279,7 @@ Proven prove(const GroupedCase& data) {
 /// Whether the three layers accept the payload and all claims that they leave are true.
 bool accepted_with_true_claims(const GroupedCase& data, std::span<const std::uint8_t> payload) {
   const Statement statement{};
-  VerifierTranscript transcript(seed, payload);
+  VerifierTranscript transcript(layer_seed, payload);
   ClaimLedger ledger(data.plan.pass);
   VerifierContext context{data.plan, statement, transcript, data.lookup, ledger};
   try {
@@ -344,4 +338,4 @@ TEST(GroupedLies, every_altered_message_is_rejected_or_leaves_a_false_claim) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

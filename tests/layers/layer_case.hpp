@@ -11,7 +11,7 @@
 #include "../tensor/random_values.hpp"
 #include "true_lookup.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A claim that a layer hands on: <weight, tensor> = value.
 struct Handed {
@@ -136,4 +136,4 @@ struct Layer {
 /// All layers of the protocol.
 std::vector<Layer> all_layers();
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,23 +5,16 @@
 
 #include "layer_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
-using testing::all_layers;
-using testing::Handed;
-using testing::Layer;
-using testing::LayerCase;
-
-const Digest seed = blake2s(std::vector<std::uint8_t>{9});
-
-// odd: heads of 12, one padded feature chunk. straddling: heads of 40 in feature chunks of 16. tiles: absent score
+// odd_heads: of 12, one padded feature chunk. straddling_heads: of 40 in feature chunks of 16. tiles: absent score
 // tiles.
-const LayerCase::Size odd{{2, 36, 3, 144, 300, 48}, 5, 3};
+const LayerCase::Size odd_heads{{2, 36, 3, 144, 300, 48}, 5, 3};
 const LayerCase::Size whole_heads{{3, 32, 4, 96, 130, 64}, 4, 1};
-const LayerCase::Size straddling{{1, 80, 2, 100, 70, 32}, 9, 5};
+const LayerCase::Size straddling_heads{{1, 80, 2, 100, 70, 32}, 9, 5};
 const LayerCase::Size tiles{{2, 24, 3, 32, 65, 512}, 140, 4};
-const LayerCase::Size chunks{{2, 36, 3, 80, 70, 48}, 28, 5};  // of rows: three
+const LayerCase::Size row_chunks{{2, 36, 3, 80, 70, 48}, 28, 5};  // of rows: three
 
 // models of the Llama family: three query heads a key/value head and m = 10; biases and a head of its own; norms on
 // heads, m a power of two, several score tiles
@@ -31,15 +24,15 @@ const LayerCase::Size biased{{3, 20, 4, 28, 40, 24, llama, 4, 6, false, true, fa
 const LayerCase::Size normed{{2, 16, 6, 70, 30, 256, llama, 3, 8, false, false, true}, 131, 3};
 const LayerCase::Size biased_chunks{{2, 20, 4, 28, 40, 48, llama, 2, 6, false, true, false}, 30, 3};
 
-struct Proven {
+struct ProvenLayer {
   std::vector<std::uint8_t> payload;
   ClaimLedger ledger;
   E after;  // a challenge drawn at the end
 };
 
-Proven prove(const Layer& layer, const LayerCase& data) {
-  Proven proven;
-  ProverTranscript transcript(seed);
+ProvenLayer prove(const Layer& layer, const LayerCase& data) {
+  ProvenLayer proven;
+  ProverTranscript transcript(layer_seed);
   ProverContext context{data.plan, data.statement, transcript, data.lookup, proven.ledger, data.witness, data.comm};
   layer.prove(context, data);
   proven.payload = transcript.payload();
@@ -49,7 +42,7 @@ Proven prove(const Layer& layer, const LayerCase& data) {
 
 /// Whether the layer accepts the payload and all claims that it leaves are true.
 bool accepted_with_true_claims(const Layer& layer, const LayerCase& data, std::span<const std::uint8_t> payload) {
-  VerifierTranscript transcript(seed, payload);
+  VerifierTranscript transcript(layer_seed, payload);
   ClaimLedger ledger;
   VerifierContext context{data.plan, data.statement, transcript, data.lookup, ledger};
   try {
@@ -81,13 +74,13 @@ TEST_P(Layers, each_layer_is_accepted_and_leaves_true_claims) {
   const LayerCase data(GetParam(), self);
   for (const Layer& layer : all_layers()) {
     SCOPED_TRACE(layer.name);
-    const Proven proven = prove(layer, data);
+    const ProvenLayer proven = prove(layer, data);
     if (!accepted_with_true_claims(layer, data, proven.payload)) {
       ADD_FAILURE() << "rejected, or a claim is false";
       continue;
     }
     // both sides leave the same claims and the same transcript
-    VerifierTranscript transcript(seed, proven.payload);
+    VerifierTranscript transcript(layer_seed, proven.payload);
     ClaimLedger ledger;
     VerifierContext context{data.plan, data.statement, transcript, data.lookup, ledger};
     (void)layer.verify(context, data);
@@ -134,8 +127,8 @@ TEST_P(Layers, bytes_do_not_depend_on_ranks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Layers,
-                         ::testing::Values(odd, whole_heads, straddling, tiles, chunks, grouped, biased, normed,
-                                           biased_chunks));
+                         ::testing::Values(odd_heads, whole_heads, straddling_heads, tiles, row_chunks, grouped, biased,
+                                           normed, biased_chunks));
 
 class SmallLayers : public ::testing::TestWithParam<LayerCase::Size> {};
 
@@ -149,7 +142,7 @@ TEST_P(SmallLayers, every_altered_message_is_rejected_or_leaves_a_false_claim) {
   const LayerCase data(GetParam(), self);
   for (const Layer& layer : all_layers()) {
     SCOPED_TRACE(layer.name);
-    const Proven proven = prove(layer, data);
+    const ProvenLayer proven = prove(layer, data);
     ASSERT_TRUE(accepted_with_true_claims(layer, data, proven.payload));
     for (std::size_t word = 0; word < proven.payload.size() / 8; ++word) {
       std::vector<std::uint8_t> altered = proven.payload;
@@ -173,4 +166,4 @@ TEST(Layers, a_message_too_few_or_too_many_is_rejected) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -11,12 +11,8 @@
 
 #include "../tensor/random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::dense_values;
-using testing::naive_evaluate;
-using testing::RandomElements;
 
 /// The degree along a random line is `degree`: the next forward difference vanishes, the last one does not.
 template <Relation R>
@@ -91,7 +87,7 @@ TEST(Requantization, identity_holds_with_absent_chunks_and_padding) {
                                   Shape({Dimension::outer(3), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal)};
   for (const Shape& shape : shapes) {
     for (const int shift : {1, 7, 16, 46}) {
-      const auto noise = testing::filled<std::int64_t>(shape, {}, static_cast<std::uint64_t>(shift), self);
+      const auto noise = filled<std::int64_t>(shape, {}, static_cast<std::uint64_t>(shift), self);
       ChunkedTensor<std::int64_t> product(shape, {}, 0, 1);
       ChunkedTensor<std::int64_t> quotient(shape, {}, 0, 1);
       ChunkedTensor<std::int64_t> remainder(shape, {}, 0, 1);
@@ -114,4 +110,4 @@ TEST(Requantization, identity_holds_with_absent_chunks_and_padding) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

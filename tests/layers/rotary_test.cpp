@@ -7,11 +7,8 @@
 
 #include "../tensor/random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::naive_eq;
-using testing::RandomElements;
 
 Rotary make_rotary(std::size_t half, std::size_t positions, std::size_t past) {
   return {std::make_shared<std::vector<std::int16_t>>(rotary_table({.theta = 1e3}, half, positions)), positions, half,
@@ -99,4 +96,4 @@ TEST(Rotary, SlowWeightIsEvaluatedInMilliseconds) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -5,7 +5,10 @@
 
 #include "../tensor/random_values.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
+
+/// What transcripts of a layer that is proven alone begin with.
+inline const Digest layer_seed = blake2s(std::vector<std::uint8_t>{9});
 
 /// Every column's extension at a random point, computed from all its values: what a true look-up says. Collective.
 inline LookupClaims true_lookup(const Plan& plan, const Witness& witness, Communicator& comm) {
@@ -40,4 +43,4 @@ inline LookupClaims true_lookup(const Plan& plan, const Witness& witness, Commun
   return claims;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,17 +5,8 @@
 
 #include "layer_case.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::all_entries;
-using testing::dense_values;
-using testing::Entry;
-using testing::filled;
-using testing::naive_eq;
-using testing::naive_evaluate;
-using testing::RandomElements;
-using testing::RandomModel;
 
 ModelPlan plan_of(const ModelShape& shape, const Statement& statement) {
   RandomModel generator(5);
@@ -353,4 +344,4 @@ TEST(MatrixProduct, powers) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -6,7 +6,7 @@
 
 #include "lookup/fraction_tree.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using Sets = std::vector<std::set<std::uint64_t>>;  // indices of nodes, by rank
@@ -111,4 +111,4 @@ TEST(NodeOwners, nodes_that_become_one_meet_at_one_rank) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -11,7 +11,7 @@
 
 #include "memory/storage.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
@@ -214,4 +214,4 @@ TEST(BlockBuffer, is_empty_or_aligned) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -11,7 +11,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 class Battery : public ::testing::TestWithParam<std::string> {
@@ -112,4 +112,4 @@ TEST(SpecialTokens, of_a_large_list_are_spread_evenly) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -168,4 +168,4 @@ TEST_F(CheckpointFilesTest, the_origin_of_shards) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -10,7 +10,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 
 /// A checkpoint folder with the header and the data of a model (half precision) that a test may spoil.
 class CheckpointFixture : public testing::Test {
@@ -71,4 +71,4 @@ class CheckpointFixture : public testing::Test {
   std::string data_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::test

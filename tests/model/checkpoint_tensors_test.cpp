@@ -7,7 +7,7 @@
 
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -204,4 +204,4 @@ TEST_F(Shards, numbers_that_are_not_finite_are_named_with_their_index) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

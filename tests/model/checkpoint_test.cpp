@@ -5,7 +5,7 @@
 
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -154,4 +154,4 @@ TEST_F(Checkpoint, configuration_that_disagrees_with_the_tensors) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

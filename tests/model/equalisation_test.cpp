@@ -12,7 +12,7 @@
 #include "model_files.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 class Equalising : public ::testing::TestWithParam<std::size_t> {
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Equalising, ::testing::Values(0, 1, 2));
 TEST(Equalisation, is_nothing_for_gpt2) { EXPECT_TRUE(no_equalisation({2, 8, 2, 16, 10, 8}).empty()); }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

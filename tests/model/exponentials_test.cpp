@@ -11,7 +11,7 @@
 
 #include "../field/instruction_sets.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 std::vector<float> random_values(std::size_t size, float largest, std::mt19937_64& random) {
@@ -29,7 +29,7 @@ double error(float found, double expected) {
 }
 
 TEST(Exponentials, OfDifferencesToTheMaximum) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
     for (const std::size_t size : {1, 7, 8, 9, 16, 33, 1000}) {
@@ -52,7 +52,7 @@ TEST(Exponentials, OfDifferencesToTheMaximum) {
 }
 
 TEST(Exponentials, Activations) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
     for (const float largest : {0.001F, 3.0F, 60.0F, 1e9F}) {
@@ -74,7 +74,7 @@ TEST(Exponentials, Activations) {
 }
 
 TEST(Exponentials, SoftCaps) {
-  testing::with_each_instruction_set([](const char* name) {
+  with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
     for (const float largest : {1e-4F, 3.0F, 60.0F, 1e9F}) {
@@ -94,7 +94,7 @@ TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
   const std::vector<float> given = random_values(1001, 20.0F, random);
   std::vector<std::vector<float>> found;
   std::vector<double> sums;
-  testing::with_each_instruction_set([&](const char* name) {
+  with_each_instruction_set([&](const char* name) {
     if (std::string_view(name).starts_with("AVX") || std::string_view(name) == "NEON") {
       std::vector<float> values = given;
       sums.push_back(exponentials<float>(values, 20.0F));
@@ -129,4 +129,4 @@ TEST(ExponentialsOfDoubles, AreThoseOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

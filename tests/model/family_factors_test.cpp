@@ -1,7 +1,7 @@
 #include "checkpoint_fixture.hpp"
 #include "model/families/family.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 FamilyModel granite(bool tied) {
@@ -40,4 +40,4 @@ TEST(FamilyFactors, of_granite_s_logits_are_where_integers_have_them) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include "family_shapes.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A random model of the family, with a vocabulary.
 inline Model random_family(FamilyKind kind) {
@@ -16,4 +16,4 @@ inline Model random_family(FamilyKind kind) {
   return model;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "parameters/shape.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Small shapes of models whose blocks are not Llama's. Two or three blocks, heads that are no powers of two.
 enum FamilyKind : std::size_t {
@@ -59,4 +59,4 @@ inline ModelShape family_shape(FamilyKind kind) {
   return shape;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -11,7 +11,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -357,4 +357,4 @@ TEST_P(FamilyModel, fillers_beyond_the_context_change_nothing_before_them) {
 INSTANTIATE_TEST_SUITE_P(Models, FamilyModel, testing::Values("odd-qwen-60k", "odd-qwen2-50k"), model_test_name);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -6,7 +6,7 @@
 
 #include "model/float_layers.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 std::vector<float> random_values(std::size_t count, std::uint32_t seed) {
@@ -110,4 +110,4 @@ TEST(FloatProduct, in_order_is_that_of_linear) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

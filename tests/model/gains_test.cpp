@@ -8,7 +8,7 @@
 #include "llama_shapes.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TEST(SplitGain, is_a_power_of_two_and_a_mantissa) {
@@ -137,4 +137,4 @@ TEST_P(Gains, that_are_folded_have_no_factors) {
 INSTANTIATE_TEST_SUITE_P(Shapes, Gains, ::testing::Values(0, 1, 2));
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

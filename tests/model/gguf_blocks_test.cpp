@@ -6,25 +6,13 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
 
-std::string from_hex(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
-json block_vectors() {
-  return json::parse(file_bytes(std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/gguf/blocks.json"));
-}
-
 TEST(GgufBlocks, values_are_bit_equal_to_the_reference) {
-  const json all = block_vectors();
+  const json all = gguf_block_vectors();
   ASSERT_EQ(all.size(), 7U);
   for (const auto& [name, vectors] : all.items()) {
     const std::string blocks = from_hex(vectors["blocks"].get<std::string>());
@@ -78,4 +66,4 @@ TEST(GgufBlocks, values_of_many_blocks_of_every_type_have_the_digests_of_the_ref
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

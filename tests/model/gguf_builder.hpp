@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera {
+namespace tessera::test {
 
 /// Bytes of a GGUF file, right or wrong as a test wants it.
 class GgufBuilder {
@@ -93,4 +93,4 @@ class GgufBuilder {
   std::uint64_t end_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::test

@@ -9,28 +9,16 @@
 #include "gguf_builder.hpp"
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
-
-std::string from_hex(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
-json block_vectors() {
-  return json::parse(file_bytes(std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/gguf/blocks.json"));
-}
 
 class Gguf : public testing::Test {
  protected:
   /// One tensor of each type, a row of blocks each.
   Gguf() {
-    const json all = block_vectors();
+    const json all = gguf_block_vectors();
     for (const auto& [name, vectors] : all.items()) {
       const std::string blocks = from_hex(vectors["blocks"].get<std::string>());
       const std::size_t values = from_hex(vectors["values"].get<std::string>()).size() / sizeof(float);
@@ -59,7 +47,7 @@ class Gguf : public testing::Test {
 TEST_F(Gguf, rows_of_every_type_are_read_by_themselves) {
   const GgufFile file = open();
   ASSERT_EQ(file.names().size(), 7U);
-  const json expected = block_vectors();
+  const json expected = gguf_block_vectors();
   for (const auto& [name, vectors] : expected.items()) {
     const std::string bytes = from_hex(vectors["values"].get<std::string>());
     const std::vector<float> all = file.read(name);
@@ -257,4 +245,4 @@ TEST_F(Gguf, scales_that_are_not_finite) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -13,7 +13,7 @@
 #include "gguf_builder.hpp"
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -343,4 +343,4 @@ TEST_F(GgufChanged, rotary_factors_of_another_kind) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -10,7 +10,7 @@
 #include "gguf_builder.hpp"
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// tests/gguf/llama.gguf in three parts: keys alone, then half of the tensors each.
@@ -119,4 +119,4 @@ TEST_F(GgufParts, that_do_not_belong_together) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

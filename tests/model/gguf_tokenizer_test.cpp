@@ -8,7 +8,7 @@
 #include "gguf_builder.hpp"
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -148,4 +148,4 @@ TEST_F(GgufTokenizer, names_that_mean_the_same) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

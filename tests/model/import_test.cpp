@@ -12,7 +12,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -166,4 +166,4 @@ TEST_P(Import, vocabulary_of_another_size_is_refused) {
 INSTANTIATE_TEST_SUITE_P(Models, Import, testing::Values("gutenberg-2m", "odd-40k"), model_test_name);
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

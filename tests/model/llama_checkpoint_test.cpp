@@ -2,7 +2,7 @@
 
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -281,4 +281,4 @@ TEST_F(LlamaConfig, unsupported_fields_by_name) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -11,7 +11,7 @@
 #include "model_files.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -160,4 +160,4 @@ INSTANTIATE_TEST_SUITE_P(Models, LlamaImport, ::testing::Values("gutenberg-llama
                          });
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -13,7 +13,7 @@
 #include "model_files.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 Calibration even_calibration(double value) {
@@ -351,4 +351,4 @@ TEST_P(LlamaQuantization, epsilon_is_large_enough_for_inverses) {
 INSTANTIATE_TEST_SUITE_P(Shapes, LlamaQuantization, ::testing::Values(0, 1, 2));
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "parameters/shape.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Small shapes of the Llama family: every flag both ways, groups and heads that are no powers of two.
 inline std::vector<ModelShape> llama_shapes() {
@@ -15,4 +15,4 @@ inline std::vector<ModelShape> llama_shapes() {
           {3, 16, 6, 24, 30, 16, llama, 2, 8, false, false, true}};
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -8,7 +8,7 @@
 #include <sstream>
 #include "base/errors.hpp"
 
-namespace tessera {
+namespace tessera::test {
 
 namespace fs = std::filesystem;
 
@@ -51,6 +51,18 @@ std::string sha256_hex(const std::string& bytes) {
   return hex;
 }
 
+std::string from_hex(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+nlohmann::json gguf_block_vectors() {
+  return nlohmann::json::parse(file_bytes(fs::path(TESSERA_SOURCE_DIR) / "tests/gguf/blocks.json"));
+}
+
 TemporaryFolder::TemporaryFolder() {
   std::string name = (fs::temp_directory_path() / "tessera-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
@@ -75,4 +87,4 @@ void expect_input_error(const std::function<void()>& action, const std::string& 
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::test

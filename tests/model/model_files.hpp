@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace tessera {
+namespace tessera::test {
 
 /// configs/<model>: half-precision weights, tokenizer, sample.txt, reference.json.
 std::filesystem::path model_folder(const std::string& model);
@@ -24,6 +24,10 @@ nlohmann::json reference(const std::string& model);
 std::string file_bytes(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 std::string sha256_hex(const std::string& bytes);
+/// The bytes that pairs of hexadecimal digits say.
+std::string from_hex(const std::string& text);
+/// gguf/blocks.json: blocks of each type and the values that a reference makes of them, both in hexadecimal.
+nlohmann::json gguf_block_vectors();
 
 /// A fresh folder that goes away with its owner.
 class TemporaryFolder {
@@ -47,4 +51,4 @@ inline std::string model_test_name(const ::testing::TestParamInfo<std::string>& 
   return name;
 }
 
-}  // namespace tessera
+}  // namespace tessera::test

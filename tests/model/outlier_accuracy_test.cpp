@@ -11,7 +11,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 struct Place {
@@ -75,4 +75,4 @@ INSTANTIATE_TEST_SUITE_P(Places, Outliers, ::testing::ValuesIn(places),
                          [](const auto& place) { return place.param.name; });
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -10,7 +10,7 @@
 #include "model_files.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TEST(IntegerPerplexity, equals_a_plain_computation) {
@@ -102,4 +102,4 @@ TEST(Comparison, equals_a_plain_computation) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

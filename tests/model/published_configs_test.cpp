@@ -1,6 +1,6 @@
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -178,4 +178,4 @@ INSTANTIATE_TEST_SUITE_P(Models, PublishedConfig, testing::ValuesIn(published),
                          });
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -9,7 +9,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// One block, two features, everything zero but what a test sets.
@@ -180,4 +180,4 @@ TEST_F(Bounds, context_too_long) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -9,7 +9,7 @@
 #include "model/equalisation.hpp"
 #include "model/model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// The model with the parameters that a rank keeps.
 inline Model part_of(const Model& model, int rank, int ranks) {
@@ -268,4 +268,4 @@ class RandomModel {
   std::mt19937_64 engine_;
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 
 #include "model/rope.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 TEST(Rope, plain_and_linear_frequencies) {
@@ -50,4 +50,4 @@ TEST(Rope, values_are_all_cosines_then_all_sines) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

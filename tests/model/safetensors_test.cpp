@@ -4,7 +4,7 @@
 
 #include "checkpoint_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -110,4 +110,4 @@ TEST_F(Safetensors, random_bytes_never_crash) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include "llama_shapes.hpp"
 #include "random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// A random model whose exponents are too large for its values: some leave their range in every list of exceptions but
 /// that of distances.
@@ -58,4 +58,4 @@ inline Model saturated_llama(std::size_t kind) {
   return model;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 
 #include "tokenizer_json_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -244,4 +244,4 @@ TEST_F(SentencePiece, end_of_text_is_that_of_the_configuration) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

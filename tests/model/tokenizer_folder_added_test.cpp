@@ -3,7 +3,7 @@
 
 #include "tokenizer_folder_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -104,4 +104,4 @@ TEST_F(TokenizerFolderTest, white_space_beside_added_tokens) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -9,7 +9,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 
 inline nlohmann::json folder_token(std::uint32_t id, const std::string& content, bool normalized = false) {
   return {{"id", id},        {"content", content},       {"single_word", false}, {"lstrip", false},
@@ -79,4 +79,4 @@ class TokenizerFolderTest : public testing::Test {
   std::vector<std::string> notes_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 
 #include "tokenizer_folder_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -277,4 +277,4 @@ TEST_F(TokenizerFolderTest, other_tokenizers_are_named) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

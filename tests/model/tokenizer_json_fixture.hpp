@@ -12,7 +12,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 
 /// Of the Llama family, whose tokenizers stay what their files call them.
 inline ModelShape llama_of(std::size_t vocabulary) {
@@ -101,4 +101,4 @@ class SentencePiece : public TokenizerJson {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 
 #include "tokenizer_json_fixture.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using nlohmann::json;
@@ -169,4 +169,4 @@ TEST_F(ByteLevelJson, what_is_refused) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

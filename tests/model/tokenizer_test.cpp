@@ -9,7 +9,7 @@
 
 #include "model_files.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -196,4 +196,4 @@ TEST_F(BadTokenizer, not_json) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 #include "parameters/table.hpp"
 #include "plan/parameters.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 using ::testing::AllOf;
@@ -141,4 +141,4 @@ TEST(Parameters, rows_that_are_not_held_are_an_error) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

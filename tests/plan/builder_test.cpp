@@ -5,7 +5,7 @@
 
 #include "small_plan.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -115,4 +115,4 @@ TEST(Builder, a_witness_beyond_the_field_s_roots_of_unity_is_refused) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include "base/bits.hpp"
 #include "plan/plan.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 struct Cut {
@@ -104,4 +104,4 @@ TEST(Passes, keys_of_a_continuation) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -15,7 +15,7 @@
 #include "base/errors.hpp"
 #include "plan/sampling.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 TEST(SamplingWeights, are_the_rounded_exponentials) {
@@ -198,4 +198,4 @@ TEST(SamplingText, refuses_by_name) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -2,7 +2,7 @@
 
 #include "plan/builder.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 inline VerifyingKey small_key() {
   VerifyingKey key;
@@ -44,4 +44,4 @@ struct SmallPlan : Plan {
   }
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

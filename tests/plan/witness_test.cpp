@@ -10,7 +10,7 @@
 #include "../tensor/random_values.hpp"
 #include "small_plan.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// Values of a trace of the small plan, all within their ranges.
@@ -174,4 +174,4 @@ TEST(LookupValues, claims_follow_from_the_declarations) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -6,7 +6,7 @@
 #include "hash/hex.hpp"
 #include "protocol/seed.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 std::string number(char digit) {
@@ -115,4 +115,4 @@ TEST(Expected, what_is_none_is_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -11,20 +11,18 @@
 namespace tessera::test {
 namespace {
 
-using testing::FamilyKind;
-
 class Families : public ::testing::TestWithParam<FamilyKind> {};
 
 /// The last text is longer than the windows, which reach over chunks, and into the past of a continuation.
 TEST_P(Families, are_proven_with_the_same_bytes_on_any_ranks) {
-  const Model model = testing::random_family(GetParam());
+  const Model model = random_family(GetParam());
   expect_same_on_any_ranks(model, {{7, 2}});
   expect_same_on_any_ranks(model, {{19, 3, 0, true}, {10, 2}});
 }
 
 /// From a list and from the whole vocabulary, with biases where the logits have some.
 TEST_P(Families, are_sampled_with_the_same_bytes_on_any_ranks) {
-  const Model model = testing::random_family(GetParam());
+  const Model model = random_family(GetParam());
   if (model.shape.logit_cap) {
     return;  // CappedKeys.are_not_sampled
   }
@@ -45,7 +43,7 @@ TEST_P(Families, are_sampled_with_the_same_bytes_on_any_ranks) {
 
 /// The key says everything that inference is: what is read from its bytes is the same plan's.
 TEST_P(Families, are_what_their_keys_say) {
-  const Model model = testing::random_family(GetParam());
+  const Model model = random_family(GetParam());
   VerifyingKey key = make_verifying_key(model);
   const VerifyingKey again = VerifyingKey::decode(key.encode());
   EXPECT_EQ(again.shape, key.shape);
@@ -57,7 +55,7 @@ TEST_P(Families, are_what_their_keys_say) {
 
 /// Refusals of keys whose caps are not what they may be.
 TEST(CappedKeys, are_checked_field_by_field) {
-  const VerifyingKey good = make_verifying_key(testing::random_family(testing::capped_scores));
+  const VerifyingKey good = make_verifying_key(random_family(capped_scores));
   struct Case {
     const char* refused;
     std::function<void(VerifyingKey&)> change;
@@ -86,7 +84,7 @@ TEST(CappedKeys, are_checked_field_by_field) {
 }
 
 TEST(CappedKeys, have_a_field_for_each_cap_and_none_without) {
-  const VerifyingKey good = make_verifying_key(testing::random_family(testing::capped_scores));
+  const VerifyingKey good = make_verifying_key(random_family(capped_scores));
   const std::vector<std::uint8_t> whole = good.encode();
   const auto find = [&](const std::string& name) { return std::ranges::search(whole, name).begin() - whole.begin(); };
   for (const std::string name : {"score_cap", "logit_cap"}) {
@@ -111,7 +109,7 @@ TEST(CappedKeys, have_a_field_for_each_cap_and_none_without) {
 
 /// Probabilities are not those of the logits that a proof is about.
 TEST(CappedKeys, are_not_sampled) {
-  const VerifyingKey key = make_verifying_key(testing::random_family(testing::capped_scores));
+  const VerifyingKey key = make_verifying_key(random_family(capped_scores));
   PassShape pass{.prompt = 5, .generated = 2};
   pass.sampling = Sampling{.inverse_temperature = 4096, .top_k = 3, .top_p = 1 << 16, .cutoff = max_cutoff};
   try {
@@ -126,9 +124,9 @@ TEST(CappedKeys, are_not_sampled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Families,
-                         ::testing::Values(testing::parallel_norms, testing::shared_norm, testing::layer_norms,
-                                           testing::norms_after, testing::norms_around, testing::capped_scores),
-                         [](const auto& kind) { return testing::family_names[kind.param]; });
+                         ::testing::Values(parallel_norms, shared_norm, layer_norms, norms_after, norms_around,
+                                           capped_scores),
+                         [](const auto& kind) { return family_names[kind.param]; });
 
 }  // namespace
 }  // namespace tessera::test

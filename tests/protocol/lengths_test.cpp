@@ -14,7 +14,7 @@ using Ids = std::vector<std::uint32_t>;
 constexpr std::size_t positions = 70;
 
 Model random_model(const ModelShape& shape) {
-  Model model = testing::RandomModel(7).make(shape);
+  Model model = RandomModel(7).make(shape);
   for (std::size_t id = 0; id < shape.n_vocab; ++id) {
     model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('!' + id));
   }

@@ -23,18 +23,18 @@ void expect_same_bytes(const Model& model, const std::vector<std::uint32_t>& pro
 }
 
 TEST(SaturatedBytes, are_the_same_for_any_ranks_and_threads) {
-  expect_same_bytes(testing::saturated_gpt2(), {17, 42, 5, 99, 120, 7, 64, 31, 250, 3}, 8, 0,
+  expect_same_bytes(saturated_gpt2(), {17, 42, 5, 99, 120, 7, 64, 31, 250, 3}, 8, 0,
                     {{1, 2}, {2, 1}, {3, 2}, {5, 1}, {7, 1}});
 }
 
 TEST(SaturatedBytes, are_the_same_where_ranks_share_heads) {
   for (const std::size_t kind : {1U, 2U}) {
-    expect_same_bytes(testing::saturated_llama(kind), {1, 7, 3, 12, 20, 4, 11}, 3, 4, {{2, 1}, {5, 2}, {9, 1}});
+    expect_same_bytes(saturated_llama(kind), {1, 7, 3, 12, 20, 4, 11}, 3, 4, {{2, 1}, {5, 2}, {9, 1}});
   }
 }
 
 TEST(SaturatedBytes, are_the_same_of_distant_keys) {
-  expect_same_bytes(testing::distant_gpt2(), {17, 42, 5, 99, 120, 7, 64, 31, 250, 3}, 3, 8, {{2, 1}, {5, 1}});
+  expect_same_bytes(distant_gpt2(), {17, 42, 5, 99, 120, 7, 64, 31, 250, 3}, 3, 8, {{2, 1}, {5, 1}});
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include "../model/random_model.hpp"
 #include "parts.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-constexpr std::size_t chunk = 16, present_rows = 48;
-constexpr std::size_t prompt_length = 38, generated = 3;
+constexpr std::size_t chunk_rows = 16, present_rows = 48;
+constexpr std::size_t prompt_length = 38, generated_count = 3;
 
 Model random_model(const ModelShape& shape) {
   Model model = RandomModel(7).make(shape);
@@ -46,7 +46,7 @@ Ids prompt_of(std::size_t length) {
 }
 
 Statement statement_of(bool keeps = false, std::uint32_t pass_length = 0) {
-  Statement statement{prompt_of(prompt_length), Ids(generated)};
+  Statement statement{prompt_of(prompt_length), Ids(generated_count)};
   statement.keeps = keeps;
   statement.pass_length = pass_length;
   return statement;
@@ -58,7 +58,7 @@ TEST(Absent, rows_are_there_and_honest_proofs_are_accepted) {
     expect_accepted(verify(*test, part));
     const ModelPlan plan = ModelPlan::of(test->key, part.statement);
     EXPECT_EQ(plan.rows, present_rows);
-    EXPECT_EQ(plan.passes.rows.chunk(), chunk);
+    EXPECT_EQ(plan.passes.rows.chunk(), chunk_rows);
     EXPECT_EQ(plan.passes.rows.bits(), 6U);
   }
 }
@@ -89,12 +89,12 @@ class AbsentChunk : public ::testing::TestWithParam<const char*> {
   const std::string name = GetParam();
   TestModel& test = name == "gpt2" ? gpt2() : name == "llama" ? llama() : capped();
   const ModelPlan honest = ModelPlan::of(test.key, PassShape::of(statement_of()));
-  const ModelPlan lie = with_more_rows(test.key, statement_of(), chunk);
+  const ModelPlan lie = with_more_rows(test.key, statement_of(), chunk_rows);
   const Part part;
 };
 
 TEST_P(AbsentChunk, made_present_is_rejected) {
-  EXPECT_EQ(lie.rows, present_rows + chunk);
+  EXPECT_EQ(lie.rows, present_rows + chunk_rows);
   EXPECT_EQ(part.statement.generated, prove_part(test, nullptr, statement_of()).statement.generated);
   const std::array<std::pair<const char*, IntegerTensor>, 2> values{
       {{"x", part.trace.view(lie.x_in.recorded)},
@@ -182,17 +182,17 @@ TEST(Absent, filler_does_not_choose_tokens) {
     Statement statement = statement_of();
     const ModelPlan honest = ModelPlan::of(test->key, statement);
     ModelPlan plan = honest;
-    plan.prompt_length = present_rows - generated + 1;
+    plan.prompt_length = present_rows - generated_count + 1;
     // what the last rows choose does not depend on it, but for the tokens that are said to be generated
     for (int i = 0; i < 3; ++i) {
       IntegerTransformer transformer(test->integers, honest, Record::nothing, test->comm);
       transformer.append(row_tokens(honest, statement));
-      statement.generated = transformer.select({present_rows - generated, present_rows}, 0);
+      statement.generated = transformer.select({present_rows - generated_count, present_rows}, 0);
     }
     Trace trace = run_one_pass(test->integers, honest, statement.prompt, statement.generated, test->comm);
     IntegerTransformer transformer(test->integers, honest, Record::trace, test->comm);
     transformer.append(row_tokens(honest, statement));
-    ASSERT_EQ(transformer.select({present_rows - generated, present_rows}, 0), statement.generated);
+    ASSERT_EQ(transformer.select({present_rows - generated_count, present_rows}, 0), statement.generated);
     trace[honest.logits.values] = transformer.take_trace()[honest.logits.values];
     Forgery forgery(*test, statement, plan, std::move(trace));
     const Proof proof = forgery.prove();
@@ -205,8 +205,8 @@ TEST(Absent, filler_does_not_choose_tokens) {
 
 TEST(Absent, filler_stands_behind_the_text) {
   for (TestModel* test : {&gpt2(), &llama()}) {
-    const std::size_t filler = present_rows - prompt_length - generated;
-    Statement longer{Ids(filler, test->key.filler), Ids(generated)};
+    const std::size_t filler = present_rows - prompt_length - generated_count;
+    Statement longer{Ids(filler, test->key.filler), Ids(generated_count)};
     const Ids prompt = prompt_of(prompt_length);
     longer.prompt.insert(longer.prompt.end(), prompt.begin(), prompt.end());
     const ModelPlan plan = ModelPlan::of(test->key, PassShape::of(longer));
@@ -221,7 +221,7 @@ TEST(Absent, filler_stands_behind_the_text) {
     EXPECT_FALSE(verify_inference(test->key, told, forgery.prove().payload).accepted);
     // told as it is: the filler is in the prompt
     forgery.statement.prompt = longer.prompt;
-    expect_accepted(verify_inference(test->key, forgery.statement, forgery.prove().payload));
+    expect_accepted(verdict_of(forgery));
   }
 }
 
@@ -230,7 +230,7 @@ TEST(Absent, filler_stands_behind_the_text) {
 const Part& before(TestModel& test) {
   static std::map<const TestModel*, Part> parts;
   if (!parts.contains(&test)) {
-    parts.emplace(&test, prove_part(test, nullptr, prompt_of(prompt_length + 1), generated, true));
+    parts.emplace(&test, prove_part(test, nullptr, prompt_of(prompt_length + 1), generated_count, true));
   }
   return parts.at(&test);
 }
@@ -289,11 +289,11 @@ TEST(Absent, a_tile_of_keys_is_neither_left_out_nor_added) {
 TEST(Absent, a_state_does_not_start_a_chunk_later) {
   for (TestModel* test : {&gpt2(), &llama()}) {
     Part part = continuation(*test);
-    part.statement.start->length += chunk;
+    part.statement.start->length += chunk_rows;
     EXPECT_FALSE(verify(*test, part).accepted);
     // zeros behind the end of the state are keys and values of what the part starts from then
     Part longer = before(*test);
-    longer.kept->length += chunk;
+    longer.kept->length += chunk_rows;
     Statement statement = statement_after(&longer, {5}, false);
     statement.generated.resize(2);
     part = prove_part(*test, &longer, statement);
@@ -332,7 +332,7 @@ TEST(Absent, passes_are_as_long_as_the_statement_says) {
     for (const std::uint32_t told : {0, 32}) {
       for (const std::size_t made : {0, 8, 16, 32}) {
         const auto passes_of = [&](std::size_t length) {
-          return Passes::of({.prompt = prompt_length, .generated = generated, .pass_length = length});
+          return Passes::of({.prompt = prompt_length, .generated = generated_count, .pass_length = length});
         };
         const Passes a = passes_of(told), b = passes_of(made);
         const bool same = a.rows == b.rows && a.queries == b.queries && a.keys == b.keys;
@@ -349,4 +349,4 @@ TEST(Absent, passes_are_as_long_as_the_statement_says) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

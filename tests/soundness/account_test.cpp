@@ -10,7 +10,7 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// An honest proof, the positions that its verifier draws and the claims that it comes to.
@@ -177,4 +177,4 @@ TEST(Account, ProverRefusesLessThanAHundredBits) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 Sampling some_sampling(std::uint32_t top_k) {
@@ -45,7 +45,7 @@ Verdict verdict_on(const Sampling& sampling, const std::function<void(ModelPlan&
     tensors = ParameterTensors::of(test.model.shape, *parameters);
   }
   Forgery forgery(test, std::move(told.statement), plan, std::move(told.trace), tensors ? *tensors : test.parameters);
-  return verify_inference(truth, test.key, forgery.statement, forgery.prove().payload);
+  return verdict_of(forgery, truth);
 }
 
 TEST(BiasedSampling, the_truth_is_accepted_and_depends_on_the_biases) {
@@ -120,7 +120,7 @@ TEST(BiasedSampling, biases_of_candidates_count_once) {
         }
       };
     }
-    const Verdict verdict = verify_inference(plan, test.key, forgery.statement, forgery.prove().payload);
+    const Verdict verdict = verdict_of(forgery, plan);
     if (lie == Lie::none) {
       expect_accepted(verdict);
     } else {
@@ -145,4 +145,4 @@ TEST(BiasedSampling, logits_are_as_wide_as_their_biases) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,13 +4,8 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
-
-const Proof& honest() {
-  static const Proof proof = prove_lie(odd_model(), odd_statement(), {});
-  return proof;
-}
 
 TEST(Binding, AnotherKeyIsRejected) {
   const auto rejected = [](const std::string& what, const auto& change) {
@@ -18,7 +13,7 @@ TEST(Binding, AnotherKeyIsRejected) {
     VerifyingKey key = odd_model().key;
     change(key);
     try {
-      EXPECT_FALSE(verify_inference(key, odd_statement(), honest().payload).accepted);
+      EXPECT_FALSE(verify_inference(key, odd_statement(), odd_proof().payload).accepted);
     } catch (const InputError&) {
       // a key that no statement fits
     }
@@ -51,7 +46,7 @@ TEST(Binding, AnotherStatementIsRejected) {
     SCOPED_TRACE(what);
     Statement statement = odd_statement();
     change(statement);
-    EXPECT_FALSE(verify_inference(odd_model().key, statement, honest().payload).accepted);
+    EXPECT_FALSE(verify_inference(odd_model().key, statement, odd_proof().payload).accepted);
   };
   for (std::size_t i = 0; i < odd_statement().prompt.size(); ++i) {
     rejected("prompt", [&](Statement& s) { s.prompt[i] ^= 1; });
@@ -93,4 +88,4 @@ TEST(Binding, PlanOfOtherLengthsAndUnknownIdsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -2,7 +2,7 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 struct Proven {
@@ -180,4 +180,4 @@ TEST(Claims, WidthsAreExact) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

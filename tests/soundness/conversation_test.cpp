@@ -6,7 +6,7 @@
 
 #include "parts.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 const Part& first() {
@@ -386,4 +386,4 @@ TEST(Conversation, kept_rows_fewer) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

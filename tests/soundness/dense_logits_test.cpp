@@ -9,22 +9,22 @@
 #include "parts.hpp"
 #include "plan/limits.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 constexpr std::uint32_t best_token = 11;
-constexpr std::size_t vocabulary = 16;
-constexpr std::uint32_t most = 8192;  // of a under this model's key
+constexpr std::size_t loud_vocabulary = 16;
+constexpr std::uint32_t greatest_inverse_temperature = 8192;  // under this model's key
 
 /// A model that commit would not take: the logit of one token is nearly 2^50.
 TestModel& loud_model() {
   static TestModel test = [] {
-    const ModelShape shape{1, 4096, 1, 8, vocabulary, 16, rotary_layers, 1, 2, false, false, false};
+    const ModelShape shape{1, 4096, 1, 8, loud_vocabulary, 16, rotary_layers, 1, 2, false, false, false};
     Model model = RandomModel(77).make(shape, Widths{.final_bits = 24});
     for (std::size_t id = 0; id < shape.n_vocab; ++id) {
       model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
     }
-    model.tokenizer.end_of_text = vocabulary - 1;
+    model.tokenizer.end_of_text = loud_vocabulary - 1;
     model.exponents.uf = model.exponents.gammaf + 9;
     Parameters& p = model.parameters;
     std::ranges::fill(p[embedding].values(), std::int16_t{4000});
@@ -58,7 +58,7 @@ std::uint32_t set_values(Forgery& forgery, const std::vector<Score>& scores) {
   witness[dense.maximum].values()[0] = maximum;
   std::vector<std::int64_t> looked_up;
   std::int64_t sum = 0;
-  for (std::size_t v = 0; v < vocabulary; ++v) {
+  for (std::size_t v = 0; v < loud_vocabulary; ++v) {
     const std::int64_t distance = maximum - scores[v].score;
     looked_up.push_back(std::min(distance, far_distance));
     const std::int64_t weight = weight_table()[static_cast<std::size_t>(looked_up.back())];
@@ -90,7 +90,7 @@ Verdict verdict_on_rest(std::uint32_t inverse_temperature) {
     Forgery forgery(test, statement, plan,
                     run_one_pass(test.integers, plan, statement.prompt, statement.generated, test.comm));
     std::vector<Score> scores;
-    for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t v = 0; v < loud_vocabulary; ++v) {
       scores.emplace_back(block_row(forgery.trace[plan.logits.values], 0, v)[0], dense);
     }
     statement.generated[0] = set_values(forgery, scores);
@@ -102,7 +102,7 @@ Verdict verdict_on_rest(std::uint32_t inverse_temperature) {
              statement.prompt.size());
     forgery.witness->finish(test.comm, OutOfRange::skip);
     ChunkedTensor<std::int64_t>& remainders = forgery.zeros(plan.logits.logits);
-    for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t v = 0; v < loud_vocabulary; ++v) {
       block_row(remainders, 0, v)[0] = scores[v].remainder;
     }
     forgery.set_range(dense.remainder, remainders);
@@ -113,12 +113,13 @@ Verdict verdict_on_rest(std::uint32_t inverse_temperature) {
 }
 
 TEST(DenseLogits, whose_scores_could_leave_the_field_are_refused) {
-  for (const std::uint32_t a : {most + 1, 2 * most}) {
+  for (const std::uint32_t a : {greatest_inverse_temperature + 1, 2 * greatest_inverse_temperature}) {
     try {
       const Verdict verdict = verdict_on_rest(a);
       ADD_FAILURE() << (verdict.accepted ? "accepted" : verdict.scope + ": " + verdict.reason);
     } catch (const InputError& error) {
-      EXPECT_NE(std::string(error.what()).find("inverse temperature: expected at most " + std::to_string(most)),
+      EXPECT_NE(std::string(error.what())
+                    .find("inverse temperature: expected at most " + std::to_string(greatest_inverse_temperature)),
                 std::string::npos)
           << error.what();
     }
@@ -129,7 +130,7 @@ TEST(DenseLogits, whose_scores_could_leave_the_field_are_refused) {
 TEST(DenseLogits, whose_biases_could_leave_the_field_are_refused) {
   VerifyingKey key = loud_model().key;
   key.shape.head_bias = true;
-  const Sampling sampling{most, 0, top_p_unit, max_cutoff, {}};
+  const Sampling sampling{greatest_inverse_temperature, 0, top_p_unit, max_cutoff, {}};
   const auto shifted = [&](int shift) {
     key.exponents.head_bias = key.exponents.uf + key.exponents.head - shift;
     return check_sampling(key, sampling, 1);
@@ -140,10 +141,10 @@ TEST(DenseLogits, whose_biases_could_leave_the_field_are_refused) {
 
 /// The least that is not refused leaves no room for the rest.
 TEST(DenseLogits, are_not_taken_for_what_is_left_of_them) {
-  const Verdict verdict = verdict_on_rest(most);
+  const Verdict verdict = verdict_on_rest(greatest_inverse_temperature);
   EXPECT_FALSE(verdict.accepted);
   EXPECT_TRUE(verdict.scope == lookup_scope || verdict.scope == opening_scope) << verdict.scope;
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -7,23 +7,23 @@
 #include "model/integer_model.hpp"
 #include "sampled_statement.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 const std::string attained_scope = sampling_scope + "/attained";
-constexpr std::size_t vocabulary = 300;
-constexpr std::size_t last = 4;  // the last of five rows: no other one follows from a lie about it
+constexpr std::size_t odd_vocabulary = 300;
+constexpr std::size_t last_row = 4;  // the last of five rows: no other one follows from a lie about it
 
-Sampling some_sampling() {
+Sampling dense_sampling() {
   // a flat distribution from which min-p leaves something out
   Sampling sampling{.inverse_temperature = 600, .top_k = 0, .top_p = top_p_unit, .cutoff = 3500, .seed = {}};
   sampling.seed.fill(3);
   return sampling;
 }
 
-const Statement& honest() {
+const Statement& dense_statement() {
   static const Statement statement = [] {
-    Statement made = sampled(some_sampling());
+    Statement made = sampled(dense_sampling());
     trace_of(odd_model(), made);
     return made;
   }();
@@ -31,13 +31,13 @@ const Statement& honest() {
 }
 
 const ModelPlan& honest_plan() {
-  static const ModelPlan plan = ModelPlan::of(odd_model().key, honest());
+  static const ModelPlan plan = ModelPlan::of(odd_model().key, dense_statement());
   return plan;
 }
 const DensePlan& handles() { return *honest_plan().logits.dense; }
 
 /// What a liar changes.
-struct Lie {
+struct DenseLie {
   std::function<void(Forgery&)> values = {};   // tensors over (V,G), before sums are made of them
   std::function<void(Forgery&)> columns = {};  // all the rest
   std::optional<std::uint32_t> token = {};     // the last one; none: what the liar's weights draw
@@ -66,35 +66,35 @@ std::int64_t score(Forgery& forgery, std::size_t token, std::size_t row) {
 std::int64_t maximum(Forgery& forgery, std::size_t row) { return (*forgery.witness)[handles().maximum].values()[row]; }
 /// The tokens of the last row, the best ones first.
 Ids ranking(Forgery& forgery) {
-  Ids ids(vocabulary);
+  Ids ids(odd_vocabulary);
   std::iota(ids.begin(), ids.end(), 0U);
-  std::ranges::stable_sort(ids, std::greater<>(), [&](std::uint32_t id) { return score(forgery, id, last); });
+  std::ranges::stable_sort(ids, std::greater<>(), [&](std::uint32_t id) { return score(forgery, id, last_row); });
   return ids;
 }
 
 /// What the weights as they are draw in the last row.
 std::uint32_t drawn(Forgery& forgery) {
   std::int64_t sum = 0;
-  for (std::size_t v = 0; v < vocabulary; ++v) {
-    sum += cell(forgery, handles().weight, v, last);
+  for (std::size_t v = 0; v < odd_vocabulary; ++v) {
+    sum += cell(forgery, handles().weight, v, last_row);
   }
-  const std::uint64_t uniform = uniform_at(forgery.statement.sampling->seed, prompt.size() + last);
+  const std::uint64_t uniform = uniform_at(forgery.statement.sampling->seed, odd_prompt.size() + last_row);
   std::int64_t left = hit_of(limbs_of(uniform), sum).value();
   std::uint32_t token = 0;
-  for (; left >= cell(forgery, handles().weight, token, last); ++token) {
-    left -= cell(forgery, handles().weight, token, last);
+  for (; left >= cell(forgery, handles().weight, token, last_row); ++token) {
+    left -= cell(forgery, handles().weight, token, last_row);
   }
   return token;
 }
 
 /// Proves as the liar says by the plan as it is changed, and verifies likewise.
-Verdict verdict_on(const Lie& lie, const PlanChange& change = {}) {
+Verdict verdict_on(const DenseLie& lie, const PlanChange& change = {}) {
   TestModel& test = odd_model();
-  Statement statement = honest();
+  Statement statement = dense_statement();
   for (const bool ready : {false, true}) {  // the token first
     ModelPlan plan = ModelPlan::of(test.key, statement);
     // the last token has a row, too, which nothing comes of
-    Trace trace = run_one_pass(test.integers, plan, prompt, statement.generated, test.comm);
+    Trace trace = run_one_pass(test.integers, plan, odd_prompt, statement.generated, test.comm);
     if (change) {
       change(plan);
     }
@@ -103,12 +103,12 @@ Verdict verdict_on(const Lie& lie, const PlanChange& change = {}) {
       lie.values(forgery);
     }
     if (!ready) {
-      statement.generated[last] = lie.token.value_or(drawn(forgery));
+      statement.generated[last_row] = lie.token.value_or(drawn(forgery));
       continue;
     }
     const std::vector<DenseChoice> choices =
         sums_of(*forgery.witness, forgery.plan.logits, forgery.statement, test.comm);
-    set_hits(*forgery.witness, *forgery.plan.logits.dense, choices, prompt.size());
+    set_hits(*forgery.witness, *forgery.plan.logits.dense, choices, odd_prompt.size());
     forgery.witness->finish(test.comm, OutOfRange::skip);
     if (lie.columns) {
       lie.columns(forgery);
@@ -120,24 +120,24 @@ Verdict verdict_on(const Lie& lie, const PlanChange& change = {}) {
 }
 
 /// Rejected by the range check of this value alone.
-void only_range_catches(const Lie& lie, RangeId range) {
+void only_range_catches(const DenseLie& lie, RangeId range) {
   expect_rejected(verdict_on(lie), lookup_scope);
   expect_accepted(verdict_on(lie, [&](ModelPlan& plan) { widen(plan, range, 2, true); }));
 }
 
 /// Another distance of a token of the last row is looked up, and another excess is left.
 void set_distance(Forgery& forgery, std::size_t token, std::int64_t looked_up, std::int64_t excess) {
-  cell(forgery, handles().excess, token, last) = excess;
+  cell(forgery, handles().excess, token, last_row) = excess;
   const bool row = looked_up >= 0 && looked_up <= static_cast<std::int64_t>(forgery.statement.sampling->cutoff);
-  cell(forgery, handles().weight, token, last) = row ? weight_table()[static_cast<std::size_t>(looked_up)] : 0;
+  cell(forgery, handles().weight, token, last_row) = row ? weight_table()[static_cast<std::size_t>(looked_up)] : 0;
 }
 void look_up(Forgery& forgery, std::size_t token, std::int64_t looked_up) {
-  const ChunkPlace place = place_of(forgery, token, last);
+  const ChunkPlace place = place_of(forgery, token, last_row);
   forgery.set_input(handles().weight, place.chunk, place.inner, static_cast<std::uint32_t>(looked_up));
 }
 
 TEST(DenseSampling, true_statements_are_accepted) {
-  for (const Sampling& sampling : {some_sampling(), Sampling{4096, 0, top_p_unit, 65300, {}},
+  for (const Sampling& sampling : {dense_sampling(), Sampling{4096, 0, top_p_unit, 65300, {}},
                                    Sampling{1 << 17, 0, top_p_unit, 0, {}}, Sampling{1 << 8, 0, top_p_unit, 1, {}}}) {
     Statement statement = sampled(sampling, 3);
     Trace trace = trace_of(odd_model(), statement);
@@ -149,29 +149,30 @@ TEST(DenseSampling, true_statements_are_accepted) {
 TEST(DenseSampling, nothing_but_the_best_is_the_arg_max) {
   Statement statement = sampled({1 << 17, 0, top_p_unit, 0, {}});
   trace_of(odd_model(), statement);
-  EXPECT_EQ(statement.generated, true_statement(odd_model(), prompt, 5).generated);
+  EXPECT_EQ(statement.generated, true_statement(odd_model(), odd_prompt, 5).generated);
 }
 
 TEST(DenseSampling, the_lies_need_a_row_of_every_kind) {
-  expect_accepted(verdict_on({}));
-  Forgery forgery(odd_model(), honest(), honest_plan(),
-                  run_one_pass(odd_model().integers, honest_plan(), prompt, honest().generated, odd_model().comm));
+  expect_accepted(verdict_on(DenseLie{}));
+  Forgery forgery(
+      odd_model(), dense_statement(), honest_plan(),
+      run_one_pass(odd_model().integers, honest_plan(), odd_prompt, dense_statement().generated, odd_model().comm));
   const Ids ids = ranking(forgery);
-  EXPECT_EQ(drawn(forgery), honest().generated[last]);
-  EXPECT_GT(cell(forgery, handles().weight, ids[1], last), 0);
-  EXPECT_LT(cell(forgery, handles().weight, ids[1], last), full_weight);
-  EXPECT_EQ(cell(forgery, handles().weight, ids.back(), last), 0);
-  EXPECT_NE(ids[0], honest().generated[last]);
+  EXPECT_EQ(drawn(forgery), dense_statement().generated[last_row]);
+  EXPECT_GT(cell(forgery, handles().weight, ids[1], last_row), 0);
+  EXPECT_LT(cell(forgery, handles().weight, ids[1], last_row), full_weight);
+  EXPECT_EQ(cell(forgery, handles().weight, ids.back(), last_row), 0);
+  EXPECT_NE(ids[0], dense_statement().generated[last_row]);
 }
 
 TEST(DenseSampling, another_statement_is_rejected) {
-  const Proof proof =
-      Forgery(odd_model(), honest(), honest_plan(),
-              run_one_pass(odd_model().integers, honest_plan(), prompt, honest().generated, odd_model().comm))
-          .prove();
-  expect_accepted(verify_inference(odd_model().key, honest(), proof.payload));
+  const Proof proof = Forgery(odd_model(), dense_statement(), honest_plan(),
+                              run_one_pass(odd_model().integers, honest_plan(), odd_prompt, dense_statement().generated,
+                                           odd_model().comm))
+                          .prove();
+  expect_accepted(verify_inference(odd_model().key, dense_statement(), proof.payload));
   const auto rejected = [&](const auto& change) {
-    Statement other = honest();
+    Statement other = dense_statement();
     change(other);
     EXPECT_FALSE(verify_inference(odd_model().key, other, proof.payload).accepted);
   };
@@ -179,18 +180,19 @@ TEST(DenseSampling, another_statement_is_rejected) {
   rejected([](Statement& s) { s.sampling->top_p -= 1; });
   rejected([](Statement& s) { s.sampling->cutoff += 1; });
   rejected([](Statement& s) { s.sampling->seed[31] ^= 1; });
-  rejected([](Statement& s) { s.generated[last] ^= 1; });
+  rejected([](Statement& s) { s.generated[last_row] ^= 1; });
   rejected([](Statement& s) { s.sampling.reset(); });
 }
 
 /// Numbers of one statement, proven as another one's.
 TEST(DenseSampling, every_parameter_is_bound) {
   const auto expect_scope = [](const std::string& scope, const auto& change) {
-    Forgery forgery(odd_model(), honest(), honest_plan(),
-                    run_one_pass(odd_model().integers, honest_plan(), prompt, honest().generated, odd_model().comm));
+    Forgery forgery(
+        odd_model(), dense_statement(), honest_plan(),
+        run_one_pass(odd_model().integers, honest_plan(), odd_prompt, dense_statement().generated, odd_model().comm));
     change(*forgery.statement.sampling);
     forgery.plan = ModelPlan::of(odd_model().key, forgery.statement);
-    expect_rejected(verify_inference(odd_model().key, forgery.statement, forgery.prove().payload), scope);
+    expect_rejected(verdict_of(forgery), scope);
   };
   expect_scope("/final/logits/all", [](Sampling& s) { s.inverse_temperature += 1; });
   expect_scope(sampling_scope, [](Sampling& s) { s.seed[0] ^= 1; });
@@ -198,13 +200,14 @@ TEST(DenseSampling, every_parameter_is_bound) {
 
 TEST(DenseSampling, a_token_beside_the_interval_is_rejected) {
   for (const int step : {-1, 1}) {
-    Forgery forgery(odd_model(), honest(), honest_plan(),
-                    run_one_pass(odd_model().integers, honest_plan(), prompt, honest().generated, odd_model().comm));
-    std::uint32_t token = honest().generated[last];
+    Forgery forgery(
+        odd_model(), dense_statement(), honest_plan(),
+        run_one_pass(odd_model().integers, honest_plan(), odd_prompt, dense_statement().generated, odd_model().comm));
+    std::uint32_t token = dense_statement().generated[last_row];
     do {
       token += static_cast<std::uint32_t>(step);
-      ASSERT_LT(token, vocabulary);
-    } while (cell(forgery, handles().weight, token, last) == 0);
+      ASSERT_LT(token, odd_vocabulary);
+    } while (cell(forgery, handles().weight, token, last_row) == 0);
     SCOPED_TRACE(step);
     only_range_catches({.token = token}, step < 0 ? handles().high : handles().low);
   }
@@ -212,8 +215,9 @@ TEST(DenseSampling, a_token_beside_the_interval_is_rejected) {
 
 /// A token that has no weight is at no interval.
 TEST(DenseSampling, a_token_that_is_left_out_is_rejected) {
-  Forgery forgery(odd_model(), honest(), honest_plan(),
-                  run_one_pass(odd_model().integers, honest_plan(), prompt, honest().generated, odd_model().comm));
+  Forgery forgery(
+      odd_model(), dense_statement(), honest_plan(),
+      run_one_pass(odd_model().integers, honest_plan(), odd_prompt, dense_statement().generated, odd_model().comm));
   expect_rejected(verdict_on({.token = ranking(forgery).back()}), lookup_scope);
 }
 
@@ -221,15 +225,15 @@ TEST(DenseSampling, a_token_that_is_left_out_is_rejected) {
 TEST(DenseSampling, a_maximum_that_is_too_large_is_rejected) {
   const auto raise = [](Forgery& forgery) {
     std::vector<std::int64_t> maxima;
-    for (std::size_t g = 0; g <= last; ++g) {
-      maxima.push_back(maximum(forgery, g) + (g == last ? 1 : 0));
+    for (std::size_t g = 0; g <= last_row; ++g) {
+      maxima.push_back(maximum(forgery, g) + (g == last_row ? 1 : 0));
     }
     set_scores(*forgery.witness, forgery.plan.logits, maxima, odd_model().comm);
   };
   expect_rejected(verdict_on({.values = raise}), opening_scope);  // marks of a row do not add up to one
   const auto mark = [&](Forgery& forgery) {
     raise(forgery);
-    cell(forgery, handles().best_values, ranking(forgery)[0], last) = 1;
+    cell(forgery, handles().best_values, ranking(forgery)[0], last_row) = 1;
   };
   expect_rejected(verdict_on({.values = mark}), attained_scope);
 }
@@ -238,18 +242,18 @@ TEST(DenseSampling, a_maximum_that_is_too_large_is_rejected) {
 TEST(DenseSampling, a_maximum_that_is_too_small_is_rejected) {
   const auto lower = [](Forgery& forgery) {
     std::vector<std::int64_t> maxima;
-    for (std::size_t g = 0; g <= last; ++g) {
-      maxima.push_back(maximum(forgery, g) - (g == last ? 1 : 0));
+    for (std::size_t g = 0; g <= last_row; ++g) {
+      maxima.push_back(maximum(forgery, g) - (g == last_row ? 1 : 0));
     }
     set_scores(*forgery.witness, forgery.plan.logits, maxima, odd_model().comm);
-    cell(forgery, handles().best_values, ranking(forgery)[0], last) = 1;
+    cell(forgery, handles().best_values, ranking(forgery)[0], last_row) = 1;
   };
   expect_rejected(verdict_on({.values = lower}), lookup_scope);
   const auto split = [&](Forgery& forgery) {
     lower(forgery);
     set_distance(forgery, ranking(forgery)[0], 0, -1);
   };
-  const Lie lie{.values = split, .columns = [](Forgery& f) { look_up(f, ranking(f)[0], 0); }};
+  const DenseLie lie{.values = split, .columns = [](Forgery& f) { look_up(f, ranking(f)[0], 0); }};
   expect_rejected(verdict_on(lie), lookup_scope);
   // the weight times the excess is not 0 either
   expect_rejected(verdict_on(lie, [](ModelPlan& plan) { widen(plan, handles().excess, 1, true); }), attained_scope);
@@ -260,44 +264,44 @@ TEST(DenseSampling, a_maximum_between_integers_is_rejected) {
   const int shift = handles().widths.shift;
   const std::int64_t half = std::int64_t{1} << (shift - 1);
   const auto unrounded = [=](Forgery& f, std::size_t v) {
-    return logit(f, v, last) * f.statement.sampling->inverse_temperature + 2 * half;
+    return logit(f, v, last_row) * f.statement.sampling->inverse_temperature + 2 * half;
   };
   const auto largest = [=](Forgery& f) {
     std::int64_t most = INT64_MIN;
-    for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t v = 0; v < odd_vocabulary; ++v) {
       most = std::max(most, unrounded(f, v) >> shift);
     }
     return most;
   };
   const auto values = [=](Forgery& f) {
-    for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t v = 0; v < odd_vocabulary; ++v) {
       const std::int64_t distance = largest(f) - (unrounded(f, v) >> shift);
       set_distance(f, v, std::min(distance, far_distance), distance - std::min(distance, far_distance));
-      cell(f, handles().best_values, v, last) = 0;
+      cell(f, handles().best_values, v, last_row) = 0;
     }
-    cell(f, handles().best_values, ranking(f)[0], last) = 1;
+    cell(f, handles().best_values, ranking(f)[0], last_row) = 1;
     // M - 1/2 as the field has it: the other values are integers as ever
     const F moved = F::from_signed(largest(f)) - two_to_the_minus(1);
-    (*f.witness)[handles().maximum].values()[last] = static_cast<std::int64_t>(moved.value());
+    (*f.witness)[handles().maximum].values()[last_row] = static_cast<std::int64_t>(moved.value());
   };
   const auto columns = [=](Forgery& f) {
     ChunkedTensor<std::int64_t>& remainders = f.zeros(f.plan.logits.logits);
     std::ranges::fill(remainders.values(), half);
-    for (std::size_t g = 0; g <= last; ++g) {
-      for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t g = 0; g <= last_row; ++g) {
+      for (std::size_t v = 0; v < odd_vocabulary; ++v) {
         const std::int64_t exact = logit(f, v, g) * f.statement.sampling->inverse_temperature + half;
-        cell(remainders, v, g) = (g == last ? unrounded(f, v) : exact) & (2 * half - 1);
+        cell(remainders, v, g) = (g == last_row ? unrounded(f, v) : exact) & (2 * half - 1);
       }
     }
     f.set_range(handles().remainder, remainders);
-    for (std::size_t v = 0; v < vocabulary; ++v) {
+    for (std::size_t v = 0; v < odd_vocabulary; ++v) {
       const std::int64_t distance = largest(f) - (unrounded(f, v) >> shift);
       look_up(f, v, std::min(distance, far_distance));
     }
     // pieces of what the maxima are near
     ChunkedTensor<std::int64_t>& near = f.zeros(handles().rows);
-    for (std::size_t g = 0; g <= last; ++g) {
-      near.values()[g] = g == last ? largest(f) : maximum(f, g);
+    for (std::size_t g = 0; g <= last_row; ++g) {
+      near.values()[g] = g == last_row ? largest(f) : maximum(f, g);
     }
     f.set_range(handles().maximum.checked, near);
   };
@@ -309,7 +313,7 @@ TEST(DenseSampling, a_maximum_between_integers_is_rejected) {
 }
 
 TEST(DenseSampling, a_token_moved_nearer_is_rejected) {
-  const auto distance = [](Forgery& f) { return maximum(f, last) - score(f, ranking(f)[5], last); };
+  const auto distance = [](Forgery& f) { return maximum(f, last_row) - score(f, ranking(f)[5], last_row); };
   for (const std::int64_t nearer : {std::int64_t{0}, std::int64_t{1}}) {
     const auto values = [&](Forgery& f) { set_distance(f, ranking(f)[5], nearer, distance(f) - nearer); };
     const auto columns = [&](Forgery& f) { look_up(f, ranking(f)[5], nearer); };
@@ -321,7 +325,7 @@ TEST(DenseSampling, a_token_moved_nearer_is_rejected) {
 TEST(DenseSampling, a_token_moved_out_of_sight_is_rejected) {
   const auto values = [](Forgery& f) {
     const std::size_t token = ranking(f)[1];
-    set_distance(f, token, far_distance, maximum(f, last) - score(f, token, last) - far_distance);
+    set_distance(f, token, far_distance, maximum(f, last_row) - score(f, token, last_row) - far_distance);
   };
   const auto columns = [](Forgery& f) { look_up(f, ranking(f)[1], far_distance); };
   only_range_catches({values, columns}, handles().excess);
@@ -329,19 +333,19 @@ TEST(DenseSampling, a_token_moved_out_of_sight_is_rejected) {
 
 TEST(DenseSampling, weights_are_the_tables) {
   const auto change_by = [](std::size_t rank, std::int64_t change) {
-    return Lie{.values = [=](Forgery& f) { cell(f, handles().weight, ranking(f)[rank], last) += change; }};
+    return DenseLie{.values = [=](Forgery& f) { cell(f, handles().weight, ranking(f)[rank], last_row) += change; }};
   };
   expect_rejected(verdict_on(change_by(1, 1)), lookup_scope);
   expect_rejected(verdict_on(change_by(1, -1)), lookup_scope);
   expect_rejected(verdict_on(change_by(0, -1)), lookup_scope);
-  expect_rejected(verdict_on(change_by(vocabulary - 1, 1)), lookup_scope);  // beyond the cut-off
+  expect_rejected(verdict_on(change_by(odd_vocabulary - 1, 1)), lookup_scope);  // beyond the cut-off
 }
 
 TEST(DenseSampling, scores_are_rounded_once) {
   for (const std::int64_t step : {-1, 1}) {
     const auto values = [=](Forgery& f) {
       const std::size_t token = ranking(f)[3];
-      set_distance(f, token, maximum(f, last) - score(f, token, last) - step, 0);
+      set_distance(f, token, maximum(f, last_row) - score(f, token, last_row) - step, 0);
     };
     const auto columns = [=](Forgery& f) {
       const std::size_t token = ranking(f)[3];
@@ -349,26 +353,26 @@ TEST(DenseSampling, scores_are_rounded_once) {
       const std::int64_t half = std::int64_t{1} << (shift - 1);
       ChunkedTensor<std::int64_t>& remainders = f.zeros(f.plan.logits.logits);
       std::ranges::fill(remainders.values(), half);
-      for (std::size_t g = 0; g <= last; ++g) {
-        for (std::size_t v = 0; v < vocabulary; ++v) {
-          const bool moved = g == last && v == token;
+      for (std::size_t g = 0; g <= last_row; ++g) {
+        for (std::size_t v = 0; v < odd_vocabulary; ++v) {
+          const bool moved = g == last_row && v == token;
           cell(remainders, v, g) = logit(f, v, g) * f.statement.sampling->inverse_temperature + half -
                                    ((score(f, v, g) + (moved ? step : 0)) << shift);
         }
       }
       f.set_range(handles().remainder, remainders);
-      look_up(f, token, maximum(f, last) - score(f, token, last) - step);
+      look_up(f, token, maximum(f, last_row) - score(f, token, last_row) - step);
     };
     only_range_catches({values, columns}, handles().remainder);
   }
 }
 
 TEST(DenseSampling, logits_are_products) {
-  const auto values = [](Forgery& f) { ++cell(f.trace[f.plan.logits.values], 7, last); };
+  const auto values = [](Forgery& f) { ++cell(f.trace[f.plan.logits.values], 7, last_row); };
   const auto again = [&](Forgery& f) {
     values(f);
     std::vector<std::int64_t> maxima;
-    for (std::size_t g = 0; g <= last; ++g) {
+    for (std::size_t g = 0; g <= last_row; ++g) {
       maxima.push_back(maximum(f, g));
     }
     set_scores(*f.witness, f.plan.logits, maxima, odd_model().comm);
@@ -379,29 +383,29 @@ TEST(DenseSampling, logits_are_products) {
 /// The best token of each row is marked once, and no other one is.
 TEST(DenseSampling, marks_are_of_the_best) {
   const auto mark = [](std::size_t rank, std::int64_t value) {
-    return Lie{.values = [=](Forgery& f) { cell(f, handles().best_values, ranking(f)[rank], last) = value; }};
+    return DenseLie{.values = [=](Forgery& f) { cell(f, handles().best_values, ranking(f)[rank], last_row) = value; }};
   };
   expect_rejected(verdict_on(mark(0, 0)), opening_scope);
   expect_rejected(verdict_on(mark(0, 2)), opening_scope);
   expect_rejected(verdict_on(mark(1, 1)), attained_scope);
   const auto swap = [](Forgery& f) {
-    cell(f, handles().best_values, ranking(f)[0], last) = 0;
-    cell(f, handles().best_values, ranking(f)[1], last) = 1;
+    cell(f, handles().best_values, ranking(f)[0], last_row) = 0;
+    cell(f, handles().best_values, ranking(f)[1], last_row) = 1;
   };
   expect_rejected(verdict_on({.values = swap}), attained_scope);
 }
 
 /// q_2 one less, the remainder 2^16 more.
 TEST(DenseSampling, a_remainder_of_17_bits_is_rejected) {
-  const Lie lie{.columns = [](Forgery& f) {
+  const DenseLie lie{.columns = [](Forgery& f) {
     Witness& witness = *f.witness;
-    --witness[handles().quotient[2]].values()[last];
-    --witness[handles().low].values()[last];
-    ++witness[handles().high].values()[last];
+    --witness[handles().quotient[2]].values()[last_row];
+    --witness[handles().low].values()[last_row];
+    ++witness[handles().high].values()[last_row];
     witness.finish(odd_model().comm, OutOfRange::skip);
     ChunkedTensor<std::int64_t>& remainders = f.zeros(handles().rows);
-    for (std::size_t g = 0; g <= last; ++g) {
-      remainders.values()[g] = witness[handles().limb_remainder[2]].values()[g] + (g == last ? 1 << 16 : 0);
+    for (std::size_t g = 0; g <= last_row; ++g) {
+      remainders.values()[g] = witness[handles().limb_remainder[2]].values()[g] + (g == last_row ? 1 << 16 : 0);
     }
     f.set_range(handles().limb_remainder[2], remainders);
   }};
@@ -411,20 +415,20 @@ TEST(DenseSampling, a_remainder_of_17_bits_is_rejected) {
 /// Each value that is in its range, but another one.
 TEST(DenseSampling, every_value_is_bound) {
   const auto lie = [](const Derived& tensor, std::size_t place) {
-    return Lie{.columns = [=](Forgery& f) {
+    return DenseLie{.columns = [=](Forgery& f) {
       ++(*f.witness)[tensor].values()[place];
       f.witness->finish(odd_model().comm, OutOfRange::skip);
     }};
   };
   const std::string limb = "a limb of the random number times the weights is another";
   for (std::size_t i = 0; i < uniform_limbs; ++i) {
-    for (const std::size_t row : {std::size_t{1}, last, std::size_t{6}}) {  // the last one is padding
+    for (const std::size_t row : {std::size_t{1}, last_row, std::size_t{6}}) {  // the last one is padding
       expect_reason(verdict_on(lie(handles().quotient[i], row)), limb);
       expect_reason(verdict_on(lie(handles().limb_remainder[i], row)), limb);
     }
   }
   expect_reason(verdict_on(lie(handles().sums, 1)), limb);
-  for (const std::size_t row : {std::size_t{1}, last, std::size_t{6}}) {
+  for (const std::size_t row : {std::size_t{1}, last_row, std::size_t{6}}) {
     expect_rejected(verdict_on(lie(handles().low, row)), sampling_scope + "/reduce");
     expect_rejected(verdict_on(lie(handles().high, row)), sampling_scope + "/reduce");
     expect_rejected(verdict_on(lie(handles().maximum, row)), "/final/logits/all");
@@ -434,10 +438,10 @@ TEST(DenseSampling, every_value_is_bound) {
 
 /// Another sum of all weights, to which the limbs fit.
 TEST(DenseSampling, the_sum_is_that_of_the_weights) {
-  const Lie lie{.columns = [](Forgery& f) {
+  const DenseLie lie{.columns = [](Forgery& f) {
     std::vector<DenseChoice> choices = sums_of(*f.witness, f.plan.logits, f.statement, odd_model().comm);
-    ++choices[last].sum;
-    set_hits(*f.witness, *f.plan.logits.dense, choices, prompt.size());
+    ++choices[last_row].sum;
+    set_hits(*f.witness, *f.plan.logits.dense, choices, odd_prompt.size());
     f.witness->finish(odd_model().comm, OutOfRange::skip);
   }};
   expect_rejected(verdict_on(lie), sampling_scope + "/reduce");
@@ -446,10 +450,10 @@ TEST(DenseSampling, the_sum_is_that_of_the_weights) {
 /// The interval is another one: its place, or its length.
 TEST(DenseSampling, the_interval_is_that_of_the_weights) {
   for (const bool place : {true, false}) {
-    const Lie lie{.columns = [=](Forgery& f) {
+    const DenseLie lie{.columns = [=](Forgery& f) {
       std::vector<DenseChoice> choices = sums_of(*f.witness, f.plan.logits, f.statement, odd_model().comm);
-      place ? --choices[last].before : ++choices[last].own;
-      set_hits(*f.witness, *f.plan.logits.dense, choices, prompt.size());
+      place ? --choices[last_row].before : ++choices[last_row].own;
+      set_hits(*f.witness, *f.plan.logits.dense, choices, odd_prompt.size());
       f.witness->finish(odd_model().comm, OutOfRange::skip);
     }};
     expect_rejected(verdict_on(lie), sampling_scope + "/reduce");
@@ -459,13 +463,13 @@ TEST(DenseSampling, the_interval_is_that_of_the_weights) {
 /// What stands behind the vocabulary's end counts nothing.
 TEST(DenseSampling, padding_has_no_weight) {
   const Dimension& tokens = honest_plan().logits.logits.dimensions()[0];
-  ASSERT_GT(tokens.filled(), vocabulary);
-  const auto values = [](Forgery& f) { set_distance(f, vocabulary, 0, far_distance); };
-  const auto columns = [](Forgery& f) { look_up(f, vocabulary, 0); };
+  ASSERT_GT(tokens.filled(), odd_vocabulary);
+  const auto values = [](Forgery& f) { set_distance(f, odd_vocabulary, 0, far_distance); };
+  const auto columns = [](Forgery& f) { look_up(f, odd_vocabulary, 0); };
   expect_rejected(verdict_on({values, columns}), attained_scope);
-  const auto near = [](Forgery& f) { set_distance(f, vocabulary, 0, 0); };
+  const auto near = [](Forgery& f) { set_distance(f, odd_vocabulary, 0, 0); };
   expect_rejected(verdict_on({near, columns}), "/final/logits/all");
-  const auto mark = [](Forgery& f) { cell(f, handles().best_values, vocabulary, last) = 1; };
+  const auto mark = [](Forgery& f) { cell(f, handles().best_values, odd_vocabulary, last_row) = 1; };
   expect_rejected(verdict_on({.values = mark}), attained_scope);
 }
 
@@ -505,20 +509,20 @@ TEST(DenseSampling, parts_and_passes_draw_the_same_text) {
   }
   TestModel& test = odd_model();
   for (const std::uint32_t pass_length : {0U, 4U}) {
-    Statement first = statement_after(nullptr, prompt, true);
+    Statement first = statement_after(nullptr, odd_prompt, true);
     first.generated.resize(2);
-    first.sampling = honest().sampling;
+    first.sampling = dense_statement().sampling;
     first.pass_length = pass_length;
     const Part before = prove_part(test, nullptr, first);
     expect_accepted(verify(test, before));
     Statement next = statement_after(&before, {}, false);
     next.generated.resize(3);
-    next.sampling = honest().sampling;
+    next.sampling = dense_statement().sampling;
     const Part after = prove_part(test, &before, next);
     expect_accepted(verify(test, after));
     Ids all = before.statement.generated;
     all.insert(all.end(), after.statement.generated.begin(), after.statement.generated.end());
-    EXPECT_EQ(all, honest().generated);
+    EXPECT_EQ(all, dense_statement().generated);
   }
 }
 
@@ -526,9 +530,9 @@ TEST(DenseSampling, altered_messages_are_rejected) {
   if (hiding_proofs > 0) {
     GTEST_SKIP() << "told of plain proofs";
   }
-  Statement statement = sampled(some_sampling(), 2);
+  Statement statement = sampled(dense_sampling(), 2);
   expect_altered_messages_rejected(odd_model(), prove_part(odd_model(), nullptr, statement));
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -7,12 +7,12 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using NormRange = DerivedRange LayerNormPlan::*;
 
-struct Norm {
+struct LayerNormAt {
   std::string scope;
   NormLayer ModelPlan::*plan;
   Stage first;
@@ -23,7 +23,7 @@ struct Norm {
   [[nodiscard]] std::size_t place() const { return block * odd_tokens + last_token; }
 };
 
-std::vector<Norm> norms() {
+std::vector<LayerNormAt> layer_norms_at() {
   return {{"/self_attention/layer_norm", &ModelPlan::norm_1, Stage::mu1, 1},
           {"/feed_forward/layer_norm", &ModelPlan::norm_2, Stage::mu2, 1},
           {"/final/layer_norm", &ModelPlan::norm_final, Stage::muf, 0}};
@@ -41,7 +41,7 @@ void only_width_catches(const Liar& liar, RangeId range) {
 }
 
 /// One value of a per-token or per-row tensor off by `by`.
-struct OffByOne {
+struct LayerNormError {
   std::string name;
   int stage;  // steps after the norm's first stage
   CommittedValue<std::int32_t> LayerNormPlan::*tensor;
@@ -49,7 +49,7 @@ struct OffByOne {
   NormRange range;  // the only one that it leaves
 };
 
-const std::vector<OffByOne> statistics{
+const std::vector<LayerNormError> layer_norm_errors{
     {"mu + 1", 0, &LayerNormPlan::mu, 1, &LayerNormPlan::mean_remainder},
     {"mu - 1", 0, &LayerNormPlan::mu, -1, &LayerNormPlan::mean_complement},
     {"sigma + 1", 1, &LayerNormPlan::sigma, 1, &LayerNormPlan::root_remainder},
@@ -60,7 +60,7 @@ const std::vector<OffByOne> statistics{
 
 /// A token whose mean may be changed by `by` so that only one of its remainder and the complement, 6 bits each, leaves
 /// its range.
-std::optional<std::size_t> place_of_mean(const Norm& norm, Trace& trace, std::int64_t by) {
+std::optional<std::size_t> place_of_mean(const LayerNormAt& norm, Trace& trace, std::int64_t by) {
   const auto d = static_cast<std::int64_t>(odd_model().model.shape.n_embd);
   auto& x = trace[norm.tensors().x];
   for (std::size_t t = odd_used - 1; t < odd_tokens; ++t) {
@@ -79,8 +79,8 @@ TEST(Division, StatisticsOffByOneLeaveOneRange) {
   Trace honest = odd_trace();
   std::set<std::string> told;
   std::size_t number = 0;
-  for (const Norm& norm : norms()) {
-    for (const OffByOne& lie : statistics) {
+  for (const LayerNormAt& norm : layer_norms_at()) {
+    for (const LayerNormError& lie : layer_norm_errors) {
       const std::optional<std::size_t> place =
           lie.stage == 0 ? place_of_mean(norm, honest, lie.by) : std::optional(norm.place());
       if (!place || number++ % each_or_every(5) != 0) {  // of another norm each time
@@ -93,7 +93,7 @@ TEST(Division, StatisticsOffByOneLeaveOneRange) {
       told.insert(lie.name);
     }
   }
-  EXPECT_GE(told.size(), each_or_every(5) == 1 ? statistics.size() : 1);
+  EXPECT_GE(told.size(), each_or_every(5) == 1 ? layer_norm_errors.size() : 1);
 }
 
 /// A virtual tensor of a layer norm with one value off by one while everything else is honest.
@@ -106,7 +106,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
       {&LayerNormPlan::inverse_complement, "", "remainder of the inverse is not below sigma"},
       {&LayerNormPlan::root_remainder, "/token", "statistics of a token do not match the sum-check"},
       {&LayerNormPlan::inverse_remainder, "/token", "statistics of a token do not match the sum-check"}};
-  for (const Norm& norm : norms()) {
+  for (const LayerNormAt& norm : layer_norms_at()) {
     for (const auto& [range, below, reason] : lies) {
       SCOPED_TRACE(norm.scope + " " + reason);
       Forgery forgery(test, odd_statement(), odd_plan(), odd_trace());
@@ -238,4 +238,4 @@ TEST(Division, WrappedSquareRootNeedsBothWidths) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

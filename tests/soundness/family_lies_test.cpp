@@ -6,7 +6,7 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// A prover that infers and proves by another plan than the statement's.
@@ -115,7 +115,7 @@ TEST(FamilyLies, the_truth_is_accepted) {
     const ModelPlan plan = llama_plan(test.key);
     LlamaLie told = llama_inference(test, plan);
     Forgery forgery(test, std::move(told.statement), plan, std::move(told.trace));
-    expect_accepted(verify_inference(plan, test.key, forgery.statement, forgery.prove().payload));
+    expect_accepted(verdict_of(forgery, plan));
   }
 }
 
@@ -130,8 +130,6 @@ struct ValueLie {
 std::int32_t x_before(const LlamaRun& run, std::size_t block, std::size_t f, std::size_t t) {
   return block_row(run.trace[run.plan.x_in], block, f)[t];
 }
-
-constexpr std::size_t lied_block = 1;
 
 void for_stream(LlamaRun& run, const auto& change) {
   for (std::size_t f = 0; f < run.plan.model.n_embd; ++f) {
@@ -183,7 +181,7 @@ TEST(FamilyLies, other_values_than_the_model_s_are_rejected) {
     const ModelPlan plan = llama_plan(test.key);
     LlamaLie told = llama_inference(test, plan, llama_lie(lie.stage, lied_block, lie.change));
     Forgery forgery(test, std::move(told.statement), plan, std::move(told.trace));
-    EXPECT_FALSE(verify_inference(plan, test.key, forgery.statement, forgery.prove().payload).accepted);
+    EXPECT_FALSE(verdict_of(forgery, plan).accepted);
   }
 }
 
@@ -220,9 +218,9 @@ TEST(FamilyLies, other_parameters_than_the_committed_ones_are_rejected) {
     LlamaLie told = llama_inference(test, plan, {}, &parameters);
     const ParameterTensors tensors = ParameterTensors::of(test.model.shape, parameters);
     Forgery forgery(test, std::move(told.statement), plan, std::move(told.trace), tensors);
-    EXPECT_FALSE(verify_inference(plan, test.key, forgery.statement, forgery.prove().payload).accepted);
+    EXPECT_FALSE(verdict_of(forgery, plan).accepted);
   }
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,10 +5,9 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-constexpr std::size_t lied_block = 1;
 constexpr std::size_t lied_feature = 3;
 
 const BranchNorm& norm_behind(const ModelPlan& plan, LlamaStage stage) {
@@ -90,21 +89,13 @@ LlamaLiar lie_of_heads(std::size_t part, const NormLie& lie) {
   });
 }
 
-using Change = std::function<void(Forgery&)>;
-
-Verdict verdict_on(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar, const Change& change) {
-  LlamaLie lie = llama_inference(test, plan, liar);
-  Forgery forgery(test, std::move(lie.statement), plan, std::move(lie.trace));
-  if (change) {
-    change(forgery);
-    forgery.recount();
-  }
-  return verify_inference(plan, test.key, forgery.statement, forgery.prove().payload);
+Verdict verdict_on(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar, const ForgeryChange& change) {
+  return verdict_on_llama(test, plan, llama_inference(test, plan, liar), change);
 }
 
 /// Rejected for its range alone.
 void only_range_catches(TestModel& test, const LlamaLiar& liar, RangeId range, bool negative,
-                        const Change& change = {}) {
+                        const ForgeryChange& change = {}) {
   ModelPlan plan = llama_plan(test.key);
   expect_rejected(verdict_on(test, plan, liar, change), lookup_scope);
   widen(plan, range, 1, negative);
@@ -113,7 +104,7 @@ void only_range_catches(TestModel& test, const LlamaLiar& liar, RangeId range, b
 
 /// Pieces of a remainder that has 2^more beside what inference recorded, at the lied feature.
 template <class T>
-Change remainder_of(const RecordedRange<T>& range, std::optional<int> more = {}) {
+ForgeryChange remainder_of(const RecordedRange<T>& range, std::optional<int> more = {}) {
   return [=](Forgery& forgery) {
     ChunkedTensor<std::int64_t>& values = forgery.copy(forgery.witness->view(range));
     block_row(values, lied_block, lied_feature)[filler_row] += more ? std::int64_t{1} << *more : 0;
@@ -128,7 +119,7 @@ TEST(FamilyNorms, behind_branches_are_what_they_say) {
       TestModel& test = family_model(kind);
       const ModelPlan plan = llama_plan(test.key);
       const BranchNorm& behind = norm_behind(plan, stage);
-      const auto rejected = [&](const NormLie& lie, RangeId range, bool negative, const Change& change = {}) {
+      const auto rejected = [&](const NormLie& lie, RangeId range, bool negative, const ForgeryChange& change = {}) {
         only_range_catches(test, lie_behind(stage, lie), range, negative, change);
       };
       expect_accepted(verdict_on(test, plan, lie_behind(stage, {}), {}));
@@ -147,7 +138,7 @@ TEST(FamilyNorms, of_all_heads_are_what_they_say) {
   const ModelPlan plan = llama_plan(test.key);
   for (const std::size_t part : {0, 1}) {
     const HeadNormPlan& norm = grouped_qkv(plan).head_norm.at(part).value();
-    const auto rejected = [&](const NormLie& lie, RangeId range, bool negative, const Change& change = {}) {
+    const auto rejected = [&](const NormLie& lie, RangeId range, bool negative, const ForgeryChange& change = {}) {
       only_range_catches(test, lie_of_heads(part, lie), range, negative, change);
     };
     expect_accepted(verdict_on(test, plan, lie_of_heads(part, {}), {}));
@@ -175,4 +166,4 @@ TEST(FamilyNorms, a_stream_without_a_norm_is_rounded) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

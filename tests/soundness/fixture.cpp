@@ -11,7 +11,7 @@
 
 #include "../golden/golden_import.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 constexpr unsigned piece_bits = 16;
@@ -65,7 +65,7 @@ Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std
 }
 
 const Statement& odd_statement() {
-  static const Statement statement = true_statement(odd_model(), {17, 42, 5, 99, 120, 7, 64, 31}, 5);
+  static const Statement statement = true_statement(odd_model(), odd_prompt, 5);
   return statement;
 }
 
@@ -173,10 +173,24 @@ Proof Forgery::prove() {
                        {.listener = listener, .finished = finished});
 }
 
+Forgery odd_forgery(Trace trace) { return {odd_model(), odd_statement(), odd_plan(), std::move(trace)}; }
+
+Verdict verdict_of(Forgery& forgery) {
+  return verify_inference(forgery.test.key, forgery.statement, forgery.prove().payload);
+}
+Verdict verdict_of(Forgery& forgery, const ModelPlan& plan) {
+  return verify_inference(plan, forgery.test.key, forgery.statement, forgery.prove().payload);
+}
+
 Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan) {
   Trace trace = naive_inference(test.integers, statement, liar);
   return Forgery(test, statement, plan != nullptr ? *plan : ModelPlan::of(test.key, statement), std::move(trace))
       .prove();
+}
+
+const Proof& odd_proof() {
+  static const Proof proof = prove_lie(odd_model(), odd_statement(), {});
+  return proof;
 }
 
 void widen(ModelPlan& plan, RangeId id, unsigned bits, bool negative) {
@@ -234,4 +248,4 @@ void expect_accepted(const Verdict& verdict) {
   EXPECT_TRUE(verdict.accepted) << verdict.scope << ": " << verdict.reason;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -12,7 +12,7 @@
 #include "../architecture/gpt2_layers.hpp"
 #include "../architecture/naive_inference.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// The same lies are told under plain keys and, where the environment has TESSERA_HIDING_LIES, under hiding ones.
 inline const std::uint64_t hiding_proofs = std::getenv("TESSERA_HIDING_LIES") != nullptr ? 1 : 0;
@@ -37,7 +37,8 @@ TestModel& gutenberg_model();  // four blocks, six heads of 32
 
 /// A prompt and its true continuation.
 Statement true_statement(TestModel& test, std::vector<std::uint32_t> prompt, std::size_t generate);
-/// The statement that nearly all tests lie about: 16 tokens with the filler.
+inline const std::vector<std::uint32_t> odd_prompt{17, 42, 5, 99, 120, 7, 64, 31};
+/// The statement that nearly all tests lie about: this prompt, 16 tokens with the filler.
 const Statement& odd_statement();
 /// Its plan. The handles of tensors are the same in every plan of the architecture.
 const ModelPlan& odd_plan();
@@ -47,6 +48,8 @@ Trace odd_trace(const Liar& liar = {});
 inline constexpr std::size_t odd_tokens = 16;  // padded
 inline constexpr std::size_t odd_used = 13;    // prompt and generated; rows from 12 on choose no token
 inline constexpr std::size_t last_token = odd_tokens - 1;
+/// The block that lies are about, in other models too, and the head.
+inline constexpr std::size_t lied_block = 1, lied_head = 2;
 
 /// As the liar says at one stage of one block only.
 Liar lie_at(Stage stage, std::size_t block, std::function<void(Trace&)> lie);
@@ -90,8 +93,18 @@ class Forgery {
   std::deque<ChunkedTensor<std::int64_t>> owned_;
 };
 
+/// Of odd_statement(): true but for what is changed in the trace or afterwards.
+Forgery odd_forgery(Trace trace = odd_trace());
+
+/// Proves and verifies, by the statement's plan or by the one given.
+Verdict verdict_of(Forgery& forgery);
+Verdict verdict_of(Forgery& forgery, const ModelPlan& plan);
+
 /// Proves as the liar says, with the plan (default: the exact one).
 Proof prove_lie(TestModel& test, const Statement& statement, const Liar& liar, const ModelPlan* plan = nullptr);
+
+/// The true proof of odd_statement(), made once per process.
+const Proof& odd_proof();
 
 /// The plan with the top piece of a range looked up in a table that is `bits` bits wider; a signed one also takes
 /// values down to -2^(width + bits - 1). Not a plan that any key gives: prover and verifier of a test share it.
@@ -126,4 +139,4 @@ void expect_rejected(const Verdict& verdict, const std::string& scope);
 void expect_reason(const Verdict& verdict, const std::string& reason);
 void expect_accepted(const Verdict& verdict);
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

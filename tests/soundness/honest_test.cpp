@@ -2,7 +2,7 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
@@ -22,4 +22,4 @@ TEST(Honest, WholeHeadsAreAccepted) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

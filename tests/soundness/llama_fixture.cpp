@@ -5,7 +5,7 @@
 #include "../model/llama_shapes.hpp"
 #include "../model/random_model.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 void name_tokens(Model& model) {
@@ -134,6 +134,15 @@ LlamaLiar llama_lie(LlamaStage stage, std::size_t block, std::function<void(Llam
   };
 }
 
+Verdict verdict_on_llama(TestModel& test, const ModelPlan& plan, LlamaLie lie, const ForgeryChange& change) {
+  Forgery forgery(test, std::move(lie.statement), plan, std::move(lie.trace));
+  if (change) {
+    change(forgery);
+    forgery.recount();
+  }
+  return verdict_of(forgery, plan);
+}
+
 ModelPlan llama_plan(const VerifyingKey& key) { return ModelPlan::of(key, llama_prompt.size(), llama_generated); }
 
 LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar, const Parameters* parameters) {
@@ -221,4 +230,4 @@ void redo_gating(LlamaRun& run, std::size_t block, std::size_t row, std::int32_t
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 #include "layers/qkv/qkv.hpp"
 #include "subprotocols/inference.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Small random models: every flag both ways, groups and heads that are no powers of two.
 enum LlamaKind : std::size_t { plain, biased, normed, llama_kinds };
@@ -50,6 +50,11 @@ struct LlamaLie {
 LlamaLie llama_inference(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar = {},
                          const Parameters* parameters = nullptr);
 
+/// What is changed of a working set whose trace is told already.
+using ForgeryChange = std::function<void(Forgery&)>;
+/// Of the proof of a lie by this plan, which the verifier has, too.
+Verdict verdict_on_llama(TestModel& test, const ModelPlan& plan, LlamaLie lie, const ForgeryChange& change = {});
+
 /// The plan of the statement that lies are about.
 ModelPlan llama_plan(const VerifyingKey& key);
 
@@ -64,4 +69,4 @@ void renormalize_head(LlamaRun& run, std::size_t part, std::size_t block, std::s
 /// t of one inner feature from a and U as the trace has them, `by` more; then the update of the residual stream.
 void redo_gating(LlamaRun& run, std::size_t block, std::size_t row, std::int32_t by = 0);
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

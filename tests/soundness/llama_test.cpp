@@ -11,7 +11,7 @@
 #include "llama_fixture.hpp"
 #include "parts.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 Part beginning(TestModel& test, const PlanChange& change = {}, const PlanChange& change_proof = {}) {
@@ -317,4 +317,4 @@ TEST(LlamaLies, other_flags_are_rejected) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -6,20 +6,15 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-constexpr std::size_t block = 1;
 constexpr std::size_t inner_row = 7;
 
 /// A liar's working set, proven by `plan`.
 Forgery forge(TestModel& test, const ModelPlan& plan, const LlamaLiar& liar) {
   LlamaLie lie = llama_inference(test, llama_plan(test.key), liar);
   return {test, std::move(lie.statement), plan, std::move(lie.trace)};
-}
-
-Verdict verdict_of(Forgery& forgery, const ModelPlan& plan) {
-  return verify_inference(plan, forgery.test.key, forgery.statement, forgery.prove().payload);
 }
 
 Verdict verdict_on(TestModel& test, const LlamaLiar& liar) {
@@ -53,32 +48,33 @@ void only_width_catches(TestModel& test, const LlamaLiar& liar, RangeId range, b
 
 // Norms.
 
-struct Norm {
+struct RmsNormAt {
   const char* name;
   NormLayer ModelPlan::*plan;
   LlamaStage stage;
   std::size_t block;
   std::string scope;
 };
-const std::vector<Norm> norms{{"norm 1", &ModelPlan::norm_1, LlamaStage::norm_1, block, "/self_attention/rms_norm"},
-                              {"norm 2", &ModelPlan::norm_2, LlamaStage::norm_2, block, "/feed_forward/rms_norm"},
-                              {"final norm", &ModelPlan::norm_final, LlamaStage::norm_final, 0, "/final/rms_norm"}};
+const std::vector<RmsNormAt> rms_norms_at{
+    {"norm 1", &ModelPlan::norm_1, LlamaStage::norm_1, lied_block, "/self_attention/rms_norm"},
+    {"norm 2", &ModelPlan::norm_2, LlamaStage::norm_2, lied_block, "/feed_forward/rms_norm"},
+    {"final norm", &ModelPlan::norm_final, LlamaStage::norm_final, 0, "/final/rms_norm"}};
 
-struct OffByOne {
+struct RmsNormError {
   std::int64_t sigma, inverse;
   DerivedRange InverseRoot::*range;  // the only one that it leaves
 };
-const std::vector<OffByOne> statistics{{1, 0, &InverseRoot::root_remainder},
-                                       {-1, 0, &InverseRoot::root_complement},
-                                       {0, 1, &InverseRoot::inverse_remainder},
-                                       {0, -1, &InverseRoot::inverse_complement}};
+const std::vector<RmsNormError> rms_norm_errors{{1, 0, &InverseRoot::root_remainder},
+                                                {-1, 0, &InverseRoot::root_complement},
+                                                {0, 1, &InverseRoot::inverse_remainder},
+                                                {0, -1, &InverseRoot::inverse_complement}};
 
 TEST(LlamaValues, statistics_off_by_one_leave_one_range) {
   for (const LlamaKind kind : {plain, normed}) {
     TestModel& test = llama_model(kind);
     const ModelPlan plan = llama_plan(test.key);
-    for (const Norm& norm : norms) {
-      for (const OffByOne& lie : statistics) {
+    for (const RmsNormAt& norm : rms_norms_at) {
+      for (const RmsNormError& lie : rms_norm_errors) {
         SCOPED_TRACE(std::string(llama_names[kind]) + ": " + norm.name + ", sigma " + std::to_string(lie.sigma) +
                      ", I " + std::to_string(lie.inverse));
         const LlamaLiar liar = llama_lie(norm.stage, norm.block, [&](LlamaRun& run) {
@@ -93,23 +89,23 @@ TEST(LlamaValues, statistics_off_by_one_leave_one_range) {
 std::int64_t head_sigma(LlamaRun& run, std::size_t part, std::size_t head) {
   const HeadNormPlan& norm = *grouped_qkv(run.plan).head_norm[part];
   const std::size_t heads = norm.token.chunk_count() / run.plan.model.n_layer;
-  return run.trace[norm.sigma].chunk(block * heads + head)[filler_row];
+  return run.trace[norm.sigma].chunk(lied_block * heads + head)[filler_row];
 }
 
 TEST(LlamaValues, statistics_of_heads_off_by_one_leave_one_range) {
   TestModel& test = llama_model(normed);
   const ModelPlan plan = llama_plan(test.key);
   for (const std::size_t part : {0, 1}) {
-    for (const OffByOne& lie : statistics) {
+    for (const RmsNormError& lie : rms_norm_errors) {
       SCOPED_TRACE(std::string(qkv_names[part]) + ", sigma " + std::to_string(lie.sigma) + ", I " +
                    std::to_string(lie.inverse));
-      const LlamaLiar liar = llama_lie(LlamaStage::qkv, block, [&](LlamaRun& run) {
-        renormalize_head(run, part, block, 1, head_sigma(run, part, 1) + lie.sigma, lie.inverse);
+      const LlamaLiar liar = llama_lie(LlamaStage::qkv, lied_block, [&](LlamaRun& run) {
+        renormalize_head(run, part, lied_block, 1, head_sigma(run, part, 1) + lie.sigma, lie.inverse);
       });
       only_width_catches(test, liar, *grouped_qkv(plan).head_norm[part].*lie.range);
     }
-    const LlamaLiar other_head = llama_lie(LlamaStage::qkv, block, [&](LlamaRun& run) {
-      renormalize_head(run, part, block, 1, head_sigma(run, part, 0), 0);
+    const LlamaLiar other_head = llama_lie(LlamaStage::qkv, lied_block, [&](LlamaRun& run) {
+      renormalize_head(run, part, lied_block, 1, head_sigma(run, part, 0), 0);
     });
     expect_rejected(verdict_on(test, other_head), lookup_scope);
   }
@@ -162,7 +158,7 @@ TEST(LlamaValues, remainders_and_complements_are_bound) {
 }
 
 TEST(LlamaValues, norm_of_another_tokens_x) {
-  for (const Norm& norm : norms) {
+  for (const RmsNormAt& norm : rms_norms_at) {
     SCOPED_TRACE(norm.name);
     const LlamaLiar liar = llama_lie(norm.stage, norm.block, [&](LlamaRun& run) {
       std::vector<std::int32_t> x = run.batch.x;
@@ -184,11 +180,11 @@ void exchange_rows(LlamaRun& run, std::size_t part, std::size_t a, std::size_t b
   const GroupedQkvPlan& qkv = grouped_qkv(run.plan);
   const auto cached = [&](std::size_t row) -> std::int16_t& {
     return part == 0 ? run.cache.q[row * run.batch.size + filler_row]
-                     : run.cache.k[run.cache.block_offset(block) + row * run.cache.capacity + filler_row];
+                     : run.cache.k[run.cache.block_offset(lied_block) + row * run.cache.capacity + filler_row];
   };
   for (std::size_t i = 0; i < rows; ++i) {
     const auto swap = [&](auto& tensor) {
-      std::swap(block_row(tensor, block, a + i)[filler_row], block_row(tensor, block, b + i)[filler_row]);
+      std::swap(block_row(tensor, lied_block, a + i)[filler_row], block_row(tensor, lied_block, b + i)[filler_row]);
     };
     swap(run.trace[qkv.value[part]]);
     swap(run.trace[qkv.remainder[part]]);
@@ -210,7 +206,7 @@ TEST(LlamaValues, rows_of_queries_and_keys_in_other_places) {
           Exchange{"query heads of two groups", 0, 0, test.model.shape.group() * m, m},
           Exchange{"key heads", 1, 0, m, m}}) {
       SCOPED_TRACE(std::string(llama_names[kind]) + ": " + lie.name);
-      const LlamaLiar liar = llama_lie(LlamaStage::qkv, block,
+      const LlamaLiar liar = llama_lie(LlamaStage::qkv, lied_block,
                                        [&](LlamaRun& run) { exchange_rows(run, lie.part, lie.a, lie.b, lie.rows); });
       expect_rejected(verdict_on(test, liar), std::string("/self_attention/qkv/") + qkv_names[lie.part] +
                                                   (kind == normed ? "/norm" : "/product"));
@@ -238,16 +234,20 @@ TEST(LlamaValues, attention_to_other_heads) {
     };
     for (const Reads& lie :
          {Reads{"keys of another group",
-                [&](LlamaRun& run) { exchange(&QkvCache::k, run.cache.block_offset(block), run.cache.capacity, run); },
+                [&](LlamaRun& run) {
+                  exchange(&QkvCache::k, run.cache.block_offset(lied_block), run.cache.capacity, run);
+                },
                 "/self_attention/attention/mask"},
           Reads{"values of another group",
-                [&](LlamaRun& run) { exchange(&QkvCache::v, run.cache.block_offset(block), run.cache.capacity, run); },
+                [&](LlamaRun& run) {
+                  exchange(&QkvCache::v, run.cache.block_offset(lied_block), run.cache.capacity, run);
+                },
                 "/self_attention/attention/values"},
           Reads{"queries of another head of the group",
                 [&](LlamaRun& run) { exchange(&QkvCache::q, 0, run.batch.size, run); },
                 "/self_attention/attention/mask"}}) {
       SCOPED_TRACE(std::string(llama_names[kind]) + ": " + lie.name);
-      expect_rejected(verdict_on(test, llama_lie(LlamaStage::qkv, block, lie.lie)), lie.scope);
+      expect_rejected(verdict_on(test, llama_lie(LlamaStage::qkv, lied_block, lie.lie)), lie.scope);
     }
   }
 }
@@ -256,7 +256,7 @@ TEST(LlamaValues, attention_to_other_heads) {
 
 /// Sums of a matrix of the MLP's first half for a token.
 std::int64_t inner_sum(LlamaRun& run, ParameterId weight, std::size_t row, std::size_t token) {
-  const auto weights = run.context.parameters[weight].block(block).row(row);
+  const auto weights = run.context.parameters[weight].block(lied_block).row(row);
   std::int64_t sum = 0;
   for (std::size_t f = 0; f < weights.size(); ++f) {
     sum += std::int64_t{weights[f]} * run.batch.u[f * run.batch.size + token];
@@ -273,7 +273,7 @@ TEST(LlamaValues, false_gating) {
       std::string scope;
     };
     const auto at = [](LlamaRun & run, const auto& tensor) -> auto& {
-      return block_row(run.trace[tensor], block, inner_row)[filler_row];
+      return block_row(run.trace[tensor], lied_block, inner_row)[filler_row];
     };
     const std::string product = "/feed_forward/gated_mlp/product";
     for (const Lie& lie :
@@ -295,10 +295,10 @@ TEST(LlamaValues, false_gating) {
               },
               product}}) {
       SCOPED_TRACE(std::string(llama_names[kind]) + ": " + lie.name);
-      expect_rejected(verdict_on(test, llama_lie(LlamaStage::mlp, block,
+      expect_rejected(verdict_on(test, llama_lie(LlamaStage::mlp, lied_block,
                                                  [&](LlamaRun& run) {
                                                    lie.lie(run, gated_mlp(run.plan));
-                                                   redo_gating(run, block, inner_row);
+                                                   redo_gating(run, lied_block, inner_row);
                                                  })),
                       lie.scope);
     }
@@ -323,7 +323,8 @@ TEST(LlamaValues, gated_product_off_by_one) {
     SCOPED_TRACE(llama_names[kind]);
     TestModel& test = llama_model(kind);
     const auto by = [](std::int32_t difference) {
-      return llama_lie(LlamaStage::mlp, block, [=](LlamaRun& run) { redo_gating(run, block, inner_row, difference); });
+      return llama_lie(LlamaStage::mlp, lied_block,
+                       [=](LlamaRun& run) { redo_gating(run, lied_block, inner_row, difference); });
     };
     expect_rejected(verdict_on(test, by(1)), lookup_scope);
     only_width_catches(test, by(-1), gated_mlp(llama_plan(test.key)).product_remainder, false);
@@ -346,7 +347,7 @@ TEST(LlamaValues, remainder_of_the_gated_product_is_bound) {
     forgery.set_range(mlp.product_remainder, remainders);
     forgery.recount();
     expect_accepted(verdict_of(forgery, plan));
-    block_row(remainders, block, inner_row)[filler_row] ^= 1;
+    block_row(remainders, lied_block, inner_row)[filler_row] ^= 1;
     forgery.set_range(mlp.product_remainder, remainders);
     forgery.recount();
     expect_rejected(verdict_of(forgery, plan), "/feed_forward/gated_mlp/gating");
@@ -384,4 +385,4 @@ TEST(LlamaValues, embedding_off_by_one) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

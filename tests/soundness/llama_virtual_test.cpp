@@ -2,7 +2,7 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 // Values of Llama models that are rounded and not committed: what the look-up sees, and the layers after it use, must
@@ -19,7 +19,7 @@ Verdict verdict_on_look_up(TestModel& test, RangeId range, std::size_t recorded,
   value += value > 0 ? -by : by;
   forgery.set_range(range, seen);
   forgery.recount();
-  return verify_inference(plan, test.key, forgery.statement, forgery.prove().payload);
+  return verdict_of(forgery, plan);
 }
 
 TEST(LlamaVirtualTensors, value_that_the_look_up_sees_is_the_one_in_use) {
@@ -61,4 +61,4 @@ TEST(LlamaVirtualTensors, value_that_the_look_up_sees_is_the_one_in_use) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

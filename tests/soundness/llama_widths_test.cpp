@@ -7,26 +7,16 @@
 
 #include "llama_fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-using Change = std::function<void(Forgery&)>;
-
-Verdict verdict_on(TestModel& test, const ModelPlan& plan, LlamaLie lie, const Change& change = {}) {
-  Forgery forgery(test, std::move(lie.statement), plan, std::move(lie.trace));
-  if (change) {
-    change(forgery);
-    forgery.recount();
-  }
-  return verify_inference(plan, test.key, forgery.statement, forgery.prove().payload);
-}
-
 /// Rejected for its width under the true plan, accepted if the one range takes it.
-void only_width_catches(TestModel& test, const LlamaLie& lie, RangeId range, bool negative, const Change& change = {}) {
+void only_width_catches(TestModel& test, const LlamaLie& lie, RangeId range, bool negative,
+                        const ForgeryChange& change = {}) {
   ModelPlan plan = llama_plan(test.key);
-  expect_rejected(verdict_on(test, plan, lie, change), lookup_scope);
+  expect_rejected(verdict_on_llama(test, plan, lie, change), lookup_scope);
   widen(plan, range, 1, negative);
-  expect_accepted(verdict_on(test, plan, lie, change));
+  expect_accepted(verdict_on_llama(test, plan, lie, change));
 }
 
 /// u one less, its remainder 2^S more, at one feature of the filler's row.
@@ -124,9 +114,9 @@ TEST(LlamaWidths, gate_beyond_its_width) {
       [](Exponents& exponents, int by) { exponents.mlp += by; },
       [](TestModel& other, ModelPlan lying) {
         std::get<GatedMlpPlan>(lying.mlp).gate_bits += 1;
-        expect_rejected(verdict_on(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);
+        expect_rejected(verdict_on_llama(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);
       });
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -2,23 +2,14 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-Forgery honest() {
-  TestModel& test = odd_model();
-  return {test, odd_statement(), odd_plan(), odd_trace()};
-}
-
-Verdict verdict_of(Forgery& forgery) {
-  return verify_inference(forgery.test.key, odd_statement(), forgery.prove().payload);
-}
-
 TEST(LookupLies, MultiplicitiesMustMatch) {
-  const std::size_t tables = honest().plan.lookup.tables.size();
+  const std::size_t tables = odd_forgery().plan.lookup.tables.size();
   for (std::size_t table = 0; table < tables; ++table) {
     SCOPED_TRACE(table);
-    Forgery forgery = honest();
+    Forgery forgery = odd_forgery();
     std::vector<std::int64_t> counts = forgery.witness->multiplicities[table];
     --counts.front();
     ++counts.back();
@@ -29,9 +20,9 @@ TEST(LookupLies, MultiplicitiesMustMatch) {
 
 /// The look-up argument sees true values, the commitment holds others.
 TEST(LookupLies, EveryCommittedTensorIsBoundToTheLookup) {
-  const std::size_t tensors = honest().plan.witness_shapes.size();
+  const std::size_t tensors = odd_forgery().plan.witness_shapes.size();
   for (std::size_t tensor = 0; tensor < tensors; tensor += each_or_every(4)) {
-    Forgery forgery = honest();
+    Forgery forgery = odd_forgery();
     SCOPED_TRACE(forgery.plan.witness_names[tensor]);
     ChunkedTensor<std::int64_t>& changed = forgery.copy(forgery.witness->tensors[tensor]);
     // pieces and counts are 16 bits or more wide and not negative
@@ -69,13 +60,13 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
 /// Distances or activations that do not belong to the scores and products, with true pairs of the table.
 TEST(LookupLies, InputsOfPairsAreBound) {
   TestModel& test = odd_model();
-  Forgery forgery = honest();
+  Forgery forgery = odd_forgery();
   const std::size_t place = last_token * odd_tokens + 3;
   forgery.set_input(forgery.plan.attention.exponential, 5, place, 1);
   score_at(forgery.trace[odd_plan().attention.exponential], 5, last_token, 3) = test.integers.key.exp_table[1];
   forgery.recount();
   EXPECT_FALSE(verdict_of(forgery).accepted);
-  Forgery other = honest();
+  Forgery other = odd_forgery();
   ++block_row(other.trace[gpt2_mlp(odd_plan().mlp).z], 1, 9)[last_token];
   block_row(other.trace[gpt2_mlp(odd_plan().mlp).gelu], 1, 9)[last_token] =
       static_cast<std::int16_t>(test.integers.key.gelu_table[static_cast<std::size_t>(
@@ -85,4 +76,4 @@ TEST(LookupLies, InputsOfPairsAreBound) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -8,30 +8,25 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-const Proof& honest() {
-  static const Proof proof = prove_lie(odd_model(), odd_statement(), {});
-  return proof;
-}
-
-Verdict verdict_of(const Bytes& payload) {
+Verdict verdict_of_odd(const Bytes& payload) {
   static const PayloadVerifier verify(odd_model(), odd_statement());
   return verify(payload);
 }
 
 Bytes part(const Message& message) {
-  const auto first = honest().payload.begin() + static_cast<std::ptrdiff_t>(message.offset);
+  const auto first = odd_proof().payload.begin() + static_cast<std::ptrdiff_t>(message.offset);
   return {first, first + static_cast<std::ptrdiff_t>(message.length)};
 }
 
 /// Messages that stand for all: the first and the last with each path, label and length.
 std::vector<std::size_t> representatives() {
   std::map<std::tuple<std::string, std::string, std::size_t>, std::pair<std::size_t, std::size_t>> found;
-  const std::vector<Message>& messages = honest().messages;
+  const std::vector<Message>& messages = odd_proof().messages;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto key = std::tuple{messages[i].path, messages[i].label, messages[i].length};
     found.try_emplace(key, i, i).first->second.second = i;
@@ -45,24 +40,24 @@ std::vector<std::size_t> representatives() {
 }
 
 void expect_all_rejected(const Bytes& payload, const Message& message, const std::string& what) {
-  EXPECT_FALSE(verdict_of(payload).accepted) << what << " " << message.path << ":" << message.label;
+  EXPECT_FALSE(verdict_of_odd(payload).accepted) << what << " " << message.path << ":" << message.label;
 }
 
 TEST(Messages, CoverThePayload) {
   std::size_t end = 0;
-  for (const Message& message : honest().messages) {
+  for (const Message& message : odd_proof().messages) {
     EXPECT_EQ(message.offset, end);
     end += message.length;
   }
-  EXPECT_EQ(end, honest().payload.size());
-  expect_accepted(verdict_of(honest().payload));
-  expect_accepted(verify_inference(odd_plan(), odd_model().key, odd_statement(), honest().payload));
+  EXPECT_EQ(end, odd_proof().payload.size());
+  expect_accepted(verdict_of_odd(odd_proof().payload));
+  expect_accepted(verify_inference(odd_plan(), odd_model().key, odd_statement(), odd_proof().payload));
 }
 
 TEST(Messages, EveryAlteredMessageIsRejected) {
   std::mt19937_64 random(1);
-  Bytes payload = honest().payload;
-  for (const Message& message : honest().messages) {
+  Bytes payload = odd_proof().payload;
+  for (const Message& message : odd_proof().messages) {
     const std::size_t place = message.offset + random() % message.length;
     const auto bit = static_cast<std::uint8_t>(1U << (random() % 8));
     payload[place] ^= bit;
@@ -73,9 +68,9 @@ TEST(Messages, EveryAlteredMessageIsRejected) {
 
 TEST(Messages, EveryWordOfARepresentativeMatters) {
   constexpr std::size_t most_words = 12;
-  Bytes payload = honest().payload;
+  Bytes payload = odd_proof().payload;
   for (const std::size_t i : representatives()) {
-    const Message& message = honest().messages[i];
+    const Message& message = odd_proof().messages[i];
     const std::size_t words = message.length / 8;
     for (std::size_t word = 0; word < words; word += std::max<std::size_t>(1, words / most_words)) {
       const std::size_t place = message.offset + 8 * word;
@@ -89,8 +84,8 @@ TEST(Messages, EveryWordOfARepresentativeMatters) {
 }
 
 TEST(Messages, DroppedDuplicatedSwappedAndTruncatedAreRejected) {
-  const std::vector<Message>& messages = honest().messages;
-  const Bytes& payload = honest().payload;
+  const std::vector<Message>& messages = odd_proof().messages;
+  const Bytes& payload = odd_proof().payload;
   for (std::size_t i = 0; i < messages.size(); i += each_or_every(5)) {
     const Message& message = messages[i];
     const auto begin = static_cast<std::ptrdiff_t>(message.offset);
@@ -115,20 +110,20 @@ TEST(Messages, DroppedDuplicatedSwappedAndTruncatedAreRejected) {
 
 TEST(Messages, TrailingBytesAreRejected) {
   for (const std::size_t extra : {1, 8, 16, 4096}) {
-    Bytes payload = honest().payload;
+    Bytes payload = odd_proof().payload;
     payload.resize(payload.size() + extra);
-    const Verdict verdict = verdict_of(payload);
+    const Verdict verdict = verdict_of_odd(payload);
     expect_rejected(verdict, "/");
     expect_reason(verdict, "trailing bytes after the proof");
   }
-  expect_rejected(verdict_of({}), "/");
+  expect_rejected(verdict_of_odd({}), "/");
 }
 
 /// x + p stands for the same element as x: only the canonical one is taken. Elements below 2^32 - 1 have room for it.
 TEST(Messages, ElementsPlusTheModulusAreRejected) {
-  Bytes payload = honest().payload;
+  Bytes payload = odd_proof().payload;
   std::size_t tried = 0;
-  for (const Message& message : honest().messages) {
+  for (const Message& message : odd_proof().messages) {
     if (message.length % 8 != 0 || message.label == "siblings" || message.label == "root" || message.label == "work" ||
         message.label == "witness") {
       continue;
@@ -146,7 +141,7 @@ TEST(Messages, ElementsPlusTheModulusAreRejected) {
       const std::uint64_t plus = room ? value + F::modulus : F::modulus + 5;
       std::copy_n(reinterpret_cast<const std::uint8_t*>(&plus), 8,
                   changed.begin() + static_cast<std::ptrdiff_t>(place));
-      const Verdict verdict = verdict_of(changed);
+      const Verdict verdict = verdict_of_odd(changed);
       EXPECT_FALSE(verdict.accepted);
       EXPECT_NE(verdict.reason.find("not below p"), std::string::npos) << verdict.reason;
       ++tried;
@@ -160,15 +155,16 @@ TEST(Messages, ZeroDenominatorIsRejected) {
   if (hiding_proofs > 0) {
     GTEST_SKIP() << "a hiding proof's denominators are padded";
   }
-  const auto root = std::ranges::find_if(
-      honest().messages, [](const Message& message) { return message.path == "/lookup" && message.label == "root"; });
-  ASSERT_NE(root, honest().messages.end());
-  Bytes payload = honest().payload;
+  const auto root = std::ranges::find_if(odd_proof().messages, [](const Message& message) {
+    return message.path == "/lookup" && message.label == "root";
+  });
+  ASSERT_NE(root, odd_proof().messages.end());
+  Bytes payload = odd_proof().payload;
   std::fill_n(payload.begin() + static_cast<std::ptrdiff_t>(root->offset), root->length, std::uint8_t{0});
-  const Verdict verdict = verdict_of(payload);
+  const Verdict verdict = verdict_of_odd(payload);
   expect_rejected(verdict, "/lookup");
   expect_reason(verdict, "a denominator is zero");
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

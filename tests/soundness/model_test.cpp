@@ -7,10 +7,8 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
-
-const std::vector<std::uint32_t> prompt{17, 42, 5, 99, 120, 7, 64, 31};
 
 /// An uncommitted copy of the model whose parameters may be changed.
 struct Copy {
@@ -48,7 +46,7 @@ Verdict verdict_on(const Statement& statement, Trace trace, const ParameterTenso
 void expect_uncommitted(const Copy& copy, const std::string& name) {
   SCOPED_TRACE(name);
   const IntegerModel integers = copy.integers();
-  const Statement statement{prompt, generate(integers, prompt, 2, {})};
+  const Statement statement{odd_prompt, generate(integers, odd_prompt, 2, {})};
   Trace trace = naive_inference(integers, statement);
   expect_rejected(verdict_on(statement, std::move(trace), copy.tensors()), opening_scope);
 }
@@ -79,7 +77,7 @@ TEST(ModelLies, SwappedBlocksAreRejected) {
 
 /// A liar whose own continuation is claimed, so that nothing but his lie is false.
 void expect_lie_rejected(const Liar& liar, const std::string& scope) {
-  const Statement statement{prompt, generate(odd_model().integers, prompt, 2, liar)};
+  const Statement statement{odd_prompt, generate(odd_model().integers, odd_prompt, 2, liar)};
   expect_rejected(verdict_on(statement, naive_inference(odd_model().integers, statement, liar), odd_model().parameters),
                   scope);
 }
@@ -177,4 +175,4 @@ TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 Statement statement_after(const Part* before, Ids prompt, bool keeps) {
   Statement statement{std::move(prompt), {}};
@@ -91,4 +91,4 @@ void expect_altered_messages_rejected(TestModel& test, Part part) {
   expect_accepted(verify(test, part));
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

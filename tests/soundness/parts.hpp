@@ -3,7 +3,7 @@
 #include "architecture/inference.hpp"
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 using Ids = std::vector<std::uint32_t>;
 using StateTensors = std::vector<ChunkedTensor<std::int16_t>>;
@@ -40,4 +40,4 @@ void shift_tiles(ModelPlan& plan, std::ptrdiff_t more);
 /// One bit of each message turned, then none.
 void expect_altered_messages_rejected(TestModel& test, Part part);
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,12 +4,10 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-constexpr std::size_t block = 1;
-constexpr std::size_t row = 7;  // feature, or place in a head
-constexpr std::size_t head = 2;
+constexpr std::size_t lied_row = 7;  // feature, or place in a head
 
 /// A value one too small. With 2^S added to its remainder the identity holds and the remainder is out of range;
 /// otherwise the identity is false.
@@ -26,40 +24,40 @@ struct RoundingLie {
 
 template <class T>
 std::function<void(Trace&)> lower(const Recorded<T>& values, std::size_t outer) {
-  return [=](Trace& t) { --block_row(t[values], outer, row)[last_token]; };
+  return [=](Trace& t) { --block_row(t[values], outer, lied_row)[last_token]; };
 }
 
 std::vector<RoundingLie> rounding_lies() {
   const ModelPlan& plan = odd_plan();
   const AttentionPlan& attention = plan.attention;
-  const std::size_t outer = block * odd_model().model.shape.n_head + head;
+  const std::size_t outer = lied_block * odd_model().model.shape.n_head + lied_head;
   std::vector<RoundingLie> lies;
   const auto add = [&](const char* name, Stage stage, std::size_t at, std::function<void(Trace&)> lie,
                        const auto& remainder, std::size_t remainder_outer, const char* scope) {
     lies.push_back({name, stage, at, std::move(lie), remainder.recorded, remainder, remainder_outer, scope});
   };
-  add("u1", Stage::u1, block, lower(layer_norm(plan.norm_1).u, block), layer_norm(plan.norm_1).u_remainder, block,
-      "/self_attention/layer_norm");
-  add("u2", Stage::u2, block, lower(layer_norm(plan.norm_2).u, block), layer_norm(plan.norm_2).u_remainder, block,
-      "/feed_forward/layer_norm");
+  add("u1", Stage::u1, lied_block, lower(layer_norm(plan.norm_1).u, lied_block), layer_norm(plan.norm_1).u_remainder,
+      lied_block, "/self_attention/layer_norm");
+  add("u2", Stage::u2, lied_block, lower(layer_norm(plan.norm_2).u, lied_block), layer_norm(plan.norm_2).u_remainder,
+      lied_block, "/feed_forward/layer_norm");
   add("uf", Stage::uf, 0, lower(layer_norm(plan.norm_final).u, 0), layer_norm(plan.norm_final).u_remainder, 0,
       "/final/layer_norm");
   for (const auto& [i, stage] : {std::pair{0U, Stage::q}, std::pair{1U, Stage::k}, std::pair{2U, Stage::v}}) {
-    add(qkv_names[i], stage, block, lower(gpt2_qkv(plan.qkv).value[i], block), gpt2_qkv(plan.qkv).remainder[i], block,
-        "/self_attention/qkv/product");
+    add(qkv_names[i], stage, lied_block, lower(gpt2_qkv(plan.qkv).value[i], lied_block),
+        gpt2_qkv(plan.qkv).remainder[i], lied_block, "/self_attention/qkv/product");
   }
   add(
-      "score", Stage::score, block, [=](Trace& t) { --score_at(t[attention.score], outer, last_token, 3); },
+      "score", Stage::score, lied_block, [=](Trace& t) { --score_at(t[attention.score], outer, last_token, 3); },
       attention.score_remainder, outer, "/self_attention/attention/mask");
   add(
-      "y", Stage::y, block, [=](Trace& t) { --head_row(t[attention.y], outer, row)[last_token]; },
+      "y", Stage::y, lied_block, [=](Trace& t) { --head_row(t[attention.y], outer, lied_row)[last_token]; },
       attention.y_remainder, outer, "/self_attention/attention");
-  add("x_mid", Stage::x_mid, block, lower(plan.x_mid, block), plan.projection.remainder, block,
+  add("x_mid", Stage::x_mid, lied_block, lower(plan.x_mid, lied_block), plan.projection.remainder, lied_block,
       "/self_attention/projection/product");
-  add("mlp", Stage::mlp, block, lower(gpt2_mlp(plan.mlp).z, block), gpt2_mlp(plan.mlp).remainder, block,
+  add("mlp", Stage::mlp, lied_block, lower(gpt2_mlp(plan.mlp).z, lied_block), gpt2_mlp(plan.mlp).remainder, lied_block,
       "/feed_forward/mlp/product");
   add("x_next", Stage::x_out, 0, lower(plan.x_in, 1), gpt2_mlp(plan.mlp).out_remainder, 0, "/feed_forward/mlp/product");
-  add("x_end", Stage::x_end, 0, lower(plan.x_end, 0), gpt2_mlp(plan.mlp).out_remainder, block,
+  add("x_end", Stage::x_end, 0, lower(plan.x_end, 0), gpt2_mlp(plan.mlp).out_remainder, lied_block,
       "/feed_forward/mlp/product");
   return lies;
 }
@@ -81,8 +79,8 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
       Forgery forgery(test, odd_statement(), plan, odd_trace(lie_at(lie.stage, lie.at_block, lie.lie)));
       ChunkedTensor<std::int64_t>& remainders = forgery.copy(forgery.trace.view(lie.remainder));
       std::int64_t& place = lie.name == "score" ? score_at(remainders, lie.remainder_outer, last_token, 3)
-                            : lie.name == "y"   ? head_row(remainders, lie.remainder_outer, row)[last_token]
-                                                : block_row(remainders, lie.remainder_outer, row)[last_token];
+                            : lie.name == "y"   ? head_row(remainders, lie.remainder_outer, lied_row)[last_token]
+                                                : block_row(remainders, lie.remainder_outer, lied_row)[last_token];
       place += std::int64_t{1} << odd_plan().ranges[lie.range.range].width;
       forgery.set_range(lie.range, remainders);
       forgery.recount();
@@ -96,4 +94,4 @@ TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,13 +4,12 @@
 #include "parts.hpp"
 
 // Statements of odd_model() whose tokens are sampled, from a list or from the whole vocabulary.
-namespace tessera::testing {
+namespace tessera::test {
 
-inline const Ids prompt{17, 42, 5, 99, 120, 7, 64, 31};
 inline const std::string sampling_scope = "/final/logits/sampling";
 
 inline Statement sampled(const Sampling& sampling, std::size_t generate = 5) {
-  Statement statement{prompt, Ids(generate)};
+  Statement statement{odd_prompt, Ids(generate)};
   statement.sampling = sampling;
   return statement;
 }
@@ -22,4 +21,4 @@ inline Trace trace_of(TestModel& test, Statement& statement) {
   return trace;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

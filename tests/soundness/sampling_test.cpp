@@ -7,10 +7,10 @@
 #include "model/integer_model.hpp"
 #include "sampled_statement.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-Sampling some_sampling() {
+Sampling list_sampling() {
   // a flat distribution of which every rule leaves something out; the last row's token is in the middle
   Sampling sampling{.inverse_temperature = 600, .top_k = 12, .top_p = 60000, .cutoff = 3500, .seed = {}};
   sampling.seed.fill(3);
@@ -19,7 +19,7 @@ Sampling some_sampling() {
 
 /// What a liar has: a true statement and its working set.
 struct Sampled {
-  Statement statement = sampled(some_sampling());
+  Statement statement = sampled(list_sampling());
   Trace trace = trace_of(odd_model(), statement);
 
   [[nodiscard]] ModelPlan plan() const { return ModelPlan::of(odd_model().key, statement); }
@@ -35,7 +35,7 @@ struct Sampled {
   [[nodiscard]] std::vector<Choice> choices() {
     std::vector<Choice> result;
     for (std::size_t g = 0; g < statement.generated.size(); ++g) {
-      result.push_back(choose(logits(g), *statement.sampling, handles().widths.shift, prompt.size() + g));
+      result.push_back(choose(logits(g), *statement.sampling, handles().widths.shift, odd_prompt.size() + g));
     }
     return result;
   }
@@ -44,7 +44,7 @@ struct Sampled {
   ModelPlan plan_ = plan();
 };
 
-const Sampled& honest() {
+const Sampled& true_sampled() {
   static const Sampled sampled;
   return sampled;
 }
@@ -52,7 +52,7 @@ const Sampled& honest() {
 /// The trace of an honest pass but for the candidates that the liar says.
 Trace told_trace(const Sampled& lie) {
   // the last token has a row, too, which nothing comes of
-  Trace trace = run_one_pass(odd_model().integers, lie.plan(), prompt, lie.statement.generated, odd_model().comm);
+  Trace trace = run_one_pass(odd_model().integers, lie.plan(), odd_prompt, lie.statement.generated, odd_model().comm);
   trace[lie.handles().ids] = lie.trace[lie.handles().ids];
   const Recorded<std::int64_t>& logit = lie.handles().logit;
   trace[logit] = lie.trace[logit];
@@ -83,7 +83,7 @@ void only_range_catches(const Sampled& lie, const std::vector<Choice>& choices, 
 }
 
 TEST(Sampling, true_statements_are_accepted) {
-  for (Sampling sampling : {some_sampling(), Sampling{}, Sampling{4096, 1, 1 << 16, 65300, {}},
+  for (Sampling sampling : {list_sampling(), Sampling{}, Sampling{4096, 1, 1 << 16, 65300, {}},
                             Sampling{1 << 17, 300, 1, 0, {}}, Sampling{1 << 8, 300, 1 << 16, 65300, {}}}) {
     Statement statement = sampled(sampling, 3);
     Trace trace = trace_of(odd_model(), statement);
@@ -95,11 +95,11 @@ TEST(Sampling, true_statements_are_accepted) {
 TEST(Sampling, one_candidate_is_the_arg_max) {
   Statement statement = sampled({4096, 1, 1 << 16, 65300, {}});
   trace_of(odd_model(), statement);
-  EXPECT_EQ(statement.generated, true_statement(odd_model(), prompt, 5).generated);
+  EXPECT_EQ(statement.generated, true_statement(odd_model(), odd_prompt, 5).generated);
 }
 
 TEST(Sampling, the_lies_need_rows_of_every_kind) {
-  Sampled sampled = honest();
+  Sampled sampled = true_sampled();
   const std::vector<Choice> choices = sampled.choices();
   EXPECT_TRUE(std::ranges::any_of(choices, [](const Choice& c) { return c.within < 12; }));
   EXPECT_TRUE(std::ranges::any_of(choices, [](const Choice& c) { return c.kept < c.within; }));
@@ -109,7 +109,7 @@ TEST(Sampling, the_lies_need_rows_of_every_kind) {
 
 /// The proof of a statement is none of another one.
 TEST(Sampling, another_statement_is_rejected) {
-  Sampled lie = honest();
+  Sampled lie = true_sampled();
   const Proof proof = Forgery(odd_model(), lie.statement, lie.plan(), lie.trace).prove();
   expect_accepted(verify_inference(odd_model().key, lie.statement, proof.payload));
   const auto rejected = [&](const auto& change) {
@@ -129,11 +129,11 @@ TEST(Sampling, another_statement_is_rejected) {
 /// Numbers of one statement, proven as another one's.
 TEST(Sampling, every_parameter_is_bound) {
   const auto scope_of = [](const auto& change) {
-    Sampled lie = honest();
+    Sampled lie = true_sampled();
     Forgery forgery(odd_model(), lie.statement, lie.plan(), std::move(lie.trace));
     change(*forgery.statement.sampling);
     forgery.plan = ModelPlan::of(odd_model().key, forgery.statement);
-    const Verdict verdict = verify_inference(odd_model().key, forgery.statement, forgery.prove().payload);
+    const Verdict verdict = verdict_of(forgery);
     EXPECT_FALSE(verdict.accepted);
     return verdict.scope;
   };
@@ -145,7 +145,7 @@ TEST(Sampling, every_parameter_is_bound) {
 
 TEST(Sampling, a_token_beside_the_interval_is_rejected) {
   for (const int step : {-1, 1}) {
-    Sampled lie = honest();
+    Sampled lie = true_sampled();
     std::vector<Choice> choices = lie.choices();
     // the last row: no other one follows from the lie
     const std::size_t row = choices.size() - 1;
@@ -161,10 +161,10 @@ TEST(Sampling, a_token_beside_the_interval_is_rejected) {
 
 /// With another row's number the last row has another token, to which all the rest fits.
 TEST(Sampling, the_interval_of_another_row_is_rejected) {
-  Sampled lie = honest();
+  Sampled lie = true_sampled();
   std::vector<Choice> choices = lie.choices();
   const std::size_t row = choices.size() - 1;
-  const std::uint64_t position = prompt.size() + 0;  // of the first one
+  const std::uint64_t position = odd_prompt.size() + 0;  // of the first one
   const Choice other = choose(lie.logits(row), *lie.statement.sampling, lie.handles().widths.shift, position);
   ASSERT_NE(other.chosen, choices[row].chosen);
   choices[row] = other;
@@ -190,7 +190,7 @@ void lie_about_counts(Sampled& lie, std::vector<Choice>& choices, int within, in
   choice.kept = choice.kept + static_cast<std::size_t>(kept);
   sum = std::accumulate(choice.weights.begin(), choice.weights.begin() + static_cast<std::ptrdiff_t>(choice.kept),
                         std::int64_t{0});
-  const std::uint64_t uniform = uniform_at(lie.statement.sampling->seed, prompt.size() + choices.size() - 1);
+  const std::uint64_t uniform = uniform_at(lie.statement.sampling->seed, odd_prompt.size() + choices.size() - 1);
   auto hit = static_cast<std::int64_t>(static_cast<unsigned __int128>(uniform) * static_cast<std::uint64_t>(sum) >> 48);
   for (choice.chosen = 0; hit >= choice.weights[choice.chosen]; ++choice.chosen) {
     hit -= choice.weights[choice.chosen];
@@ -201,13 +201,13 @@ void lie_about_counts(Sampled& lie, std::vector<Choice>& choices, int within, in
 
 TEST(Sampling, thresholds_leave_in_what_they_say) {
   const auto only_catches = [](int within, int kept, const auto& range) {
-    Sampled lie = honest();
+    Sampled lie = true_sampled();
     std::vector<Choice> choices = lie.choices();
     lie_about_counts(lie, choices, within, kept);
     SCOPED_TRACE(std::to_string(within) + " " + std::to_string(kept));
     only_range_catches(lie, choices, range);
   };
-  const SampledPlan& handles = honest().handles();
+  const SampledPlan& handles = true_sampled().handles();
   only_catches(0, 1, handles.top_low);
   only_catches(0, -1, handles.top_high);
   only_catches(1, 0, handles.near);
@@ -215,7 +215,7 @@ TEST(Sampling, thresholds_leave_in_what_they_say) {
 }
 
 TEST(Sampling, scores_and_weights_are_those_of_the_logits) {
-  const Sampled lie = honest();
+  const Sampled lie = true_sampled();
   const std::vector<Choice> choices = Sampled(lie).choices();
   const auto scope_of = [&](const auto& change) {
     std::vector<Choice> others = choices;
@@ -232,12 +232,13 @@ TEST(Sampling, scores_and_weights_are_those_of_the_logits) {
 
 /// What a liar who has another list of candidates proves.
 Verdict with_candidates(const std::function<void(Sampled&, std::size_t row)>& change, const PlanChange& plan = {}) {
-  Sampled lie = honest();
+  Sampled lie = true_sampled();
   const std::size_t row = lie.statement.generated.size() - 1;  // no other one follows from the lie
   change(lie, row);
   std::vector<Choice> choices;
   for (std::size_t g = 0; g < lie.statement.generated.size(); ++g) {
-    choices.push_back(choose(lie.logits(g), *lie.statement.sampling, lie.handles().widths.shift, prompt.size() + g));
+    choices.push_back(
+        choose(lie.logits(g), *lie.statement.sampling, lie.handles().widths.shift, odd_prompt.size() + g));
   }
   const auto& ids = lie.trace[lie.handles().ids].values();
   for (std::size_t g = 0; g < choices.size(); ++g) {
@@ -294,14 +295,15 @@ TEST(Sampling, candidates_are_in_order) {
 /// A candidate twice and the last one left out, with a difference that fits all: only the order of equal ids says no.
 TEST(Sampling, a_candidate_is_listed_once) {
   const auto verdict = [](bool wide) {
-    Sampled lie = honest();
+    Sampled lie = true_sampled();
     const std::size_t row = lie.statement.generated.size() - 1;
     for (std::size_t j = 11; j > 8; --j) {
       copy(entry(lie, j, row), entry(lie, j - 1, row));  // place 9 is place 8 again, the twelfth best is nowhere
     }
     std::vector<Choice> choices;
     for (std::size_t g = 0; g <= row; ++g) {
-      choices.push_back(choose(lie.logits(g), *lie.statement.sampling, lie.handles().widths.shift, prompt.size() + g));
+      choices.push_back(
+          choose(lie.logits(g), *lie.statement.sampling, lie.handles().widths.shift, odd_prompt.size() + g));
     }
     const auto& ids = lie.trace[lie.handles().ids].values();
     for (std::size_t g = 0; g <= row; ++g) {
@@ -349,7 +351,7 @@ TEST(Sampling, candidates_have_their_own_logits) {
 
 /// A logit that is not its token's, with a difference that fits.
 TEST(Sampling, logits_of_candidates_are_products) {
-  Sampled lie = honest();
+  Sampled lie = true_sampled();
   const std::size_t last = lie.statement.generated.size() - 1;
   ++entry(lie, 11, last).logit;  // beyond J', so that no token changes
   Forgery forgery(odd_model(), lie.statement, lie.plan(), lie.trace);
@@ -375,12 +377,12 @@ TEST(Sampling, logits_of_candidates_are_products) {
 
 /// Each value that is in its range, but another one.
 TEST(Sampling, every_value_is_bound) {
-  const SampledPlan& handles = honest().handles();
+  const SampledPlan& handles = true_sampled().handles();
   const auto reason = [&](const std::function<void(Forgery&)>& change) {
-    Sampled lie = honest();
+    Sampled lie = true_sampled();
     Forgery forgery(odd_model(), lie.statement, lie.plan(), std::move(lie.trace));
     change(forgery);
-    const Verdict verdict = verify_inference(odd_model().key, forgery.statement, forgery.prove().payload);
+    const Verdict verdict = verdict_of(forgery);
     EXPECT_EQ(verdict.scope, sampling_scope);
     return verdict.reason;
   };
@@ -415,7 +417,7 @@ TEST(Sampling, every_value_is_bound) {
 }
 
 TEST(Sampling, what_is_said_in_clear_is_checked) {
-  const Part part = prove_part(odd_model(), nullptr, sampled(some_sampling()));
+  const Part part = prove_part(odd_model(), nullptr, sampled(list_sampling()));
   const auto offset_of = [&](std::string_view label) {
     return std::ranges::find_if(part.messages, [&](const Message& message) { return message.label == label; })->offset;
   };
@@ -442,7 +444,7 @@ TEST(Sampling, what_is_said_in_clear_is_checked) {
 }
 
 TEST(Sampling, widths_leave_no_room) {
-  const ModelPlan plan = honest().plan();
+  const ModelPlan plan = true_sampled().plan();
   const SampledPlan& sampled = *plan.logits.sampled;
   const auto width = [&](RangeId range) { return plan.ranges[range.range].width; };
   for (std::size_t i = 0; i < uniform_limbs; ++i) {
@@ -462,9 +464,9 @@ TEST(Sampling, widths_leave_no_room) {
 /// A part goes on drawing where the part before it has ended: the text is that of one pass.
 TEST(Sampling, parts_and_passes_draw_the_same_text) {
   TestModel& test = odd_model();
-  const Statement whole = honest().statement;
+  const Statement whole = true_sampled().statement;
   for (const std::uint32_t pass_length : {0U, 4U}) {
-    Statement first = statement_after(nullptr, prompt, true);
+    Statement first = statement_after(nullptr, odd_prompt, true);
     first.generated.resize(2);
     first.sampling = whole.sampling;
     first.pass_length = pass_length;
@@ -482,9 +484,9 @@ TEST(Sampling, parts_and_passes_draw_the_same_text) {
 }
 
 TEST(Sampling, altered_messages_are_rejected) {
-  Statement statement = sampled(some_sampling(), 2);
+  Statement statement = sampled(list_sampling(), 2);
   expect_altered_messages_rejected(odd_model(), prove_part(odd_model(), nullptr, statement));
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

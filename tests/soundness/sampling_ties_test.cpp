@@ -7,15 +7,14 @@
 
 #include "../golden/golden_import.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-const Ids prompt{17, 42, 5, 99, 120, 7, 64, 31};
 constexpr std::size_t tied = 4;  // place of the first one of the two
 
 /// A text of one token, whose row no other choice of tokens changes.
 Statement drawn(std::uint32_t top_k) {
-  Statement statement{prompt, Ids(1)};
+  Statement statement{odd_prompt, Ids(1)};
   statement.sampling = Sampling{.inverse_temperature = 600, .top_k = top_k, .top_p = 1U << 16U, .cutoff = 65300};
   return statement;
 }
@@ -27,7 +26,7 @@ struct Row {
 /// The candidates of an honest pass, which generates the statement's token.
 Row candidates_of(TestModel& test, Statement& statement) {
   const ModelPlan plan = ModelPlan::of(test.key, statement);
-  Trace trace = run_inference(test.integers, plan, prompt, test.comm);
+  Trace trace = run_inference(test.integers, plan, odd_prompt, test.comm);
   statement.generated = trace.generated_tokens();
   const SampledPlan& handles = *plan.logits.sampled;
   Row row;
@@ -73,7 +72,7 @@ Verdict verdict_on(const Statement& statement, const Row& row, const PlanChange&
   if (change) {
     change(plan);
   }
-  Trace trace = run_one_pass(test.integers, plan, prompt, statement.generated, test.comm);
+  Trace trace = run_one_pass(test.integers, plan, odd_prompt, statement.generated, test.comm);
   const SampledPlan& handles = *plan.logits.sampled;
   for (std::size_t j = 0; j < row.ids.size(); ++j) {
     trace[handles.ids].values()[handles.place(j, 0)] = row.ids[j];
@@ -108,4 +107,4 @@ TEST(SamplingTies, the_lower_id_is_the_one_that_is_listed) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

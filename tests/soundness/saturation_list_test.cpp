@@ -8,7 +8,7 @@
 
 #include "saturation_runs.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// The rejection of a true trace with another list.
@@ -228,4 +228,4 @@ TEST(Saturation, MessagesOfListsAreBound) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -7,7 +7,7 @@
 #include "llama_fixture.hpp"
 #include "saturation_runs.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// Changes the filler's value in a list's last row, of the last block, and what follows from it inside its layer.
@@ -111,11 +111,11 @@ TEST(Saturation, AListedValueOfLlamaIsAtItsLimit) {
         told.trace.exceptions.resize(plan.clamped.size());
         told.trace.exceptions[list] = {{place_count(plan.clamped[list].shape) - 1, -by}};
         Forgery forgery(test, std::move(told.statement), plan, std::move(told.trace));
-        expect_rejected(verify_inference(plan, test.key, forgery.statement, forgery.prove().payload), lie.scope);
+        expect_rejected(verdict_of(forgery, plan), lie.scope);
       }
     }
   }
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

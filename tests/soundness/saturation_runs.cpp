@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tessera::testing {
+namespace tessera::test {
 
 TestModel& saturated() {
   static TestModel test(saturated_gpt2());
@@ -34,4 +34,4 @@ std::map<std::string, std::size_t> clamped_counts(const Verdict& verdict) {
   return result;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

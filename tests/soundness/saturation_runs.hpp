@@ -3,7 +3,7 @@
 #include "../model/saturated_models.hpp"
 #include "parts.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 const std::vector<std::uint32_t> saturated_prompt{17, 42, 5, 99, 120, 7, 64, 31};
 
@@ -47,4 +47,4 @@ Told llama_run(std::size_t kind);
 /// What the verdict says of each tensor.
 std::map<std::string, std::size_t> clamped_counts(const Verdict& verdict);
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -6,7 +6,7 @@
 
 #include "saturation_runs.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 void expect_all_listed(const Told& run) {
@@ -141,4 +141,4 @@ TEST(Saturation, MoreThanTheKeyAllowsIsRefused) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "saturation_runs.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 /// A value in range is given away for an entry: only the claim that it is at its limit sees it.
@@ -46,7 +46,7 @@ TEST(Saturation, AListedValueIsAtItsLimit) {
         trace.exceptions[list_number(plan, lie.list)] = {{place, -by}};
       });
       Forgery forgery(odd_model(), odd_statement(), plan, odd_trace(liar));
-      expect_rejected(verify_inference(odd_model().key, odd_statement(), forgery.prove().payload), lie.scope);
+      expect_rejected(verdict_of(forgery), lie.scope);
     }
   }
 }
@@ -66,8 +66,7 @@ TEST(Saturation, AListedResidualIsAtItsLimit) {
       trace.exceptions[list] = {{place, -5}};
     });
     Forgery forgery(odd_model(), odd_statement(), plan, odd_trace(liar));
-    expect_rejected(verify_inference(odd_model().key, odd_statement(), forgery.prove().payload),
-                    "/feed_forward/mlp/" + name + "/reduce");
+    expect_rejected(verdict_of(forgery), "/feed_forward/mlp/" + name + "/reduce");
   }
 }
 
@@ -99,8 +98,7 @@ TEST(Saturation, ListedKeysHaveNoWeight) {
   const auto [chunk, inner] = chunk_place(attention.scores, place);
   forgery.set_input(attention.exponential, chunk, inner, static_cast<std::uint32_t>(distance));
   forgery.recount();
-  expect_rejected(verify_inference(odd_model().key, odd_statement(), forgery.prove().payload),
-                  "/self_attention/attention/far/reduce");
+  expect_rejected(verdict_of(forgery), "/self_attention/attention/far/reduce");
 }
 
 /// A near key is pushed out of sight by an entry that is negative: only its sign is in the way.
@@ -126,10 +124,10 @@ TEST(Saturation, KeysAreNotPushedAway) {
   const auto [chunk, inner] = chunk_place(attention.scores, place);
   forgery.set_input(attention.exponential, chunk, inner, static_cast<std::uint32_t>(away));
   forgery.recount();
-  const Verdict verdict = verify_inference(odd_model().key, odd_statement(), forgery.prove().payload);
+  const Verdict verdict = verdict_of(forgery);
   expect_rejected(verdict, "/");
   EXPECT_EQ(verdict.reason, "an exception within the range");
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -8,7 +8,7 @@
 #include "llama_fixture.hpp"
 #include "saturation_runs.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 const std::string attention_scope = "/self_attention/attention";
@@ -65,7 +65,7 @@ Place insensitive_place(Trace& trace, const std::function<std::int64_t(const Pla
   return {};
 }
 
-Forgery honest() {
+Forgery capped_forgery() {
   LlamaLie told = llama_inference(test_model(), true_plan());
   return {test_model(), std::move(told.statement), true_plan(), std::move(told.trace)};
 }
@@ -80,14 +80,10 @@ Forgery forge(const std::function<void(Trace&)>& change, ExceptionLists lists = 
   return {test_model(), std::move(told.statement), true_plan(), std::move(told.trace)};
 }
 
-Verdict verdict_of(Forgery& forgery) {
-  return verify_inference(true_plan(), test_model().key, forgery.statement, forgery.prove().payload);
-}
-
 std::int32_t cap_of(std::int32_t score) { return capped_score(test_model().key.cap_table, score); }
 
 TEST(ScoreCap, caps_what_the_tests_are_about) {
-  Forgery forgery = honest();
+  Forgery forgery = capped_forgery();
   const AttentionPlan& attention = true_plan().attention;
   const Exponents& e = test_model().model.exponents;
   std::size_t bent = 0;
@@ -98,7 +94,7 @@ TEST(ScoreCap, caps_what_the_tests_are_about) {
     bent += std::abs(std::ldexp(z, -e.uncapped) - std::ldexp(capped, -e.score)) > 0.1 ? 1 : 0;
   }
   EXPECT_GT(bent, 20U);
-  expect_accepted(verdict_of(forgery));
+  expect_accepted(verdict_of(forgery, true_plan()));
 }
 
 /// z' one more or less, with a weight that fits it: the table alone sees it.
@@ -107,7 +103,7 @@ TEST(ScoreCap, a_capped_value_beside_the_table_s_is_rejected) {
     Forgery forgery = forge([&](Trace& trace) {
       insensitive_place(trace, [&](const Place&) { return by; }).in(trace[*true_plan().attention.capped]) += by;
     });
-    expect_rejected(verdict_of(forgery), lookup_scope);
+    expect_rejected(verdict_of(forgery, true_plan()), lookup_scope);
   }
 }
 
@@ -122,7 +118,7 @@ TEST(ScoreCap, the_capped_value_of_another_score_is_rejected) {
       place.in(trace[attention.score]) += by;
       place.in(trace[*attention.capped]) = cap_of(place.in(trace[attention.score]));
     });
-    expect_rejected(verdict_of(forgery), attention_scope + "/mask");
+    expect_rejected(verdict_of(forgery, true_plan()), attention_scope + "/mask");
   }
 }
 
@@ -149,7 +145,7 @@ TEST(ScoreCap, scores_that_are_not_capped_are_rejected) {
     }
   };
   forgery.recount();
-  const Verdict verdict = verdict_of(forgery);
+  const Verdict verdict = verdict_of(forgery, true_plan());
   expect_rejected(verdict, attention_scope);
   expect_reason(verdict, "capped scores do not match their distances from the maximum");
 }
@@ -164,11 +160,11 @@ TEST(ScoreCap, masked_places_have_no_score) {
         place.in(trace[attention.score]) = score;
         place.in(trace[*attention.capped]) = cap_of(score);
       });
-      expect_rejected(verdict_of(forgery), attention_scope + "/mask");
+      expect_rejected(verdict_of(forgery, true_plan()), attention_scope + "/mask");
     }
     // what is there with a cap of its own
     Forgery forgery = forge([&](Trace& trace) { place.in(trace[*attention.capped]) = 1; });
-    expect_rejected(verdict_of(forgery), lookup_scope);
+    expect_rejected(verdict_of(forgery, true_plan()), lookup_scope);
   }
 }
 
@@ -190,7 +186,7 @@ TEST(ScoreCap, a_listed_score_is_at_its_limit) {
       trace.exceptions.resize(true_plan().clamped.size());
       trace.exceptions[score_list(true_plan())] = {{place.number(), -by}};
     });
-    expect_rejected(verdict_of(forgery), attention_scope + "/reduce");
+    expect_rejected(verdict_of(forgery, true_plan()), attention_scope + "/reduce");
   }
 }
 
@@ -264,4 +260,4 @@ TEST(ScoreCap, errors_are_counted) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

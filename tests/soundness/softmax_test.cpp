@@ -2,13 +2,10 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-constexpr std::size_t block = 1;
-constexpr std::size_t head = 2;
-
-std::size_t outer() { return block * odd_model().model.shape.n_head + head; }
+std::size_t outer() { return lied_block * odd_model().model.shape.n_head + lied_head; }
 std::size_t row_place() { return outer() * odd_tokens + last_token; }
 
 Forgery forge(ModelPlan plan, const Liar& liar) {
@@ -18,18 +15,13 @@ Forgery forge(ModelPlan plan, const Liar& liar) {
 
 ModelPlan exact_plan() { return odd_plan(); }
 
-Verdict verdict_of(Forgery& forgery, const ModelPlan& verifier_plan) {
-  return verify_inference(verifier_plan, odd_model().key, odd_statement(), forgery.prove().payload);
-}
-Verdict verdict_of(Forgery& forgery) { return verdict_of(forgery, forgery.plan); }
-
 Verdict verdict_on(ModelPlan plan, const Liar& liar) {
   Forgery forgery = forge(std::move(plan), liar);
-  return verdict_of(forgery);
+  return verdict_of(forgery, forgery.plan);
 }
 
 Liar shifted_maximum(int by) {
-  return lie_at(Stage::row_max, block,
+  return lie_at(Stage::row_max, lied_block,
                 [by](Trace& trace) { trace[odd_plan().attention.row_max].values()[row_place()] += by; });
 }
 
@@ -58,7 +50,7 @@ TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
     forgery.set_range(plan.attention.row_sum_quotient.checked, quotient);
     forgery.set_range(plan.attention.maximum_count, count);
     forgery.recount();
-    return verdict_of(forgery);
+    return verdict_of(forgery, forgery.plan);
   };
   expect_rejected(verdict_under(exact_plan()), lookup_scope);
   ModelPlan wide = exact_plan();
@@ -73,7 +65,7 @@ TEST(Softmax, MaximumTooSmallHasANegativeDistance) {
 TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
   for (const int by : {1, -1}) {
     SCOPED_TRACE(by);
-    const Liar liar = lie_at(Stage::row_inverse, block, [by](Trace& trace) {
+    const Liar liar = lie_at(Stage::row_inverse, lied_block, [by](Trace& trace) {
       trace[odd_plan().attention.row_inverse].values()[row_place()] += by;
     });
     expect_rejected(verdict_on(exact_plan(), liar), lookup_scope);
@@ -87,7 +79,7 @@ TEST(Softmax, ScaledNormaliserIsRejected) {
   for (const int percent : {65, 99, 101, 135}) {
     SCOPED_TRACE(percent);
     expect_rejected(
-        verdict_on(exact_plan(), lie_at(Stage::row_inverse, block,
+        verdict_on(exact_plan(), lie_at(Stage::row_inverse, lied_block,
                                         [percent](Trace& trace) {
                                           std::int32_t& inverse =
                                               trace[odd_plan().attention.row_inverse].values()[row_place()];
@@ -130,30 +122,30 @@ TEST(Softmax, RowIdentitiesAreBound) {
     forgery.set_range(plan.attention.division_remainder, *tensors[2]);
     forgery.set_range(plan.attention.division_complement, *tensors[3]);
     forgery.recount();
-    const Verdict verdict = verdict_of(forgery);
+    const Verdict verdict = verdict_of(forgery, forgery.plan);
     expect_rejected(verdict, "/self_attention/attention/rows");
     expect_reason(verdict, lie.scope);
   }
 }
 
 TEST(Softmax, AllZeroRowIsRejected) {
-  const auto zero = lie_at(Stage::exponential, block, [](Trace& trace) {
+  const auto zero = lie_at(Stage::exponential, lied_block, [](Trace& trace) {
     std::fill_n(&score_at(trace[odd_plan().attention.exponential], outer(), last_token, 0), odd_tokens, 0);
   });
   expect_rejected(verdict_on(exact_plan(), zero), lookup_scope);
   // with distances at which EXP is 0, so that the pairs are rows of the table
   const auto far = [](Stage stage, std::size_t at, Trace& trace) {
-    if (at == block && stage == Stage::row_max) {
+    if (at == lied_block && stage == Stage::row_max) {
       trace[odd_plan().attention.row_max].values()[row_place()] = 32767;
     }
   };
   Forgery forgery = forge(exact_plan(), far);
-  expect_rejected(verdict_of(forgery), lookup_scope);
+  expect_rejected(verdict_of(forgery, forgery.plan), lookup_scope);
 }
 
 TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
   std::uint32_t distance = 0;
-  const Liar liar = lie_at(Stage::exponential, block, [&distance](Trace& trace) {
+  const Liar liar = lie_at(Stage::exponential, lied_block, [&distance](Trace& trace) {
     std::int32_t& e = score_at(trace[odd_plan().attention.exponential], outer(), last_token, 3);
     e += 1 << odd_plan().constants.kappa;
     distance = static_cast<std::uint32_t>(trace[odd_plan().attention.row_max].values()[row_place()] -
@@ -190,7 +182,7 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
   constexpr std::size_t query = 12;  // chooses no token
   constexpr std::size_t key = 14;
   const std::int32_t one = 1 << (15 + odd_plan().constants.kappa);
-  const auto see = lie_at(Stage::exponential, block, [one](Trace& trace) {
+  const auto see = lie_at(Stage::exponential, lied_block, [one](Trace& trace) {
     score_at(trace[odd_plan().attention.exponential], outer(), query, key) = one;
   });
   // the distance of a masked score with the weight of a seen one
@@ -201,14 +193,14 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
     std::uint32_t distance = 5;
     std::int32_t score = 0;
     const Liar liar = [&](Stage stage, std::size_t at, Trace& trace) {
-      if (at != block) {
+      if (at != lied_block) {
         return;
       }
       if (stage == Stage::score && true_score) {
         std::int64_t sum = 0;
-        for (std::size_t c = head * 12; c < (head + 1) * 12; ++c) {
-          sum += std::int64_t{block_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], block, c)[query]} *
-                 block_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], block, c)[key];
+        for (std::size_t c = lied_head * 12; c < (lied_head + 1) * 12; ++c) {
+          sum += std::int64_t{block_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], lied_block, c)[query]} *
+                 block_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], lied_block, c)[key];
         }
         const int shift = odd_model().model.exponents.shift_score(false);
         sum += std::int64_t{1} << (shift - 1);
@@ -230,9 +222,9 @@ TEST(Softmax, UnmaskedFutureIsRejected) {
     Forgery forgery = forge(exact_plan(), liar);
     forgery.set_input(forgery.plan.attention.exponential, outer(), query * odd_tokens + key, distance);
     forgery.recount();
-    expect_rejected(verdict_of(forgery), "/self_attention/attention/mask");
+    expect_rejected(verdict_of(forgery, forgery.plan), "/self_attention/attention/mask");
   }
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

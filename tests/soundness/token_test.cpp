@@ -5,13 +5,13 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
-Trace trace_of(TestModel& test, const Statement& statement) { return naive_inference(test.integers, statement); }
+Trace naive_trace(TestModel& test, const Statement& statement) { return naive_inference(test.integers, statement); }
 
 Verdict verdict_under(TestModel& test, const Statement& statement, const ModelPlan& plan) {
-  Forgery forgery(test, statement, plan, trace_of(test, statement));
+  Forgery forgery(test, statement, plan, naive_trace(test, statement));
   return verify_inference(plan, test.key, statement, forgery.prove().payload);
 }
 
@@ -61,7 +61,7 @@ TEST(TokenLies, ChosenLogitIsBound) {
   TestModel& test = odd_model();
   Statement statement = odd_statement();
   statement.generated.back() = statement.generated.back() == 50 ? 51 : 50;
-  Forgery forgery(test, statement, ModelPlan::of(test.key, statement), trace_of(test, statement));
+  Forgery forgery(test, statement, ModelPlan::of(test.key, statement), naive_trace(test, statement));
   const ModelPlan& plan = forgery.plan;
   ChunkedTensor<std::int64_t>& chosen = forgery.zeros(plan.witness_shapes[plan.logits.token_logit]);
   ChunkedTensor<std::int64_t>& difference = forgery.zeros(plan.shapes.logits);
@@ -90,7 +90,7 @@ TEST(TokenLies, EveryDifferenceIsBound) {
        {std::pair{std::size_t{7}, std::size_t{0}}, std::pair{std::size_t{301}, std::size_t{0}},
         std::pair{std::size_t{7}, std::size_t{6}}}) {
     SCOPED_TRACE(token);
-    Forgery forgery(test, statement, ModelPlan::of(test.key, statement), trace_of(test, statement));
+    Forgery forgery(test, statement, ModelPlan::of(test.key, statement), naive_trace(test, statement));
     ChunkedTensor<std::int64_t>& difference = forgery.zeros(forgery.plan.shapes.logits);
     for (std::size_t g = 0; g < statement.generated.size(); ++g) {
       const std::uint32_t chosen = statement.generated[g];
@@ -124,4 +124,4 @@ TEST(TokenLies, StatementsThatTheModelCannotHaveAreRefused) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

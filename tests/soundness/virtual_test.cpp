@@ -2,25 +2,17 @@
 
 #include "fixture.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 namespace {
 
 // Tensors that are not committed: what the look-up sees, what one layer computes and what the next one uses must be
 // one.
 
-Trace honest_trace() { return odd_trace(); }
-
-Forgery forge(Trace trace) { return {odd_model(), odd_statement(), odd_plan(), std::move(trace)}; }
-
-Verdict verdict_of(Forgery& forgery) {
-  return verify_inference(odd_model().key, odd_statement(), forgery.prove().payload);
-}
-
 /// What the look-up sees differs from what the layers use.
 template <class T>
 void expect_bound(const char* name, const RecordedRange<T>& tensor, const std::string& scope) {
   SCOPED_TRACE(name);
-  Forgery forgery = forge(honest_trace());
+  Forgery forgery = odd_forgery();
   ChunkedTensor<std::int64_t>& changed = forgery.copy(forgery.witness->view(tensor));
   ++changed.values()[last_token];
   forgery.set_range(tensor, changed);
@@ -43,7 +35,7 @@ TEST(VirtualTensors, RangeCheckedValueIsTheOneInUse) {
 TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
   const Trace trace = odd_trace(
       lie_at(Stage::value_sum, 1, [](Trace& t) { ++head_row(t[odd_plan().attention.value_sum], 4, 7)[last_token]; }));
-  Forgery forgery = forge(trace);
+  Forgery forgery = odd_forgery(trace);
   expect_rejected(verdict_of(forgery), "/self_attention/attention/values");
 }
 
@@ -55,7 +47,7 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
     const Stage stage = query ? Stage::q : Stage::k;
     // the trace, and with it the prover's scores, has another value than the projection
     Forgery forgery =
-        forge(odd_trace(lie_at(stage, 1, [&](Trace& t) { block_row(t[tensor], 1, 7)[last_token] += 9; })));
+        odd_forgery(odd_trace(lie_at(stage, 1, [&](Trace& t) { block_row(t[tensor], 1, 7)[last_token] += 9; })));
     ChunkedTensor<std::int64_t>& projected = forgery.copy(forgery.witness->view(tensor));
     block_row(projected, 1, 7)[last_token] -= 9;
     forgery.witness->recorded[tensor.recorded] = &projected;
@@ -68,7 +60,7 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
 /// Sums of squares are sent, not committed: the two identities that use them must agree.
 TEST(VirtualTensors, SumOfSquaresIsBound) {
   // sigma and its remainder as if the variance were one larger
-  Forgery forgery = forge(honest_trace());
+  Forgery forgery = odd_forgery();
   const LayerNormPlan& norm = layer_norm(forgery.plan.norm_final);
   ChunkedTensor<std::int64_t>& remainder = forgery.zeros(norm.token);
   ChunkedTensor<std::int64_t>& complement = forgery.zeros(norm.token);
@@ -93,4 +85,4 @@ TEST(VirtualTensors, SumOfSquaresIsBound) {
 }
 
 }  // namespace
-}  // namespace tessera::testing
+}  // namespace tessera::test

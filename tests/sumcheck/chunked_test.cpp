@@ -7,18 +7,8 @@
 #include "../tensor/random_values.hpp"
 #include "relations.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::accepts;
-using testing::all_entries;
-using testing::Entry;
-using testing::filled;
-using testing::MonomialRelation;
-using testing::naive_sum;
-using testing::RandomElements;
-
-const Digest seed = blake2s(std::vector<std::uint8_t>{8});
 
 /// The weight of a claim, or a table over some dimensions, as a table in flat order.
 template <class Value>
@@ -140,11 +130,11 @@ void for_each_case(const Body& body) {
 TEST(ChunkedSumcheck, the_sum_over_present_chunks_is_accepted) {
   for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
     SelfCommunicator self;
-    ProverTranscript prover(seed);
+    ProverTranscript prover(transcript_seed);
     const ProvenSumcheck proven = data.prove(prover, relation, self);
     const E claim = naive_sum(relation, tables, data.at());
-    EXPECT_TRUE(accepts(relation, tables, data.at(), claim, seed, prover.payload()));
-    EXPECT_FALSE(accepts(relation, tables, data.at(), claim + E::one(), seed, prover.payload()));
+    EXPECT_TRUE(accepts(relation, tables, data.at(), claim, prover.payload()));
+    EXPECT_FALSE(accepts(relation, tables, data.at(), claim + E::one(), prover.payload()));
     for (std::size_t k = 0; k < tables.size(); ++k) {
       EXPECT_EQ(proven.factors[k], evaluate(tables[k], proven.point)) << k;
     }
@@ -154,8 +144,8 @@ TEST(ChunkedSumcheck, the_sum_over_present_chunks_is_accepted) {
 TEST(ChunkedSumcheck, sends_what_the_dense_one_sends) {
   for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
     SelfCommunicator self;
-    ProverTranscript chunked(seed);
-    ProverTranscript dense(seed);
+    ProverTranscript chunked(transcript_seed);
+    ProverTranscript dense(transcript_seed);
     (void)data.prove(chunked, relation, self);
     (void)prove_dense_sumcheck(dense, round_kernel(relation), tables, data.at());
     EXPECT_EQ(chunked.payload(), dense.payload());
@@ -165,13 +155,13 @@ TEST(ChunkedSumcheck, sends_what_the_dense_one_sends) {
 TEST(ChunkedSumcheck, every_altered_message_fails_the_final_check) {
   for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& tables) {
     SelfCommunicator self;
-    ProverTranscript prover(seed);
+    ProverTranscript prover(transcript_seed);
     (void)data.prove(prover, relation, self);
     const E claim = naive_sum(relation, tables, data.at());
     for (std::size_t word = 0; word < prover.payload().size() / 8; ++word) {
       std::vector<std::uint8_t> altered = prover.payload();
       altered[8 * word + 3] ^= 0x10;
-      EXPECT_FALSE(accepts(relation, tables, data.at(), claim, seed, altered)) << word;
+      EXPECT_FALSE(accepts(relation, tables, data.at(), claim, altered)) << word;
     }
   });
 }
@@ -179,12 +169,12 @@ TEST(ChunkedSumcheck, every_altered_message_fails_the_final_check) {
 TEST(ChunkedSumcheck, bytes_depend_neither_on_ranks_nor_on_threads) {
   for_each_case([](const ChunkedCase& data, const MonomialRelation& relation, const auto& /*tables*/) {
     SelfCommunicator self;
-    ProverTranscript alone(seed);
+    ProverTranscript alone(transcript_seed);
     const ProvenSumcheck expected = data.prove(alone, relation, self);
     for (int ranks = 2; ranks <= 4; ++ranks) {
       run_ranks(ranks, [&](Communicator& comm) {
         omp_set_num_threads(1 + ranks % 2);
-        ProverTranscript prover(seed);
+        ProverTranscript prover(transcript_seed);
         const ProvenSumcheck proven = data.prove(prover, relation, comm);
         EXPECT_EQ(prover.payload(), alone.payload()) << ranks;
         EXPECT_EQ(proven.point, expected.point);
@@ -227,4 +217,4 @@ TEST(ChunkedWeights, of_columns_beginnings_are_their_extension) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -4,7 +4,7 @@
 
 #include "sumcheck/round_kernel.hpp"
 
-namespace tessera::testing {
+namespace tessera {
 
 /// (v0 - v1)*(5*v2 + v1) + 2*c*v3 + v0 + v1: not homogeneous. Counts how often it is evaluated on field elements.
 struct CountingRelation {
@@ -21,9 +21,5 @@ struct CountingRelation {
   }
 };
 
-}  // namespace tessera::testing
-
-namespace tessera {
-using testing::CountingRelation;
 RoundKernel round_kernel(const CountingRelation& relation);
 }  // namespace tessera

@@ -5,15 +5,8 @@
 #include "../tensor/random_values.hpp"
 #include "relations.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::accepts;
-using testing::MonomialRelation;
-using testing::naive_sum;
-using testing::RandomElements;
-
-const Digest seed = blake2s(std::vector<std::uint8_t>{7});
 
 struct Case {
   MonomialRelation relation;
@@ -50,14 +43,14 @@ std::vector<Case> cases() {
 TEST(DenseSumcheck, the_sum_over_the_cube_is_accepted_and_ends_at_the_factors_values) {
   for (const Case& c : cases()) {
     const E claim = naive_sum(c.relation, c.tables, c.at);
-    ProverTranscript prover(seed);
+    ProverTranscript prover(transcript_seed);
     const ProvenSumcheck proven = prove_dense_sumcheck(prover, round_kernel(c.relation), c.tables, c.at);
     const unsigned variables = ceil_log2(c.tables.front().size());
     EXPECT_EQ(prover.payload().size(), variables * c.relation.degree() * sizeof(E));
-    EXPECT_TRUE(accepts(c.relation, c.tables, c.at, claim, seed, prover.payload()));
-    EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim + E::one(), seed, prover.payload()));
+    EXPECT_TRUE(accepts(c.relation, c.tables, c.at, claim, prover.payload()));
+    EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim + E::one(), prover.payload()));
 
-    VerifierTranscript verifier(seed, prover.payload());
+    VerifierTranscript verifier(transcript_seed, prover.payload());
     const SumcheckResult result = c.at.empty() ? verify_sumcheck(verifier, claim, variables, c.relation.degree())
                                                : verify_eq_sumcheck(verifier, claim, c.at, c.relation.degree());
     EXPECT_EQ(result.point, proven.point);
@@ -72,12 +65,12 @@ TEST(DenseSumcheck, the_sum_over_the_cube_is_accepted_and_ends_at_the_factors_va
 TEST(DenseSumcheck, every_altered_message_fails_the_final_check) {
   for (const Case& c : cases()) {
     const E claim = naive_sum(c.relation, c.tables, c.at);
-    ProverTranscript prover(seed);
+    ProverTranscript prover(transcript_seed);
     (void)prove_dense_sumcheck(prover, round_kernel(c.relation), c.tables, c.at);
     for (std::size_t word = 0; word < prover.payload().size() / 8; ++word) {
       std::vector<std::uint8_t> altered = prover.payload();
       altered[8 * word] ^= 1;
-      EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim, seed, altered)) << word;
+      EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim, altered)) << word;
     }
   }
 }
@@ -90,9 +83,9 @@ TEST(DenseSumcheck, a_wrong_table_entry_fails) {
     const E claim = naive_sum(c.relation, c.tables, c.at);
     std::vector<std::vector<E>> wrong = c.tables;
     wrong.front().back() += E::one();
-    ProverTranscript prover(seed);
+    ProverTranscript prover(transcript_seed);
     (void)prove_dense_sumcheck(prover, round_kernel(c.relation), wrong, c.at);
-    EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim, seed, prover.payload()));
+    EXPECT_FALSE(accepts(c.relation, c.tables, c.at, claim, prover.payload()));
   }
 }
 
@@ -142,4 +135,4 @@ TEST(RoundPolynomial, terms_are_the_relation_on_lines) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -3,7 +3,7 @@
 #include "sumcheck/round_kernel.hpp"
 #include "sumcheck/sumcheck.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// v_0*v_1*..*v_(d-1) + 3*v_0*v_(n-1): degree d (2 at least where n > 1), zero wherever v_0 is.
 struct MonomialRelation {
@@ -20,6 +20,9 @@ struct MonomialRelation {
   }
 };
 inline RoundKernel round_kernel(const MonomialRelation& relation) { return scalar_kernel(relation); }
+
+/// What transcripts begin with.
+inline const Digest transcript_seed = blake2s(std::vector<std::uint8_t>{7});
 
 /// sum_x g(x), or sum_x beta(at, x)*g(x), over tables in the order of the point's variables.
 template <Relation R>
@@ -39,8 +42,8 @@ E naive_sum(const R& relation, const std::vector<std::vector<E>>& tables, std::s
 /// The verifier with its caller's final check: whether g of the factors' extensions at the point is the value claimed.
 template <Relation R>
 bool accepts(const R& relation, const std::vector<std::vector<E>>& tables, std::span<const E> at, E claim,
-             const Digest& seed, std::span<const std::uint8_t> payload) {
-  VerifierTranscript transcript(seed, payload);
+             std::span<const std::uint8_t> payload) {
+  VerifierTranscript transcript(transcript_seed, payload);
   try {
     const std::size_t variables = ceil_log2(tables.front().size());
     const SumcheckResult result = at.empty() ? verify_sumcheck(transcript, claim, variables, relation.degree())
@@ -56,4 +59,4 @@ bool accepts(const R& relation, const std::vector<std::vector<E>>& tables, std::
   }
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -12,7 +12,7 @@
 
 #include "counting_relation.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 /// Runs the kernels with one instruction set at a time.
@@ -219,4 +219,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, VectorRounds,
                          ::testing::Values(HWY_SCALAR, HWY_NEON, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

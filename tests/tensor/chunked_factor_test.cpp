@@ -5,19 +5,15 @@
 
 #include "random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
-using testing::all_entries;
-using testing::Entry;
-using testing::filled;
-using testing::RandomElements;
-
-const Shape scores({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal);
+const Shape score_shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal);
 
 /// The factor's values in present chunks, and its extension over all tiles, absent ones too, against value(entry).
 template <class Value>
-void expect_values(const ChunkedFactor& factor, const Value& value, Communicator& comm, const Shape& shape = scores) {
+void expect_values(const ChunkedFactor& factor, const Value& value, Communicator& comm,
+                   const Shape& shape = score_shape) {
   const std::vector<Entry> entries = all_entries(shape);
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
     if (Ownership{1}.owner(shape, chunk, comm.size()) != comm.rank()) {
@@ -42,8 +38,8 @@ void expect_values(const ChunkedFactor& factor, const Value& value, Communicator
 TEST(ChunkedFactor, causal_mask_is_one_up_to_the_query) {
   SelfCommunicator self;
   expect_values(
-      CausalMask{scores}, [](const Entry& entry) { return entry.index[3] <= entry.index[2] ? E::one() : E::zero(); },
-      self);
+      CausalMask{score_shape},
+      [](const Entry& entry) { return entry.index[3] <= entry.index[2] ? E::one() : E::zero(); }, self);
 }
 
 TEST(ChunkedFactor, causal_mask_after_a_past) {
@@ -117,4 +113,4 @@ TEST(ChunkedFactor, tile_product_is_the_sum_over_places) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

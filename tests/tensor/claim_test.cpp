@@ -4,12 +4,8 @@
 
 #include "random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::naive_eq;
-using testing::naive_evaluate;
-using testing::RandomElements;
 
 TEST(Factor, table_and_evaluation_of_head_and_tail) {
   RandomElements random(1);
@@ -57,4 +53,4 @@ TEST(Factor, weights_multiply_over_dimensions) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

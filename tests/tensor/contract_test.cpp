@@ -9,14 +9,8 @@
 
 #include "random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::all_entries;
-using testing::dense_values;
-using testing::Entry;
-using testing::filled;
-using testing::RandomElements;
 
 /// Sums over the weighted dimensions of all entries, one by one.
 std::vector<E> naive_contract(const IntegerTensor& tensor, const Shape& shape, const std::vector<Axis>& axes) {
@@ -138,4 +132,4 @@ TEST(Contract, weighted_sum_is_the_claim) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

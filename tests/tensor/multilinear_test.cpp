@@ -2,14 +2,8 @@
 
 #include "random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::all_entries;
-using testing::Entry;
-using testing::naive_eq;
-using testing::naive_evaluate;
-using testing::RandomElements;
 
 TEST(Multilinear, eq_by_definition) {
   RandomElements random(1);
@@ -116,34 +110,9 @@ TEST(Multilinear, boolean_points_read_entries) {
   }
 }
 
-std::vector<Shape> shapes() {
-  return {Shape({Dimension::whole(1)}), Shape({Dimension::outer(5)}),
-          Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(2)}),
-          Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
-          Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
-          // windows by the first index: of one key, as long as a tile, of a key more, none
-          Shape({Dimension::outer(4), Dimension{16, 1}, Dimension{16, 2}}, Presence::causal, {1, 4, 5, 0}),
-          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{29, 2}}, Presence::causal,
-                {3, 0, 10}),
-          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal, {20, 2, 2}),
-          Shape({Dimension::outer(2), Dimension{20, 0}, Dimension{20, 1}}, Presence::causal, {7, 1}),
-          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
-          Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
-          Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
-          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
-          // tiles of queries whose number is no power of two; of keys as large, larger, and some before the first query
-          Shape({Dimension{12, 2}, Dimension{12, 2}}, Presence::causal),
-          Shape({Dimension{5, 0}, Dimension{5, 1}}, Presence::causal),
-          Shape({Dimension{6, 1}, Dimension{6, 3}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{10, 1}, Dimension{17, 1}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal),
-          Shape({Dimension::outer(2), Dimension{7, 0}, Dimension{20, 2}}, Presence::causal)};
-}
-
 TEST(Multilinear, presence_by_definition) {
   RandomElements random(6);
-  for (const Shape& shape : shapes()) {
+  for (const Shape& shape : shapes_of_all_kinds()) {
     const TensorPoint point = random.point(shape);
     E sum;
     for (const Entry& entry : all_entries(shape)) {
@@ -159,7 +128,7 @@ TEST(Multilinear, presence_by_definition) {
 
 TEST(Multilinear, flat_points_follow_the_flat_order) {
   RandomElements random(7);
-  for (const Shape& shape : shapes()) {
+  for (const Shape& shape : shapes_of_all_kinds()) {
     const TensorPoint point = random.point(shape);
     const Point flat = to_flat_point(shape, point);
     ASSERT_EQ(flat.size(), shape.bits());
@@ -176,9 +145,9 @@ TEST(Multilinear, flat_points_follow_the_flat_order) {
 
 TEST(Multilinear, points_of_divided_shapes_are_those_of_whole_ones) {
   RandomElements random(11);
-  for (const Shape& whole : testing::divisible_shapes()) {
+  for (const Shape& whole : divisible_shapes()) {
     for (const int ranks : {2, 5, 64}) {
-      const Shape parts = testing::divided(whole, ranks);
+      const Shape parts = divided(whole, ranks);
       const TensorPoint point = random.point(whole);
       EXPECT_EQ(to_flat_point(parts, point), to_flat_point(whole, point));
       EXPECT_EQ(to_tensor_point(parts, to_flat_point(whole, point)), point);
@@ -219,4 +188,4 @@ TEST(Multilinear, dealt_coordinates_are_joined_again) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

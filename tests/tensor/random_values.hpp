@@ -7,7 +7,7 @@
 #include "tensor/chunked_tensor.hpp"
 #include "tensor/multilinear.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// Deterministic values of a tensor whatever the ownership: value of (tensor seed, chunk, place).
 template <class T>
@@ -117,6 +117,34 @@ inline std::vector<Entry> all_entries(const Shape& shape) {
   return entries;
 }
 
+/// Shapes with padded, tiled and causal dimensions, windows and chunks of every kind, small enough to be enumerated.
+inline std::vector<Shape> shapes_of_all_kinds() {
+  return {Shape({Dimension::whole(1)}), Shape({Dimension::outer(5)}),
+          Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
+          Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
+          Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
+          // windows by the first index: of one key, as long as a tile, of a key more, none
+          Shape({Dimension::outer(4), Dimension{16, 1}, Dimension{16, 2}}, Presence::causal, {1, 4, 5, 0}),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{29, 2}}, Presence::causal,
+                {3, 0, 10}),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal, {20, 2, 2}),
+          Shape({Dimension::outer(2), Dimension{20, 0}, Dimension{20, 1}}, Presence::causal, {7, 1}),
+          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
+          Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal),
+          Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal),
+          Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
+          Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
+          // tiles of queries whose number is no power of two; of keys as large, larger, and some before the first query
+          Shape({Dimension{12, 2}, Dimension{12, 2}}, Presence::causal),
+          Shape({Dimension{5, 0}, Dimension{5, 1}}, Presence::causal),
+          Shape({Dimension{6, 1}, Dimension{6, 3}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{10, 1}, Dimension{17, 1}}, Presence::causal),
+          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal),
+          Shape({Dimension::outer(2), Dimension{7, 0}, Dimension{20, 2}}, Presence::causal)};
+}
+
 /// Shapes of which a dimension can be divided, with several chunks behind it, of a number that is no power of two.
 inline std::vector<Shape> divisible_shapes() {
   return {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension{48, 4}}),
@@ -164,4 +192,4 @@ inline E naive_evaluate(std::span<const E> values, std::span<const E> point) {
   return sum;
 }
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

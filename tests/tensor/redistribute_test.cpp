@@ -27,7 +27,7 @@ void expect_filled(const ChunkedTensor<T>& tensor) {
   EXPECT_EQ(tensor.values(), expected.values());
 }
 
-Shape scores() {
+Shape scores_of_heads() {
   return Shape({Dimension::outer(2), Dimension::outer(3), Dimension::outer(1), Dimension{8, 1}, Dimension{8, 1}},
                Presence::causal);
 }
@@ -35,12 +35,12 @@ Shape scores() {
 TEST(Redistribute, chunks_get_to_their_new_owners) {
   for (const int ranks : {1, 2, 4, 5, 40}) {
     run_ranks(ranks, [&](Communicator& comm) {
-      ChunkedTensor<std::int32_t> by_head(scores(), Ownership{1}, comm.rank(), ranks);
+      ChunkedTensor<std::int32_t> by_head(scores_of_heads(), Ownership{1}, comm.rank(), ranks);
       fill(by_head);
       const Ownership tiles{1, Deal::tiles};
       const auto by_tile = redistribute(
-          by_head, tiles, [&](int rank) { return owned_chunks(scores(), tiles, rank, ranks); }, comm);
-      EXPECT_EQ(by_tile.held(), ChunkedTensor<std::int32_t>(scores(), tiles, comm.rank(), ranks).held());
+          by_head, tiles, [&](int rank) { return owned_chunks(scores_of_heads(), tiles, rank, ranks); }, comm);
+      EXPECT_EQ(by_tile.held(), ChunkedTensor<std::int32_t>(scores_of_heads(), tiles, comm.rank(), ranks).held());
       EXPECT_EQ(by_tile.ownership(), tiles);
       expect_filled(by_tile);
     });

@@ -5,11 +5,8 @@
 
 #include "random_values.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::all_entries;
-using testing::Entry;
 
 TEST(Dimension, ceil_log2_is_the_least_sufficient_exponent) {
   for (std::size_t n = 1; n <= 5000; ++n) {
@@ -71,31 +68,8 @@ TEST(Dimension, tilings_of_model_sizes) {
   EXPECT_EQ(Dimension::tiled(768).bits(), 10U);
 }
 
-std::vector<Shape> shapes() {
-  return {Shape({Dimension::whole(1)}), Shape({Dimension::outer(5)}),
-          Shape({Dimension::outer(3), Dimension::tiled(96), Dimension::whole(4)}),
-          Shape({Dimension{13, 2}, Dimension::outer(1), Dimension{3, 1}, Dimension::outer(3)}),
-          Shape({Dimension{16, 2}, Dimension{16, 2}}, Presence::causal),
-          // windows by the first index: of one key, as long as a tile, of a key more, none
-          Shape({Dimension::outer(4), Dimension{16, 1}, Dimension{16, 2}}, Presence::causal, {1, 4, 5, 0}),
-          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{16, 2}, Dimension{29, 2}}, Presence::causal,
-                {3, 0, 10}),
-          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal, {20, 2, 2}),
-          Shape({Dimension::outer(2), Dimension{20, 0}, Dimension{20, 1}}, Presence::causal, {7, 1}),
-          Shape({Dimension{16, 2}, Dimension{29, 2}}, Presence::causal),
-          Shape({Dimension{4, 2}, Dimension{19, 3}}, Presence::causal),
-          Shape({Dimension{16, 0}, Dimension{29, 2}}, Presence::causal),
-          Shape({Dimension{8, 1}, Dimension{8, 3}}, Presence::causal),
-          Shape({Dimension::outer(2), Dimension{8, 1}, Dimension{21, 3}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension::outer(2), Dimension{8, 1}, Dimension{8, 1}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{4, 2}, Dimension{4, 2}}, Presence::causal),
-          Shape({Dimension{12, 2}, Dimension{12, 2}}, Presence::causal),
-          Shape({Dimension{6, 1}, Dimension{6, 3}}, Presence::causal),
-          Shape({Dimension::outer(3), Dimension{12, 2}, Dimension{29, 3}}, Presence::causal)};
-}
-
 TEST(Shape, chunks_and_flat_order_by_definition) {
-  for (const Shape& shape : shapes()) {
+  for (const Shape& shape : shapes_of_all_kinds()) {
     const auto& dimensions = shape.dimensions();
     std::size_t present = 0;
     std::size_t previous = 0;
@@ -178,9 +152,9 @@ TEST(Shape, parts_have_the_places_of_their_chunks) {
 
 /// Whatever stands behind the divided dimension.
 TEST(Shape, the_flat_order_of_divided_shapes_is_that_of_whole_ones) {
-  for (const Shape& whole : testing::divisible_shapes()) {
+  for (const Shape& whole : divisible_shapes()) {
     for (const int ranks : {2, 5, 64}) {
-      const Shape parts = testing::divided(whole, ranks);
+      const Shape parts = divided(whole, ranks);
       ASSERT_TRUE(parts.is_divided());
       EXPECT_EQ(parts.undivided(), whole);
       ASSERT_EQ(parts.bits(), whole.bits());
@@ -218,7 +192,7 @@ TEST(Shape, rows_of_divided_shapes_go_on_in_later_chunks) {
   for (const Shape& whole : {Shape({Dimension::outer(3), Dimension::tiled(96), Dimension{48, 4}}),
                              Shape({Dimension::outer(2), Dimension{100, 4}, Dimension::cut(33, 3)})}) {
     for (const int ranks : {1, 2, 5, 64}) {
-      const Shape parts = testing::divided(whole, ranks);
+      const Shape parts = divided(whole, ranks);
       const auto& dimensions = parts.dimensions();
       for (const Entry& entry : all_entries(whole)) {
         if (!entry.present || entry.index[1] >= dimensions[1].length) {
@@ -396,4 +370,4 @@ TEST(Shape, rows_are_numbered_without_padding) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

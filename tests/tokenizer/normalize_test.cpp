@@ -7,14 +7,10 @@
 
 #include "tokenizer/normalize.hpp"
 
+#include "utf8.hpp"
+
 namespace tessera::test {
 namespace {
-
-std::string utf8(std::int32_t code) {
-  std::string text(4, '\0');
-  text.resize(static_cast<std::size_t>(utf8proc_encode_char(code, reinterpret_cast<utf8proc_uint8_t*>(text.data()))));
-  return text;
-}
 
 TEST(Normalize, CompositionIsTheLibrarys) {
   std::mt19937 random(11);
@@ -22,9 +18,9 @@ TEST(Normalize, CompositionIsTheLibrarys) {
     std::string text;
     for (std::size_t count = 1 + random() % 9; count > 0; --count) {
       // Latin, marks, Hangul syllables and letters, anything
-      const std::int32_t bases[] = {0x41, 0x300, 0x1100, 0xAC00, 0x1D100, 0x0F70, 0x2126, 0x1};
-      const std::int32_t code = bases[random() % 8] + static_cast<std::int32_t>(random() % 0x80);
-      text += random() % 8 == 0 ? utf8(1 + static_cast<std::int32_t>(random() % 0xD700)) : utf8(code);
+      const char32_t bases[] = {0x41, 0x300, 0x1100, 0xAC00, 0x1D100, 0x0F70, 0x2126, 0x1};
+      const char32_t code = bases[random() % 8] + static_cast<char32_t>(random() % 0x80);
+      text += random() % 8 == 0 ? utf8(1 + static_cast<char32_t>(random() % 0xD700)) : utf8(code);
     }
     utf8proc_uint8_t* const expected = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(text.c_str()));
     ASSERT_NE(expected, nullptr);

@@ -10,6 +10,8 @@
 #include "tokenizer/tokenizer_data.hpp"
 #include "tokenizer/words.hpp"
 
+#include "utf8.hpp"
+
 namespace tessera::test {
 namespace {
 
@@ -101,13 +103,6 @@ class Pattern {
   pcre2_code* code_ = nullptr;
   pcre2_match_data* match_ = nullptr;
 };
-
-std::string utf8(char32_t code) {
-  std::string text(4, '\0');
-  text.resize(static_cast<std::size_t>(
-      utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), reinterpret_cast<utf8proc_uint8_t*>(text.data()))));
-  return text;
-}
 
 bool is_surrogate(char32_t code) { return code >= 0xD800 && code < 0xE000; }
 
@@ -260,6 +255,8 @@ TEST(Words, KnownSplits) {
   EXPECT_EQ(bloom_words("a, b (c)"), (Words{"a", ",", " b", " (", "c", ")"}));
   EXPECT_EQ(digits_words("a 12  b's"), (Words{"a", " ", "1", "2", " ", " b", "'s"}));
 }
+
+#undef TESSERA_SPACE
 
 }  // namespace
 }  // namespace tessera::test

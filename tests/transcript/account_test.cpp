@@ -5,7 +5,7 @@
 #include "transcript/hiding_verifier.hpp"
 #include "transcript/shown_bits.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
 template <class T>
@@ -103,4 +103,4 @@ TEST(Accounting, TakesPositionsFromItsSource) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

@@ -5,7 +5,7 @@
 
 #include "transcript/verifier.hpp"
 
-namespace tessera::testing {
+namespace tessera::test {
 
 /// The transcript by its documented definition, hash inputs written out as byte strings.
 class NaiveTranscript {
@@ -59,4 +59,4 @@ class NaiveTranscript {
   }
 };
 
-}  // namespace tessera::testing
+}  // namespace tessera::test

@@ -8,10 +8,8 @@
 #include "cluster/thread_communicator.hpp"
 #include "naive_transcript.hpp"
 
-namespace tessera {
+namespace tessera::test {
 namespace {
-
-using testing::NaiveTranscript;
 
 const Digest seed = blake2s(std::vector<std::uint8_t>{1, 2, 3});
 const E x{F::from_canonical(5), F::from_canonical(F::modulus - 1)};
@@ -303,4 +301,4 @@ TEST(Transcript, scopes_without_messages_change_nothing) {
 }
 
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test
