@@ -28,10 +28,12 @@ void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const Pro
   const Digits& digits = input.digits();
   const std::size_t in = input.rows();
   const std::size_t columns = input.columns();
-  // panels large enough to use what is taken of X several times, small enough to give every thread some
+  // panels large enough to use what is taken of X several times, small enough to give every thread some; few columns
+  // are bound by memory, which is read ahead where rows follow each other
   const std::size_t share = rows.size() / static_cast<std::size_t>(omp_get_max_threads()) + 1;
   const std::size_t unit = product_panel_rows();
-  const std::size_t panel = std::min<std::size_t>(4, (share + unit - 1) / unit) * unit;
+  const std::size_t most = digits.few() ? std::max<std::size_t>(4, share / (8 * unit)) : 4;
+  const std::size_t panel = std::min(most, (share + unit - 1) / unit) * unit;
   const std::size_t panels = (rows.size() + panel - 1) / panel;
 #pragma omp parallel if (rows.size() * in * columns > parallel_work)
   {

@@ -330,6 +330,21 @@ std::size_t digits_of(std::span<const T> values) {
   return fits(15) ? 2 : fits(23) ? 3 : Digits::most;
 }
 
+/// Digits of one column below 2^23, each digit's `stride` values behind the one before it.
+template <class T>
+void split_column(std::span<const T> values, std::size_t digits, std::int16_t* to, std::size_t stride) {
+  // with 128 added to each digit but the last, digits are bytes
+  const std::int32_t added = digits == 2 ? 0x80 : 0x8080;
+  for (std::size_t i = 0; i + 1 < digits; ++i) {
+    for (std::size_t row = 0; row < values.size(); ++row) {
+      to[i * stride + row] = static_cast<std::int16_t>(((values[row] + added) >> (8 * i) & 0xFF) - 0x80);
+    }
+  }
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    to[(digits - 1) * stride + row] = static_cast<std::int16_t>((values[row] + added) >> (8 * (digits - 1)));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -350,6 +365,10 @@ Digits::Digits(std::span<const T> values, std::size_t rows, std::size_t columns)
     stride_ = (rows + step - 1) / step * step;
     values_.resize(columns * count_ * stride_);
     std::ranges::fill(values_, std::int16_t{0});
+    if (columns == 1 && count_ < most) {
+      split_column(values, count_, values_.data(), stride_);
+      return;
+    }
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t column = 0; column < columns; ++column) {
         put(values[row * columns + column], values_.data() + column * count_ * stride_ + row, stride_);

@@ -71,6 +71,38 @@ std::string text_of_ids(std::span<const std::uint32_t> ids) {
 
 }  // namespace
 
+/// When the first tokens were there, and how fast the others came.
+class Pace {
+ public:
+  void chosen(std::size_t tokens) {
+    if (first_ == 0) {
+      first_ = tokens;
+      seconds_to_first_ = seconds();
+    }
+    tokens_ = tokens;
+  }
+  [[nodiscard]] std::string text() const {
+    char line[96];
+    std::snprintf(line, sizeof line, "the first after %.2f s", seconds_to_first_);
+    const double rest = seconds() - seconds_to_first_;
+    if (tokens_ == first_ || rest <= 0) {
+      return line;
+    }
+    const std::string first = line;
+    std::snprintf(line, sizeof line, ", then %.1f a second", static_cast<double>(tokens_ - first_) / rest);
+    return first + line;
+  }
+
+ private:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::size_t first_ = 0, tokens_ = 0;
+  double seconds_to_first_ = 0;
+};
+
 void run(const GenerateCommand& options, Context& context) {
   MpiCommunicator& comm = context.comm;
   keep_freed_heap();
@@ -96,11 +128,14 @@ void run(const GenerateCommand& options, Context& context) {
   context.progress.finish();
   Stream stream(model.tokenizer);
   Generation generation;
+  Pace pace;
   if (comm.rank() == 0) {
-    generation.chosen = [&](std::span<const std::uint32_t> ids) { stream.show(ids, false); };
+    generation.chosen = [&](std::span<const std::uint32_t> ids) {
+      pace.chosen(ids.size());
+      stream.show(ids, false);
+    };
   }
   const auto ends = [&model](std::uint32_t id) { return is_end(model.tokenizer, id); };
-  const auto start = std::chrono::steady_clock::now();
   std::vector<std::uint32_t> ids;
   try {
     ids = generate(integers, plan, prompt, comm, {}, generation,
@@ -108,20 +143,18 @@ void run(const GenerateCommand& options, Context& context) {
   } catch (const RangeError& error) {
     throw JobError(error.what());
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (comm.rank() != 0) {
     return;
   }
+  const std::string rate = pace.text();
   stream.show(ids, true);
   std::puts("");
   if (!options.ids.empty()) {
     const std::string text = text_of_ids(ids);
     write_file(options.ids, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   }
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(ids.size()) / seconds);
-  context.progress.note(counted(ids.size(), "token") + " after " + counted(prompt.size(), "token") + ", " + rate +
-                        " a second, " + completeness_text(model.tokenizer, ids));
+  context.progress.note(counted(ids.size(), "token") + " after " + counted(prompt.size(), "token") + ": " + rate +
+                        ", " + completeness_text(model.tokenizer, ids));
 }
 
 }  // namespace tessera::cli

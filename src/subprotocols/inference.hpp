@@ -12,6 +12,32 @@
 
 namespace tessera {
 
+/// A place (plan/exceptions.hpp), whose number is computed where it is asked for: few values leave their range.
+class PlaceOfRow {
+ public:
+  explicit PlaceOfRow(std::uint64_t number) : number_(number) {}
+  /// Row `row` of a block of a tensor (block, dimensions of the row.., tokens), or (rows, tokens), at token `first`;
+  /// rows are numbered without padding. The shape must stay where it is.
+  PlaceOfRow(const Shape& shape, std::size_t block, std::size_t row, std::size_t first)
+      : shape_(&shape), block_(block), row_(row), number_(first) {}
+  [[nodiscard]] std::uint64_t number() const {
+    if (shape_ == nullptr) {
+      return number_;
+    }
+    const std::vector<Dimension>& dimensions = shape_->dimensions();
+    std::uint64_t rows = 1;
+    for (std::size_t j = dimensions.size() > 2 ? 1 : 0; j + 1 < dimensions.size(); ++j) {
+      rows *= dimensions[j].length;
+    }
+    return (block_ * rows + row_) * dimensions.back().length + number_;
+  }
+
+ private:
+  const Shape* shape_ = nullptr;
+  std::size_t block_ = 0, row_ = 0;
+  std::uint64_t number_;
+};
+
 /// What the layers' inference steps share. Every rank computes the rows that it owns of each tensor; activations are
 /// gathered between layers.
 struct InferenceContext {
@@ -29,16 +55,6 @@ struct InferenceContext {
   [[nodiscard]] Range owned(const Dimension& dimension) const;
   /// Rows of a block that this rank owns of a tensor (block, dimensions of the row.., tokens).
   [[nodiscard]] Range owned(const Shape& shape) const;
-  /// The number among places (plan/exceptions.hpp) of row `row` of a block of a tensor (block, dimensions of the row..,
-  /// tokens), or (rows, tokens), at token `first`; rows are numbered without padding.
-  [[nodiscard]] std::uint64_t place(const Shape& shape, std::size_t block, std::size_t row, std::size_t first) const {
-    std::uint64_t rows = 1;
-    const std::vector<Dimension>& dimensions = shape.dimensions();
-    for (std::size_t j = dimensions.size() > 2 ? 1 : 0; j + 1 < dimensions.size(); ++j) {
-      rows *= dimensions[j].length;
-    }
-    return (block * rows + row) * dimensions.back().length + first;
-  }
   /// All of a vector parameter of one block.
   [[nodiscard]] std::span<const std::int16_t> vector(ParameterId id, std::size_t block) const {
     return parameters[id].block(block).rows({0, parameters[id].extents().rows});
@@ -117,8 +133,8 @@ struct ClampedRow {
   ClampId list;
   std::string_view title;  // in range errors
   Bounds bounds;
-  std::uint64_t place = 0;  // of the first value
-  bool listed = true;       // here: no other rank lists it
+  PlaceOfRow place;    // of the first value
+  bool listed = true;  // here: no other rank lists it
 };
 
 /// Values of a row that leave the bounds are an error, or they are clamped and listed. `narrow`: the row as it was cut
@@ -133,12 +149,13 @@ void settle(const InferenceContext& context, const ClampedRow& row, const Extent
     extent.check(context.guard, row.title, row.bounds);
     return;
   }
+  const std::uint64_t first = row.place.number();
   for (std::size_t t = 0; t < narrow.size(); ++t) {
     const std::int64_t value = wide(t);
     const std::int64_t clamped = std::clamp(value, row.bounds.low, row.bounds.high);
     narrow[t] = static_cast<T>(clamped);
     if (clamped != value && row.listed) {
-      context.exceptions->add(row.list, {row.place + t, value - clamped});
+      context.exceptions->add(row.list, {first + t, value - clamped});
     }
   }
 }

@@ -84,7 +84,7 @@ void project(const InferenceContext& context, const Linear& linear, const Produc
           kept[t] = static_cast<std::uint16_t>(y.remainder);
         }
         settle(context,
-               {to.clamp, linear.title, bounds, context.place(to.shape, block, row, first), to.recorded.contains(row)},
+               {to.clamp, linear.title, bounds, PlaceOfRow(to.shape, block, row, first), to.recorded.contains(row)},
                extent, std::span(values, products.size()),
                [&](std::size_t t) { return rshift(products[t] + bias, linear.shift).quotient; });
         if (record) {
@@ -140,27 +140,26 @@ void add_residual(const InferenceContext& context, const Linear& linear, const P
   const Range features = context.owned(stream.shape.dimensions()[1]);
   const Bias bias_of(context, linear, block);
   std::vector<std::int32_t> rows(features.size() * n);
-  multiply(context.parameters[linear.weight].block(block), features, input,
-           [&](std::size_t row, std::span<const std::int64_t> products) {
-             const std::int64_t bias = bias_of[row];
-             const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(n);
-             Extent extent;
-             for (std::size_t t = 0; t < n; ++t) {
-               const Rounded update = rshift(products[t] + bias, linear.shift);
-               const std::int64_t x = batch.x[row * n + t] + update.quotient;
-               extent.include(x);
-               rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
-               kept[t] = static_cast<std::uint16_t>(update.remainder);
-             }
-             if (context.recording()) {
-               block_row((*context.trace)[stream.remainders], block, row).write(batch.first, kept);
-             }
-             settle(context,
-                    {clamped.list, linear.title, bounds, context.place(stream.shape, clamped.block, row, batch.first)},
-                    extent, std::span(rows).subspan((row - features.first) * n, n), [&](std::size_t t) {
-                      return batch.x[row * n + t] + rshift(products[t] + bias, linear.shift).quotient;
-                    });
-           });
+  multiply(
+      context.parameters[linear.weight].block(block), features, input,
+      [&](std::size_t row, std::span<const std::int64_t> products) {
+        const std::int64_t bias = bias_of[row];
+        const std::span<std::uint16_t> kept = row_buffer<std::uint16_t>(n);
+        Extent extent;
+        for (std::size_t t = 0; t < n; ++t) {
+          const Rounded update = rshift(products[t] + bias, linear.shift);
+          const std::int64_t x = batch.x[row * n + t] + update.quotient;
+          extent.include(x);
+          rows[(row - features.first) * n + t] = static_cast<std::int32_t>(x);
+          kept[t] = static_cast<std::uint16_t>(update.remainder);
+        }
+        if (context.recording()) {
+          block_row((*context.trace)[stream.remainders], block, row).write(batch.first, kept);
+        }
+        settle(context, {clamped.list, linear.title, bounds, PlaceOfRow(stream.shape, clamped.block, row, batch.first)},
+               extent, std::span(rows).subspan((row - features.first) * n, n),
+               [&](std::size_t t) { return batch.x[row * n + t] + rshift(products[t] + bias, linear.shift).quotient; });
+      });
   batch.x = context.gather(stream.shape.dimensions()[1], n, std::move(rows));
 }
 

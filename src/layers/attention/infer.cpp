@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "arithmetic/query_products.hpp"
 #include "layers/qkv/qkv.hpp"
 #include "subprotocols/inference.hpp"
 
@@ -8,6 +9,8 @@ namespace tessera {
 namespace {
 
 constexpr std::size_t max_tile = 128;
+/// Products of a query and a key, or a weight and a value, below which other threads are not woken: 20 microseconds.
+constexpr std::size_t parallel_steps = std::size_t{1} << 14;
 /// Queries of a tile that are not worth float64 copies of all keys.
 constexpr std::size_t few_rows = 3;
 
@@ -90,15 +93,9 @@ void TileStep::score_products(const QueryTile& tile, Buffers& buffers) const {
                   buffers.products);
     return;
   }
-  buffers.products.assign(tile.rows * keys, 0.0);
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t row = 0; row < tile.rows; ++row) {
-      const std::int32_t factor = q[i * batch.size + row];
-      double* products = buffers.products.data() + row * keys;
-      for (std::size_t key = 0; key < keys; ++key) {
-        products[key] += static_cast<double>(factor * std::int32_t{k[i * cache.capacity + key]});
-      }
-    }
+  buffers.products.resize(tile.rows * keys);
+  for (std::size_t row = 0; row < tile.rows; ++row) {
+    weigh_rows(q + row, batch.size, {k, cache.capacity}, m, keys, buffers.products.data() + row * keys);
   }
 }
 
@@ -108,10 +105,10 @@ Extent TileStep::cap_row(const QueryTile& tile, std::size_t row, const Extent& s
   const double* products = buffers.products.data() + row * tile.keys();
   const std::span<std::int32_t> seen = std::span(buffers.score).subspan(begin);
   const Bounds bounds = Bounds::signed_bits(cap_table_log_size);
-  settle(context, {plan.capped->clamp, "attention score before its cap", bounds, place_of(tile, row) + begin}, scores,
-         seen, [&](std::size_t i) {
-           return rshift(static_cast<std::int64_t>(products[begin + i]), plan.score_shift).quotient;
-         });
+  settle(
+      context, {plan.capped->clamp, "attention score before its cap", bounds, PlaceOfRow(place_of(tile, row) + begin)},
+      scores, seen,
+      [&](std::size_t i) { return rshift(static_cast<std::int64_t>(products[begin + i]), plan.score_shift).quotient; });
   buffers.capped.resize(buffers.score.size());
   Extent capped{INT64_MAX, INT64_MIN};
   for (std::size_t key = begin; key < buffers.score.size(); ++key) {
@@ -222,31 +219,28 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
   const std::size_t keys = tile.keys();
   const std::int16_t* v = keys_of(tile, cache.v);
   buffers.value_sum.assign(m * tile.rows, 0);
-  if (tile.rows <= few_rows) {
-    for (std::size_t i = 0; i < m; ++i) {
-      for (std::size_t row = 0; row < tile.rows; ++row) {
-        std::int64_t total = 0;
-        for (std::size_t key = 0; key < keys; ++key) {
-          total += std::int64_t{buffers.exponential[row * keys + key]} * v[i * cache.capacity + key];
-        }
-        buffers.value_sum[i * tile.rows + row] = total;
-      }
-    }
-    return;
-  }
   // partial sums are at most 2^15*keys*e(0); beyond 2^53 take e in two halves of at most 2^15 each
   const std::int64_t largest = (std::int64_t{tables.exponential[0]} << 15) * static_cast<std::int64_t>(keys);
   const bool split = largest > (std::int64_t{1} << 53);
   const int half = split ? 14 : 0;
-  widen_rows(v, cache.capacity, m, keys, buffers.left);
+  const bool few = tile.rows <= few_rows;
+  if (!few) {
+    widen_rows(v, cache.capacity, m, keys, buffers.left);
+  }
   buffers.partial.resize(m * tile.rows);
   for (int part = split ? 1 : 0; part >= 0; --part) {
     const std::int32_t mask = split && part == 0 ? (1 << half) - 1 : INT32_MAX;
     for (std::size_t i = 0; i < buffers.exponential.size(); ++i) {
       buffers.products[i] = static_cast<double>((buffers.exponential[i] >> (part * half)) & mask);
     }
-    multiply_real(Transpose::right, m, tile.rows, keys, {buffers.left.data(), keys}, {buffers.products.data(), keys},
-                  buffers.partial);
+    for (std::size_t row = 0; few && row < tile.rows; ++row) {
+      multiply_rows({v, cache.capacity}, m, buffers.products.data() + row * keys, keys, buffers.partial.data() + row,
+                    tile.rows);
+    }
+    if (!few) {
+      multiply_real(Transpose::right, m, tile.rows, keys, {buffers.left.data(), keys}, {buffers.products.data(), keys},
+                    buffers.partial);
+    }
     for (std::size_t i = 0; i < buffers.value_sum.size(); ++i) {
       buffers.value_sum[i] += static_cast<std::int64_t>(buffers.partial[i]) * (std::int64_t{1} << (part * half));
     }
@@ -330,7 +324,7 @@ std::vector<std::int16_t> infer(const InferenceContext& context, const Attention
   std::vector<std::int16_t> y(heads.size() * m * tokens.size());
   const std::size_t steps = heads.size() * m * tokens.size() * (attention.past + batch.first + tokens.last);
   const TileStep step{context, attention, tables, cache, batch};
-#pragma omp parallel if (steps > parallel_work)
+#pragma omp parallel if (steps > parallel_steps)
   {
     Buffers buffers;
 #pragma omp for schedule(dynamic)

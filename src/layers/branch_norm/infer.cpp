@@ -37,7 +37,7 @@ void add_branch(const InferenceContext& context, const Linear& linear, const Pro
     if (context.recording()) {
       block_row((*context.trace)[norm->remainder], block, row).write(batch.first, kept);
     }
-    settle(context, {clamped.list, linear.title, bounds, context.place(stream.shape, clamped.block, row, batch.first)},
+    settle(context, {clamped.list, linear.title, bounds, PlaceOfRow(stream.shape, clamped.block, row, batch.first)},
            extent, to, wide);
   }
   batch.x = context.gather(stream.shape.dimensions()[1], n, std::move(rows));

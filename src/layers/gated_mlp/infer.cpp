@@ -11,25 +11,25 @@ std::vector<std::int32_t> products(const InferenceContext& context, const GatedM
   const Range inner = context.owned(mlp.inner.dimensions()[1]);
   const Bounds bounds = Bounds::signed_bits(mlp.product_bits);
   std::vector<std::int32_t> rows(a.size());
-  multiply(
-      context.parameters[mlp.up].block(block), inner, input, [&](std::size_t row, std::span<const std::int64_t> sums) {
-        const std::int32_t* gates = a.data() + (row - inner.first) * batch.size;
-        std::int32_t* values = rows.data() + (row - inner.first) * batch.size;
-        Extent extent;
-        for (std::size_t t = 0; t < sums.size(); ++t) {
-          const std::int64_t product = rshift(gates[t] * sums[t], mlp.shift_product).quotient;
-          extent.include(product);
-          values[t] = static_cast<std::int32_t>(product);
-        }
-        settle(context, {mlp.product.clamp, "MLP product", bounds, context.place(mlp.inner, block, row, batch.first)},
-               extent, std::span(values, sums.size()),
-               [&](std::size_t t) { return rshift(gates[t] * sums[t], mlp.shift_product).quotient; });
-        if (context.recording()) {
-          block_row((*context.trace)[mlp.up_sum], block, row).write(batch.first, sums);
-          block_row((*context.trace)[mlp.product], block, row)
-              .write(batch.first, std::span<const std::int32_t>(values, sums.size()));
-        }
-      });
+  multiply(context.parameters[mlp.up].block(block), inner, input,
+           [&](std::size_t row, std::span<const std::int64_t> sums) {
+             const std::int32_t* gates = a.data() + (row - inner.first) * batch.size;
+             std::int32_t* values = rows.data() + (row - inner.first) * batch.size;
+             Extent extent;
+             for (std::size_t t = 0; t < sums.size(); ++t) {
+               const std::int64_t product = rshift(gates[t] * sums[t], mlp.shift_product).quotient;
+               extent.include(product);
+               values[t] = static_cast<std::int32_t>(product);
+             }
+             settle(context, {mlp.product.clamp, "MLP product", bounds, PlaceOfRow(mlp.inner, block, row, batch.first)},
+                    extent, std::span(values, sums.size()),
+                    [&](std::size_t t) { return rshift(gates[t] * sums[t], mlp.shift_product).quotient; });
+             if (context.recording()) {
+               block_row((*context.trace)[mlp.up_sum], block, row).write(batch.first, sums);
+               block_row((*context.trace)[mlp.product], block, row)
+                   .write(batch.first, std::span<const std::int32_t>(values, sums.size()));
+             }
+           });
   return rows;
 }
 

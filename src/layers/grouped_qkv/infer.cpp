@@ -72,7 +72,7 @@ void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Par
     }
     settle(context,
            {qkv.value[part.number].clamp, qkv_names[part.number], int16_bounds,
-            context.place(qkv.shape[part.number], block, row, first)},
+            PlaceOfRow(qkv.shape[part.number], block, row, first)},
            extent, std::span(values, n),
            [&](std::size_t t) { return rshift(from[t], qkv.shift[part.number]).quotient; });
     if (context.recording()) {

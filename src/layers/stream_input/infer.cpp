@@ -20,10 +20,9 @@ void infer(const InferenceContext& context, const StreamInput& input, std::size_
       u[t] = static_cast<std::int32_t>(rounded.quotient);
       remainders[t] = static_cast<std::uint16_t>(rounded.remainder);
     }
-    settle(
-        context,
-        {input.u.clamp, input.name, bounds, context.place(input.feature, block, f, batch.first), features.contains(f)},
-        extent, u, [&](std::size_t t) { return rshift(x[t], input.shift).quotient; });
+    settle(context,
+           {input.u.clamp, input.name, bounds, PlaceOfRow(input.feature, block, f, batch.first), features.contains(f)},
+           extent, u, [&](std::size_t t) { return rshift(x[t], input.shift).quotient; });
     if (context.recording() && features.contains(f)) {
       block_row((*context.trace)[input.u], block, f).write(batch.first, std::span<const std::int32_t>(u));
       block_row((*context.trace)[input.remainder], block, f).write(batch.first, remainders);

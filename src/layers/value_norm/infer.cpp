@@ -34,7 +34,7 @@ void round(const InferenceContext& context, const ValueNormPlan<T>& norm, const 
       narrow[t] = static_cast<T>(h.quotient);  // so that nothing overflows after a violation
       remainders[t] = static_cast<std::uint16_t>(h.remainder);
     }
-    settle(context, {norm.h.clamp, norm.title, bounds, context.place(norm.value, rows.block, row, rows.first)}, extent,
+    settle(context, {norm.h.clamp, norm.title, bounds, PlaceOfRow(norm.value, rows.block, row, rows.first)}, extent,
            std::span(narrow), [&](std::size_t t) { return rshift(values[t], norm.shift).quotient; });
     for (std::size_t t = 0; t < n; ++t) {
       narrow[t] = static_cast<T>(std::clamp<std::int64_t>(narrow[t], bounds.low, bounds.high));
