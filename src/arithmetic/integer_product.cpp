@@ -22,6 +22,9 @@ void use_single_threaded_blas() {
   });
 }
 
+/// Products below which other threads are not woken: microseconds, where W comes from memory.
+constexpr std::size_t parallel_products = std::size_t{1} << 16;
+
 void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const ProductInput& input,
               const ProductRow& consume) {
   const std::span<const std::int16_t> held = weights.rows(rows);
@@ -35,9 +38,9 @@ void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const Pro
   const std::size_t most = digits.few() ? std::max<std::size_t>(4, share / (8 * unit)) : 4;
   const std::size_t panel = std::min(most, (share + unit - 1) / unit) * unit;
   const std::size_t panels = (rows.size() + panel - 1) / panel;
-#pragma omp parallel if (rows.size() * in * columns > parallel_work)
+#pragma omp parallel if (rows.size() * in * columns > parallel_products)
   {
-    std::vector<std::int64_t> products(panel * digits.padded_columns());
+    RawVector<std::int64_t> products(panel * digits.padded_columns());
 #pragma omp for schedule(dynamic)
     for (std::size_t p = 0; p < panels; ++p) {
       const std::size_t first = p * panel;  // of `rows`

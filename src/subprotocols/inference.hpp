@@ -112,6 +112,11 @@ struct Batch {
   [[nodiscard]] ProductInput input() const { return input({0, size}); }
 };
 
+/// Whether so many rows, each with a range check and a record of its own, are worth waking other threads.
+inline bool worth_threads(std::size_t rows, std::size_t columns) {
+  return rows * (columns + 16) > std::size_t{1} << 13;  // microseconds
+}
+
 inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);
 
 /// Smallest and largest value of a row, for one range check a row.

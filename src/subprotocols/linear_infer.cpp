@@ -110,7 +110,7 @@ std::vector<T> activate(const InferenceContext& context, const Linear& linear, c
                           activation.bits};
   project(context, linear, input, to, block, batch.first);
   const std::size_t zero = table.size() / 2;
-#pragma omp parallel for schedule(static) if (rows.size() > parallel_work)
+#pragma omp parallel for schedule(static) if (worth_threads(inner.size(), batch.size))
   for (std::size_t row = inner.first; row < inner.last; ++row) {
     T* values = rows.data() + (row - inner.first) * batch.size;
     for (std::size_t t = 0; t < batch.size; ++t) {
@@ -171,7 +171,7 @@ void record_residual(const InferenceContext& context, Recorded<std::int32_t> ten
   ChunkedTensor<std::int32_t>& values = (*context.trace)[tensor];
   const std::vector<Dimension>& dimensions = values.shape().dimensions();
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
-#pragma omp parallel for schedule(static) if (features.size() * batch.size > parallel_work)
+#pragma omp parallel for schedule(static) if (worth_threads(features.size(), batch.size))
   for (std::size_t f = features.first; f < features.last; ++f) {
     block_row(values, block, f)
         .write(batch.first, std::span<const std::int32_t>(batch.x).subspan(f * batch.size, batch.size));

@@ -37,7 +37,7 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const N
   const Range features = context.owned(dimensions[dimensions.size() - 2]);
   // every rank needs all of u; computing it is cheaper than gathering it
   values.resize(batch.x.size());
-#pragma omp parallel for schedule(static) if (batch.x.size() > parallel_work)
+#pragma omp parallel for schedule(static) if (worth_threads(norm.features, n))
   for (std::size_t f = 0; f < norm.features; ++f) {
     const auto accumulator = row(f);
     const bool record = context.recording() && features.contains(f);

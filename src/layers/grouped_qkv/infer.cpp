@@ -58,7 +58,7 @@ void rotate(const Rotary& rotary, std::size_t block, std::span<std::int64_t> sum
 /// rshift of (rows, n), of rows of the sequence from `first` on, recorded.
 void round(const InferenceContext& context, const GroupedQkvPlan& qkv, const Part& part,
            std::span<const std::int64_t> sums, std::size_t block, std::size_t first, std::size_t n) {
-#pragma omp parallel for schedule(static) if (sums.size() > parallel_work)
+#pragma omp parallel for schedule(static) if (worth_threads(part.rows.size(), n))
   for (std::size_t row = part.rows.first; row < part.rows.last; ++row) {
     const std::int64_t* from = sums.data() + (row - part.rows.first) * n;
     std::int16_t* values = part.row(row);

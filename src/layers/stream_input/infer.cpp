@@ -8,7 +8,7 @@ void infer(const InferenceContext& context, const StreamInput& input, std::size_
   const Bounds bounds = Bounds::signed_bits(input.bits.bits);
   const Range features = context.owned(input.feature.dimensions()[1]);
   batch.wide_u.resize(batch.x.size());
-#pragma omp parallel for schedule(static) if (batch.x.size() > parallel_work)
+#pragma omp parallel for schedule(static) if (worth_threads(batch.x.size() / n, n))
   for (std::size_t f = 0; f < batch.x.size() / n; ++f) {
     const std::int32_t* const x = batch.x.data() + f * n;
     const std::span<std::int32_t> u = std::span(batch.wide_u).subspan(f * n, n);
