@@ -14,7 +14,7 @@ void commitment(benchmark::State& state) {
   const OracleLayout layout({shape});
   const OracleParameters parameters{6, 1};
   SelfCommunicator self;
-  const auto tensor = testing::filled<std::int16_t>(shape, {0}, 1, self);
+  const auto tensor = test::filled<std::int16_t>(shape, {0}, 1, self);
   const std::vector<IntegerTensor> tensors{&tensor};
   for (auto _ : state) {
     benchmark::DoNotOptimize(commit_oracle(layout, parameters, tensors, self)->root());

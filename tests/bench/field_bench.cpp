@@ -9,8 +9,8 @@
 namespace tessera::bench {
 namespace {
 
-using testing::filled;
-using testing::RandomElements;
+using test::filled;
+using test::RandomElements;
 
 F first_part(const E& value, F /*tag*/) { return value.c0; }
 E first_part(const E& value, E /*tag*/) { return value; }

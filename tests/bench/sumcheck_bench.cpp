@@ -7,8 +7,8 @@
 namespace tessera::bench {
 namespace {
 
-using testing::filled;
-using testing::RandomElements;
+using test::filled;
+using test::RandomElements;
 
 /// A whole sum-check of eq*f*g over 2^20 places, as layers run it: f an int16 activation, g constant along its last
 /// dimension. Filling the factors' tables is part of it.
