@@ -10,7 +10,7 @@ namespace {
 
 /// What the look-up sees differs from what the layers use.
 template <class T>
-void expect_bound(const char* name, const RecordedRange<T>& tensor, const std::string& scope) {
+void expect_bound(std::string_view name, const RecordedRange<T>& tensor, const std::string& scope) {
   SCOPED_TRACE(name);
   Forgery forgery = odd_forgery();
   ChunkedTensor<std::int64_t>& changed = forgery.copy(forgery.witness->view(tensor));

@@ -14,12 +14,12 @@ GroupedQkvPlan GroupedQkvPlan::declare(Builder& builder, GroupedQkvSpec spec) {
     }
   }
   for (std::size_t i = 0; i < 3; ++i) {
-    qkv.value[i] = builder.value<std::int16_t>(std::string(qkv_names[i]), qkv.shape[i], by_head, 16, true);
+    qkv.value[i] = builder.value<std::int16_t>(qkv_names[i], qkv.shape[i], by_head, 16, true);
     builder.clamp(qkv.value[i], qkv.shift[i]);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     qkv.remainder[i] =
-        builder.remainder<std::int64_t>(std::string(qkv_names[i]) + "_remainder", qkv.shape[i], by_head, qkv.shift[i]);
+        builder.remainder<std::int64_t>(qkv_names[i] + "_remainder", qkv.shape[i], by_head, qkv.shift[i]);
   }
   return qkv;
 }

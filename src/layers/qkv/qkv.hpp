@@ -1,7 +1,7 @@
 #pragma once
 
 #include <array>
-#include <string_view>
+#include <string>
 
 #include "layers/cache/cache.hpp"
 #include "base/range.hpp"
@@ -35,7 +35,7 @@ struct QkvPlan : QkvSpec {
   static QkvPlan declare(Builder& builder, QkvSpec spec);
 };
 
-inline constexpr std::array<std::string_view, 3> qkv_names{"q", "k", "v"};
+inline const std::array<std::string, 3> qkv_names{"q", "k", "v"};
 
 /// q of a batch, k and v of the conversation so far: features `queries` and `rows` (heads one after the other, without
 /// padding), which are those that this rank has weights for. Where heads straddle chunks these are more than it
