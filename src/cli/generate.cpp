@@ -69,8 +69,6 @@ std::string text_of_ids(std::span<const std::uint32_t> ids) {
   return text.append("\n");
 }
 
-}  // namespace
-
 /// When the first tokens were there, and how fast the others came.
 class Pace {
  public:
@@ -102,6 +100,8 @@ class Pace {
   std::size_t first_ = 0, tokens_ = 0;
   double seconds_to_first_ = 0;
 };
+
+}  // namespace
 
 void run(const GenerateCommand& options, Context& context) {
   MpiCommunicator& comm = context.comm;
