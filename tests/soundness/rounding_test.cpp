@@ -32,7 +32,7 @@ std::vector<RoundingLie> rounding_lies() {
   const AttentionPlan& attention = plan.attention;
   const std::size_t outer = lied_block * odd_model().model.shape.n_head + lied_head;
   std::vector<RoundingLie> lies;
-  const auto add = [&](const char* name, Stage stage, std::size_t at, std::function<void(Trace&)> lie,
+  const auto add = [&](const std::string& name, Stage stage, std::size_t at, std::function<void(Trace&)> lie,
                        const auto& remainder, std::size_t remainder_outer, const char* scope) {
     lies.push_back({name, stage, at, std::move(lie), remainder.recorded, remainder, remainder_outer, scope});
   };
