@@ -22,7 +22,7 @@ void use_single_threaded_blas() {
   });
 }
 
-/// Products below which other threads are not woken: microseconds, where W comes from memory.
+/// Products below which other threads are not woken: one thread reads so many weights in about ten microseconds.
 constexpr std::size_t parallel_products = std::size_t{1} << 16;
 
 void multiply(const RowBlock<const std::int16_t>& weights, Range rows, const ProductInput& input,

@@ -112,9 +112,10 @@ struct Batch {
   [[nodiscard]] ProductInput input() const { return input({0, size}); }
 };
 
-/// Whether so many rows, each with a range check and a record of its own, are worth waking other threads.
+/// Whether rows of so many columns, each with a range check and a record that cost as much as 16 values, are worth
+/// waking other threads: five microseconds of one thread.
 inline bool worth_threads(std::size_t rows, std::size_t columns) {
-  return rows * (columns + 16) > std::size_t{1} << 13;  // microseconds
+  return rows * (columns + 16) > std::size_t{1} << 13;
 }
 
 inline constexpr Bounds int16_bounds = Bounds::signed_bits(16);

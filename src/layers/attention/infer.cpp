@@ -233,11 +233,12 @@ void TileStep::value_products(const QueryTile& tile, Buffers& buffers) const {
     for (std::size_t i = 0; i < buffers.exponential.size(); ++i) {
       buffers.products[i] = static_cast<double>((buffers.exponential[i] >> (part * half)) & mask);
     }
-    for (std::size_t row = 0; few && row < tile.rows; ++row) {
-      multiply_rows({v, cache.capacity}, m, buffers.products.data() + row * keys, keys, buffers.partial.data() + row,
-                    tile.rows);
-    }
-    if (!few) {
+    if (few) {
+      for (std::size_t row = 0; row < tile.rows; ++row) {
+        multiply_rows({v, cache.capacity}, m, buffers.products.data() + row * keys, keys, buffers.partial.data() + row,
+                      tile.rows);
+      }
+    } else {
       multiply_real(Transpose::right, m, tile.rows, keys, {buffers.left.data(), keys}, {buffers.products.data(), keys},
                     buffers.partial);
     }
