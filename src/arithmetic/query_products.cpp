@@ -5,25 +5,25 @@
 namespace tessera {
 namespace {
 
-/// Columns whose sums stay in registers.
+/// Columns that are summed at once.
 constexpr std::size_t block = 16;
 
 TESSERA_CLONES(void, weigh_block,
                (const std::int16_t* factors, std::size_t step, const std::int16_t* rows, std::size_t stride,
                 std::size_t count, double* sums),
                (factors, step, rows, stride, count, sums)) {
-  double partial[block] = {};
-  for (std::size_t i = 0; i < count; ++i) {
+  // an array beside `sums` would be cleared and read in vectors of different widths
+#pragma omp simd
+  for (std::size_t j = 0; j < block; ++j) {
+    sums[j] = static_cast<double>(factors[0] * std::int32_t{rows[j]});
+  }
+  for (std::size_t i = 1; i < count; ++i) {
     const std::int32_t factor = factors[i * step];
     const std::int16_t* const row = rows + i * stride;
 #pragma omp simd
     for (std::size_t j = 0; j < block; ++j) {
-      partial[j] += static_cast<double>(factor * std::int32_t{row[j]});
+      sums[j] += static_cast<double>(factor * std::int32_t{row[j]});
     }
-  }
-#pragma omp simd
-  for (std::size_t j = 0; j < block; ++j) {
-    sums[j] = partial[j];
   }
 }
 

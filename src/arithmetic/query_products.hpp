@@ -11,7 +11,7 @@ struct NarrowRows {
   std::size_t stride;
 };
 
-/// sums (columns) = sum_i factors[i * step] * rows[i], exactly: at most 2^23 rows.
+/// sums (columns) = sum_i factors[i * step] * rows[i], exactly: 1 to 2^23 rows.
 void weigh_rows(const std::int16_t* factors, std::size_t step, NarrowRows rows, std::size_t count, std::size_t columns,
                 double* sums);
 
