@@ -6,9 +6,9 @@ set(quick_suites
   cluster/.*Communicator cluster/ContributionRecord tensor/ChunkedFactor tensor/ChunkedTensor tensor/Dimension tensor/Factor
   tensor/Multilinear tensor/Redistribute tensor/Shape tokenizer/AddedTokens tokenizer/Fields tokenizer/HostileTokenizer
   tokenizer/Normalize tokenizer/Ties transcript/.*
-  # sumcheck, lookup, commitment, parameters, plan, arithmetic
-  sumcheck/.*Sumcheck sumcheck/RoundPolynomial lookup/FractionTree lookup/Lookup.* lookup/Mutations commitment/Degree
-  commitment/Opening commitment/OracleLayout commitment/SmallOpening commitment/Soundness parameters/.* plan/Builder plan/Passes
+  # sumcheck, lookup, words, opening, parameters, plan, arithmetic
+  sumcheck/.*Sumcheck sumcheck/RoundPolynomial lookup/FractionTree lookup/Lookup.* lookup/Mutations opening/Degree
+  opening/Opening words/OracleLayout opening/SmallOpening opening/Soundness parameters/.* plan/Builder plan/Passes
   plan/Sampling.* plan/Witness arithmetic/ExpTable arithmetic/Instructions arithmetic/IntegerProduct arithmetic/RotaryTable
   # layers, subprotocols, architecture, protocol, and lies about whole proofs
   layers/Attention layers/Cache layers/Embedding layers/GatedStack layers/GroupedQkv layers/HeadPadding layers/Layers
@@ -20,7 +20,7 @@ set(quick_suites
   archive/DamagedFile archive/Hdf5 archive/ImageFileTest archive/Isolated archive/ProofFile archive/VerifyingKey archive/WriteFile
   cost/Rates cost/ShapeKey report/Axis report/BarsFigure report/Scopes report/Tables report/Template report/Text cli/Paths cli/Links)
 list(JOIN quick_suites "|" quick_suites)
-foreach(part base memory tokenizer field hash cluster tensor transcript sumcheck lookup commitment parameters plan arithmetic layers
+foreach(part base memory tokenizer field hash cluster tensor transcript sumcheck lookup words opening parameters plan arithmetic layers
     architecture protocol model archive cost report soundness hiding)
   foreach(test IN LISTS test_${part}_fast)
     if(test MATCHES "^(${quick_suites})\\.")

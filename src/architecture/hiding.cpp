@@ -1,6 +1,6 @@
 #include "architecture/model_plan.hpp"
 #include "base/errors.hpp"
-#include "commitment/schedule.hpp"
+#include "opening/schedule.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "architecture/model_plan.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 #include "parameters/table.hpp"
 
 namespace tessera {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <memory>
-#include "commitment/opening.hpp"
-#include "commitment/row_groups.hpp"
+#include "opening/opening.hpp"
+#include "words/row_groups.hpp"
 #include "hash/keyed_stream.hpp"
 #include "memory/storage.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "archive/codeword_file.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 
 /// \file
 /// Names of a stored codeword's files and datasets.

@@ -4,7 +4,7 @@
 
 #include "archive/hdf5.hpp"
 #include "cluster/agreement.hpp"
-#include "commitment/compact_codeword.hpp"
+#include "words/compact_codeword.hpp"
 #include "hash/merkle_tree.hpp"
 #include "plan/limits.hpp"
 

@@ -11,7 +11,7 @@
 #include "cli/rank_measures.hpp"
 #include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
-#include "commitment/compact_codeword.hpp"
+#include "words/compact_codeword.hpp"
 #include "plan/ends.hpp"
 #include "tokenizer/decode.hpp"
 #include "tokenizer/tokenizer.hpp"

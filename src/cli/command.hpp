@@ -9,7 +9,7 @@
 #include "cli/progress.hpp"
 #include "cli/sampling_options.hpp"
 #include "cluster/mpi_communicator.hpp"
-#include "commitment/opening.hpp"
+#include "opening/opening.hpp"
 
 namespace tessera {
 class JobFollower;  // api/proving.hpp

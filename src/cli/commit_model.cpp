@@ -4,9 +4,9 @@
 
 #include "archive/hiding_files.hpp"
 #include "cli/pipeline.hpp"
-#include "commitment/codeword.hpp"
-#include "commitment/row_groups.hpp"
-#include "commitment/schedule.hpp"
+#include "words/codeword.hpp"
+#include "words/row_groups.hpp"
+#include "opening/schedule.hpp"
 #include "model/integer_model.hpp"
 #include "model/quantization.hpp"
 #include "transcript/shown_bits.hpp"

@@ -8,7 +8,7 @@
 #include "archive/isolated.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "commitment/schedule.hpp"
+#include "opening/schedule.hpp"
 #include "plan/ends.hpp"
 #include "plan/limits.hpp"
 #include "protocol/hiding.hpp"

@@ -11,7 +11,7 @@
 #include "archive/state_file.hpp"
 #include "cluster/job_plan.hpp"
 #include "cluster/recording_communicator.hpp"
-#include "commitment/opening.hpp"
+#include "opening/opening.hpp"
 #include "model/comparison.hpp"
 #include "model/model.hpp"
 #include "plan/witness.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "commitment/schedule.hpp"
+#include "opening/schedule.hpp"
 #include "hash/merkle_tree.hpp"
 #include "protocol/protocol.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "commitment/schedule.hpp"
+#include "opening/schedule.hpp"
 #include "plan/plan.hpp"
 
 namespace tessera {

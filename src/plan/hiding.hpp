@@ -1,6 +1,6 @@
 #pragma once
 
-#include "commitment/oracle.hpp"
+#include "words/oracle.hpp"
 #include "parameters/table.hpp"
 #include "transcript/hiding_verifier.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <tessera/statement.hpp>
 
-#include "commitment/oracle.hpp"
+#include "words/oracle.hpp"
 #include "plan/shape.hpp"
 #include "tokenizer/tokenizer.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "commitment/oracle.hpp"
+#include "words/oracle.hpp"
 #include "plan/declarations.hpp"
 #include "plan/hiding.hpp"
 #include "plan/key.hpp"

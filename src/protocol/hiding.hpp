@@ -1,6 +1,6 @@
 #pragma once
 
-#include "commitment/hiding_batch.hpp"
+#include "opening/batch.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/protocol.hpp"
 
@@ -22,10 +22,9 @@ HiddenProof verify_hidden_layers(const ModelPlan& plan, const Statement& stateme
                                  const ExceptionCounts* assumed = nullptr);
 
 /// The prover's side of verify_hidden_layers(), for a witness that is committed to under `root`; `random`: this
-/// proof's. Returns the claims with the values that the prover knows. Collective.
-ClaimLedger prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
-                                const Witness& witness, const HidingWitness& random, const Digest& root,
-                                Communicator& comm);
+/// proof's. Collective.
+void prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
+                         const Witness& witness, const HidingWitness& random, const Digest& root, Communicator& comm);
 
 /// Parameters and witness.
 std::vector<CommittedOracle> hiding_oracles(const Plan& plan, const VerifyingKey& key, const Digest& witness_root);

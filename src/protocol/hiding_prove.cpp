@@ -1,15 +1,14 @@
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/vector_masks.hpp"
+#include "opening/vector_masks.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
 #include "protocol/hiding.hpp"
 #include "subprotocols/pad_products.hpp"
+#include "words/salted_leaves.hpp"
 
 namespace tessera {
 
-ClaimLedger prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
-                                const Witness& witness, const HidingWitness& random, const Digest& root,
-                                Communicator& comm) {
+void prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& plan, const Statement& statement,
+                         const Witness& witness, const HidingWitness& random, const Digest& root, Communicator& comm) {
   transcript.send("witness", root);
   const Exceptions exceptions = send_exceptions(transcript, plan, witness.exceptions);
   transcript.begin_pads(random.pads());
@@ -20,7 +19,6 @@ ClaimLedger prove_hidden_layers(ProverTranscript& transcript, const ModelPlan& p
   walk(context, plan);
   prove_pad_products(context, random.left(), random.right());
   transcript.end_pads();
-  return ledger;
 }
 
 Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
@@ -48,7 +46,7 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
         commit_oracle(plan.witness_layout, plan.witness_oracle, tensors, comm, options.codeword_budget,
                       std::make_shared<SaltedLeaves>(std::make_shared<KeyedStream>(seed, "salt"), salt_elements));
   }
-  const ClaimLedger ledger = prove_hidden_layers(transcript, plan, statement, witness, random, codeword->root(), comm);
+  prove_hidden_layers(transcript, plan, statement, witness, random, codeword->root(), comm);
   // the claims as the verifier sees them: it says what hidden values are made of
   VerifierTranscript verifier(statement_digest, transcript.payload());
   const HiddenProof hidden = verify_hidden_layers(plan, statement, verifier);
@@ -62,9 +60,8 @@ Proof prove_hidden_witness(const ModelPlan& plan, const VerifyingKey& key, const
       }
     }
   };
-  prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses,
-                       {ledger.lists(), hidden.ledger.lists()}, hidden.claims,
-                       {random.row_masks(), &vector_masks, bound}, comm);
+  prove_hiding_opening(transcript, hiding_oracles(plan, key, codeword->root()), witnesses, hidden.ledger.lists(),
+                       hidden.claims, {random.row_masks(), &vector_masks, bound}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

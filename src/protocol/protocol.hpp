@@ -4,7 +4,7 @@
 
 #include <tessera/verify.hpp>
 
-#include "commitment/opening.hpp"
+#include "opening/opening.hpp"
 #include "cluster/communicator.hpp"
 #include "architecture/model_plan.hpp"
 #include "protocol/checkpoint.hpp"

@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "base/errors.hpp"
-#include "commitment/compact_codeword.hpp"
+#include "words/compact_codeword.hpp"
 #include "protocol/hiding.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/prover_context.hpp"

@@ -1,6 +1,6 @@
 #include "base/errors.hpp"
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/vector_masks.hpp"
+#include "words/salted_leaves.hpp"
+#include "opening/vector_masks.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/renewal.hpp"

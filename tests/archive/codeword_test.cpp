@@ -3,7 +3,7 @@
 #include <random>
 #include "archive/codeword_file.hpp"
 #include "archive/hdf5.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 
 #include "temporary_directory.hpp"
 

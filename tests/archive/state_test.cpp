@@ -3,7 +3,7 @@
 #include "archive/state_file.hpp"
 #include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
-#include "commitment/compact_codeword.hpp"
+#include "words/compact_codeword.hpp"
 #include "hash/merkle_tree.hpp"
 
 #include "samples.hpp"

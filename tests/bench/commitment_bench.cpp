@@ -1,5 +1,5 @@
 #include "hash/merkle_tree.hpp"
-#include "commitment/opening.hpp"
+#include "opening/opening.hpp"
 
 #include "../tensor/random_values.hpp"
 #include "bench.hpp"

@@ -6,7 +6,7 @@
 
 #include "architecture/inference.hpp"
 #include "cluster/thread_communicator.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 #include "cost/rates.hpp"
 #include "model/integer_model.hpp"
 #include "model/synthesis.hpp"

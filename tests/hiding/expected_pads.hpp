@@ -23,7 +23,7 @@ inline E element_at(const ProverTranscript& proof, std::size_t place) {
 inline FreezableProver prove_layers(const HidingJob& job, const Digest& seed) {
   FreezableProver transcript(statement_seed(job.test.key, job.statement));
   const HidingWitness random(*job.plan.hiding, job.plan.witness_oracle, seed, job.test.comm);
-  (void)prove_hidden_layers(transcript, job.plan, job.statement, *job.witness, random, seed, job.test.comm);
+  prove_hidden_layers(transcript, job.plan, job.statement, *job.witness, random, seed, job.test.comm);
   return transcript;
 }
 

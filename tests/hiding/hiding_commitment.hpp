@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "commitment/hiding_leaves.hpp"
+#include "words/salted_leaves.hpp"
 #include "model/integer_model.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"

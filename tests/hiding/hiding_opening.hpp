@@ -2,9 +2,9 @@
 
 #include <random>
 
-#include "commitment/hiding_batch.hpp"
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/vector_masks.hpp"
+#include "opening/batch.hpp"
+#include "words/salted_leaves.hpp"
+#include "opening/vector_masks.hpp"
 #include "derivative.hpp"
 #include "field/encoding.hpp"
 #include "frozen_challenges.hpp"
@@ -113,7 +113,7 @@ class HidingOpening {
     const GivenMasks masks(vector_, vector_elements_);
     const std::vector<OracleWitness> witnesses{{parameter_tensors(), parameter_store_.get()},
                                                {witness_tensors(), witness_store_.get()}};
-    prove_hiding_opening(transcript, oracles_, witnesses, {claims_, hidden_}, hiding_, {row_masks_, &masks}, comm_);
+    prove_hiding_opening(transcript, oracles_, witnesses, hidden_, hiding_, {row_masks_, &masks}, comm_);
     return transcript;
   }
 
@@ -188,15 +188,12 @@ class HidingOpening {
     const auto cell = [](Kind kind, std::uint32_t index) { return Affine(E{}, {{{kind, index}, E::one()}}); };
     const auto received = [&](std::uint32_t i) { return Affine(masked[i]) - cell(Kind::pad, i); };
     for (std::size_t i = 0; i < 4; ++i) {
-      claims_[i / 2].push_back({{0, weights[i]}, value[i]});
       hidden_[i / 2].push_back({{0, weights[i]}, received(static_cast<std::uint32_t>(i))});
     }
     const std::vector<Factor> weight{Factor::at(at), Factor::of({E::one(), E{F::zero(), F::one()}})};
     for (std::size_t i = 0; i < 2; ++i) {
-      claims_[1].push_back({{left + i, weight}, factors[i]});
       hidden_[1].push_back({{left + i, weight}, factors[i]});
     }
-    claims_[1].push_back({{product, weight}, value[5]});
     hidden_[1].push_back({{product, weight}, received(5)});
     hiding_.cells = {pad, left, right, product};
     hiding_.masks = mask;
@@ -251,7 +248,6 @@ class HidingOpening {
   std::vector<F> last_parameters_;
   std::vector<CommittedOracle> oracles_;
   OpeningSchedule schedule_;
-  std::vector<std::vector<Claim>> claims_{2};
   std::vector<std::vector<ClaimOf<Affine>>> hidden_{2};
   HidingClaims hiding_;
   std::unique_ptr<CodewordStore> parameter_store_, witness_store_;

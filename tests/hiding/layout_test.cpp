@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "commitment/schedule.hpp"
+#include "opening/schedule.hpp"
 #include "hiding_proving.hpp"
 #include "model/equalisation.hpp"
 

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "cluster/thread_communicator.hpp"
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/vector_masks.hpp"
+#include "words/salted_leaves.hpp"
+#include "opening/vector_masks.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "seed.hpp"

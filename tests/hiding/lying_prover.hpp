@@ -1,6 +1,6 @@
 #pragma once
 
-#include "commitment/hiding_leaves.hpp"
+#include "words/salted_leaves.hpp"
 #include "hiding_job.hpp"
 #include "other_masks.hpp"
 #include "plan/prover_context.hpp"
@@ -108,9 +108,6 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
                                                        {random.left(), random.right(), products}, tau);
     transcript.send_public("factors", std::span(proven.factors).first(2));
     transcript.send("product", proven.factors[2]);
-    for (const std::size_t i : {0, 1, 2}) {
-      ledger.add(witness_oracle, hiding.tensor(HidingPlan::left) + i, cell_weight(proven.point), proven.factors[i]);
-    }
   } else {
     prove_pad_products(context, left, right);
   }
@@ -127,7 +124,7 @@ inline Proof prove_lie(HidingJob& job, const HidingLie& lie) {
   }
   const LyingMasks vector_masks(stream, lie.vectors);
   prove_hiding_opening(transcript, hiding_oracles(plan, job.test.key, codeword->root()), witnesses,
-                       {ledger.lists(), hidden.ledger.lists()}, hidden.claims, {row_masks, &vector_masks}, comm);
+                       hidden.ledger.lists(), hidden.claims, {row_masks, &vector_masks}, comm);
   return {transcript.payload(), {}, transcript.messages(), {}, {}, {}};
 }
 

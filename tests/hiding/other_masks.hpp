@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "commitment/vector_masks.hpp"
+#include "opening/vector_masks.hpp"
 
 /// \file
 /// Provers that add to the opening's vectors what does not come from a stream.

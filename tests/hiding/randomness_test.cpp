@@ -5,10 +5,11 @@
 #include <numeric>
 #include <set>
 
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/codeword.hpp"
-#include "commitment/residue_shares.hpp"
-#include "commitment/vector_masks.hpp"
+#include "opening/clear_mask_leaves.hpp"
+#include "words/salted_leaves.hpp"
+#include "words/codeword.hpp"
+#include "words/residue_shares.hpp"
+#include "opening/vector_masks.hpp"
 #include "cluster/thread_communicator.hpp"
 #include "hash/merkle.hpp"
 #include "hiding_job.hpp"

@@ -4,9 +4,9 @@
 #include <functional>
 #include <random>
 
-#include "commitment/hiding_batch.hpp"
-#include "commitment/hiding_leaves.hpp"
-#include "commitment/vector_masks.hpp"
+#include "opening/masking.hpp"
+#include "words/salted_leaves.hpp"
+#include "opening/vector_masks.hpp"
 #include "derivative.hpp"
 #include "echelon.hpp"
 #include "field/encoding.hpp"

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "commitment/hiding_leaves.hpp"
 #include "datasets/dataset_file.hpp"
 #include "hiding_commitment.hpp"
 #include "hiding_job.hpp"

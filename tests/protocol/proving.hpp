@@ -6,7 +6,7 @@
 #include <iterator>
 #include <map>
 #include "cluster/thread_communicator.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 #include "model/import.hpp"
 #include "model/integer_model.hpp"
 #include "protocol/protocol.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "commitment/hiding_leaves.hpp"
+#include "words/salted_leaves.hpp"
 #include "model/integer_model.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/hiding.hpp"

@@ -9,7 +9,7 @@
 #include "cluster/job_plan.hpp"
 #include "cluster/least_shared.hpp"
 #include "cluster/serialization.hpp"
-#include "commitment/codeword.hpp"
+#include "words/codeword.hpp"
 
 #include "world.hpp"
 

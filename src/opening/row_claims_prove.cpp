@@ -1,0 +1,347 @@
+#include <algorithm>
+#include "opening/row_claims.hpp"
+#include "opening/weights.hpp"
+#include "field/integer_products.hpp"
+
+namespace tessera {
+namespace {
+
+/// Matrix columns of a chunk: how many, and how many of their rows are values (the rest is padding).
+struct ColumnCounts {
+  std::size_t count;
+  std::size_t rows;
+};
+
+ColumnCounts columns_of(std::size_t chunk_size, unsigned log_rows) {
+  const std::size_t width = std::size_t{1} << log_rows;
+  return chunk_size < width ? ColumnCounts{1, chunk_size} : ColumnCounts{chunk_size >> log_rows, width};
+}
+
+/// log2 of the rows of the band that a term is on.
+unsigned log_rows_of(const CommittedOracle& oracle, const WeightTerm& term) {
+  return oracle.parameters.band(term.band).log_rows;
+}
+
+template <class T>
+bool counts(const ChunkedTensor<T>& tensor, std::size_t chunk, const Communicator& comm) {
+  return tensor.ownership().owner(tensor.shape(), chunk, comm.size()) == comm.rank();
+}
+
+/// Columns that are combined at once if chunks have few: what a call takes beside its columns is as much as some of
+/// them.
+constexpr std::size_t columns_at_once = 512;
+
+/// Places of a tensor's list of held chunks, of which this rank works on all: they lie side by side in memory.
+struct Work {
+  std::size_t term;
+  Range held;
+};
+
+std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+                             std::span<const OracleWitness> witnesses, const Communicator& comm) {
+  std::vector<Work> work;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    std::visit(
+        [&](const auto* tensor) {
+          const std::vector<std::size_t>& held = tensor->held();
+          const CommittedOracle& oracle = oracles[terms[i].oracle];
+          const std::size_t columns = columns_of(tensor->shape().chunk_size(), log_rows_of(oracle, terms[i])).count;
+          for (std::size_t place = 0; place < held.size(); ++place) {
+            if (!counts(*tensor, held[place], comm) ||
+                oracle.layout.band(terms[i].tensor, held[place]) != terms[i].band) {
+              continue;
+            }
+            if (work.empty() || work.back().term != i || work.back().held.last != place ||
+                (work.back().held.size() + 1) * columns > columns_at_once) {
+              work.push_back({i, {place, place}});
+            }
+            work.back().held.last = place + 1;
+          }
+        },
+        witnesses[terms[i].oracle].tensors[terms[i].tensor]);
+  }
+  return work;
+}
+
+/// sums[row] += sum_c leading[c / |trailing|] * trailing[c % |trailing|] * columns[c * |sums| + row]: first over the
+/// longer of the two, so that few products are of elements of E.
+template <class T>
+void combine_columns(const ColumnWeights& weights, std::span<const T> columns, std::span<E> sums) {
+  const std::vector<E>& leading = weights.leading;
+  const std::vector<E>& trailing = weights.trailing;
+  const std::size_t width = trailing.size() * sums.size();
+  if (leading.size() < trailing.size()) {
+    std::vector<E> some(sums.size());
+    for (std::size_t i = 0; i < leading.size(); ++i) {
+      std::ranges::fill(some, E::zero());
+      combine_integer_rows(std::span<const E>(trailing), columns.subspan(i * width, width), std::span(some));
+      for (std::size_t row = 0; row < sums.size(); ++row) {
+        sums[row] += leading[i] * some[row];
+      }
+    }
+    return;
+  }
+  std::vector<E> some(width);
+  combine_integer_rows(std::span<const E>(leading), columns, std::span(some));
+  for (std::size_t c = 0; c < trailing.size(); ++c) {
+    for (std::size_t row = 0; row < sums.size(); ++row) {
+      sums[row] += trailing[c] * some[c * sums.size() + row];
+    }
+  }
+}
+
+/// Memory of a thread's earlier sums.
+struct Scratch {
+  ColumnWeights of_chunk;
+  std::vector<E> weights;
+  std::vector<E> sums;  // a row each
+};
+
+/// A chunk's weights, one a column.
+void append_weights(const ColumnWeights& of_chunk, std::vector<E>& weights) {
+  for (const E& leading : of_chunk.leading) {
+    const E scale = of_chunk.scale * leading;
+    for (const E& trailing : of_chunk.trailing) {
+      weights.push_back(scale * trailing);
+    }
+  }
+}
+
+/// The weighted sum of columns of a term's chunks, into scratch.sums.
+template <class T>
+void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm& term, unsigned log_rows,
+                    Scratch& scratch) {
+  const Shape& shape = tensor.shape();
+  const ColumnCounts columns = columns_of(shape.chunk_size(), log_rows);
+  const std::size_t first = tensor.held()[held.first];
+  scratch.sums.assign(columns.rows, E::zero());
+  if (held.size() == 1) {
+    column_weights(shape, term.high, first, scratch.of_chunk);
+    if (scratch.of_chunk.size() > 0) {
+      combine_columns(scratch.of_chunk, tensor.chunk(first), std::span(scratch.sums));
+      for (E& sum : scratch.sums) {
+        sum *= scratch.of_chunk.scale;
+      }
+    }
+    return;
+  }
+  scratch.weights.clear();
+  bool any = false;
+  for (std::size_t place = held.first; place < held.last; ++place) {
+    const ColumnWeights& weights = scratch.of_chunk;
+    column_weights(shape, term.high, tensor.held()[place], scratch.of_chunk);
+    if (weights.size() == 0) {
+      scratch.weights.insert(scratch.weights.end(), columns.count, E::zero());
+      continue;
+    }
+    any = true;
+    append_weights(weights, scratch.weights);
+  }
+  if (any) {
+    const std::span<const T> values(tensor.chunk(first).data(), held.size() << shape.inner_bits());
+    combine_integer_rows(std::span<const E>(scratch.weights), values, std::span(scratch.sums));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// Which chunks have columns of a band, by these.
+class BandColumns {
+ public:
+  struct Chunk {
+    ChunkColumns columns;
+    std::size_t tensor, chunk;
+  };
+  BandColumns(const CommittedOracle& oracle, std::size_t band) {
+    for (std::size_t t = 0; t < oracle.layout.tensors().size(); ++t) {
+      for (std::size_t chunk = 0; chunk < oracle.layout.tensors()[t].chunk_count(); ++chunk) {
+        if (oracle.layout.band(t, chunk) == band) {
+          chunks_.push_back({chunk_columns(oracle, t, chunk), t, chunk});
+        }
+      }
+    }
+    std::ranges::sort(chunks_, {}, [](const Chunk& chunk) { return chunk.columns.first; });
+  }
+  /// visit(chunk, the columns that it has of these)
+  template <class Visit>
+  void visit(Range columns, const Visit& visit) const {
+    const auto end_of = [](const Chunk& chunk) { return chunk.columns.first + chunk.columns.count; };
+    auto chunk = std::ranges::upper_bound(chunks_, columns.first, {}, end_of);
+    for (; chunk != chunks_.end() && chunk->columns.first < columns.last; ++chunk) {
+      visit(*chunk, Range{std::max(columns.first, chunk->columns.first), std::min(columns.last, end_of(*chunk))});
+    }
+  }
+
+ private:
+  std::vector<Chunk> chunks_;
+};
+
+/// What terms meet in other bands than their own: a term's weight on a column is on all of its rows once variables are
+/// bound.
+class OtherBands {
+ public:
+  OtherBands(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+             std::span<const OracleWitness> witnesses, const Communicator& comm)
+      : terms_(terms), oracles_(oracles), witnesses_(witnesses), comm_(comm), columns_(oracles.size()) {
+    for (std::size_t j = 0; j < oracles.size(); ++j) {
+      const std::size_t bands = oracles[j].parameters.band_count();
+      for (std::size_t band = 0; bands > 1 && band < bands; ++band) {
+        columns_[j].emplace_back(oracles[j], band);
+      }
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const OracleLayout& layout = oracles[terms[i].oracle].layout;
+      const std::size_t chunks = layout.tensors()[terms[i].tensor].chunk_count();
+      for (std::size_t chunk = 0; !columns_[terms[i].oracle].empty() && chunk < chunks; ++chunk) {
+        if (layout.band(terms[i].tensor, chunk) == terms[i].band) {
+          work_.push_back({i, chunk});
+        }
+      }
+    }
+  }
+  [[nodiscard]] std::size_t size() const { return work_.size(); }
+  [[nodiscard]] std::size_t term(std::size_t number) const { return work_[number].term; }
+  /// Adds one chunk's weights times the columns of other bands that this rank owns.
+  void add(std::size_t number, Scratch& scratch, std::span<E> sums) const {
+    const WeightTerm& term = terms_[work_[number].term];
+    const CommittedOracle& oracle = oracles_[term.oracle];
+    column_weights(oracle.layout.tensors()[term.tensor], term.high, work_[number].chunk, scratch.of_chunk);
+    if (scratch.of_chunk.size() == 0) {
+      return;
+    }
+    scratch.weights.clear();
+    append_weights(scratch.of_chunk, scratch.weights);
+    const ChunkColumns own = chunk_columns(oracle, term.tensor, work_[number].chunk);
+    for (std::size_t band = 0; band < oracle.parameters.band_count(); ++band) {
+      if (band == term.band) {
+        continue;
+      }
+      const RowBand rows = oracle.parameters.band(band);
+      columns_[term.oracle][band].visit({own.first, own.first + own.count}, [&](const auto& other, Range columns) {
+        std::visit(
+            [&](const auto* tensor) {
+              if (counts(*tensor, other.chunk, comm_)) {
+                const std::size_t first = columns.first - other.columns.first;
+                const std::size_t count = std::min(rows.rows(), tensor->shape().chunk_size());
+                const auto values = tensor->chunk(other.chunk).subspan(first << rows.log_rows, columns.size() * count);
+                combine_integer_rows(
+                    std::span<const E>(scratch.weights).subspan(columns.first - own.first, columns.size()), values,
+                    sums.subspan(rows.first, count));
+              }
+            },
+            witnesses_[term.oracle].tensors[other.tensor]);
+      });
+    }
+  }
+
+ private:
+  struct Work {
+    std::size_t term, chunk;
+  };
+  std::span<const WeightTerm> terms_;
+  std::span<const CommittedOracle> oracles_;
+  std::span<const OracleWitness> witnesses_;
+  const Communicator& comm_;
+  std::vector<std::vector<BandColumns>> columns_;  // by oracle and band; none where there is one
+  std::vector<Work> work_;
+};
+
+}  // namespace
+
+std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
+                                         std::span<const OracleWitness> witnesses, Communicator& comm) {
+  std::vector<std::size_t> start{0};
+  for (const WeightTerm& term : terms) {
+    start.push_back(start.back() + (std::size_t{1} << oracles[term.oracle].parameters.log_rows));
+  }
+  const auto of_term = [&](std::span<E> sums, std::size_t term) {
+    return sums.subspan(start[term], start[term + 1] - start[term]);
+  };
+  const std::vector<Work> work = owned_work(terms, oracles, witnesses, comm);
+  const OtherBands others(terms, oracles, witnesses, comm);
+  std::vector<E> sums(start.back());
+#pragma omp parallel
+  {
+    std::vector<E> mine(start.back());
+    Scratch scratch;
+#pragma omp for schedule(dynamic, 4) nowait
+    for (std::size_t w = 0; w < work.size(); ++w) {
+      const WeightTerm& term = terms[work[w].term];
+      const RowBand band = oracles[term.oracle].parameters.band(term.band);
+      std::visit([&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, band.log_rows, scratch); },
+                 witnesses[term.oracle].tensors[term.tensor]);
+      const std::span<E> rows = of_term(mine, work[w].term).subspan(band.first);
+      for (std::size_t i = 0; i < scratch.sums.size(); ++i) {
+        rows[i] += scratch.sums[i];
+      }
+    }
+#pragma omp for schedule(dynamic, 4)
+    for (std::size_t w = 0; w < others.size(); ++w) {
+      others.add(w, scratch, of_term(mine, others.term(w)));
+    }
+#pragma omp critical
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += mine[i];
+    }
+  }
+  comm.all_reduce_sum(sums);
+  std::vector<std::vector<E>> combined;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::span<const E> rows = of_term(sums, i);
+    combined.emplace_back(rows.begin(), rows.end());
+  }
+  return combined;
+}
+
+ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, std::size_t chunk) {
+  const unsigned log_rows = oracle.parameters.band(oracle.layout.band(tensor, chunk)).log_rows;
+  return {oracle.layout.offset(tensor, chunk) >> log_rows,
+          columns_of(oracle.layout.tensors()[tensor].chunk_size(), log_rows).count};
+}
+
+void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std::span<const E> weights,
+               const Communicator& comm,
+               const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
+  for (std::size_t band = 0; band < oracle.parameters.band_count();
+       ++band) {  // one after the other: they have the same columns
+    const RowBand rows = oracle.parameters.band(band);
+    const std::span<const E> of_band = weights.subspan(rows.first, rows.rows());
+    for (std::size_t t = 0; t < witness.tensors.size(); ++t) {
+      std::visit(
+          [&](const auto* tensor) {
+            const Shape& shape = tensor->shape();
+            const ColumnCounts columns = columns_of(shape.chunk_size(), rows.log_rows);
+            const std::vector<std::size_t>& held = tensor->held();
+            const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
+            const auto is_bound = [&](std::size_t i) {
+              return oracle.layout.band(t, held[i]) == band && counts(*tensor, held[i], comm);
+            };
+#pragma omp parallel for schedule(dynamic, 4)
+            for (std::size_t first = 0; first < held.size(); first += at_once) {
+              const std::size_t end = std::min(first + at_once, held.size());
+              for (std::size_t i = first; i < end;) {
+                if (!is_bound(i)) {
+                  ++i;
+                  continue;
+                }
+                // chunks whose columns lie side by side
+                const std::span<E> to = place(t, held[i]);
+                std::size_t count = 1;
+                while (i + count < end && is_bound(i + count) &&
+                       place(t, held[i + count]).data() == to.data() + count * columns.count) {
+                  ++count;
+                }
+                const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
+                dot_integer_rows(of_band.first(columns.rows), values, std::span(to.data(), count * columns.count));
+                i += count;
+              }
+            }
+          },
+          witness.tensors[t]);
+    }
+  }
+}
+
+}  // namespace tessera

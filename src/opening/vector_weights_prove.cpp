@@ -1,0 +1,151 @@
+#include <algorithm>
+#include "opening/first_vector.hpp"
+#include "opening/row_claims.hpp"
+#include "opening/vector_weights.hpp"
+#include "opening/weights.hpp"
+#include "field/ntt.hpp"
+
+namespace tessera {
+namespace {
+
+/// Weights of opened columns: a transform of more bytes takes so many of its lanes (a power of two, elements of E) at a
+/// time.
+constexpr std::size_t transform_bytes = std::size_t{4} << 20;
+constexpr std::size_t transform_lanes = 8;
+
+/// add(place, index) for the indices [first, last) of v_0 that are in this rank's columns.
+template <class Add>
+void visit_share(const ResidueShares& columns, std::size_t first, std::size_t last, const Add& add) {
+  if (columns.log_count() == 0) {
+    for (std::size_t index = first; index < last; ++index) {
+      add(index, index);
+    }
+    return;
+  }
+  for (std::size_t column = first / folded_rows; column * folded_rows < last; ++column) {
+    if (!columns.mine().contains(columns.class_of(column))) {
+      continue;
+    }
+    const std::size_t place = columns.own_place(column) * folded_rows;
+    for (std::size_t index = std::max(first, column * folded_rows); index < std::min(last, (column + 1) * folded_rows);
+         ++index) {
+      add(place + index % folded_rows, index);
+    }
+  }
+}
+
+/// An oracle in v_0: where its segment begins, and the point at which its rows are bound.
+struct Placed {
+  const CommittedOracle& oracle;
+  std::size_t segment;
+  Point row_point;
+};
+
+/// Adds a claim's weights on the columns of a tensor's chunks in one band of rows.
+void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t band, E coefficient,
+                      const WeightShare& share) {
+  const CommittedOracle& oracle = placed.oracle;
+  const RowBand rows = oracle.parameters.band(band);
+  const Shape& shape = oracle.layout.tensors()[claim.tensor];
+  const BandPoint inside = band_point(rows, placed.row_point);
+  const ChunkPoint chunk_point = split_chunk_point(shape, inside.rows);
+  std::vector<std::vector<E>> high;
+  for (std::size_t d = 0; d < claim.weight.size(); ++d) {
+    high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
+  }
+  for (E& entry : high[0]) {
+    entry *= coefficient * chunk_point.padding * inside.scale;
+  }
+#pragma omp parallel if (shape.chunk_count() > 1)
+  {
+    ColumnWeights of_chunk;
+#pragma omp for schedule(static)
+    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
+      if (oracle.layout.band(claim.tensor, chunk) != band) {
+        continue;
+      }
+      const std::size_t first = placed.segment + (oracle.layout.offset(claim.tensor, chunk) >> rows.log_rows);
+      column_weights(shape, high, chunk, of_chunk);
+      if (of_chunk.size() == 0) {
+        continue;
+      }
+      for (E& entry : of_chunk.trailing) {
+        entry *= of_chunk.scale;
+      }
+      const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
+      const std::size_t mask = of_chunk.trailing.size() - 1;
+      visit_share(share.columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
+        share.weights[place] +=
+            of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
+      });
+    }
+  }
+}
+
+}  // namespace
+
+ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                              const Batch& batch, const BoundVariables& bound, const ResidueShares& columns) {
+  ZeroedVector<E> weights(share_size(schedule, columns));
+  for (std::size_t j = 0; j < oracles.size(); ++j) {
+    const CommittedWord& word = schedule.oracles[j];
+    const Placed placed{oracles[j], static_cast<std::size_t>(word.offset), bound.row_point(word.log_rows)};
+    for (std::size_t i = 0; i < batch.forms[j].size(); ++i) {
+      for (const std::size_t band : oracles[j].layout.bands(batch.forms[j][i]->tensor)) {
+        add_band_weights(placed, *batch.forms[j][i], band, batch.coefficients[j][i], {columns, weights});
+      }
+    }
+  }
+  return weights;
+}
+
+void add_weights(const PlaceWeights& form, const WeightShare& share) {
+  const auto first = static_cast<std::size_t>(form.first);
+  visit_share(share.columns, first, first + form.weights.size(),
+              [&](std::size_t place, std::size_t index) { share.weights[place] += form.weights[index - first]; });
+}
+
+void add_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,
+                 const WeightShare& share) {
+  const ResidueShares& columns = share.columns;
+  // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
+  // side as lanes, one transform over the position mod P
+  const unsigned low_bits =
+      std::min(ceil_log2(claims.length), std::max(5U, OpeningSchedule::folding + columns.log_count()));
+  const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * folded_rows,
+                  columns.log_count() == 0 ? std::size_t{1} << low_bits : columns.mine().last * folded_rows};
+  const unsigned log_length = log_domain - low_bits;
+  // of all lanes there are as many values as the domain has points: memory for a few at a time
+  const bool all_at_once = (low.size() * sizeof(E)) << log_length <= transform_bytes;
+  const std::size_t lanes = all_at_once ? low.size() : std::min(low.size(), transform_lanes);
+  RawVector<F> data((2 * lanes) << log_length);
+  const std::size_t end = claims.offset + claims.length;
+  for (std::size_t first_lane = low.first; first_lane < low.last; first_lane += lanes) {
+#pragma omp parallel for schedule(static)
+    for (std::size_t high = 0; high < std::size_t{1} << log_length; ++high) {
+      std::fill_n(data.data() + 2 * lanes * high, 2 * lanes, F::zero());
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
+      F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;
+      E power = claims.coefficients[i] * claims.points[i].power(first_lane);
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        row[2 * lane] += power.c0;
+        row[2 * lane + 1] += power.c1;
+        power *= claims.points[i];
+      }
+    }
+    ntt(data, log_length, 2 * lanes);
+#pragma omp parallel for schedule(static)
+    for (std::size_t high = 0; high < (claims.length + (std::size_t{1} << low_bits) - 1) >> low_bits; ++high) {
+      const F* value = data.data() + 2 * lanes * high;
+      const std::size_t first = claims.offset + (high << low_bits) + first_lane;
+      visit_share(columns, first, std::min(end, first + lanes), [&](std::size_t place, std::size_t) {
+        share.weights[place] += E{value[0], value[1]};
+        value += 2;
+      });
+    }
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "opening/row_claims.hpp"
+#include "opening/weights.hpp"
+
+namespace tessera {
+namespace {
+
+/// If head[2i] : head[2i+1] = 1-z : z for all i: z and the factor without that variable.
+std::optional<Factor> peel(const Factor& factor) {
+  const std::vector<E>& head = factor.head;
+  std::size_t pivot = 0;
+  while (pivot < head.size() && head[pivot] == E::zero() && head[pivot + 1] == E::zero()) {
+    pivot += 2;
+  }
+  if (pivot == head.size() || head[pivot] + head[pivot + 1] == E::zero()) {
+    return std::nullopt;
+  }
+  Factor result;
+  result.head.clear();
+  for (std::size_t i = 0; i < head.size(); i += 2) {
+    if (head[i] * head[pivot + 1] != head[i + 1] * head[pivot]) {
+      return std::nullopt;
+    }
+    result.head.push_back(head[i] + head[i + 1]);
+  }
+  result.tail.push_back(head[pivot + 1] * (head[pivot] + head[pivot + 1]).inverse());
+  result.tail.insert(result.tail.end(), factor.tail.begin(), factor.tail.end());
+  return result;
+}
+
+/// Factors that add up to `factor`, each with at least `low` variables in its tail.
+std::vector<Factor> expand(const Factor& factor, std::size_t low) {
+  if (std::ranges::all_of(factor.head, [](const E& entry) { return entry == E::zero(); })) {
+    return {};
+  }
+  if (factor.tail.size() >= low) {
+    return {factor};
+  }
+  if (const std::optional<Factor> peeled = peel(factor)) {
+    return expand(*peeled, low);
+  }
+  std::vector<Factor> result;
+  for (std::size_t bit = 0; bit < 2; ++bit) {
+    Factor half{{}, {bit == 0 ? E::zero() : E::one()}};
+    half.tail.insert(half.tail.end(), factor.tail.begin(), factor.tail.end());
+    for (std::size_t i = bit; i < factor.head.size(); i += 2) {
+      half.head.push_back(factor.head[i]);
+    }
+    const std::vector<Factor> parts = expand(half, low);
+    result.insert(result.end(), parts.begin(), parts.end());
+  }
+  return result;
+}
+
+/// The terms of a claim on a tensor's chunks in a band of 2^log_rows rows.
+std::vector<WeightTerm> band_terms(const Shape& shape, const LinearForm& claim, std::size_t oracle, std::size_t band,
+                                   unsigned log_rows) {
+  const std::vector<unsigned> low = low_bits_of_dimensions(shape, std::min(log_rows, shape.inner_bits()));
+  WeightTerm start{oracle, claim.tensor, band, {}, {}};
+  start.row_point.resize(log_rows - std::min(log_rows, shape.inner_bits()));  // padding variables are 0
+  std::vector<WeightTerm> terms{std::move(start)};
+  for (std::size_t d = 0; d < claim.weight.size(); ++d) {
+    std::vector<WeightTerm> product;
+    for (Factor factor : expand(claim.weight[d], low[d])) {
+      const Point point(factor.tail.end() - low[d], factor.tail.end());
+      factor.tail.resize(factor.tail.size() - low[d]);
+      const std::vector<E> table = factor.table();
+      for (const WeightTerm& term : terms) {
+        product.push_back(term);
+        product.back().row_point.insert(product.back().row_point.end(), point.begin(), point.end());
+        product.back().high.push_back(table);
+      }
+    }
+    terms = std::move(product);
+  }
+  return terms;
+}
+
+}  // namespace
+
+std::vector<WeightTerm> weight_terms(const CommittedOracle& oracle, const LinearForm& claim, std::size_t number) {
+  const Shape& shape = oracle.layout.tensors()[claim.tensor];
+  std::vector<WeightTerm> terms;
+  for (const std::size_t band : oracle.layout.bands(claim.tensor)) {
+    std::ranges::move(band_terms(shape, claim, number, band, oracle.parameters.band(band).log_rows),
+                      std::back_inserter(terms));
+  }
+  return terms;
+}
+
+void column_weights(const Shape& shape, std::span<const std::vector<E>> high, std::size_t chunk,
+                    ColumnWeights& weights) {
+  weights.scale = E::one();
+  weights.leading.assign(1, E::one());
+  weights.trailing.assign(1, E::one());
+  for (std::size_t d = 0; d < high.size(); ++d) {
+    const std::size_t size = high[d].size() >> shape.dimensions()[d].outer_bits();
+    const std::span<const E> part = std::span(high[d]).subspan(shape.coordinate(chunk, d) * size, size);
+    if (std::ranges::all_of(part, [](const E& entry) { return entry == E::zero(); })) {
+      weights.trailing.clear();
+      return;
+    }
+    if (size == 1) {
+      weights.scale *= part[0];
+      continue;
+    }
+    if (weights.leading.size() == 1) {
+      std::swap(weights.leading, weights.trailing);
+    } else {
+      weights.leading = outer_product(weights.leading, weights.trailing);
+    }
+    weights.trailing.assign(part.begin(), part.end());
+  }
+}
+
+}  // namespace tessera

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <bit>
+
+#include "cluster/communicator.hpp"
+#include "hash/blake2s.hpp"
+#include "tensor/chunked_tensor.hpp"
+
+namespace tessera {
+
+/// Neighbouring rows of an oracle's matrix: `first` is a multiple of 2^log_rows.
+struct RowBand {
+  std::size_t first = 0;
+  unsigned log_rows = 0;
+  [[nodiscard]] std::size_t rows() const { return std::size_t{1} << log_rows; }
+};
+
+/// A committed oracle's public side: a matrix whose rows are coefficient vectors of Reed-Solomon codewords. Its columns
+/// are padded to a power of two, and evaluated on 2^log_inverse_rate times as many roots of unity; Merkle leaf x = the
+/// rows' values at omega^x.
+struct OracleParameters {
+  unsigned log_rows = 6;
+  unsigned log_inverse_rate = 1;
+  std::uint32_t absent_rows = 0;  ///< the last ones of 2^log_rows, which are zero and in no leaf
+
+  [[nodiscard]] std::size_t rows() const { return (std::size_t{1} << log_rows) - absent_rows; }
+  /// The rows as powers of two, largest first: chunks lie in one of these bands.
+  [[nodiscard]] std::size_t band_count() const { return static_cast<std::size_t>(std::popcount(rows())); }
+  [[nodiscard]] RowBand band(std::size_t number) const {
+    RowBand band;
+    for (std::size_t left = rows();; --number, left -= band.rows(), band.first += band.rows()) {
+      band.log_rows = static_cast<unsigned>(std::bit_width(left)) - 1;
+      if (number == 0) {
+        return band;
+      }
+    }
+  }
+};
+
+/// Rows are absent by 16: as many are encoded at once, two cache lines of a column.
+inline constexpr unsigned row_unit = 16;
+/// Whether so many rows can be absent: a multiple of 16, less than half of all.
+bool has_rows(const OracleParameters& parameters);
+
+/// How the chunks of several tensors are packed into an oracle's matrix: largest chunk first, then tensor, then chunk
+/// order; chunks below 2^7 values are padded to that (the padding variables are 0 in all claims). A chunk has whole
+/// columns of a band of rows: value i is in row i mod 2^log_rows of the band, and in the chunk's first column + i /
+/// 2^log_rows. Parts of divided chunks lie in their chunk one after the other: where values are does not depend on how
+/// many ranks share them.
+///
+/// If all rows are there they are one band, in which chunks follow each other. Else a chunk goes to the first band
+/// that has columns for it below ceil(used / rows), or if none has to where it ends first, and this is the bound then.
+class OracleLayout {
+ public:
+  static constexpr unsigned min_log_chunk = 7;
+  OracleLayout() = default;
+  /// A layout for 2^k rows, any k <= 7, all there.
+  explicit OracleLayout(std::vector<Shape> tensors, unsigned min_log_size = min_log_chunk);
+  /// A layout for the rows of `parameters`.
+  OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters);
+
+  [[nodiscard]] const std::vector<Shape>& tensors() const { return tensors_; }
+  /// The band of rows that the chunk lies in: its number, as OracleParameters::band() has it.
+  [[nodiscard]] std::size_t band(std::size_t tensor, std::size_t chunk) const {
+    return bands_.empty() ? 0 : bands_[tensor][chunk];
+  }
+  /// The bands that a tensor has chunks in, ascending.
+  [[nodiscard]] std::vector<std::size_t> bands(std::size_t tensor) const;
+  /// Index of the chunk's first value in its band: rows times column.
+  [[nodiscard]] std::size_t offset(std::size_t tensor, std::size_t chunk) const { return offsets_[tensor][chunk]; }
+  /// log2 of the most columns that a chunk has: all begin at multiples of theirs.
+  [[nodiscard]] unsigned log_most_columns(const OracleParameters& parameters) const;
+  /// Values, padding of chunks included.
+  [[nodiscard]] std::size_t used() const { return used_; }
+  /// Columns in use.
+  [[nodiscard]] std::size_t columns(const OracleParameters& parameters) const;
+  /// log2 of the columns with those that are zero: the next power of two.
+  [[nodiscard]] unsigned log_columns(const OracleParameters& parameters) const;
+  /// log2 of the points on which the rows are evaluated.
+  [[nodiscard]] unsigned log_domain(const OracleParameters& parameters) const {
+    return log_columns(parameters) + parameters.log_inverse_rate;
+  }
+  /// log2 of the size of all columns of 2^k rows, if all are there.
+  [[nodiscard]] unsigned log_size() const { return log_size_; }
+
+ private:
+  /// Throws std::invalid_argument unless this was packed for such rows.
+  void check_rows(const OracleParameters& parameters) const;
+  void pack_flat(const std::vector<unsigned>& chunk_bits);
+  void pack_bands(const std::vector<unsigned>& chunk_bits, const OracleParameters& parameters);
+  void place(const std::vector<std::size_t>& first, const std::vector<std::uint8_t>& band);
+
+  std::vector<Shape> tensors_;
+  std::vector<std::vector<std::size_t>> offsets_;
+  std::vector<std::vector<std::uint8_t>> bands_;  // empty: of all chunks it is the only one
+  std::uint32_t absent_rows_ = 0;
+  unsigned log_largest_chunk_ = min_log_chunk;
+  // if rows are absent
+  unsigned log_rows_ = 0;
+  unsigned log_most_columns_ = 0;
+  std::size_t columns_ = 0;
+  std::size_t used_ = 0;
+  unsigned log_size_ = 0;
+};
+
+/// A committed oracle as the verifier knows it.
+struct CommittedOracle {
+  OracleLayout layout;
+  OracleParameters parameters;
+  Digest root{};
+  std::size_t extra = 0;  // elements of F that follow a column in its leaf (hiding mode)
+  unsigned row_work = 0;  // bits of work before each challenge for a row variable, if that is more than it needs
+};
+
+/// How many values these tensors' chunks have with their padding; at least 2^7.
+std::uint64_t packed_size(std::span<const Shape> tensors);
+
+/// An oracle of these tensors with the fewest rows whose columns are padded to as many as those of all 2^log_rows rows:
+/// codewords are as long, and as many as the tensors need.
+struct PackedOracle {
+  OracleLayout layout;
+  OracleParameters parameters;
+  void move_to(OracleLayout& to_layout, OracleParameters& to_parameters) && {
+    to_layout = std::move(layout);
+    to_parameters = parameters;
+  }
+};
+PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters);
+
+}  // namespace tessera

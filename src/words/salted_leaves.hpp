@@ -1,0 +1,26 @@
+#pragma once
+
+#include "hash/keyed_stream.hpp"
+#include "words/codeword_store.hpp"
+
+/// \file
+/// What leaves of hiding oracles hold after the column.
+
+namespace tessera {
+
+/// Salt of the leaves at these positions: `count` elements each, as LeafExtras has them.
+std::vector<F> salt_blocks(const KeyedStream& stream, std::size_t count, std::span<const std::size_t> positions);
+
+/// Salt alone.
+class SaltedLeaves final : public LeafExtras {
+ public:
+  SaltedLeaves(std::shared_ptr<const KeyedStream> salt, std::size_t count)
+      : LeafExtras(count), salt_(std::move(salt)) {}
+  void fill(const ResidueShares& positions, Range classes, std::span<F> blocks) const override;
+  [[nodiscard]] std::vector<F> at(std::span<const std::size_t> positions) const override;
+
+ private:
+  std::shared_ptr<const KeyedStream> salt_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "cluster/thread_communicator.hpp"
+#include "words/codeword.hpp"
+#include "opening/opening.hpp"
+
+#include "../tensor/random_values.hpp"
+#include "opening_verdict.hpp"
+
+/// \file
+/// An opening whose v_1 is long enough for ranks to share its columns, as they do v_0's.
+
+namespace tessera::test {
+namespace {
+
+constexpr OracleParameters long_parameters{4, 1};
+/// Of 8 columns each: 263,984 values of v_0, 16,499 of v_1, whose last column has three.
+constexpr std::size_t long_chunks = 32998;
+
+struct Proven {
+  std::vector<std::uint8_t> payload;
+  std::vector<CommittedOracle> oracles;
+  std::vector<std::vector<Claim>> claims;
+};
+
+Proven prove(Communicator& comm) {
+  OracleLayout layout({Shape({Dimension::outer(long_chunks), Dimension::whole(128)})});
+  const auto tensor = filled<std::int16_t>(layout.tensors()[0], {0}, 3, comm);
+  const auto store = commit_oracle(layout, long_parameters, std::vector<IntegerTensor>{&tensor}, comm);
+  Proven result{{}, {{layout, long_parameters, store->root()}}, {{}}};
+  for (const std::size_t chunk : {std::size_t{5}, std::size_t{20000}, long_chunks - 1}) {
+    E sum;
+    for (std::size_t i = 0; tensor.ownership().owner(tensor.shape(), chunk, comm.size()) == comm.rank() && i < 128;
+         ++i) {
+      sum += E::from_signed(tensor.chunk(chunk)[i]);
+    }
+    comm.all_reduce_sum(std::span(&sum, 1));
+    result.claims[0].push_back({{0, {Factor::one_hot(16, chunk), Factor::ones(7)}}, sum});
+  }
+  ProverTranscript transcript(opening_seed);
+  prove_opening(transcript, result.oracles, std::vector<OracleWitness>{{{&tensor}, store.get()}}, result.claims, comm);
+  result.payload = transcript.payload();
+  return result;
+}
+
+TEST(LongVectors, PayloadIsTheSameForAnyNumberOfRanks) {
+  SelfCommunicator self;
+  Proven alone = prove(self);
+  EXPECT_EQ(opening_verdict(alone.payload, alone.oracles, alone.claims), "");
+  for (const int ranks : {2, 3, 4}) {
+    std::mutex mutex;
+    run_ranks(ranks, [&](Communicator& comm) {
+      const std::vector<std::uint8_t> payload = prove(comm).payload;
+      const std::scoped_lock lock(mutex);
+      EXPECT_TRUE(payload == alone.payload) << ranks;
+    });
+  }
+  alone.claims[0][1].value += E::one();
+  EXPECT_NE(opening_verdict(alone.payload, alone.oracles, alone.claims), "");
+}
+
+}  // namespace
+}  // namespace tessera::test

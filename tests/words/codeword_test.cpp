@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+#include "cluster/thread_communicator.hpp"
+#include "words/node_transform.hpp"
+#include "words/transposed_transform.hpp"
+#include "field/ntt.hpp"
+
+#include "../opening/opening_case.hpp"
+
+namespace tessera::test {
+namespace {
+
+struct Column {
+  std::size_t position;
+  std::vector<F> values;
+};
+
+/// Some columns by definition.
+std::vector<Column> naive_columns(const OracleLayout& layout, const OracleParameters& parameters,
+                                  const std::vector<IntegerTensor>& tensors) {
+  const std::size_t all = std::size_t{1} << parameters.log_rows;
+  const std::vector<F> coefficients = OpeningCase::matrix(layout, parameters, tensors);
+  const unsigned log_domain = layout.log_domain(parameters);
+  std::vector<Column> columns;
+  for (std::size_t x = 1; x >> log_domain == 0; x += (std::size_t{1} << log_domain) / 12 - 1) {
+    const F point = F::root_of_unity(log_domain).power(x);
+    Column column{x, std::vector<F>(parameters.rows())};
+    F power = F::one();
+    for (std::size_t i = 0; i < coefficients.size(); i += all, power *= point) {
+      for (std::size_t row = 0; row < parameters.rows(); ++row) {
+        column.values[row] += power * coefficients[i + row];
+      }
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<Digest> level_of(CodewordStore& store, unsigned level, unsigned top) {
+  std::vector<std::size_t> indices(std::size_t{1} << (top - level));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return store.nodes(level, indices);
+}
+
+void expect_columns(CodewordStore& store, const std::vector<Column>& expected, unsigned log_domain) {
+  std::vector<std::size_t> positions;
+  std::vector<F> values;
+  for (const Column& column : expected) {
+    positions.push_back(column.position);
+    values.insert(values.end(), column.values.begin(), column.values.end());
+  }
+  EXPECT_EQ(store.columns(positions), values);
+  std::vector<Digest> nodes = level_of(store, 0, log_domain);
+  for (const Column& column : expected) {
+    EXPECT_EQ(nodes[column.position], hash_leaf(column.values));
+  }
+  for (unsigned level = 1; level <= log_domain; ++level) {
+    const std::vector<Digest> parents = level_of(store, level, log_domain);
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+      ASSERT_EQ(parents[i], hash_node(nodes[2 * i], nodes[2 * i + 1])) << level << " " << i;
+    }
+    nodes = parents;
+  }
+  EXPECT_EQ(store.root(), nodes.front());
+}
+
+/// Kept or computed again, on any number of ranks.
+TEST(CommittedOracle, AgreesWithTheDefinition) {
+  SelfCommunicator self;
+  const OpeningCase full(self);
+  for (const OracleParameters& parameters :
+       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{7, 1, 16}}) {
+    for (std::size_t j = 0; j < 2; ++j) {
+      const OracleLayout layout(full.oracles[j].layout.tensors(), parameters);
+      const unsigned log_domain = layout.log_domain(parameters);
+      const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
+      using Ranks = std::pair<int, int>;  // all, on a node
+      for (const auto& [ranks, together] : {Ranks{1, 1},
+                                            {2, 1},
+                                            {3, 1},
+                                            {4, 1},
+                                            {5, 1},
+                                            {12, 1},
+                                            {16, 1},
+                                            {32, 1},
+                                            {16, 4},
+                                            {32, 2},
+                                            {32, 8},
+                                            {32, 16},
+                                            {32, 32}}) {
+        const auto check = [&](Communicator& comm) {
+          const OpeningCase mine(comm);
+          for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
+            SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << together << " on a node, " << parameters.rows()
+                                              << " rows, budget " << budget);
+            expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
+                           log_domain);
+          }
+        };
+        run_ranks(ranks, check, together);
+      }
+    }
+  }
+}
+
+/// Values move where sums are longer than eight coefficients, and only there.
+TEST(CommittedOracle, ManyRanksTransposeAndFewAddUp) {
+  constexpr unsigned log_domain = 12;
+  for (const int ranks : {1, 2, 4, 12, 16, 32, 64}) {
+    const ResidueShares positions(log_domain, 0, ranks);
+    const std::size_t most = ranks == 1 ? std::size_t{1} << log_domain : std::size_t{8} << positions.log_size();
+    EXPECT_FALSE(TransposedTransform::pays(positions, most)) << ranks;
+    EXPECT_EQ(TransposedTransform::pays(positions, most + 1), ranks > 1) << ranks;
+  }
+}
+
+/// Inside nodes, where these are as large as each other, powers of two.
+TEST(CommittedOracle, ValuesMoveInsideNodes) {
+  constexpr unsigned log_domain = 12;
+  const auto pays = [&](int ranks, int together, std::size_t more) {
+    const ResidueShares positions = ResidueShares::of_domain(log_domain, 0, ranks);
+    return NodeTransform::pays(positions, (std::size_t{8} << positions.log_size()) + more, together);
+  };
+  for (const int together : {1, 2, 4, 16, 32}) {
+    EXPECT_EQ(pays(32, together, 1), together > 2) << together;  // on 16 nodes integers are more
+    EXPECT_FALSE(pays(32, together, 0)) << together;
+  }
+  EXPECT_FALSE(pays(24, 8, 1));
+  EXPECT_FALSE(pays(24, 3, 1));
+}
+
+/// Hashed as they are encoded: classes of one pass and of two. More than is placed at once, in chunks of all sizes:
+/// longer and shorter than the stride of an evaluation's parts, and shorter than a column.
+TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
+  const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
+                                  Shape({Dimension::outer(37), Dimension::whole(2048)}),
+                                  Shape({Dimension::outer(5), Dimension::whole(32)})};
+  for (const OracleParameters& parameters :
+       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16}}) {
+    const OracleLayout layout(shapes, parameters);
+    const unsigned log_domain = layout.log_domain(parameters);
+    std::vector<Column> expected;
+    for (const int ranks : {1, 3, 4, 16}) {
+      SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << parameters.rows() << " rows");
+      run_ranks(ranks, [&](Communicator& comm) {
+        const auto first = filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
+        const auto second = filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
+        const auto third = filled<std::uint16_t>(shapes[2], Ownership{0}, 3, comm);
+        const std::vector<IntegerTensor> tensors{&first, &second, &third};
+        if (comm.size() == 1) {
+          expected = naive_columns(layout, parameters, tensors);
+        }
+        const auto store = commit_oracle(layout, parameters, tensors, comm, 0);
+        expect_columns(*store, expected, log_domain);
+      });
+    }
+  }
+}
+
+/// Kept or computed again, by a rank alone (long ones hashed as they are encoded) or at shared positions; the last
+/// columns may be missing.
+TEST(CommittedVector, AgreesWithTheTransform) {
+  RandomElements random(5);
+  for (const unsigned log_rows : {3U, 4U}) {
+    for (const unsigned log_columns : {3U, 12U, 13U}) {
+      constexpr unsigned log_inverse_rate = 4;
+      const unsigned log_domain = log_columns + log_inverse_rate;
+      const std::size_t width = std::size_t{2} << log_rows;
+      const std::vector<E> vector = random.elements(((std::size_t{1} << log_columns) - 3) << log_rows);
+      std::vector<F> codeword(width << log_domain);
+      for (std::size_t i = 0; i < vector.size(); ++i) {
+        const std::size_t slot = bit_reverse(i >> log_rows, log_domain);
+        const std::size_t place = slot * width + 2 * (i & ((std::size_t{1} << log_rows) - 1));
+        codeword[place] = vector[i].c0;
+        codeword[place + 1] = vector[i].c1;
+      }
+      ntt(codeword, log_domain, width, log_inverse_rate);
+      std::vector<Column> expected;
+      for (std::size_t x = 0; x >> log_domain == 0; x += 1 + random.below(std::size_t{1} << (log_domain - 4))) {
+        const auto first = codeword.begin() + static_cast<std::ptrdiff_t>(x * width);
+        expected.push_back({x, {first, first + static_cast<std::ptrdiff_t>(width)}});
+      }
+      for (const int ranks : {1, 3, 4}) {
+        run_ranks(ranks, [&](Communicator& comm) {
+          expect_columns(*commit_vector({vector, log_rows, ResidueShares(log_columns, 0, 1)}, log_inverse_rate, comm),
+                         expected, log_domain);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
