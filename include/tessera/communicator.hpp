@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -61,11 +60,6 @@ class SharedBytes {
   bool shared_ = false;
 };
 
-/// Fills the pieces of a message, one after the other by receiver.
-using WritePieces = std::function<void(std::span<std::byte> pieces)>;
-/// Takes the pieces for this rank, by sender.
-using ReadPieces = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
-
 /// What the sharded algorithms need from a group of ranks. All calls are collective and blocking; results do not depend
 /// on timing or on the order of reduction (sums are exact in F). No mpi.h here; the MPI implementation is a library of
 /// its own.
@@ -74,9 +68,6 @@ class Communicator {
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// How many ranks share memory on one node: so many consecutive ranks, from a multiple of that number on, are on one
-  /// machine. 1 if that is not known or differs between machines. Equal on every rank.
-  [[nodiscard]] virtual int ranks_together() const { return 1; }
   virtual void barrier() = 0;
   /// Element-wise sum over all ranks, result everywhere.
   virtual void all_reduce_sum(std::span<E> values) = 0;
@@ -97,25 +88,6 @@ class Communicator {
   }
   /// send[r] goes to rank r; returns what each rank sent here, by rank.
   virtual std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) = 0;
-  /// A piece of `piece_bytes` from each rank to each one of its machine, itself among them, by their numbers there
-  /// (ranks_together()). Where ranks share memory, `read` sees what `write` wrote where it was written. Who keeps the
-  /// result until the next call lets that have the memory.
-  [[nodiscard]] virtual std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                                      const ReadPieces& read) {
-    const auto together = static_cast<std::size_t>(ranks_together());
-    const std::size_t first = static_cast<std::size_t>(rank()) / together * together;
-    MessageBytes pieces(together * piece_bytes);
-    write(pieces);
-    std::vector<MessageBytes> messages(static_cast<std::size_t>(size()));
-    for (std::size_t receiver = 0; receiver < together; ++receiver) {
-      const auto begin = pieces.begin() + static_cast<std::ptrdiff_t>(receiver * piece_bytes);
-      messages[first + receiver].assign(begin, begin + static_cast<std::ptrdiff_t>(piece_bytes));
-    }
-    messages = all_to_all_bytes(std::move(messages));
-    read(std::vector<std::span<const std::byte>>(messages.begin() + static_cast<std::ptrdiff_t>(first),
-                                                 messages.begin() + static_cast<std::ptrdiff_t>(first + together)));
-    return nullptr;
-  }
   /// Rank `root`'s bytes everywhere.
   virtual void broadcast_bytes(MessageBytes& bytes, int root) = 0;
 

@@ -95,13 +95,6 @@ std::vector<MessageBytes> CountingCommunicator::all_to_all_bytes(std::vector<Mes
   return received;
 }
 
-std::shared_ptr<const void> CountingCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                                    const ReadPieces& read) {
-  const std::size_t others = static_cast<std::size_t>(ranks_together() - 1) * piece_bytes;
-  count(others, others);
-  return comm_.exchange_together(piece_bytes, write, read);
-}
-
 void CountingCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {
   comm_.broadcast_bytes(bytes, root);
   const bool sends = rank() == root;

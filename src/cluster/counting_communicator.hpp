@@ -44,7 +44,6 @@ class CountingCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const override { return comm_.rank(); }
   [[nodiscard]] int size() const override { return comm_.size(); }
-  [[nodiscard]] int ranks_together() const override { return comm_.ranks_together(); }
   void barrier() override;
   void all_reduce_sum(std::span<E> values) override;
   void all_reduce_sum(std::span<std::int64_t> values) override;
@@ -53,8 +52,6 @@ class CountingCommunicator final : public Communicator {
   MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override;
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
-  std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                const ReadPieces& read) override;
   void broadcast_bytes(MessageBytes& bytes, int root) override;
 
  private:

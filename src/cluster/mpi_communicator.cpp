@@ -11,7 +11,6 @@
 #include <utility>
 #include "cluster/least_shared.hpp"
 #include "cluster/mpi_communicator.hpp"
-#include "cluster/mpi_node_board.hpp"
 #include "cluster/mpi_node_memory.hpp"
 
 namespace tessera {
@@ -20,29 +19,16 @@ namespace {
 /// MPI counts are ints, and some transports dislike messages near 2^31 bytes.
 constexpr std::size_t default_piece_bytes = std::size_t{1} << 28;
 
-/// Adds up values that lie where others wrote them. Sums are exact, so the order in which they are combined does not
-/// matter.
-template <class T, class Add>
-void combine(std::byte* into, const std::byte* from, std::size_t count, Add add) {
-  for (std::size_t i = 0; i < count; ++i) {
-    T sum, value;
-    std::memcpy(static_cast<void*>(&sum), into + i * sizeof(T), sizeof(T));
-    std::memcpy(static_cast<void*>(&value), from + i * sizeof(T), sizeof(T));
-    sum = add(sum, value);
-    std::memcpy(into + i * sizeof(T), &sum, sizeof(T));
-  }
-}
-void add_elements(std::byte* into, const std::byte* from, std::size_t count) {
-  combine<E>(into, from, count, [](E a, E b) { return a + b; });
-}
-void add_wrapping(std::byte* into, const std::byte* from, std::size_t count) {
-  combine<std::uint64_t>(into, from, count, std::plus{});
-}
-void take_larger(std::byte* into, const std::byte* from, std::size_t count) {
-  combine<std::int64_t>(into, from, count, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
-}
 void add_extension(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
-  add_elements(static_cast<std::byte*>(in_out), static_cast<const std::byte*>(in), static_cast<std::size_t>(*length));
+  auto* const from = static_cast<const std::byte*>(in);
+  auto* const into = static_cast<std::byte*>(in_out);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(*length); ++i) {  // not aligned as elements
+    E sum, value;
+    std::memcpy(static_cast<void*>(&sum), into + i * sizeof(E), sizeof(E));
+    std::memcpy(static_cast<void*>(&value), from + i * sizeof(E), sizeof(E));
+    sum += value;
+    std::memcpy(into + i * sizeof(E), &sum, sizeof(E));
+  }
 }
 
 /// Calls piece(offset, count) for stretches of at most `limit` of `total`.
@@ -78,22 +64,13 @@ struct MpiCommunicator::State {
   int size = 1;
   std::size_t piece_bytes = default_piece_bytes;
   std::unique_ptr<NodeMemory> node_memory;
-  std::unique_ptr<NodeBoard> board;
-  int together = 0;  // 0: not yet known
 
   void find_nodes(std::optional<int> ranks_on_node = std::nullopt) {
-    board.reset();  // refers to the nodes
     node_memory = std::make_unique<NodeMemory>(comm, ranks_on_node);
-    board = NodeBoard::make(comm, node_memory->node(), node_memory->file());
   }
-  [[nodiscard]] bool on_board(std::size_t bytes) const { return board != nullptr && bytes <= piece_bytes; }
 
   template <class T>
-  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op, NodeBoard::Combine combine) const {
-    if (!values.empty() && on_board(values.size_bytes()) && NodeBoard::holds_sum(values.size_bytes())) {
-      board->reduce(std::as_writable_bytes(values), values.size(), combine, type, op);
-      return;
-    }
+  void all_reduce(std::span<T> values, MPI_Datatype type, MPI_Op op) const {
     for_each_piece(values.size(), std::max<std::size_t>(1, piece_bytes / sizeof(T)),
                    [&](std::size_t offset, int count) {
                      MPI_Allreduce(MPI_IN_PLACE, values.data() + offset, count, type, op, comm);
@@ -103,12 +80,7 @@ struct MpiCommunicator::State {
   [[nodiscard]] std::vector<std::size_t> gather_begins(std::size_t mine) const {
     const std::uint64_t length = mine;
     std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size));
-    if (const auto begins = begins_of<std::size_t>(std::vector(lengths.size(), sizeof(length)));
-        on_board(begins.back()) && NodeBoard::holds(begins)) {
-      board->gather(std::as_bytes(std::span(&length, 1)), begins, std::as_writable_bytes(std::span(lengths)));
-    } else {
-      MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
-    }
+    MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm);
     return begins_of<std::uint64_t>(lengths);
   }
   template <class T>
@@ -121,10 +93,6 @@ struct MpiCommunicator::State {
   }
   [[nodiscard]] MessageBytes gather(std::span<const std::byte> mine, std::span<const std::size_t> begins) const {
     MessageBytes all(begins.back());
-    if (on_board(all.size()) && NodeBoard::holds(begins)) {
-      board->gather(mine, begins, all);
-      return all;
-    }
     if (all.size() <= piece_bytes) {
       std::vector<int> counts;
       for (std::size_t from = 0; from + 1 < begins.size(); ++from) {
@@ -163,9 +131,6 @@ std::unique_ptr<MpiCommunicator> MpiCommunicator::renumbered(std::optional<int> 
     return nullptr;
   }
   state->piece_bytes = state_->piece_bytes;
-  int size = 0;
-  MPI_Comm_size(state->comm, &size);
-  state->together = size == state_->size ? state_->together : 0;
   return std::unique_ptr<MpiCommunicator>(new MpiCommunicator(std::move(state)));
 }
 
@@ -177,13 +142,9 @@ MpiCommunicator::MpiCommunicator(std::unique_ptr<State> state) : state_(std::mov
   MPI_Type_commit(&state_->extension);
   MPI_Op_create(add_extension, 1, &state_->extension_sum);
   state_->find_nodes();
-  if (state_->together == 0) {
-    state_->together = state_->node_memory->ranks_together();
-  }
 }
 
 MpiCommunicator::~MpiCommunicator() {
-  state_->board.reset();
   state_->node_memory.reset();
   MPI_Op_free(&state_->extension_sum);
   MPI_Type_free(&state_->extension);
@@ -193,21 +154,20 @@ MpiCommunicator::~MpiCommunicator() {
 
 int MpiCommunicator::rank() const { return state_->rank; }
 int MpiCommunicator::size() const { return state_->size; }
-int MpiCommunicator::ranks_together() const { return state_->together; }
 void MpiCommunicator::barrier() { MPI_Barrier(state_->comm); }
 void MpiCommunicator::set_piece_bytes(std::size_t bytes) { state_->piece_bytes = bytes; }
 
 void MpiCommunicator::all_reduce_sum(std::span<E> values) {
-  state_->all_reduce(values, state_->extension, state_->extension_sum, add_elements);
+  state_->all_reduce(values, state_->extension, state_->extension_sum);
 }
 
 void MpiCommunicator::all_reduce_sum(std::span<std::int64_t> values) {
   // unsigned: wraps by definition
-  state_->all_reduce(values, MPI_UINT64_T, MPI_SUM, add_wrapping);
+  state_->all_reduce(values, MPI_UINT64_T, MPI_SUM);
 }
 
 void MpiCommunicator::all_reduce_max(std::span<std::int64_t> values) {
-  state_->all_reduce(values, MPI_INT64_T, MPI_MAX, take_larger);
+  state_->all_reduce(values, MPI_INT64_T, MPI_MAX);
 }
 
 MessageBytes MpiCommunicator::all_gather_bytes(std::span<const std::byte> mine) {
@@ -231,12 +191,7 @@ SharedBytes MpiCommunicator::gather_shared(std::span<const std::byte> mine) {
   return SharedBytes::of(state_->gather(mine, begins), mine.size());
 }
 
-void MpiCommunicator::wait_for_messages_alone() { state_->board.reset(); }
-
-void MpiCommunicator::set_ranks_on_node(int ranks) {
-  state_->find_nodes(ranks);
-  state_->together = state_->node_memory->ranks_together();
-}
+void MpiCommunicator::set_ranks_on_node(int ranks) { state_->find_nodes(ranks); }
 
 std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageBytes> send) {
   constexpr int tag = 1;
@@ -270,17 +225,6 @@ std::vector<MessageBytes> MpiCommunicator::all_to_all_bytes(std::vector<MessageB
   }
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return received;
-}
-
-std::shared_ptr<const void> MpiCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                               const ReadPieces& read) {
-  NodeMemory& memory = *state_->node_memory;
-  if (memory.useful() && state_->together > 1 && memory.ranks_together() == state_->together) {
-    if (std::shared_ptr<const void> keeper = memory.exchange(piece_bytes, write, read)) {
-      return keeper;
-    }
-  }
-  return Communicator::exchange_together(piece_bytes, write, read);
 }
 
 void MpiCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {

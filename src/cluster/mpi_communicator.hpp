@@ -14,7 +14,6 @@ class MpiCommunicator final : public Communicator {
   ~MpiCommunicator() override;
   [[nodiscard]] int rank() const override;
   [[nodiscard]] int size() const override;
-  [[nodiscard]] int ranks_together() const override;
   void barrier() override;
   void all_reduce_sum(std::span<E> values) override;
   void all_reduce_sum(std::span<std::int64_t> values) override;
@@ -23,19 +22,14 @@ class MpiCommunicator final : public Communicator {
   MessageBytes all_gather_known(std::span<const std::byte> mine, std::span<const std::size_t> lengths) override;
   SharedBytes gather_shared(std::span<const std::byte> mine) override;
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override;
-  std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                const ReadPieces& read) override;
   void broadcast_bytes(MessageBytes& bytes, int root) override;
 
   /// Largest number of bytes in one MPI call; lowered by tests.
   void set_piece_bytes(std::size_t bytes);
-  /// For ranks that take turns in one process: none waits in memory for what another one writes there.
-  void wait_for_messages_alone();
   /// Tests: so many consecutive ranks share memory, whatever machine they are on. Collective.
   void set_ranks_on_node(int ranks);
   /// A communicator of these ranks under other numbers, without those that have none: `number` is this rank's, nothing
-  /// for none. Null on ranks without number. If no rank is left out, ranks_together() stays as it is, on one machine or
-  /// not, so that equal work makes equal calls. Collective.
+  /// for none. Null on ranks without number. Collective.
   [[nodiscard]] std::unique_ptr<MpiCommunicator> renumbered(std::optional<int> number) const;
   /// Whether all ranks call this within the time, whatever else some of them wait for. After false the
   /// job must end, or this be called again until it is true.

@@ -19,14 +19,8 @@ NodeMemory::NodeMemory(MPI_Comm comm, std::optional<int> ranks_on_node) : comm_(
   std::array<int, 2> sizes{size_of(node_), -size_of(node_)};
   MPI_Allreduce(MPI_IN_PLACE, sizes.data(), 2, MPI_INT, MPI_MAX, comm);
   useful_ = sizes[0] == -sizes[1] && sizes[0] > 1;
-  if (sizes[0] > 1) {
+  if (useful_) {
     file_ = NodeFile::open(node_);
-  }
-  if (useful_ && all_agree(rank_ % sizes[0] == rank_in(node_), comm)) {
-    // ranks of a node that have these numbers: the first one's decides where they begin
-    int first = rank_ - rank_in(node_);
-    MPI_Bcast(&first, 1, MPI_INT, 0, node_);
-    ranks_together_ = all_agree(first == rank_ - rank_in(node_), comm) ? sizes[0] : 1;
   }
   MPI_Comm_split(comm, rank_in(node_), rank_, &across_);
   across_ranks_.resize(static_cast<std::size_t>(size_of(across_)));
@@ -41,8 +35,8 @@ NodeMemory::~NodeMemory() {
   }
 }
 
-std::shared_ptr<NodeMapping> NodeMemory::mapping_of(std::size_t bytes, std::weak_ptr<NodeMapping>& last) {
-  std::shared_ptr<NodeMapping> mapping = last.lock();
+std::shared_ptr<NodeMapping> NodeMemory::mapping_of(std::size_t bytes) {
+  std::shared_ptr<NodeMapping> mapping = last_.lock();
   if (all_agree(mapping != nullptr && mapping->holds(bytes), comm_)) {
     return mapping;
   }
@@ -52,7 +46,7 @@ std::shared_ptr<NodeMapping> NodeMemory::mapping_of(std::size_t bytes, std::weak
     useful_ = false;
     return nullptr;
   }
-  last = mapping;
+  last_ = mapping;
   return mapping;
 }
 
@@ -82,7 +76,7 @@ void NodeMemory::exchange_across(std::byte* all, std::span<const std::size_t> be
 
 std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
                                               std::size_t piece_bytes) {
-  const std::shared_ptr<NodeMapping> mapping = mapping_of(begins.back(), gathered_);
+  const std::shared_ptr<NodeMapping> mapping = mapping_of(begins.back());
   if (mapping == nullptr) {
     return std::nullopt;
   }
@@ -97,25 +91,6 @@ std::optional<SharedBytes> NodeMemory::gather(std::span<const std::byte> mine, s
   }
   MPI_Barrier(node_);
   return SharedBytes(mapping, {mapping->data(), begins.back()}, received);
-}
-
-std::shared_ptr<const void> NodeMemory::exchange(std::size_t piece_bytes, const WritePieces& write,
-                                                 const ReadPieces& read) {
-  const auto together = static_cast<std::size_t>(ranks_together_);
-  // by sender, then by receiver
-  const std::shared_ptr<NodeMapping> mapping = mapping_of(together * together * piece_bytes, exchanged_);
-  if (mapping == nullptr) {
-    return nullptr;
-  }
-  const auto mine = static_cast<std::size_t>(rank_in(node_));
-  write({mapping->data() + mine * together * piece_bytes, together * piece_bytes});
-  MPI_Barrier(node_);
-  std::vector<std::span<const std::byte>> pieces;
-  for (std::size_t sender = 0; sender < together; ++sender) {
-    pieces.emplace_back(mapping->data() + (sender * together + mine) * piece_bytes, piece_bytes);
-  }
-  read(pieces);
-  return mapping;
 }
 
 }  // namespace tessera

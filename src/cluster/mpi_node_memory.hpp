@@ -25,26 +25,16 @@ class NodeMemory {
 
   /// Nodes have several ranks, all as many.
   [[nodiscard]] bool useful() const { return useful_; }
-  /// How many if their numbers are consecutive, from a multiple of that on; else 1. The same on every rank.
-  [[nodiscard]] int ranks_together() const { return ranks_together_; }
-  /// The ranks of this node; none of a rank that is alone.
-  [[nodiscard]] MPI_Comm node() const { return node_; }
-  /// The memory that the ranks of this node share; null where they share none.
-  [[nodiscard]] const std::shared_ptr<NodeFile>& file() const { return file_; }
 
   /// Bytes of all ranks, rank r's from begins[r] on, total = begins.back(); nothing on all ranks where some node cannot
   /// share memory. Pieces of messages have at most `piece_bytes`. Valid until the next call. Collective.
   std::optional<SharedBytes> gather(std::span<const std::byte> mine, std::span<const std::size_t> begins,
                                     std::size_t piece_bytes);
 
-  /// Communicator::exchange_together(); nothing, and nothing written, on all ranks where some node cannot share memory.
-  /// Collective.
-  std::shared_ptr<const void> exchange(std::size_t piece_bytes, const WritePieces& write, const ReadPieces& read);
-
  private:
   /// Memory of so many bytes: the last one if everybody still has it; nothing on all ranks where some node has none.
   /// Waits for all ranks.
-  std::shared_ptr<NodeMapping> mapping_of(std::size_t bytes, std::weak_ptr<NodeMapping>& last);
+  std::shared_ptr<NodeMapping> mapping_of(std::size_t bytes);
   void exchange_across(std::byte* all, std::span<const std::size_t> begins, std::size_t piece_bytes) const;
 
   MPI_Comm comm_;                    // not owned
@@ -52,10 +42,9 @@ class NodeMemory {
   MPI_Comm across_ = MPI_COMM_NULL;  // of every node the one with this rank's number there
   std::shared_ptr<NodeFile> file_;
   bool useful_ = false;
-  int ranks_together_ = 1;
   int rank_ = 0;
   std::vector<int> across_ranks_;  // their numbers in comm_
-  std::weak_ptr<NodeMapping> gathered_, exchanged_;
+  std::weak_ptr<NodeMapping> last_;
 };
 
 }  // namespace tessera

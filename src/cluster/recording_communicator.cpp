@@ -65,15 +65,6 @@ std::vector<MessageBytes> RecordingCommunicator::all_to_all_bytes(std::vector<Me
   return comm_.all_to_all_bytes(std::move(send));
 }
 
-std::shared_ptr<const void> RecordingCommunicator::exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                                     const ReadPieces& read) {
-  const auto recorded = [&](std::span<std::byte> pieces) {
-    write(pieces);
-    record_call(pieces);
-  };
-  return comm_.exchange_together(piece_bytes, recorded, read);
-}
-
 void RecordingCommunicator::broadcast_bytes(MessageBytes& bytes, int root) {
   record_call(rank() == root ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
   comm_.broadcast_bytes(bytes, root);

@@ -60,10 +60,9 @@ class Group {
 
 class ThreadCommunicator final : public Communicator {
  public:
-  ThreadCommunicator(Group& group, int rank, int together) : group_(group), rank_(rank), together_(together) {}
+  ThreadCommunicator(Group& group, int rank) : group_(group), rank_(rank) {}
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return group_.ranks(); }
-  [[nodiscard]] int ranks_together() const override { return together_; }
   void barrier() override { group_.arrive_and_wait(); }
 
   void all_reduce_sum(std::span<E> values) override {
@@ -141,12 +140,11 @@ class ThreadCommunicator final : public Communicator {
 
   Group& group_;
   int rank_;
-  int together_;
 };
 
 }  // namespace
 
-void run_ranks(int ranks, const std::function<void(Communicator&)>& body, int together) {
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body) {
   if (ranks < 1) {
     throw std::invalid_argument("run_ranks: at least one rank");
   }
@@ -154,8 +152,8 @@ void run_ranks(int ranks, const std::function<void(Communicator&)>& body, int to
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&group, &body, rank, together] {
-      ThreadCommunicator communicator(group, rank, together);
+    threads.emplace_back([&group, &body, rank] {
+      ThreadCommunicator communicator(group, rank);
       std::exception_ptr exception;
       try {
         body(communicator);

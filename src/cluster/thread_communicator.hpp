@@ -15,8 +15,7 @@ class RankStopped : public std::runtime_error {
 
 /// Runs `body` as ranks 0 .. ranks - 1, one thread each, in this process. A rank that throws wakes all ranks that wait
 /// in a collective call (they leave with RankStopped), and so does a rank that returns while others still wait; the
-/// first exception that is not RankStopped is rethrown here after all threads ended. `together`: what the ranks take
-/// Communicator::ranks_together() to be.
-void run_ranks(int ranks, const std::function<void(Communicator&)>& body, int together = 1);
+/// first exception that is not RankStopped is rethrown here after all threads ended.
+void run_ranks(int ranks, const std::function<void(Communicator&)>& body);
 
 }  // namespace tessera

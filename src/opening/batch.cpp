@@ -26,11 +26,11 @@ std::vector<LinearForm> cell_forms(const HidingClaims& hiding, std::array<std::v
 }
 
 /// A batch without forms. Throws std::invalid_argument unless there is a list of claims for each oracle.
-Batch empty_batch(std::size_t oracles, std::size_t lists) {
+ClaimBatch empty_batch(std::size_t oracles, std::size_t lists) {
   if (lists != oracles) {
     throw std::invalid_argument("opening: one list of claims an oracle is expected");
   }
-  Batch batch;
+  ClaimBatch batch;
   batch.forms.resize(oracles);
   batch.coefficients.resize(oracles);
   return batch;
@@ -38,8 +38,8 @@ Batch empty_batch(std::size_t oracles, std::size_t lists) {
 
 }  // namespace
 
-Batch batch_claims(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims, E gamma) {
-  Batch batch = empty_batch(oracles.size(), claims.size());
+ClaimBatch batch_claims(std::span<const CommittedOracle> oracles, std::span<const std::vector<Claim>> claims, E gamma) {
+  ClaimBatch batch = empty_batch(oracles.size(), claims.size());
   E power = E::one();
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     E& target = batch.targets.emplace_back();
@@ -54,9 +54,10 @@ Batch batch_claims(std::span<const CommittedOracle> oracles, std::span<const std
   return batch;
 }
 
-Batch batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                   std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding, E eta, E gamma) {
-  Batch batch = empty_batch(oracles.size(), claims.size());
+ClaimBatch batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+                        std::span<const std::vector<ClaimOf<Affine>>> claims, const HidingClaims& hiding, E eta,
+                        E gamma) {
+  ClaimBatch batch = empty_batch(oracles.size(), claims.size());
   const std::vector<E> scales = row_scales(schedule);
   const std::vector<Shape>& tensors = oracles.back().layout.tensors();
   std::array<std::vector<E>, 4> weights;
@@ -88,8 +89,8 @@ Batch batch_hidden(const OpeningSchedule& schedule, std::span<const CommittedOra
   return batch;
 }
 
-Batch batch_differences(const OpeningSchedule& schedule, std::span<const LinearForm> forms, E gamma) {
-  Batch batch = empty_batch(schedule.oracles.size(), schedule.oracles.size());
+ClaimBatch batch_differences(const OpeningSchedule& schedule, std::span<const LinearForm> forms, E gamma) {
+  ClaimBatch batch = empty_batch(schedule.oracles.size(), schedule.oracles.size());
   const std::vector<E> scales = row_scales(schedule);
   E power = E::one();
   for (const LinearForm& form : forms) {
@@ -110,7 +111,7 @@ std::vector<E> row_scales(const OpeningSchedule& schedule) {
   return scales;
 }
 
-E weight_at(const Batch& batch, const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
+E weight_at(const ClaimBatch& batch, const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
             const BoundVariables& bound) {
   E total;
   for (std::size_t j = 0; j < oracles.size(); ++j) {

@@ -24,7 +24,7 @@ class PolynomialLeaves final : public LeafExtras {
     F* to = blocks.data();
     for (std::size_t number = classes.first; number < classes.last; ++number) {
       for (std::size_t i = 0; i >> positions.log_size() == 0; ++i, to += block) {
-        copy(positions.residue(number) + (i << positions.log_count()), to);
+        copy(number + (i << positions.log_count()), to);
       }
     }
   }

@@ -160,7 +160,7 @@ DenseTable VectorSummand::distributed(const DenseTable& mine, const ResidueShare
   auto to = values.begin();
   for (std::size_t number = columns.mine().first; number < columns.mine().last; ++number) {
     for (std::size_t place = 0; place < of_class; ++place) {
-      const std::size_t first = (columns.residue(number) + (place << columns.log_count())) * column_rows;
+      const std::size_t first = (number + (place << columns.log_count())) * column_rows;
       for (std::size_t index = first; index < first + column_rows; ++index, ++to) {
         const std::size_t from = index >> columns_.log_count();
         *to = E::zero();

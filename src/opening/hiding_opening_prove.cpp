@@ -77,7 +77,7 @@ BoundRows bind_masked_rows(const OpeningRun& run, std::vector<std::vector<DenseS
 struct MaskedClaims {
   std::span<const CommittedOracle> oracles;
   std::span<const OracleWitness> witnesses;
-  Batch batch;
+  ClaimBatch batch;
   std::size_t mask_tensor;  // of the last oracle
 
   /// What the claims of each oracle add up to over all variables: the last one's are the rest of the target.

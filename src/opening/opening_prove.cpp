@@ -8,7 +8,7 @@
 namespace tessera {
 
 BoundRows bind_row_variables(const OpeningRun& run, std::span<const CommittedOracle> oracles,
-                             std::span<const OracleWitness> witnesses, const Batch& batch) {
+                             std::span<const OracleWitness> witnesses, const ClaimBatch& batch) {
   const OpeningSchedule& schedule = run.schedule;
   RowTables waiting = row_tables(oracles, witnesses, batch, run.comm);
   BoundVariables bound(schedule.row_variables);
@@ -35,7 +35,7 @@ void prove_opening(ProverTranscript& transcript, std::span<const CommittedOracle
   const ResidueShares shares = shares_of_first_vector(schedule, comm);
   // as long as all tensors are there, more pages than those of v_0 would wait unused
   trim_storage(share_size(schedule, shares) * sizeof(E));
-  const Batch batch = batch_claims(oracles, claims, transcript.challenge("batch claims"));
+  const ClaimBatch batch = batch_claims(oracles, claims, transcript.challenge("batch claims"));
   BoundRows rows = bind_row_variables(run, oracles, witnesses, batch);
   ZeroedVector<E> values = first_vector(schedule, oracles, witnesses, rows.variables, shares, comm);
   for (const OracleWitness& witness : witnesses) {

@@ -50,7 +50,7 @@ struct RowTables {
   std::vector<E> sums;
 };
 RowTables row_tables(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
-                     const Batch& batch, Communicator& comm);
+                     const ClaimBatch& batch, Communicator& comm);
 
 /// The point at which the rows are bound, and the claim that is left.
 struct BoundRows {
@@ -60,7 +60,7 @@ struct BoundRows {
 
 /// Step 2: the sum-check over the oracles' row variables, which the oracle with most rows begins.
 BoundRows bind_row_variables(const OpeningRun& run, std::span<const CommittedOracle> oracles,
-                             std::span<const OracleWitness> witnesses, const Batch& batch);
+                             std::span<const OracleWitness> witnesses, const ClaimBatch& batch);
 
 /// Step 5: the columns and the multi-proofs of words at positions that are drawn.
 std::vector<OpenedColumns> send_columns(ProverTranscript& transcript, std::span<const CommittedWord> words,

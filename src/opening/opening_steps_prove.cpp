@@ -10,7 +10,7 @@
 namespace tessera {
 
 RowTables row_tables(std::span<const CommittedOracle> oracles, std::span<const OracleWitness> witnesses,
-                     const Batch& batch, Communicator& comm) {
+                     const ClaimBatch& batch, Communicator& comm) {
   std::vector<WeightTerm> terms;
   std::vector<E> coefficients;
   for (std::size_t j = 0; j < oracles.size(); ++j) {

@@ -14,7 +14,7 @@ class Opening {
  public:
   /// `batch`: step 1. Keeps references to the others.
   Opening(VerifierView<E>& transcript, std::span<const CommittedOracle> oracles, const OpeningSchedule& schedule,
-          Batch batch, Masking& masking)
+          ClaimBatch batch, Masking& masking)
       : transcript_(transcript),
         oracles_(oracles),
         schedule_(schedule),
@@ -146,7 +146,7 @@ class Opening {
   VerifierView<E>& transcript_;
   std::span<const CommittedOracle> oracles_;
   const OpeningSchedule& schedule_;
-  Batch batch_;
+  ClaimBatch batch_;
   Masking& masking_;
   BoundVariables bound_;
   E claim_;
@@ -196,7 +196,7 @@ void verify_hiding_opening(VerifierView<E>& transcript, std::span<const Committe
   const std::size_t count = count_of(claims);
   const E gamma = transcript.challenge("batch claims", static_cast<double>(count + 1),
                                        "batching of " + std::to_string(count) + " claims, constraints and masks");
-  Batch batch = batch_hidden(schedule, oracles, claims, hiding, eta, gamma);
+  ClaimBatch batch = batch_hidden(schedule, oracles, claims, hiding, eta, gamma);
   batch.target += masked;
   verify_batch({transcript, oracles, schedule, std::move(batch), masking});
 }
@@ -209,7 +209,7 @@ void verify_equality_opening(VerifierView<E>& transcript, std::span<const Commit
   const E masked = masking.receive_sum(transcript);
   const E gamma = transcript.challenge("batch claims", static_cast<double>(forms.size()),
                                        "batching of " + std::to_string(forms.size()) + " tensors and masks");
-  Batch batch = batch_differences(schedule, forms, gamma);
+  ClaimBatch batch = batch_differences(schedule, forms, gamma);
   batch.target += masked;
   verify_batch({transcript, oracles, schedule, std::move(batch), masking});
 }

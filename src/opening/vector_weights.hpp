@@ -15,7 +15,7 @@ struct WeightShare {
 /// The prover's dense weights on v_0: entry offset_j + hi is sum_i coefficient_i * w_i(hi, row point) over the batch's
 /// forms on oracle j. Of `columns`, this rank's.
 ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                              const Batch& batch, const BoundVariables& bound, const ResidueShares& columns);
+                              const ClaimBatch& batch, const BoundVariables& bound, const ResidueShares& columns);
 
 /// Adds the form's weights on the vector.
 void add_weights(const PlaceWeights& form, const WeightShare& share);

@@ -85,7 +85,7 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
 }  // namespace
 
 ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const CommittedOracle> oracles,
-                              const Batch& batch, const BoundVariables& bound, const ResidueShares& columns) {
+                              const ClaimBatch& batch, const BoundVariables& bound, const ResidueShares& columns) {
   ZeroedVector<E> weights(share_size(schedule, columns));
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];

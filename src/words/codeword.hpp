@@ -34,6 +34,24 @@ int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
 /// Digests of columns that lie one after the other.
 TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 
+/// A word that is encoded: columns of `width` elements of F, 2^log_columns of them before they are evaluated on
+/// 2^log_inverse_rate times as many points.
+struct WordShape {
+  std::size_t width = 0;
+  unsigned log_columns = 0;
+  unsigned log_inverse_rate = 0;
+  [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
+};
+
+struct RowSink;  // row_groups.hpp
+/// Gives the sink all rows at these positions.
+using EncodeRows = std::function<void(const ResidueShares& positions, const RowSink& sink)>;
+
+/// Encodes a word and hashes its columns. A rank keeps its columns if it is told to. Collective; the root does not
+/// depend on ranks, ownership or threads.
+Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& comm,
+                     std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode);
+
 /// Encodes and hashes a sharded oracle. A rank keeps its columns if it is told to. Collective; the root does not depend
 /// on ranks, ownership or threads.
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,

@@ -70,23 +70,20 @@ Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions
   return codeword;
 }
 
-Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
-                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
-                       std::shared_ptr<const LeafExtras> extras) {
-  const std::size_t width = parameters.rows();
-  const unsigned log_domain = layout.log_domain(parameters);
+Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& comm,
+                     std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode) {
   // alone, a coset after the other: a rank touches less memory
   const ResidueShares positions = comm.size() == 1 && !keep_columns
-                                      ? ResidueShares::alone(log_domain, parameters.log_inverse_rate)
-                                      : ResidueShares::of_domain(log_domain, comm.rank(), comm.size());
-  RawVector<F> columns(keep_columns ? positions.size() * width : 0);
-  LeafHasher hasher(positions, width, extras.get());
+                                      ? ResidueShares::alone(shape.log_domain(), shape.log_inverse_rate)
+                                      : ResidueShares(shape.log_domain(), comm.rank(), comm.size());
+  RawVector<F> columns(keep_columns ? positions.size() * shape.width : 0);
+  LeafHasher hasher(positions, shape.width, extras.get());
   RowSink sink;
   sink.rows = [&](Range classes, Range rows, std::span<F> values) {
     if (keep_columns) {
 #pragma omp parallel for schedule(static)
       for (std::size_t place = 0; place < positions.size(); ++place) {
-        std::memcpy(static_cast<void*>(columns.data() + place * width + rows.first),
+        std::memcpy(static_cast<void*>(columns.data() + place * shape.width + rows.first),
                     values.data() + place * rows.size(), rows.size() * sizeof(F));
       }
     }
@@ -97,11 +94,20 @@ Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& param
     sink.block = [&](std::size_t number, const ValueBlock& block) { hasher.absorb(number, block); };
     sink.after_blocks = [&](Range classes, Range rows, std::span<F> scratch) { hasher.end(classes, rows, scratch); };
   }
-  encode_cosets(layout, parameters, tensors, positions, comm, sink);
-  Codeword codeword = hashed_codeword(width, positions, std::move(hasher).leaves(), comm);
+  encode(positions, sink);
+  Codeword codeword = hashed_codeword(shape.width, positions, std::move(hasher).leaves(), comm);
   codeword.columns = std::move(columns);
   codeword.extras = std::move(extras);
   return codeword;
+}
+
+Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
+                       std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
+                       std::shared_ptr<const LeafExtras> extras) {
+  return encode_word({parameters.rows(), layout.log_columns(parameters), parameters.log_inverse_rate}, keep_columns,
+                     comm, std::move(extras), [&](const ResidueShares& positions, const RowSink& sink) {
+                       encode_cosets(layout, parameters, tensors, positions, comm, sink);
+                     });
 }
 
 }  // namespace tessera

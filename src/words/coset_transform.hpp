@@ -12,18 +12,6 @@
 
 namespace tessera {
 
-/// (w^L)^(q m) for coefficients j + m L below `present`: w of the domain's order, L the positions of a coset, q the
-/// coset.
-inline std::vector<F> fold_factors(std::size_t coset, std::size_t present, const ResidueShares& positions) {
-  const F step = F::root_of_unity(positions.log_count()).power(coset);
-  std::vector<F> factors;
-  F factor = F::one();
-  for (std::size_t n = 0; n < present; n += std::size_t{1} << positions.log_size(), factor *= step) {
-    factors.push_back(factor);
-  }
-  return factors;
-}
-
 /// Evaluates polynomials of 2^log_columns coefficients, side by side in lanes, at this rank's positions of a domain.
 /// With L positions in a coset, w of the domain's order, coset q of 2^c, the value at position q + 2^c i is
 ///
@@ -51,9 +39,9 @@ class CosetTransform {
     const std::size_t part = lanes_ << positions_.log_size();
     reserve(classes.size() * part);
     for (std::size_t i = 0; i < classes.size(); ++i) {
-      const std::size_t coset = positions_.residue(classes.first + i);
+      const std::size_t coset = classes.first + i;
       const std::span<F> data = std::span(buffer_).subspan(i * part, part);
-      const std::vector<F> factors = fold_factors(coset, present, positions_);
+      const std::vector<F> factors = fold_factors(coset, present);
       ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {coset, positions_.log_count()},
           [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); });
     }
@@ -70,23 +58,13 @@ class CosetTransform {
   template <class Coefficients>
   void through(std::size_t number, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
                const TakeValues& take) const {
-    const std::size_t coset = positions_.residue(number);
-    const std::vector<F> factors = fold_factors(coset, present, positions_);
+    const std::size_t coset = number;
+    const std::vector<F> factors = fold_factors(coset, present);
     ntt(
         scratch, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
         [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); }, take);
   }
 
-  /// What is transformed: the sums of coefficients j + m L, j = first, first + 1, .. (at most 32), with the factors of
-  /// a coset.
-  template <class Coefficients>
-  void sums(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
-            std::size_t count, F* to) const {
-    std::vector<ScaledIntegers> terms;
-    Sums values;
-    add_up(coefficients, present, factors, first, count, terms, values);
-    std::memcpy(static_cast<void*>(to), values.data(), count * lanes_ * sizeof(F));
-  }
   /// What was encoded in last.
   [[nodiscard]] std::span<F> scratch() { return buffer_; }
 
@@ -99,6 +77,17 @@ class CosetTransform {
       buffer_.resize(size);
       take_pages(buffer_.data(), size * sizeof(F));  // threads write everywhere
     }
+  }
+
+  /// (w^L)^(q m) for coefficients j + m L below `present`, q the coset.
+  [[nodiscard]] std::vector<F> fold_factors(std::size_t coset, std::size_t present) const {
+    const F step = F::root_of_unity(positions_.log_count()).power(coset);
+    std::vector<F> factors;
+    F factor = F::one();
+    for (std::size_t n = 0; n < present; n += std::size_t{1} << positions_.log_size(), factor *= step) {
+      factors.push_back(factor);
+    }
+    return factors;
   }
 
   using Sums = std::array<F, most_lanes * most_neighbours>;

@@ -122,7 +122,7 @@ void LeafHasher::place(const Part& part, TreeLevel& leaves) const {
   const std::size_t rows = size / firsts;
   for (std::size_t number = 0; number < part.classes.size(); ++number) {
     const Digest* const from = part.digests.data() + number * size;
-    Digest* const to = leaves.data() + (all ? number * size : positions_.residue(part.classes.first));
+    Digest* const to = leaves.data() + (all ? number * size : part.classes.first);
     const unsigned log_step = all ? 0 : positions_.log_count();
 #pragma omp parallel for schedule(static)
     for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {

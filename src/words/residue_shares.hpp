@@ -7,13 +7,12 @@
 
 namespace tessera {
 
-/// How ranks share 2^log_indices indices: those with the same low log_count() bits, their residue, are a class, and
-/// every rank has neighbouring classes. All of them are one class if the rank is alone.
+/// How ranks share 2^log_indices indices: those with the same low log_count() bits are a class, which has these bits as
+/// its number, and every rank has neighbouring classes. All of them are one class if the rank is alone.
 ///
 /// Of an evaluation domain a class is a coset, whose values follow from all coefficients by a short transform: while
-/// ranks encode, no value of a codeword moves. Classes of a domain have their residues' bits in reverse order: 2^b
-/// neighbours, from a multiple of 2^b on, are a larger coset together. Of the columns of a vector a class is what a
-/// part of a PointEvaluation is made of, and binding rows stays inside a column.
+/// ranks encode, no value of a codeword moves. Of the columns of a vector a class is what a part of a PointEvaluation
+/// is made of, and binding rows stays inside a column.
 class ResidueShares {
  public:
   ResidueShares() = default;
@@ -22,15 +21,9 @@ class ResidueShares {
         log_count_(std::min(log_indices, log_classes(ranks))),
         ranks_(ranks),
         mine_(contiguous_range(std::size_t{1} << log_count_, rank, ranks)) {}
-  /// Classes of an evaluation domain.
-  static ResidueShares of_domain(unsigned log_indices, int rank, int ranks) {
-    ResidueShares shares(log_indices, rank, ranks);
-    shares.reversed_ = true;
-    return shares;
-  }
   /// 2^log_count classes of an evaluation domain, all of one rank that is alone.
   static ResidueShares alone(unsigned log_indices, unsigned log_count) {
-    ResidueShares shares = of_domain(log_indices, 0, 1);
+    ResidueShares shares(log_indices, 0, 1);
     shares.log_count_ = log_count;
     shares.mine_ = {0, std::size_t{1} << log_count};
     return shares;
@@ -45,12 +38,7 @@ class ResidueShares {
   [[nodiscard]] int ranks() const { return ranks_; }
   /// Indices of this rank.
   [[nodiscard]] std::size_t size() const { return mine_.size() << log_size(); }
-  [[nodiscard]] std::size_t class_of(std::size_t index) const {
-    const std::size_t residue = index & ((std::size_t{1} << log_count_) - 1);
-    return reversed_ ? bit_reverse(residue, log_count_) : residue;
-  }
-  /// What a class's indices are modulo 2^log_count().
-  [[nodiscard]] std::size_t residue(std::size_t number) const { return class_of(number); }  // twice reversed: the same
+  [[nodiscard]] std::size_t class_of(std::size_t index) const { return index & ((std::size_t{1} << log_count_) - 1); }
   [[nodiscard]] int owner(std::size_t index) const {
     return contiguous_owner(class_of(index), std::size_t{1} << log_count_, ranks_);
   }
@@ -78,7 +66,6 @@ class ResidueShares {
   unsigned log_indices_ = 0;
   unsigned log_count_ = 0;
   int ranks_ = 1;
-  bool reversed_ = false;
   Range mine_{0, 1};
 };
 

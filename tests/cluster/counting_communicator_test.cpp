@@ -67,24 +67,6 @@ TEST(CountingCommunicator, gathering_counts_the_same_where_lengths_are_known) {
   });
 }
 
-TEST(CountingCommunicator, pieces_for_others_of_the_node_count) {
-  run_ranks(
-      4,
-      [](Communicator& plain) {
-        CountingCommunicator comm(plain);
-        comm.begin("/");
-        (void)comm.exchange_together(
-            10, [](std::span<std::byte> pieces) { EXPECT_EQ(pieces.size(), 20U); },
-            [](auto pieces) {
-              EXPECT_EQ(pieces.size(), 2U);
-              EXPECT_EQ(pieces[1].size(), 10U);
-            });
-        comm.end();
-        EXPECT_EQ(comm.gather(), (std::vector<ScopeTraffic>{{"/", 1, {10, 10, 10, 10}, {10, 10, 10, 10}}}));
-      },
-      2);
-}
-
 TEST(CountingCommunicator, a_rank_that_is_alone_sends_nothing) {
   SelfCommunicator self;
   CountingCommunicator comm(self);

@@ -120,7 +120,7 @@ TEST(HidingRandomness, leaves_hold_the_mask_of_the_clear_vector) {
   }
   for (const int ranks : {1, 2, 3, 5, 16}) {
     for (int rank = 0; rank < ranks; ++rank) {
-      const ResidueShares shares = ResidueShares::of_domain(word.log_domain(), rank, ranks);
+      const ResidueShares shares = ResidueShares(word.log_domain(), rank, ranks);
       std::vector<F> blocks(shares.size() * LeafExtras::block, F::from_canonical(5));
       leaves->fill(shares, shares.mine(), blocks);
       for (const std::size_t position : positions) {

@@ -70,7 +70,7 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
   ProverTranscript transcript(opening_seed);
   const Transcript::Scope scope = transcript.scope("opening");
   const OpeningRun run{transcript, schedule, made.comm};
-  const Batch batch = batch_claims(made.oracles, made.claims, transcript.challenge("batch claims"));
+  const ClaimBatch batch = batch_claims(made.oracles, made.claims, transcript.challenge("batch claims"));
   const auto [claim, bound] = bind_row_variables(run, made.oracles, made.witnesses, batch);
   const ResidueShares shares = shares_of_first_vector(schedule, made.comm);
   ZeroedVector<E> values = first_vector(schedule, made.oracles, made.witnesses, bound, shares, made.comm);

@@ -73,7 +73,6 @@ class TimedCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const override { return comm_.rank(); }
   [[nodiscard]] int size() const override { return comm_.size(); }
-  [[nodiscard]] int ranks_together() const override { return comm_.ranks_together(); }
   void barrier() override { comm_.barrier(); }
   void all_reduce_sum(std::span<E> values) override {
     timed([&] { comm_.all_reduce_sum(values); });
@@ -95,21 +94,6 @@ class TimedCommunicator final : public Communicator {
   }
   std::vector<MessageBytes> all_to_all_bytes(std::vector<MessageBytes> send) override {
     return timed([&] { return comm_.all_to_all_bytes(std::move(send)); });
-  }
-  std::shared_ptr<const void> exchange_together(std::size_t piece_bytes, const WritePieces& write,
-                                                const ReadPieces& read) override {
-    double apart = 0;  // of what is done with the pieces
-    const auto working = [&](const auto& work, auto... arguments) {
-      const double start = MPI_Wtime();
-      work(arguments...);
-      apart += MPI_Wtime() - start;
-    };
-    auto keeper = timed([&] {
-      return comm_.exchange_together(
-          piece_bytes, [&](auto pieces) { working(write, pieces); }, [&](auto pieces) { working(read, pieces); });
-    });
-    scopes_[open_].calls.back() -= apart;
-    return keeper;
   }
   void broadcast_bytes(MessageBytes& bytes, int root) override {
     timed([&] { comm_.broadcast_bytes(bytes, root); });
@@ -256,7 +240,6 @@ int simulate(int argc, char** argv) {
     MPI_Init(nullptr, nullptr);  // SimGrid's has no MPI_Init_thread for threads, which a simulated rank does not use
     {
       MpiCommunicator world;
-      world.wait_for_messages_alone();
       prove(cluster, world);
     }
     MPI_Finalize();

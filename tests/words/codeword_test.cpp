@@ -3,8 +3,6 @@
 #include <limits>
 #include <numeric>
 #include "cluster/thread_communicator.hpp"
-#include "words/node_transform.hpp"
-#include "words/transposed_transform.hpp"
 #include "field/ntt.hpp"
 
 #include "../opening/opening_case.hpp"
@@ -76,59 +74,20 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
       const OracleLayout layout(full.oracles[j].layout.tensors(), parameters);
       const unsigned log_domain = layout.log_domain(parameters);
       const std::vector<Column> expected = naive_columns(layout, parameters, full.witnesses[j].tensors);
-      using Ranks = std::pair<int, int>;  // all, on a node
-      for (const auto& [ranks, together] : {Ranks{1, 1},
-                                            {2, 1},
-                                            {3, 1},
-                                            {4, 1},
-                                            {5, 1},
-                                            {12, 1},
-                                            {16, 1},
-                                            {32, 1},
-                                            {16, 4},
-                                            {32, 2},
-                                            {32, 8},
-                                            {32, 16},
-                                            {32, 32}}) {
+      for (const int ranks : {1, 2, 3, 4, 5, 12, 16, 32}) {
         const auto check = [&](Communicator& comm) {
           const OpeningCase mine(comm);
           for (const std::size_t budget : {std::size_t{0}, std::numeric_limits<std::size_t>::max()}) {
-            SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << together << " on a node, " << parameters.rows()
-                                              << " rows, budget " << budget);
+            SCOPED_TRACE(::testing::Message()
+                         << ranks << " ranks, " << parameters.rows() << " rows, budget " << budget);
             expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
                            log_domain);
           }
         };
-        run_ranks(ranks, check, together);
+        run_ranks(ranks, check);
       }
     }
   }
-}
-
-/// Values move where sums are longer than eight coefficients, and only there.
-TEST(CommittedOracle, ManyRanksTransposeAndFewAddUp) {
-  constexpr unsigned log_domain = 12;
-  for (const int ranks : {1, 2, 4, 12, 16, 32, 64}) {
-    const ResidueShares positions(log_domain, 0, ranks);
-    const std::size_t most = ranks == 1 ? std::size_t{1} << log_domain : std::size_t{8} << positions.log_size();
-    EXPECT_FALSE(TransposedTransform::pays(positions, most)) << ranks;
-    EXPECT_EQ(TransposedTransform::pays(positions, most + 1), ranks > 1) << ranks;
-  }
-}
-
-/// Inside nodes, where these are as large as each other, powers of two.
-TEST(CommittedOracle, ValuesMoveInsideNodes) {
-  constexpr unsigned log_domain = 12;
-  const auto pays = [&](int ranks, int together, std::size_t more) {
-    const ResidueShares positions = ResidueShares::of_domain(log_domain, 0, ranks);
-    return NodeTransform::pays(positions, (std::size_t{8} << positions.log_size()) + more, together);
-  };
-  for (const int together : {1, 2, 4, 16, 32}) {
-    EXPECT_EQ(pays(32, together, 1), together > 2) << together;  // on 16 nodes integers are more
-    EXPECT_FALSE(pays(32, together, 0)) << together;
-  }
-  EXPECT_FALSE(pays(24, 8, 1));
-  EXPECT_FALSE(pays(24, 3, 1));
 }
 
 /// Hashed as they are encoded: classes of one pass and of two. More than is placed at once, in chunks of all sizes:

@@ -94,7 +94,6 @@ TEST_P(Collectives, GatherInSharedMemory) {
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
     const bool shares = on_node > 1 && ranks() % on_node == 0;
-    EXPECT_EQ(comm().ranks_together(), shares ? on_node : 1);
     SharedBytes kept;
     for (const std::size_t size : {1000, 1 << 21, 1 << 20, 3 << 20}) {
       const auto length = [&](int rank) { return size + static_cast<std::size_t>(rank) * 50; };
@@ -154,8 +153,6 @@ TEST_P(Collectives, ShortCallsOnNodesOfAnySize) {
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
     expect_short_calls_told_apart(comm(), 200);
-    comm().wait_for_messages_alone();
-    expect_short_calls_told_apart(comm(), 3);
   }
   comm().set_ranks_on_node(ranks());
 }
@@ -196,47 +193,6 @@ TEST_P(Collectives, PrivateProcessesShareMemory) {
       EXPECT_EQ(all.bytes()[all.size() - 1], bytes_of(ranks() - 1, size).back());
     }
   }
-}
-
-/// Pieces of all ranks of a node, told apart by sender and receiver; whether they were read where they were written.
-std::shared_ptr<const void> exchange_pieces(MpiCommunicator& comm, std::size_t size, bool& in_place) {
-  const auto together = static_cast<std::size_t>(comm.ranks_together());
-  const auto mine = static_cast<std::size_t>(comm.rank()) % together;
-  const int first = comm.rank() - static_cast<int>(mine);
-  const std::byte* written = nullptr;
-  const auto write = [&](std::span<std::byte> pieces) {
-    ASSERT_EQ(pieces.size(), together * size);
-    written = pieces.data() + mine * size;
-    for (std::size_t to = 0; to < together; ++to) {
-      const int value = comm.rank() * comm.size() + first + static_cast<int>(to);
-      std::ranges::copy(bytes_of(value, size), pieces.begin() + static_cast<std::ptrdiff_t>(to * size));
-    }
-  };
-  const auto read = [&](std::span<const std::span<const std::byte>> pieces) {
-    ASSERT_EQ(pieces.size(), together);
-    for (std::size_t from = 0; from < together; ++from) {
-      const int value = (first + static_cast<int>(from)) * comm.size() + comm.rank();
-      EXPECT_TRUE(std::ranges::equal(pieces[from], bytes_of(value, size))) << from << " of " << together;
-    }
-    in_place = pieces[mine].data() == written;
-  };
-  return comm.exchange_together(size, write, read);
-}
-
-TEST_P(Collectives, PiecesOfTheRanksOfANode) {
-  for (int on_node = 1; on_node <= ranks(); ++on_node) {
-    comm().set_ranks_on_node(on_node);
-    std::shared_ptr<const void> kept;
-    for (const std::size_t size : {1000, 1 << 21, 1 << 20}) {  // more memory, then less of the same
-      bool in_place = false;
-      const std::shared_ptr<const void> shown = exchange_pieces(comm(), size, in_place);
-      EXPECT_EQ(in_place, comm().ranks_together() > 1);
-      EXPECT_EQ(shown != nullptr, in_place);
-      EXPECT_TRUE(size != std::size_t{1} << 20 || shown == kept);
-      kept = shown;
-    }
-  }
-  comm().set_ranks_on_node(ranks());
 }
 
 TEST_P(Collectives, AllToAll) {
@@ -346,19 +302,6 @@ TEST(Renumbered, SharesMoveOnAndARankCanBeLeftOut) {
     EXPECT_EQ(ones.front(), ranks - 1);
     EXPECT_EQ(others->rank(), rank - 1);
   }
-}
-
-/// The same algorithm for ranks that do another one's share, also where those are on another machine.
-TEST(Renumbered, RanksStayTogetherInNumber) {
-  for (int on_node = 1; on_node <= world().size(); ++on_node) {
-    world().set_ranks_on_node(on_node);
-    const std::unique_ptr<MpiCommunicator> turned = world().renumbered((world().rank() + 1) % world().size());
-    EXPECT_EQ(turned->ranks_together(), world().ranks_together());
-    turned->set_piece_bytes(1000);
-    bool in_place = false;
-    (void)exchange_pieces(*turned, 3000, in_place);
-  }
-  world().set_ranks_on_node(world().size());
 }
 
 TEST(AllMeet, TellsWhetherARankStaysAway) {
