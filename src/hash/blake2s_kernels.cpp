@@ -99,15 +99,12 @@ constexpr Blake2sKernels kernels[] = {
 #endif
 };
 
-/// How many of them need no more than every processor of this architecture has.
-constexpr std::size_t basic_kernels = std::size(kernels) < 2 ? 1 : 2;
-
 }  // namespace
 
 std::span<const Blake2sKernels> blake2s_kernels() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2")) {
-    return std::span(kernels).first(basic_kernels);
+    return std::span(kernels).first(std::size(kernels) - 1);
   }
 #endif
   return kernels;
