@@ -148,29 +148,42 @@ template <class V, std::size_t... lane>
   columns[3] = __builtin_shufflevector(high01, high23, pairs(lane, 2)...);
 }
 
+/// 16 bytes of every fourth message from the first one on, put together in registers: as parts of a vector in memory
+/// they would be read before they are written.
+template <class V>
+[[gnu::always_inline]] inline void load_row(V& row, const std::uint8_t* const* messages, std::size_t at) {
+  WordsOf<4>::Words low;
+  std::memcpy(&low, messages[0] + at, sizeof low);
+  if constexpr (lanes_of<V> == 4) {
+    row = low;
+  } else {
+    WordsOf<4>::Words high;
+    std::memcpy(&high, messages[4] + at, sizeof high);
+    row = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+}
+
 /// m[i] := word i, from byte `at` on, of every message.
 template <class V>
 [[gnu::always_inline]] inline void load_lanes(V* m, const std::uint8_t* const* messages, std::size_t at) {
-  constexpr std::size_t lanes = lanes_of<V>;
   for (std::size_t word = 0; word < 16; word += 4) {
-    V rows[4];  // 16 bytes of every fourth lane from lane j on
+    V rows[4]{};
     for (std::size_t j = 0; j < 4; ++j) {
-      for (std::size_t k = 0; k < lanes / 4; ++k) {
-        std::memcpy(reinterpret_cast<std::uint8_t*>(&rows[j]) + 16 * k, messages[4 * k + j] + at + 4 * word, 16);
-      }
+      load_row(rows[j], messages + j, at + 4 * word);
     }
-    transpose(rows, m + word, std::make_index_sequence<lanes>{});
+    transpose(rows, m + word, std::make_index_sequence<lanes_of<V>>{});
   }
 }
 
 /// One block of every message, of whose bytes `count` end with it.
 template <bool by_bytes, class V>
 [[gnu::always_inline]] inline void compress_lanes(V* state, const V* m, std::uint64_t count, bool last) {
-  V v[16]{};
-  for (std::size_t i = 0; i < 8; ++i) {
-    v[i] = state[i];
-    v[i + 8] += blake2s_initial[i];
-  }
+  constexpr auto& initial = blake2s_initial;
+  const V none{};
+  V v[16] = {state[0],          state[1],          state[2],          state[3],
+             state[4],          state[5],          state[6],          state[7],
+             none + initial[0], none + initial[1], none + initial[2], none + initial[3],
+             none + initial[4], none + initial[5], none + initial[6], none + initial[7]};
   v[12] ^= static_cast<std::uint32_t>(count);
   v[13] ^= static_cast<std::uint32_t>(count >> 32U);
   v[14] ^= last ? ~std::uint32_t{0} : 0;
@@ -194,10 +207,10 @@ template <bool by_bytes, class V>
 [[gnu::always_inline]] inline void hash_in_lanes(const std::uint8_t* const* messages, std::size_t length,
                                                  std::uint32_t* words) {
   constexpr std::size_t lanes = lanes_of<V>;
-  V state[8]{};
-  for (std::size_t i = 0; i < 8; ++i) {
-    state[i] += i == 0 ? blake2s_first_word : blake2s_initial[i];
-  }
+  constexpr auto& initial = blake2s_initial;
+  const V none{};
+  V state[8] = {none + blake2s_first_word, none + initial[1], none + initial[2], none + initial[3],
+                none + initial[4],         none + initial[5], none + initial[6], none + initial[7]};
   V m[16];
   const std::size_t before_last = length == 0 ? 0 : (length - 1) / 64 * 64;
   for (std::size_t at = 0; at < before_last; at += 64) {
