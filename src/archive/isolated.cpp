@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,7 +11,9 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <new>
+#include <optional>
 #include "base/errors.hpp"
 #include "archive/confinement.hpp"
 #include "archive/isolated.hpp"
@@ -49,13 +52,24 @@ class Descriptor {
   int number_;
 };
 
-void write_all(int to, const Bytes& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(to, bytes.data() + done, bytes.size() - done);
+using Image = std::span<const std::uint8_t>;
+
+/// Whether all bytes could be written: not where the reader is gone, or a file in memory has become shorter meanwhile.
+bool write_all(int to, Image bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(to, bytes.data(), bytes.size());
     if (count <= 0) {
-      return;  // the reader is gone
+      return false;
     }
-    done += static_cast<std::size_t>(count);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// In the child, which ends where it cannot send.
+void send(int to, std::uint8_t kind, Image bytes) {
+  if (!write_all(to, {&kind, 1}) || !write_all(to, bytes)) {
+    _exit(1);
   }
 }
 
@@ -74,17 +88,20 @@ void limit_memory(std::uint64_t /*bytes*/) {}  // the sanitizer reserves terabyt
 
 void send_error(int to, std::string_view text, std::uint8_t kind = message_follows) {
   text = text.substr(0, max_message);
-  write_all(to, Bytes{kind});
-  write_all(to, Bytes(text.begin(), text.end()));
+  send(to, kind, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-using Image = std::span<const std::uint8_t>;
-
-/// What a child does: `open` before it is confined, `read` after.
+/// What a child does: `open` before it is confined, `answer` after.
 struct Task {
   std::function<Image()> open;
-  const ImageReader& read;
+  std::function<void(Image, int to)> answer;
 };
+
+/// Sends what `read` makes of the image, or which part of it it returns.
+template <class Read>
+std::function<void(Image, int to)> sends(const Read& read) {
+  return [&read](Image image, int to) { send(to, content_follows, read(image)); };
+}
 
 /// Never returns: the child's whole life.
 [[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const Task& task,
@@ -105,9 +122,7 @@ struct Task {
       send_error(to, path.string() + ": " + error.what(), failure_follows);
       _exit(0);
     }
-    const Bytes content = task.read(image);
-    write_all(to, Bytes{content_follows});
-    write_all(to, content);
+    task.answer(image, to);
   } catch (const std::bad_alloc&) {
     send_error(to, path.string() + ": expected a file to read in " + std::to_string(limits.memory >> 20U) +
                        " MiB of memory, found one that needs more");
@@ -119,10 +134,40 @@ struct Task {
 
 /// What a child said before its time was over.
 struct Answer {
-  Bytes bytes;
+  std::optional<std::uint8_t> kind;  // what follows
+  Bytes content;
   bool ended = false;  // all of it: the child has closed its end
   bool late = false;
 };
+
+/// Asks for huge pages behind an answer that has become long, up to the memory kept for it: it is filled in less time.
+void expect_more(Bytes& content) {
+  constexpr std::size_t huge = std::size_t{1} << 21U;
+  void* begin = content.data() + content.size();
+  std::size_t space = content.capacity() - content.size();
+  if (content.size() < huge || std::align(huge, huge, begin, space) == nullptr) {
+    return;
+  }
+  ::madvise(begin, space / huge * huge, MADV_HUGEPAGE);
+}
+
+/// Reads what is there, at most what is kept ready for it behind the first `filled` bytes; returns as read(2) does.
+ssize_t read_some(int from, Answer& answer, std::size_t filled) {
+  constexpr std::size_t least = std::size_t{1} << 16U, ready = std::size_t{1} << 20U;
+  if (!answer.kind) {
+    std::uint8_t kind = 0;
+    const ssize_t count = ::read(from, &kind, 1);
+    if (count == 1) {
+      answer.kind = kind;
+    }
+    return count;
+  }
+  if (answer.content.size() - filled < least) {
+    answer.content.resize(filled + ready);
+    expect_more(answer.content);
+  }
+  return ::read(from, answer.content.data() + filled, answer.content.size() - filled);
+}
 
 /// Reads until the child ends. Its own alarm() is the rule; a child that a file has taken over can ignore that.
 Answer listen(int from, const IsolationLimits& limits) {
@@ -130,17 +175,19 @@ Answer listen(int from, const IsolationLimits& limits) {
   constexpr std::chrono::seconds grace{1};
   const Clock::time_point deadline = Clock::now() + std::chrono::seconds(limits.seconds) + grace;
   Answer answer;
-  answer.bytes.reserve(std::size_t{1} << 23);  // of addresses: most answers grow without being copied
-  Bytes buffer(std::size_t{1} << 16);
-  while (!answer.ended && !answer.late && answer.bytes.size() <= max_content) {
+  answer.content.reserve(std::size_t{1} << 25U);  // of addresses: most answers grow without being copied
+  std::size_t filled = 0;
+  while (!answer.ended && !answer.late && filled <= max_content) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd waiting{from, POLLIN, 0};
     const int ready = left <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
     answer.late = left <= 0;
-    const ssize_t count = ready > 0 ? ::read(from, buffer.data(), buffer.size()) : -1;
+    const bool had_kind = answer.kind.has_value();
+    const ssize_t count = ready > 0 ? read_some(from, answer, filled) : -1;
     answer.ended = count == 0;
-    append_bytes(answer.bytes, buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    filled += had_kind && count > 0 ? static_cast<std::size_t>(count) : 0;
   }
+  answer.content.resize(filled);
   return answer;
 }
 
@@ -155,20 +202,19 @@ std::string describe_end(int status, bool late, const IsolationLimits& limits) {
 /// What the child said; its error, or its end, is thrown.
 Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, const IsolationLimits& limits) {
   const bool ended = answer.ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  Bytes& bytes = answer.bytes;
-  if (!ended || bytes.empty() || bytes.size() > max_content) {
+  const Bytes& content = answer.content;
+  if (!ended || !answer.kind || content.size() > max_content) {
     throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, answer.late, limits));
   }
-  if (bytes.front() != content_follows) {
-    const std::size_t length = std::min(bytes.size() - 1, max_message);
-    const std::string message(bytes.begin() + 1, bytes.begin() + 1 + static_cast<std::ptrdiff_t>(length));
-    if (bytes.front() == failure_follows) {
+  if (answer.kind != content_follows) {
+    const std::string message(content.begin(),
+                              content.begin() + static_cast<std::ptrdiff_t>(std::min(content.size(), max_message)));
+    if (answer.kind == failure_follows) {
       throw JobError(message);
     }
     throw InputError(message);
   }
-  bytes.erase(bytes.begin());
-  return std::move(bytes);
+  return std::move(answer.content);
 }
 
 Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
@@ -178,6 +224,8 @@ Bytes run_isolated(const std::filesystem::path& path, const Task& task, const Is
   }
   Descriptor from(ends[0]);
   Descriptor to(ends[1]);
+  constexpr int pipe_bytes = 1 << 20;  // both work at the same time; where that is too much, in shorter turns
+  ::fcntl(to.number(), F_SETPIPE_SZ, pipe_bytes);
   const pid_t child = ::fork();
   if (child < 0) {
     throw JobError(path.string() + ": fork: " + std::strerror(errno));
@@ -219,17 +267,17 @@ Bytes read_isolated(const std::filesystem::path& path, const ImageReader& read, 
     }
     return map_file(path);
   };
-  return run_isolated(path, {open, read}, limits);
+  return run_isolated(path, {open, sends(read)}, limits);
 }
 
 Bytes read_isolated(const std::filesystem::path& name, Image image, const ImageReader& read,
                     const IsolationLimits& limits) {
-  return run_isolated(name, {[image] { return image; }, read}, limits);
+  return run_isolated(name, {[image] { return image; }, sends(read)}, limits);
 }
 
 Bytes read_isolated(const std::filesystem::path& name, const FilePart& part, const ImageReader& read,
                     const IsolationLimits& limits) {
-  return run_isolated(name, {[&] { return map_part(part, name); }, read}, limits);
+  return run_isolated(name, {[&] { return map_part(part, name); }, sends(read)}, limits);
 }
 
 Bytes encode_proof(const StoredProof& proof) {
@@ -287,9 +335,12 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes) {
 
 namespace {
 
-ImageReader key_reader(const std::filesystem::path& name) {
-  return
-      [name](Image image) { return read_key_bytes(ImageFile(name.string(), image, key_format, max_key_file_bytes)); };
+/// A key's bytes, sent from where they lie in the file.
+IdentifiedKey load_key(const std::filesystem::path& name, const std::function<Image()>& open) {
+  const auto part = [&](Image image) {
+    return key_bytes_in(ImageFile(name.string(), image, key_format, max_key_file_bytes));
+  };
+  return naming(name, [&] { return IdentifiedKey::decode(run_isolated(name, {open, sends(part)}, {})); });
 }
 
 ImageReader proof_reader(const std::filesystem::path& name) {
@@ -302,11 +353,11 @@ ImageReader proof_reader(const std::filesystem::path& name) {
 }  // namespace
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& path) {
-  return naming(path, [&] { return IdentifiedKey::decode(read_isolated(path, key_reader(path))); });
+  return load_key(path, [&] { return map_file(path); });
 }
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& name, Image image) {
-  return naming(name, [&] { return IdentifiedKey::decode(read_isolated(name, image, key_reader(name))); });
+  return load_key(name, [&] { return image; });
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {

@@ -142,7 +142,7 @@ class DatasetFile {
   static constexpr std::size_t max_rank = 4;
 
   /// `hash_many` hashes the pieces of long datasets.
-  explicit DatasetFile(std::string name, DatasetHash::HashMany hash_many = DatasetHash::hash_in_order)
+  explicit DatasetFile(std::string name, DatasetHash::HashMany hash_many = blake2s_each)
       : name_(std::move(name)), hash_many_(hash_many) {}
   void set_file_bytes(std::uint64_t bytes, std::uint64_t max_bytes);
   /// Checks head and wanted format; an empty one accepts any of our files.
@@ -153,15 +153,15 @@ class DatasetFile {
   void add_dataset(DatasetInfo info, const StoredDataset& stored);
   /// After all datasets: the root digest is theirs.
   void check_digest() const;
+  [[nodiscard]] const DatasetInfo& find(const std::string& name, const ElementType& type) const;
+  void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
+  void require_digest(const DatasetInfo& info, const Digest& computed) const;
 
  private:
   [[nodiscard]] const DatasetInfo& find(const std::string& name) const;
-  [[nodiscard]] const DatasetInfo& find(const std::string& name, const ElementType& type) const;
   [[nodiscard]] const DatasetInfo& find(const std::string& name, const ElementType& type,
                                         const Extents& expected) const;
   [[nodiscard]] const DatasetInfo& find_text(const std::string& name, std::uint64_t max_bytes) const;
-  void check_list(const DatasetInfo& info, std::uint64_t max_count) const;
-  void require_digest(const DatasetInfo& info, const Digest& computed) const;
   void read_whole(const DatasetInfo& info, std::span<std::byte> bytes) const;
   /// Reads bytes of a dataset from its byte `begin` on.
   void read_bytes(const DatasetInfo& info, std::uint64_t begin, std::span<std::byte> bytes) const;

@@ -84,6 +84,15 @@ void ImageFile::add(const std::string& path, const hdf5::ObjectHeader& dataset) 
               {place.offset, place.bytes, digest_of(dataset)});
 }
 
+std::span<const std::uint8_t> ImageFile::list_in_place(const std::string& name, std::uint64_t max_count) const {
+  const DatasetInfo& info = find(name, ElementType::of<std::uint8_t>());
+  check_list(info, max_count);
+  const auto size = static_cast<std::size_t>(info.bytes());
+  const auto bytes = size == 0 ? image_.first(0) : image_.subspan(static_cast<std::size_t>(info.offset), size);
+  require_digest(info, dataset_digest(std::as_bytes(bytes)));
+  return bytes;
+}
+
 void ImageFile::read_at(const DatasetInfo& /*info*/, std::uint64_t offset, std::span<std::byte> bytes) const {
   std::ranges::copy(std::as_bytes(image_).subspan(static_cast<std::size_t>(offset), bytes.size()), bytes.begin());
 }

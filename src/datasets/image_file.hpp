@@ -13,6 +13,8 @@ class ImageFile : public DatasetFile {
   /// Checks structure and root digest. `name` stands in messages; `image` must outlive this.
   ImageFile(const std::string& name, std::span<const std::uint8_t> image, std::string_view format,
             std::uint64_t max_bytes = any_size);
+  /// read_list() of bytes, which are not copied: where they lie in the image.
+  [[nodiscard]] std::span<const std::uint8_t> list_in_place(const std::string& name, std::uint64_t max_count) const;
 
  private:
   void read_at(const DatasetInfo& info, std::uint64_t offset, std::span<std::byte> bytes) const override;

@@ -5,12 +5,23 @@
 #include <cstdint>
 #include <span>
 
+#include "hash/blake2s_constants.hpp"
+
 namespace tessera {
 
 using Digest = std::array<std::uint8_t, 32>;
 
 /// BLAKE2s-256 (RFC 7693), unkeyed.
 Digest blake2s(std::span<const std::uint8_t> message);
+
+/// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other: some side by side where there
+/// are vectors, by the calling thread alone. For programs without the prover, which has blake2s_many().
+void blake2s_each(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
+
+struct Blake2sKernels;
+/// BLAKE2s-256 of many messages as above, in one of the ways of blake2s_kernels().
+void blake2s_each(const Blake2sKernels& kernels, std::span<const std::uint8_t> messages, std::size_t length,
+                  std::span<Digest> digests);
 
 /// BLAKE2s-256 of a message that comes in parts. Our own: a third faster than OpenSSL's, which takes milliseconds to be
 /// set up, too.
@@ -21,11 +32,9 @@ class Blake2s {
 
  private:
   static constexpr std::size_t block_size = 64;
-  void compress(bool last);
 
-  /// The initial values with the parameter block: 32 bytes of digest, no key, fanout and depth 1.
-  std::array<std::uint32_t, 8> state_{
-      0x6a09e667 ^ 0x01010020, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::uint32_t, 8> state_{blake2s_first_word, blake2s_initial[1], blake2s_initial[2], blake2s_initial[3],
+                                      blake2s_initial[4], blake2s_initial[5], blake2s_initial[6], blake2s_initial[7]};
   std::array<std::uint8_t, block_size> block_{};
   std::size_t filled_ = 0;   // bytes of the block
   std::uint64_t count_ = 0;  // bytes in all, up to the end of the block

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 #include <stdexcept>
+#include "hash/blake2s_constants.hpp"
 #include "hash/merkle_tree.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -46,31 +47,19 @@ HWY_INLINE void mix(V32* v, V32 x, V32 y) {
   v[b] = hn::RotateRight<7>(hn::Xor(v[b], v[c]));
 }
 
-// order of the message words in each round
-constexpr std::uint8_t sigma[10][16] = {
-    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
-    {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
-    {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
-    {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
-    {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
-};
-
-constexpr std::uint32_t initial[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
-                                      0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
-
 /// One block; words[i] holds message word i of every lane.
 HWY_INLINE void compress(V32* h, const MessageWords& words, std::uint64_t bytes, bool last) {
   const D32 d;
   V32 v[16];
   for (int i = 0; i < 8; ++i) {
     v[i] = h[i];
-    v[i + 8] = hn::Set(d, initial[i]);
+    v[i + 8] = hn::Set(d, blake2s_initial[i]);
   }
-  v[12] = hn::Set(d, initial[4] ^ static_cast<std::uint32_t>(bytes));
-  v[13] = hn::Set(d, initial[5] ^ static_cast<std::uint32_t>(bytes >> 32));
-  v[14] = hn::Set(d, last ? ~initial[6] : initial[6]);
+  v[12] = hn::Set(d, blake2s_initial[4] ^ static_cast<std::uint32_t>(bytes));
+  v[13] = hn::Set(d, blake2s_initial[5] ^ static_cast<std::uint32_t>(bytes >> 32));
+  v[14] = hn::Set(d, last ? ~blake2s_initial[6] : blake2s_initial[6]);
   // a loop over the rounds: all in one would not fit the registers any better, and compiles for minutes with sanitizers
-  for (const auto& order : sigma) {
+  for (const auto& order : blake2s_sigma) {
     const auto word = [&](int i) HWY_ATTR { return hn::Load(d, words[order[i]]); };
     mix<0, 4, 8, 12>(v, word(0), word(1));
     mix<1, 5, 9, 13>(v, word(2), word(3));
@@ -137,7 +126,7 @@ void absorb_lanes(const std::uint8_t* messages, std::size_t stride, std::size_t 
   }
   V32 h[8];
   for (int i = 0; i < 8; ++i) {
-    h[i] = absorbed > 0 ? hn::Load(d, words[i]) : hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
+    h[i] = absorbed > 0 ? hn::Load(d, words[i]) : hn::Set(d, i == 0 ? blake2s_first_word : blake2s_initial[i]);
   }
   for (std::size_t at = 0; at < length; at += 64) {
     load_block(messages + at, stride, words);
@@ -165,7 +154,7 @@ void hash_nonces(const std::uint32_t* block, std::uint64_t first_nonce, std::siz
   }
   V32 h[8];
   for (int i = 0; i < 8; ++i) {
-    h[i] = hn::Set(d, i == 0 ? initial[0] ^ 0x01010020U : initial[i]);
+    h[i] = hn::Set(d, i == 0 ? blake2s_first_word : blake2s_initial[i]);
   }
   compress(h, words, bytes, true);
   hn::Store(h[0], d, words[0]);

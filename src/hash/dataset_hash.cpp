@@ -12,12 +12,6 @@ std::span<const std::uint8_t> octets(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void DatasetHash::hash_in_order(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests) {
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    digests[i] = blake2s(messages.subspan(i * length, length));
-  }
-}
-
 DatasetHash::DatasetHash(std::uint64_t bytes, HashMany hash_many)
     : hash_many_(hash_many), in_one_(bytes <= most_in_one) {
   if (!in_one_) {

@@ -18,13 +18,11 @@ class DatasetHash {
   static constexpr std::uint64_t most_in_one = std::uint64_t{1} << 20;
   static constexpr std::size_t piece_bytes = std::size_t{1} << 14;
 
-  /// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other, as blake2s_many().
+  /// BLAKE2s-256 of `digests.size()` messages of `length` bytes each, one after the other, as blake2s_each().
   using HashMany = void (*)(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
-  /// One message after the other: for programs without vector code.
-  static void hash_in_order(std::span<const std::uint8_t> messages, std::size_t length, std::span<Digest> digests);
 
   /// Begins the digest of a dataset of this many bytes.
-  explicit DatasetHash(std::uint64_t bytes, HashMany hash_many = hash_in_order);
+  explicit DatasetHash(std::uint64_t bytes, HashMany hash_many = blake2s_each);
   void update(std::span<const std::uint8_t> part);
   void update(std::span<const std::byte> part);
   [[nodiscard]] Digest digest();  ///< once, when all bytes have come
@@ -40,6 +38,6 @@ class DatasetHash {
 };
 
 /// The digest of a dataset whose bytes are all there.
-Digest dataset_digest(std::span<const std::byte> bytes, DatasetHash::HashMany hash_many = DatasetHash::hash_in_order);
+Digest dataset_digest(std::span<const std::byte> bytes, DatasetHash::HashMany hash_many = blake2s_each);
 
 }  // namespace tessera

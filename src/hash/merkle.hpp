@@ -20,6 +20,8 @@ namespace tessera {
 ///
 /// A leaf that is no whole number of blocks (hiding mode) is followed by zeros.
 Digest hash_leaf(std::span<const F> values);
+/// Leaves of `width` values each, one after the other.
+std::vector<Digest> hash_leaves(std::span<const F> values, std::size_t width);
 Digest hash_node(const Digest& left, const Digest& right);
 
 /// Sorted, without repetition.

@@ -15,12 +15,7 @@ OpenedColumns receive_columns(VerifierView<E>& transcript, const CommittedWord& 
   }
   const std::vector<Digest> siblings = transcript.receive_digests("siblings", expected);
   const auto leads_to_root = [&] {
-    std::vector<Digest> leaves;
-    leaves.reserve(opened.positions.size());
-    for (std::size_t i = 0; i < opened.positions.size(); ++i) {
-      leaves.push_back(hash_leaf(std::span(opened.values).subspan(i * width, width)));
-    }
-    return multiproof_root(opened.positions, std::move(leaves), siblings, word.log_domain()) == root;
+    return multiproof_root(opened.positions, hash_leaves(opened.values, width), siblings, word.log_domain()) == root;
   };
   transcript.check_public(leads_to_root, "opened columns do not lead to the committed root");
   return opened;

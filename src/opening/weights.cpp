@@ -28,11 +28,22 @@ std::vector<E> bind_low(const Factor& factor, std::span<const E> low) {
     return outer_product(factor.head, eq_table(tail.first(rest), eq(tail.subspan(rest), low)));
   }
   const std::size_t in_head = low.size() - tail.size();
-  const std::vector<E> weights = eq_table(low.first(in_head), eq(tail, low.subspan(in_head)));
+  // beta as an outer product: a head as long as a vocabulary has few entries that are not 0, and needs few of its
+  // weights
+  const std::size_t second = in_head / 2;
+  const std::vector<E> upper = eq_table(low.first(in_head - second), eq(tail, low.subspan(in_head)));
+  const std::vector<E> lower = eq_table(low.subspan(in_head - second, second));
   std::vector<E> table(factor.head.size() >> in_head);
-  for (std::size_t i = 0; i < factor.head.size(); ++i) {
-    if (factor.head[i] != E::zero()) {
-      table[i >> in_head] += factor.head[i] * weights[i & (weights.size() - 1)];
+  for (std::size_t i = 0; i < factor.head.size() >> second; ++i) {
+    const E* const entries = factor.head.data() + (i << second);
+    E sum;
+    for (std::size_t j = 0; j < lower.size(); ++j) {
+      if (entries[j] != E::zero()) {
+        sum += entries[j] * lower[j];
+      }
+    }
+    if (sum != E::zero()) {
+      table[i >> (in_head - second)] += sum * upper[i & (upper.size() - 1)];
     }
   }
   return table;

@@ -178,13 +178,14 @@ void check_rotary_table(const VerifyingKey& key) {
   }
   constexpr std::int32_t one = std::int32_t{1} << Exponents::rotary;
   const std::size_t half = key.rotary_table.size() / (2 * std::size_t{key.shape.rotations});
-  for (std::size_t entry = 0; entry < key.rotary_table.size() / 2; ++entry) {
-    const std::size_t i = entry / half * 2 * half + entry % half;
-    const std::int32_t cos = key.rotary_table[i];
-    const std::int32_t sin = key.rotary_table[half + i];
-    if (std::abs(cos) > one || std::abs(sin) > one || std::abs(cos * cos + sin * sin - one * one) > 2 * one) {
-      refuse_key("rotary_table", "a rounded cosine and sine of exponent 14 at " + std::to_string(i),
-                 std::to_string(cos) + " and " + std::to_string(sin));
+  for (std::size_t first = 0; first < key.rotary_table.size(); first += 2 * half) {
+    for (std::size_t i = first; i < first + half; ++i) {
+      const std::int32_t cos = key.rotary_table[i];
+      const std::int32_t sin = key.rotary_table[half + i];
+      if (std::abs(cos) > one || std::abs(sin) > one || std::abs(cos * cos + sin * sin - one * one) > 2 * one) {
+        refuse_key("rotary_table", "a rounded cosine and sine of exponent 14 at " + std::to_string(i),
+                   std::to_string(cos) + " and " + std::to_string(sin));
+      }
     }
   }
 }
@@ -193,13 +194,14 @@ void check_rotary_table(const VerifyingKey& key) {
 /// entries fall from 1 to 0 and never exceed their widths.
 void check_exp_table(const VerifyingKey& key) {
   const unsigned kappa = ceil_log2(key.shape.n_positions) + 1;
+  const std::int32_t remainder = (std::int32_t{1} << kappa) - 1;
   std::int32_t before = std::int32_t{1} << (kappa + 15);
   if (key.exp_table.front() != before + 1) {
     refuse_key("exp_table", std::to_string(before + 1) + " at 0", std::to_string(key.exp_table.front()));
   }
   for (std::size_t d = 1; d < key.exp_table.size(); ++d) {
     const std::int32_t entry = key.exp_table[d];
-    if (entry < 0 || entry > before || entry % (std::int32_t{1} << kappa) != 0) {
+    if (entry < 0 || entry > before || (entry & remainder) != 0) {
       refuse_key("exp_table",
                  "a multiple of 2^" + std::to_string(kappa) + " not above " + std::to_string(before) + " at " +
                      std::to_string(d),

@@ -148,11 +148,7 @@ class KeyDecoder {
     word(name, name);
     expect(name, "as log2 of its rows", log_rows);
     expect(name, "bytes an entry", sizeof(T));
-    const std::span<const std::uint8_t> bytes = take(name, sizeof(T) << log_rows);
-    values.resize(std::size_t{1} << log_rows);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
-    }
+    numbers(name, values, std::size_t{1} << log_rows);
   }
   template <class T>
   void list(std::string_view name, std::vector<T>& values, std::size_t expected) {
@@ -160,10 +156,7 @@ class KeyDecoder {
     if (const std::size_t found = length(name, sizeof(T)); found != expected) {
       refuse_key(name, std::to_string(expected) + " entries", std::to_string(found));
     }
-    values.resize(expected);
-    for (T& value : values) {
-      number(name, value);
-    }
+    numbers(name, values, expected);
   }
   void text(std::string_view field, std::string& value, std::string_view limit_name) {
     value = string(field, limit_of(limit_name));
@@ -175,7 +168,8 @@ class KeyDecoder {
     values.resize(expected);
     std::size_t total = 0;
     for (std::string& value : values) {
-      value = string(field);
+      const std::span<const std::uint8_t> bytes = string_bytes(field, token_bytes_);
+      value.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       total += value.size();
     }
     limit("vocabulary bytes", total, field);
@@ -183,10 +177,11 @@ class KeyDecoder {
   void merges(std::string_view field, std::vector<Merge>& values) {
     const std::size_t found = length(field, sizeof(Merge));
     limit("merges", found, field);
+    const std::span<const std::uint8_t> bytes = take(field, found * sizeof(Merge));
     values.resize(found);
-    for (Merge& merge : values) {
-      number(field, merge.left);
-      number(field, merge.right);
+    for (std::size_t i = 0; i < found; ++i) {
+      const std::uint8_t* const merge = bytes.data() + i * sizeof(Merge);
+      values[i] = {read_little_endian<std::uint32_t>(merge), read_little_endian<std::uint32_t>(merge + 4)};
     }
   }
   [[nodiscard]] bool more(bool /*has*/) const { return !rest_.empty(); }
@@ -223,10 +218,7 @@ class KeyDecoder {
   void ids(std::string_view field, std::vector<std::uint32_t>& values, std::string_view limit_name) {
     const std::size_t found = length(field, sizeof(std::uint32_t));
     limit(limit_name, found, field);
-    values.resize(found);
-    for (std::uint32_t& id : values) {
-      number(field, id);
-    }
+    numbers(field, values, found);
   }
   void digest(std::string_view field, Digest& value) { std::ranges::copy(take(field, value.size()), value.begin()); }
   void finish() const {
@@ -253,11 +245,22 @@ class KeyDecoder {
   }
   std::string string(std::string_view field) { return string(field, token_bytes_); }
   std::string string(std::string_view field, const Limit& most) {
+    const std::span<const std::uint8_t> bytes = string_bytes(field, most);
+    return {bytes.begin(), bytes.end()};
+  }
+  std::span<const std::uint8_t> string_bytes(std::string_view field, const Limit& most) {
     std::uint32_t size = 0;
     number(field, size);
     limit(most, size, field);
-    const std::span<const std::uint8_t> bytes = take(field, size);
-    return {bytes.begin(), bytes.end()};
+    return take(field, size);
+  }
+  template <class T>
+  void numbers(std::string_view field, std::vector<T>& values, std::size_t count) {
+    const std::span<const std::uint8_t> bytes = take(field, count * sizeof(T));
+    values.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = read_little_endian<T>(bytes.data() + i * sizeof(T));
+    }
   }
   /// The length of a list whose entries take `least` bytes or more.
   std::size_t length(std::string_view field, std::size_t least) {

@@ -182,10 +182,6 @@ Verdict verify_continuation(const VerifyingKey& key, const Statement& statement,
   return verify_next(key, key.digest(), statement, payload, before);
 }
 
-IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
-  return {VerifyingKey::decode(bytes), blake2s(bytes)};  // no other bytes give this key
-}
-
 Verdict verify_beginning(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload) {
   return verify_first(key.key, key.digest, statement, payload);
 }

@@ -5,7 +5,7 @@ set(web_options -fwasm-exceptions -flto)
 add_compile_options(${web_options} -Oz $<$<COMPILE_LANGUAGE:CXX>:-include${PROJECT_SOURCE_DIR}/src/web/ranges.hpp>)
 add_link_options(${web_options})
 # where a verification spends its time: hashing, and sums over opened columns and points
-set_source_files_properties(src/hash/blake2s.cpp src/hash/merkle.cpp src/field/encoding.cpp src/tensor/multilinear.cpp
+set_source_files_properties(src/hash/blake2s.cpp src/hash/blake2s_kernels.cpp src/hash/merkle.cpp src/field/encoding.cpp src/tensor/multilinear.cpp
   src/opening/opened_columns.cpp PROPERTIES COMPILE_OPTIONS "-O3;-finline-functions")
 
 set(UTF8PROC_SOURCE "" CACHE PATH "Folder of utf8proc.c")

@@ -50,8 +50,13 @@ std::string error_of(const std::function<Bytes()>& read, const IsolationLimits& 
 TEST(Isolated, GivesWhatTheChildReads) {
   const File file;
   EXPECT_TRUE(read_isolated(file.path, [](auto) { return Bytes{}; }).empty());
-  const Bytes large(std::size_t{5} << 20, 7);
-  EXPECT_EQ(read_isolated(file.path, [&](auto) { return large; }), large);
+  for (const std::size_t size : {1U, 65536U, 1048576U, 5U << 20U, 40U << 20U}) {  // more than is kept ready, too
+    Bytes large(size);
+    std::uint32_t state = 1;
+    std::ranges::generate(large,
+                          [&] { return static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24); });
+    EXPECT_EQ(read_isolated(file.path, [&](auto) { return large; }), large) << size;
+  }
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   EXPECT_EQ(load_proof_isolated(directory / "p.h5").payload, small_proof().payload);

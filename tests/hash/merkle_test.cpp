@@ -4,9 +4,11 @@
 #include <random>
 #include <string_view>
 #include "base/little_endian.hpp"
+#include "field/encoding.hpp"
 #include "hash/merkle_tree.hpp"
 
 #include "../field/instruction_sets.hpp"
+#include "openssl_digest.hpp"
 
 namespace tessera::test {
 namespace {
@@ -110,6 +112,24 @@ class Multiproof : public ::testing::Test {
   TreeLevel leaves;
   std::vector<TreeLevel> levels;
 };
+
+/// Of any number of leaves, whole blocks or not, what each of them is alone.
+TEST(Leaves, AreHashedTogetherAsAlone) {
+  std::mt19937_64 random(5);
+  for (const std::size_t width : {16U, 17U, 23U, 24U, 40U}) {
+    for (const std::size_t count : {0U, 1U, 7U, 8U, 16U, 17U, 33U}) {
+      std::vector<F> values(width * count);
+      std::ranges::generate(values, [&] { return F::from_canonical(random() >> 1); });
+      const std::vector<Digest> digests = hash_leaves(values, width);
+      ASSERT_EQ(digests.size(), count);
+      for (std::size_t i = 0; i < count; ++i) {
+        std::vector<std::uint8_t> message = encode(std::span<const F>(values).subspan(i * width, width));
+        message.resize((message.size() + 63) / 64 * 64);
+        EXPECT_EQ(digests[i], by_openssl(message)) << width << ", " << i << " of " << count;
+      }
+    }
+  }
+}
 
 TEST_F(Multiproof, LeadsToTheRootWithoutRedundantSiblings) {
   std::mt19937_64 random(4);

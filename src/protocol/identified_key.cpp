@@ -1,0 +1,77 @@
+#include "protocol/identified_key.hpp"
+
+#include <algorithm>
+#if !defined(__EMSCRIPTEN__)
+#include <optional>
+#include <system_error>
+#include <thread>
+#endif
+
+namespace tessera {
+namespace {
+
+#if !defined(__EMSCRIPTEN__)
+
+/// Bytes of a key from which on another thread is worth its beginning.
+constexpr std::size_t long_key = std::size_t{1} << 20U;
+
+/// The digest of bytes, made by a thread while others work; nobody waits for it to end where it is not asked for. The
+/// thread allocates nothing and holds nothing: whoever else forks meanwhile is not disturbed.
+class DigestBeside {
+ public:
+  /// Throws std::system_error where no thread can begin.
+  explicit DigestBeside(std::span<const std::uint8_t> bytes)
+      : thread_([this, bytes](const std::stop_token& stop) noexcept { hash(bytes, stop); }) {}
+  DigestBeside(const DigestBeside&) = delete;  // the thread knows where this is
+  DigestBeside& operator=(const DigestBeside&) = delete;
+  Digest digest() {
+    thread_.join();
+    return digest_;
+  }
+
+ private:
+  void hash(std::span<const std::uint8_t> rest, const std::stop_token& stop) noexcept {
+    constexpr std::size_t at_once = std::size_t{1} << 18U;
+    Blake2s hash;
+    while (!rest.empty() && !stop.stop_requested()) {
+      const std::size_t size = std::min(rest.size(), at_once);
+      hash.update(rest.first(size));
+      rest = rest.subspan(size);
+    }
+    digest_ = hash.digest();
+  }
+
+  Digest digest_{};
+  std::jthread thread_;  // the last member: what it writes to is there before and after it
+};
+
+/// Begins the digest of a long key; nothing of a short one, or where no thread can begin.
+void begin_digest(std::optional<DigestBeside>& beside, std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < long_key) {
+    return;
+  }
+  try {
+    beside.emplace(bytes);
+  } catch (const std::system_error&) {  // then it is made afterwards
+  }
+}
+
+#endif
+
+}  // namespace
+
+#if defined(__EMSCRIPTEN__)
+IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
+  return {VerifyingKey::decode(bytes), blake2s(bytes)};  // no other bytes give this key
+}
+#else
+IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
+  std::optional<DigestBeside> beside;
+  begin_digest(beside, bytes);
+  IdentifiedKey key{VerifyingKey::decode(bytes), {}};
+  key.digest = beside ? beside->digest() : blake2s(bytes);  // no other bytes give this key
+  return key;
+}
+#endif
+
+}  // namespace tessera
