@@ -1,16 +1,12 @@
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <fstream>
 #include <new>
+#include <system_error>
+
 #include "base/errors.hpp"
 #include "archive/confinement.hpp"
 #include "archive/isolated.hpp"
@@ -19,6 +15,7 @@
 #include "datasets/image_file.hpp"
 #include "datasets/key_archive.hpp"
 #include "datasets/proof_archive.hpp"
+#include "files/child.hpp"
 
 namespace tessera {
 namespace {
@@ -30,34 +27,6 @@ constexpr std::uint8_t message_follows = 1;  // of an InputError
 constexpr std::uint8_t failure_follows = 2;  // message of a JobError
 constexpr std::size_t max_message = 4096;
 constexpr std::size_t max_content = std::size_t{1} << 28;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close_now(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  void close_now() {
-    if (number_ >= 0) {
-      ::close(number_);
-      number_ = -1;
-    }
-  }
-
- private:
-  int number_;
-};
-
-void write_all(int to, const Bytes& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(to, bytes.data() + done, bytes.size() - done);
-    if (count <= 0) {
-      return;  // the reader is gone
-    }
-    done += static_cast<std::size_t>(count);
-  }
-}
 
 #if !defined(__SANITIZE_ADDRESS__)
 /// Bounds the address space; MPI and the like have some of it already.
@@ -86,10 +55,8 @@ struct Task {
   const ImageReader& read;
 };
 
-/// Never returns: the child's whole life.
-[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const Task& task,
-                                const IsolationLimits& limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for it then
+/// The child's whole life; its exit status.
+int read_in_child(const std::filesystem::path& path, int to, const Task& task, const IsolationLimits& limits) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM, SIGHUP}) {
     std::signal(signal, SIG_DFL);
   }
@@ -103,7 +70,7 @@ struct Task {
       confine(to);
     } catch (const JobError& error) {
       send_error(to, path.string() + ": " + error.what(), failure_follows);
-      _exit(0);
+      return 0;
     }
     const Bytes content = task.read(image);
     write_all(to, Bytes{content_follows});
@@ -114,50 +81,24 @@ struct Task {
   } catch (const std::exception& error) {
     send_error(to, error.what());
   }
-  _exit(0);
-}
-
-/// What a child said before its time was over.
-struct Answer {
-  Bytes bytes;
-  bool ended = false;  // all of it: the child has closed its end
-  bool late = false;
-};
-
-/// Reads until the child ends. Its own alarm() is the rule; a child that a file has taken over can ignore that.
-Answer listen(int from, const IsolationLimits& limits) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds grace{1};
-  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(limits.seconds) + grace;
-  Answer answer;
-  answer.bytes.reserve(std::size_t{1} << 23);  // of addresses: most answers grow without being copied
-  Bytes buffer(std::size_t{1} << 16);
-  while (!answer.ended && !answer.late && answer.bytes.size() <= max_content) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{from, POLLIN, 0};
-    const int ready = left <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
-    answer.late = left <= 0;
-    const ssize_t count = ready > 0 ? ::read(from, buffer.data(), buffer.size()) : -1;
-    answer.ended = count == 0;
-    append_bytes(answer.bytes, buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  }
-  return answer;
+  return 0;
 }
 
 /// What the end of a child that did not answer says about the file.
-std::string describe_end(int status, bool late, const IsolationLimits& limits) {
-  const int signal = late ? SIGALRM : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+std::string describe_end(const ProcessEnd& end, bool late, const IsolationLimits& limits) {
+  const int signal = late ? SIGALRM : end.signal();
   return signal == SIGALRM  ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
          : signal == SIGSYS ? "one with which the reader does more than read"
                             : "one that breaks the reader";
 }
 
 /// What the child said; its error, or its end, is thrown.
-Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, const IsolationLimits& limits) {
-  const bool ended = answer.ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+Bytes content_of(const std::filesystem::path& path, Answer& answer, const ProcessEnd& end,
+                 const IsolationLimits& limits) {
+  const bool ended = answer.ended && end.good();
   Bytes& bytes = answer.bytes;
   if (!ended || bytes.empty() || bytes.size() > max_content) {
-    throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, answer.late, limits));
+    throw InputError(path.string() + ": expected a readable file, found " + describe_end(end, answer.late, limits));
   }
   if (bytes.front() != content_follows) {
     const std::size_t length = std::min(bytes.size() - 1, max_message);
@@ -171,31 +112,25 @@ Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, 
   return std::move(bytes);
 }
 
+/// Starts a child for a file.
+Child start(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
+  try {
+    return Child([&](int to) { return read_in_child(path, to, task, limits); });
+  } catch (const std::system_error& error) {
+    throw JobError(path.string() + ": " + error.what());
+  }
+}
+
 Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw JobError(path.string() + ": pipe: " + std::strerror(errno));
-  }
-  Descriptor from(ends[0]);
-  Descriptor to(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    throw JobError(path.string() + ": fork: " + std::strerror(errno));
-  }
-  if (child == 0) {
-    from.close_now();
-    read_in_child(path, to.number(), task, limits);
-  }
-  to.close_now();
-  Answer answer = listen(from.number(), limits);
+  Child child = start(path, task, limits);
+  // The child's own alarm() is the rule; one that a file has taken over can ignore that.
+  constexpr std::chrono::seconds grace{1};
+  Answer answer = child.listen(Child::Clock::now() + std::chrono::seconds(limits.seconds) + grace, max_content);
   if (!answer.ended) {
-    ::kill(child, SIGKILL);
+    child.kill();
   }
-  from.close_now();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return content_of(path, answer, status, limits);
+  const ProcessEnd end = child.wait();
+  return content_of(path, answer, end, limits);
 }
 
 }  // namespace
