@@ -80,7 +80,7 @@ nlohmann::json answer_of_renderer(const std::string& python, const nlohmann::jso
   if (ended.end.signal() != 0) {
     throw InputError("chat template: expected one that is rendered in seconds, found one that takes longer or more");
   }
-  const nlohmann::json answer = nlohmann::json::parse(contents(ended.output.get(), most_answer), nullptr, false);
+  nlohmann::json answer = nlohmann::json::parse(contents(ended.output.get(), most_answer), nullptr, false);
   if (!ended.end.good() || !answer.is_object()) {
     refuse_renderer(python, one_line(last_line(contents(ended.errors.get(), most_answer)), 200));
   }

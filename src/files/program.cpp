@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -32,11 +33,8 @@ EndedProgram run_program(std::vector<std::string> arguments, const std::string& 
     throw JobError(std::string("a temporary file cannot be written: ") + std::strerror(errno));
   }
   std::rewind(given.get());
-  std::vector<char*> words;
-  for (std::string& argument : arguments) {
-    words.push_back(argument.data());
-  }
-  words.push_back(nullptr);
+  std::vector<char*> words(arguments.size() + 1, nullptr);
+  std::ranges::transform(arguments, words.begin(), [](std::string& argument) { return argument.data(); });
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fileno(given.get()), STDIN_FILENO);
