@@ -17,11 +17,11 @@ set(quick_suites
   soundness/Claims hiding/HidingOpening hiding/Pads
   # model, archive, datasets, cost, report, cli
   model/Bounds model/Checkpoint model/Gguf model/LlamaConfig model/Quantization model/Rope model/TokenizerFolderTest
-  archive/DamagedFile archive/Hdf5 archive/ImageFileTest archive/Isolated archive/ProofFile archive/VerifyingKey archive/WriteFile
-  cost/Rates cost/ShapeKey report/Axis report/BarsFigure report/Scopes report/Tables report/Template report/Text cli/Paths cli/Links)
+  archive/DamagedFile archive/Hdf5 archive/ImageFileTest archive/Isolated archive/ProofFile archive/VerifyingKey archive/WriteFile files/.*
+  cost/Rates cost/ShapeKey report/Axis report/BarsFigure report/Scopes report/Tables report/Template report/Text cli/Paths)
 list(JOIN quick_suites "|" quick_suites)
 foreach(part base memory tokenizer field hash cluster tensor transcript sumcheck lookup words opening parameters plan arithmetic layers
-    architecture protocol model archive cost report soundness hiding)
+    architecture protocol model files archive cost report soundness hiding)
   foreach(test IN LISTS test_${part}_fast)
     if(test MATCHES "^(${quick_suites})\\.")
       set_tests_properties("${test}" PROPERTIES LABELS "fast;quick")

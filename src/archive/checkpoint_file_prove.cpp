@@ -9,7 +9,7 @@
 #include <optional>
 #include <sstream>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
 

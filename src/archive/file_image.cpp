@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "base/errors.hpp"
+#include "files/descriptor.hpp"
 
 namespace tessera {
 namespace {
@@ -47,12 +47,11 @@ std::uint64_t regular_file_size(const fs::path& path) {
 std::span<const std::uint8_t> map_file(const fs::path& path) {
   const std::uint64_t size = regular_file_size(path);
   refuse_empty(path, size);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  void* const bytes = file < 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  void* const bytes = file.is_open() ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0) : MAP_FAILED;
   if (bytes == MAP_FAILED) {
     throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
   }
-  ::close(file);
   return {static_cast<const std::uint8_t*>(bytes), size};
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "datasets/dataset_file.hpp"
 
 /// \file

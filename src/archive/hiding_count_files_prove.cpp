@@ -8,9 +8,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "archive/hiding_files.hpp"
 #include "base/errors.hpp"
 #include "datasets/dataset_file.hpp"
+#include "files/private_file.hpp"
 
 namespace tessera {
 namespace {

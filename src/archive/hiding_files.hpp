@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string_view>
 
 #include "cluster/communicator.hpp"
 #include "hash/blake2s.hpp"
@@ -21,9 +20,6 @@ Digest load_secret(const std::filesystem::path& file);
 /// Writes it so that others cannot read it.
 void save_secret(const std::filesystem::path& file, const Digest& secret);
 
-/// Writes a small file of its owner's: synced, then put in place, with the directory synced. Throws JobError.
-void write_private(const std::filesystem::path& file, std::string_view content);
-
 /// What a commitment's random columns and salt are made from: H("tessera hiding secret" || secret || digest of the
 /// parameters || digest of the key with a root of zeros). Whatever two commitments of one secret differ in, their
 /// random elements are independent: equal ones have equal keys, hence equal roots, by which uses are counted.
@@ -40,7 +36,5 @@ Digest shared_seed(Communicator& comm);
 void keep_process_private();
 /// Makes one file an exception to keep_process_private(): it may be read by whom it could have been read before.
 void make_public(const std::filesystem::path& file);
-/// Overwrites and removes a file of secrets, such as a trace; nothing if there is none. Throws JobError if it stays.
-void wipe_file(const std::filesystem::path& file);
 
 }  // namespace tessera

@@ -1,5 +1,6 @@
 #include "archive/hiding_files.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,10 +14,10 @@
 #include <sstream>
 #include <string>
 
-#include "archive/descriptor.hpp"
-#include "archive/temporary.hpp"
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
+#include "files/descriptor.hpp"
+#include "files/private_file.hpp"
 #include "hash/keyed_stream.hpp"
 #include "plan/key.hpp"
 
@@ -29,28 +30,6 @@ constexpr mode_t others = 077;
 mode_t usual_mask = others;  // of this process before it was made private
 
 }  // namespace
-
-void write_private(const fs::path& path, std::string_view content) {
-  const fs::path temporary = temporary_beside(path);
-  register_temporary(temporary);
-  {
-    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    if (::write(file.number(), content.data(), content.size()) != static_cast<ssize_t>(content.size()) ||
-        ::fsync(file.number()) != 0) {
-      const std::string why = std::strerror(errno);
-      ::unlink(temporary.c_str());
-      throw JobError(path.string() + ": cannot be written: " + why);
-    }
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw JobError(path.string() + ": cannot be written: " + std::strerror(errno));
-  }
-  unregister_temporary(temporary);
-  const Descriptor folder(path.parent_path(), O_RDONLY | O_DIRECTORY);
-  if (::fsync(folder.number()) != 0) {
-    throw JobError(path.string() + ": cannot be synced: " + std::strerror(errno));
-  }
-}
 
 Digest load_secret(const fs::path& path) {
   const Descriptor file(path, O_RDONLY);
@@ -124,30 +103,6 @@ void make_public(const fs::path& file) {
   if (::chmod(file.c_str(), everybody & ~usual_mask) != 0) {
     throw JobError(file.string() + ": mode cannot be set: " + std::strerror(errno));
   }
-}
-
-void wipe_file(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error)) {
-    return;
-  }
-  const auto require = [&](bool good) {
-    if (!good) {
-      throw JobError(path.string() + ": cannot be wiped: " + std::strerror(errno));
-    }
-  };
-  const Descriptor file(path, O_WRONLY);
-  struct stat status {};
-  require(::fstat(file.number(), &status) == 0);
-  const std::vector<char> zeros(std::size_t{1} << 20);
-  for (off_t done = 0; done < status.st_size;) {
-    const auto rest = static_cast<std::size_t>(status.st_size - done);
-    const ssize_t count = ::write(file.number(), zeros.data(), std::min(rest, zeros.size()));
-    require(count > 0);
-    done += count;
-  }
-  require(::fsync(file.number()) == 0);
-  require(::unlink(path.c_str()) == 0);
 }
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "archive/descriptor.hpp"
+#include "files/descriptor.hpp"
 #include "archive/hiding_count_files.hpp"
 #include "archive/hiding_files.hpp"
 #include "archive/key_file.hpp"

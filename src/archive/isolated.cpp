@@ -1,19 +1,12 @@
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <fstream>
-#include <memory>
 #include <new>
-#include <optional>
+#include <system_error>
+
 #include "base/errors.hpp"
 #include "archive/confinement.hpp"
 #include "archive/isolated.hpp"
@@ -22,53 +15,25 @@
 #include "datasets/image_file.hpp"
 #include "datasets/key_archive.hpp"
 #include "datasets/proof_archive.hpp"
+#include "files/child.hpp"
 
 namespace tessera {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr std::uint8_t content_follows = 0;
-constexpr std::uint8_t message_follows = 1;  // of an InputError
-constexpr std::uint8_t failure_follows = 2;  // message of a JobError
-constexpr std::size_t max_message = 4096;
+// what a child has sent, in the last byte
+constexpr std::uint8_t is_content = 0;
+constexpr std::uint8_t is_message = 1;  // of an InputError
+constexpr std::uint8_t is_failure = 2;  // message of a JobError
+constexpr std::ptrdiff_t max_message = 4096;
 constexpr std::size_t max_content = std::size_t{1} << 28;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close_now(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  void close_now() {
-    if (number_ >= 0) {
-      ::close(number_);
-      number_ = -1;
-    }
-  }
-
- private:
-  int number_;
-};
 
 using Image = std::span<const std::uint8_t>;
 
-/// Whether all bytes could be written: not where the reader is gone, or a file in memory has become shorter meanwhile.
-bool write_all(int to, Image bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(to, bytes.data(), bytes.size());
-    if (count <= 0) {
-      return false;
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-/// In the child, which ends where it cannot send.
-void send(int to, std::uint8_t kind, Image bytes) {
-  if (!write_all(to, {&kind, 1}) || !write_all(to, bytes)) {
+/// In the child, which ends where it cannot send: the reader is gone, or a file in memory has become shorter meanwhile.
+void send(int to, Image bytes, std::uint8_t kind) {
+  if (!write_all(to, bytes) || !write_all(to, {&kind, 1})) {
     _exit(1);
   }
 }
@@ -86,9 +51,9 @@ void limit_memory(std::uint64_t bytes) {
 void limit_memory(std::uint64_t /*bytes*/) {}  // the sanitizer reserves terabytes
 #endif
 
-void send_error(int to, std::string_view text, std::uint8_t kind = message_follows) {
+void send_error(int to, std::string_view text, std::uint8_t kind = is_message) {
   text = text.substr(0, max_message);
-  send(to, kind, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  send(to, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, kind);
 }
 
 /// What a child does: `open` before it is confined, `answer` after.
@@ -100,13 +65,11 @@ struct Task {
 /// Sends what `read` makes of the image, or which part of it it returns.
 template <class Read>
 std::function<void(Image, int to)> sends(const Read& read) {
-  return [&read](Image image, int to) { send(to, content_follows, read(image)); };
+  return [&read](Image image, int to) { send(to, read(image), is_content); };
 }
 
-/// Never returns: the child's whole life.
-[[noreturn]] void read_in_child(const std::filesystem::path& path, int to, const Task& task,
-                                const IsolationLimits& limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for it then
+/// The child's whole life; its exit status.
+int read_in_child(const std::filesystem::path& path, int to, const Task& task, const IsolationLimits& limits) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM, SIGHUP}) {
     std::signal(signal, SIG_DFL);
   }
@@ -119,8 +82,8 @@ std::function<void(Image, int to)> sends(const Read& read) {
     try {
       confine(to);
     } catch (const JobError& error) {
-      send_error(to, path.string() + ": " + error.what(), failure_follows);
-      _exit(0);
+      send_error(to, path.string() + ": " + error.what(), is_failure);
+      return 0;
     }
     task.answer(image, to);
   } catch (const std::bad_alloc&) {
@@ -129,121 +92,55 @@ std::function<void(Image, int to)> sends(const Read& read) {
   } catch (const std::exception& error) {
     send_error(to, error.what());
   }
-  _exit(0);
-}
-
-/// What a child said before its time was over.
-struct Answer {
-  std::optional<std::uint8_t> kind;  // what follows
-  Bytes content;
-  bool ended = false;  // all of it: the child has closed its end
-  bool late = false;
-};
-
-/// Asks for huge pages behind an answer that has become long, up to the memory kept for it: it is filled in less time.
-void expect_more(Bytes& content) {
-  constexpr std::size_t huge = std::size_t{1} << 21U;
-  void* begin = content.data() + content.size();
-  std::size_t space = content.capacity() - content.size();
-  if (content.size() < huge || std::align(huge, huge, begin, space) == nullptr) {
-    return;
-  }
-  ::madvise(begin, space / huge * huge, MADV_HUGEPAGE);
-}
-
-/// Reads what is there, at most what is kept ready for it behind the first `filled` bytes; returns as read(2) does.
-ssize_t read_some(int from, Answer& answer, std::size_t filled) {
-  constexpr std::size_t least = std::size_t{1} << 16U, ready = std::size_t{1} << 20U;
-  if (!answer.kind) {
-    std::uint8_t kind = 0;
-    const ssize_t count = ::read(from, &kind, 1);
-    if (count == 1) {
-      answer.kind = kind;
-    }
-    return count;
-  }
-  if (answer.content.size() - filled < least) {
-    answer.content.resize(filled + ready);
-    expect_more(answer.content);
-  }
-  return ::read(from, answer.content.data() + filled, answer.content.size() - filled);
-}
-
-/// Reads until the child ends. Its own alarm() is the rule; a child that a file has taken over can ignore that.
-Answer listen(int from, const IsolationLimits& limits) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds grace{1};
-  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(limits.seconds) + grace;
-  Answer answer;
-  answer.content.reserve(std::size_t{1} << 25U);  // of addresses: most answers grow without being copied
-  std::size_t filled = 0;
-  while (!answer.ended && !answer.late && filled <= max_content) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{from, POLLIN, 0};
-    const int ready = left <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
-    answer.late = left <= 0;
-    const bool had_kind = answer.kind.has_value();
-    const ssize_t count = ready > 0 ? read_some(from, answer, filled) : -1;
-    answer.ended = count == 0;
-    filled += had_kind && count > 0 ? static_cast<std::size_t>(count) : 0;
-  }
-  answer.content.resize(filled);
-  return answer;
+  return 0;
 }
 
 /// What the end of a child that did not answer says about the file.
-std::string describe_end(int status, bool late, const IsolationLimits& limits) {
-  const int signal = late ? SIGALRM : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+std::string describe_end(const ProcessEnd& end, bool late, const IsolationLimits& limits) {
+  const int signal = late ? SIGALRM : end.signal();
   return signal == SIGALRM  ? "one that takes longer than " + std::to_string(limits.seconds) + " s"
          : signal == SIGSYS ? "one with which the reader does more than read"
                             : "one that breaks the reader";
 }
 
 /// What the child said; its error, or its end, is thrown.
-Bytes content_of(const std::filesystem::path& path, Answer& answer, int status, const IsolationLimits& limits) {
-  const bool ended = answer.ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  const Bytes& content = answer.content;
-  if (!ended || !answer.kind || content.size() > max_content) {
-    throw InputError(path.string() + ": expected a readable file, found " + describe_end(status, answer.late, limits));
+Bytes content_of(const std::filesystem::path& path, Answer& answer, const ProcessEnd& end,
+                 const IsolationLimits& limits) {
+  Bytes& bytes = answer.bytes;
+  if (!answer.ended || !end.good() || bytes.empty() || bytes.size() > max_content) {
+    throw InputError(path.string() + ": expected a readable file, found " + describe_end(end, answer.late, limits));
   }
-  if (answer.kind != content_follows) {
-    const std::string message(content.begin(),
-                              content.begin() + static_cast<std::ptrdiff_t>(std::min(content.size(), max_message)));
-    if (answer.kind == failure_follows) {
-      throw JobError(message);
-    }
-    throw InputError(message);
+  const std::uint8_t kind = bytes.back();
+  bytes.pop_back();
+  if (kind == is_content) {
+    return std::move(bytes);
   }
-  return std::move(answer.content);
+  const std::string message(bytes.begin(), bytes.begin() + std::min(std::ssize(bytes), max_message));
+  if (kind == is_failure) {
+    throw JobError(message);
+  }
+  throw InputError(message);
+}
+
+/// Starts a child for a file.
+Child start(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
+  try {
+    return Child([&](int to) { return read_in_child(path, to, task, limits); });
+  } catch (const std::system_error& error) {
+    throw JobError(path.string() + ": " + error.what());
+  }
 }
 
 Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw JobError(path.string() + ": pipe: " + std::strerror(errno));
-  }
-  Descriptor from(ends[0]);
-  Descriptor to(ends[1]);
-  constexpr int pipe_bytes = 1 << 20;  // both work at the same time; where that is too much, in shorter turns
-  ::fcntl(to.number(), F_SETPIPE_SZ, pipe_bytes);
-  const pid_t child = ::fork();
-  if (child < 0) {
-    throw JobError(path.string() + ": fork: " + std::strerror(errno));
-  }
-  if (child == 0) {
-    from.close_now();
-    read_in_child(path, to.number(), task, limits);
-  }
-  to.close_now();
-  Answer answer = listen(from.number(), limits);
+  Child child = start(path, task, limits);
+  // The child's own alarm() is the rule; one that a file has taken over can ignore that.
+  constexpr std::chrono::seconds grace{1};
+  Answer answer = child.listen(Child::Clock::now() + std::chrono::seconds(limits.seconds) + grace, max_content);
   if (!answer.ended) {
-    ::kill(child, SIGKILL);
+    child.kill();
   }
-  from.close_now();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return content_of(path, answer, status, limits);
+  const ProcessEnd end = child.wait();
+  return content_of(path, answer, end, limits);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "base/errors.hpp"
 #include "cli/content.hpp"
 #include "cli/proof_files.hpp"

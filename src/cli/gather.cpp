@@ -11,13 +11,13 @@
 #include "archive/gathered_file.hpp"
 #include "archive/isolated.hpp"
 #include "archive/isolated_gathered.hpp"
-#include "archive/staged_file.hpp"
-#include "archive/temporary.hpp"
 #include "datasets/proof_archive.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/proof_files.hpp"
+#include "files/descriptor.hpp"
+#include "files/new_directory.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -30,20 +30,17 @@ class Input {
  public:
   explicit Input(const fs::path& path)
       : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ < 0) {
+    if (!descriptor_.is_open()) {
       throw InputError(path.string() + ": cannot be read: " + std::strerror(errno));
     }
   }
-  ~Input() { ::close(descriptor_); }
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
 
   /// `size` bytes from `offset` on.
   [[nodiscard]] Bytes read(std::uint64_t offset, std::uint64_t size) const {
     Bytes bytes(size);
     for (std::size_t done = 0; done < bytes.size();) {
       const ssize_t count =
-          ::pread(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+          ::pread(descriptor_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
       if (count < 0 && errno == EINTR) {
         continue;
       }
@@ -58,7 +55,7 @@ class Input {
 
  private:
   fs::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 std::vector<ProofFile> files_to_gather(const std::vector<std::string>& arguments) {
@@ -111,58 +108,6 @@ void gather(const GatherCommand& options) {
   const Digest digest = archive.commit();
   std::printf("%s: %zu proofs, digest %s\n", one_line(options.out).c_str(), files.size(), to_hex(digest).c_str());
 }
-
-/// A directory that takes its target's place, which must be free or empty, when it is complete. Destroyed before that,
-/// nothing is left.
-class NewDirectory {
- public:
-  explicit NewDirectory(const fs::path& target)
-      : target_(through_links(target)), temporary_(temporary_beside(target_)) {
-    std::error_code error;
-    if (fs::exists(fs::symlink_status(target_, error)) &&
-        (!fs::is_directory(target_, error) || !fs::is_empty(target_, error))) {
-      throw InputError(target_.string() + ": expected a new or an empty directory, found something else");
-    }
-    remove_stale_beside(target_);
-    register_temporary(temporary_);
-    if (!fs::create_directories(temporary_, error)) {
-      unregister_temporary(temporary_);
-      throw InputError(target_.string() + ": cannot be written: " + error.message());
-    }
-  }
-  ~NewDirectory() {
-    if (!temporary_.empty()) {
-      std::error_code ignored;
-      fs::remove_all(temporary_, ignored);
-      unregister_temporary(temporary_);
-    }
-  }
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
-
-  void write(const std::string& name, std::span<const std::uint8_t> bytes) const {
-    const fs::path path = temporary_ / name;
-    std::error_code error;
-    fs::create_directories(path.parent_path(), error);
-    if (error) {
-      throw JobError(target_.string() + ": " + quoted_name(name) + " cannot be written: " + error.message());
-    }
-    write_file(path, bytes);
-  }
-  void put_in_place() {
-    const auto lock = hold_temporaries();
-    std::error_code error;
-    fs::rename(temporary_, target_, error);
-    if (error) {
-      throw JobError(target_.string() + ": cannot be completed: " + error.message());
-    }
-    unregister_temporary(temporary_);
-    temporary_.clear();
-  }
-
- private:
-  fs::path target_, temporary_;
-};
 
 void extract(const GatherCommand& options) {
   const auto proofs = list_gathered_isolated(options.extract, true);

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "archive/hdf5.hpp"
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "arithmetic/range_guard.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"

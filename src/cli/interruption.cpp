@@ -1,17 +1,17 @@
 #include "cli/interruption.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <cstring>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 #include <thread>
 
-#include "archive/temporary.hpp"
+#include "files/pipe.hpp"
+#include "files/temporary.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -51,12 +51,15 @@ void wait_for_signal(int read_end, bool speaks) {
 }  // namespace
 
 void end_cleanly_on_signals(bool speaks) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  int read_end = -1;
+  try {
+    Pipe pipe;
+    write_end = pipe.to.release();  // as long as the process lives
+    read_end = pipe.from.release();
+  } catch (const std::system_error&) {
     return;  // signals end the process as they do without this
   }
-  write_end = ends[1];
-  std::thread(wait_for_signal, ends[0], speaks).detach();
+  std::thread(wait_for_signal, read_end, speaks).detach();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "archive/trace_file.hpp"
 #include "protocol/protocol.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/errors.hpp"
-#include "cli/write_all.hpp"
+#include "files/descriptor.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -91,7 +91,7 @@ void keep_standard_input(const PathOptions& paths) {
     if (count < 0 && errno != EINTR) {
       throw InputError(std::string("-: standard input cannot be read: ") + std::strerror(errno));
     }
-    if (!write_all(copy, std::span(buffer).first(static_cast<std::size_t>(std::max<ssize_t>(count, 0))))) {
+    if (!write_all(copy, {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))})) {
       throw JobError(std::string("standard input cannot be kept: ") + std::strerror(errno));
     }
   }

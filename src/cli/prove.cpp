@@ -14,6 +14,7 @@
 #include "cli/prove_each.hpp"
 #include "cli/prove_one.hpp"
 #include "cluster/serialization.hpp"
+#include "files/private_file.hpp"
 #include "memory/storage.hpp"
 #include "transcript/shown_bits.hpp"
 

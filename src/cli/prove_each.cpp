@@ -7,7 +7,7 @@
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
 #include "archive/proof_file.hpp"
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "base/text.hpp"
 #include "cli/prove_one.hpp"
 #include "cli/token_ids.hpp"

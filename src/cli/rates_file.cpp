@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "base/errors.hpp"
 
 namespace tessera::cli {

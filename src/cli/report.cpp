@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "base/errors.hpp"
 #include "base/units.hpp"
 #include "base/text.hpp"

@@ -6,7 +6,7 @@
 
 #include "archive/library_image.hpp"
 #include "archive/naming.hpp"
-#include "cli/inspect_json.hpp"
+#include "cli/inspect_file.hpp"
 #include "cli/json_output.hpp"
 #include "plan/limits.hpp"
 
@@ -18,7 +18,7 @@ using ProofBytes = std::vector<std::uint8_t>;
 /// Run in the child: what inspect --json says, a NUL, and the proof.
 ProofBytes encode_all(const std::string& path) {
   const ProofArchive proof = load_proof(path);  // first: of any other file it says what it is
-  const std::string text = describe_file_as_json(path, true);
+  const std::string text = describe_file(path, true, Description::Form::json);
   ProofBytes bytes(text.begin(), text.end());
   bytes.push_back(0);
   const ProofBytes encoded = encode_proof({proof.statement, proof.payload, proof.key_digest});

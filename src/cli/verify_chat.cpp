@@ -1,22 +1,18 @@
 #include "cli/verify_chat.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "files/program.hpp"
 #include "hash/hex.hpp"
 #include "plan/chat.hpp"
 #include "plan/ends.hpp"
@@ -26,17 +22,6 @@ namespace {
 
 constexpr std::size_t most_messages = std::size_t{16} << 20U;  // bytes of a file
 constexpr std::size_t most_answer = std::size_t{64} << 20U;    // bytes of the renderer's
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-File temporary() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file) {
-    throw JobError(std::string("a temporary file cannot be made: ") + std::strerror(errno));
-  }
-  ::fcntl(fileno(file.get()), F_SETFD, FD_CLOEXEC);
-  return file;
-}
 
 /// What follows the place where a file stands, at most so many bytes. Throws InputError.
 std::string contents(std::FILE* file, std::size_t most) {
@@ -76,42 +61,28 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-/// Runs the renderer on a request; it limits itself. Its answer is a JSON object.
-nlohmann::json answer_of_renderer(const std::string& python, const nlohmann::json& request) {
-  const File input = temporary(), output = temporary(), errors = temporary();
-  const std::string text = request.dump();
-  if (std::fwrite(text.data(), 1, text.size(), input.get()) != text.size() || std::fflush(input.get()) != 0) {
-    throw JobError(std::string("a temporary file cannot be written: ") + std::strerror(errno));
-  }
-  std::rewind(input.get());
+/// Runs the renderer. Throws InputError if there is no such program.
+EndedProgram run_renderer(const std::string& python, const std::string& request) {
   // the working directory is no place for modules
   const std::string start =
       "import sys; sys.path[:] = [p for p in sys.path if p]; "
       "from tessera_chat.__main__ import main; main()";
-  std::string name = python;
-  std::string flag = "-c", code = start;
-  const std::array<char*, 4> arguments{name.data(), flag.data(), code.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(input.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(output.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fileno(errors.get()), STDERR_FILENO);
-  pid_t child = 0;
-  const int failure = ::posix_spawnp(&child, name.c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) {
-    refuse_renderer(python, std::strerror(failure));
+  try {
+    return run_program({python, "-c", start}, request);
+  } catch (const std::system_error& error) {
+    refuse_renderer(python, error.code().message());
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  std::rewind(output.get()), std::rewind(errors.get());
-  if (WIFSIGNALED(status)) {
+}
+
+/// What the renderer says to a request; it limits itself. Its answer is a JSON object.
+nlohmann::json answer_of_renderer(const std::string& python, const nlohmann::json& request) {
+  const EndedProgram ended = run_renderer(python, request.dump());
+  if (ended.end.signal() != 0) {
     throw InputError("chat template: expected one that is rendered in seconds, found one that takes longer or more");
   }
-  const nlohmann::json answer = nlohmann::json::parse(contents(output.get(), most_answer), nullptr, false);
-  if (WEXITSTATUS(status) != 0 || !answer.is_object()) {
-    refuse_renderer(python, one_line(last_line(contents(errors.get(), most_answer)), 200));
+  nlohmann::json answer = nlohmann::json::parse(contents(ended.output.get(), most_answer), nullptr, false);
+  if (!ended.end.good() || !answer.is_object()) {
+    refuse_renderer(python, one_line(last_line(contents(ended.errors.get(), most_answer)), 200));
   }
   if (answer.contains("missing")) {
     refuse_renderer(python, "no " + one_line(answer["missing"].dump(), 80));

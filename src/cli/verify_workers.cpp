@@ -1,23 +1,18 @@
 #include "cli/verify_workers.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <list>
 #include <optional>
-#include <span>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
-#include "cli/write_all.hpp"
+#include "files/child.hpp"
 
 namespace tessera::cli {
 namespace {
@@ -29,30 +24,16 @@ struct Task {
 };
 using Order = std::list<Task>;
 
-/// A child at work; `from` is closed by the other end when it ends, however it does.
+/// A child at work.
 struct Worker {
   Order::iterator piece;
-  pid_t process = -1;
-  int from = -1;
+  Child child;
   std::string text;
 };
 
-/// Never returns: the child's whole life. A status of 0 says that the result is complete.
-[[noreturn]] void work_in_child(pid_t parent, int to, const std::function<std::string()>& work) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) {
-    _exit(1);  // it has died before that
-  }
-  try {
-    _exit(write_all(to, work()) ? 0 : 1);
-  } catch (...) {
-    _exit(1);
-  }
-}
-
-std::string describe_end(int status) {
-  return WIFSIGNALED(status) ? "the process that verified it was ended by signal " + std::to_string(WTERMSIG(status))
-                             : std::string("the process that verified it gave no result");
+std::string describe_end(const ProcessEnd& end) {
+  return end.signal() != 0 ? "the process that verified it was ended by signal " + std::to_string(end.signal())
+                           : std::string("the process that verified it gave no result");
 }
 
 class Pool {
@@ -68,13 +49,18 @@ class Pool {
   [[nodiscard]] bool all_taken() const { return order_.empty(); }
   [[nodiscard]] bool has_next() const { return next_ != order_.end(); }
 
-  /// Starts the next piece. False if the system has no process or pipe for it now; errno says why.
-  bool start_next() {
-    if (!start(next_)) {
-      return false;
-    }
+  /// Starts the next piece. Throws std::system_error if the system has no process or pipe for it now.
+  void start_next() {
+    // a status of 0 says that the result is complete
+    Child child([this](int to) {
+      for (Worker& other : workers_) {
+        other.child.stop_listening();
+      }
+      return write_all(to, work_.work(next_->index)) ? 0 : 1;
+    });
+    workers_.push_back({next_, std::move(child), {}});
+    next_->started = true;
     advance();
-    return true;
   }
 
   /// Gives the next piece up.
@@ -89,7 +75,7 @@ class Pool {
   void listen() {
     std::vector<pollfd> waiting;
     for (const Worker& worker : workers_) {
-      waiting.push_back({worker.from, POLLIN, 0});
+      waiting.push_back({worker.child.from(), POLLIN, 0});
     }
     if (::poll(waiting.data(), waiting.size(), -1) <= 0) {
       return;
@@ -103,33 +89,6 @@ class Pool {
   }
 
  private:
-  bool start(Order::iterator piece) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      return false;
-    }
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    if (child < 0) {
-      const int error = errno;
-      ::close(ends[0]);
-      ::close(ends[1]);
-      errno = error;
-      return false;
-    }
-    if (child == 0) {
-      ::close(ends[0]);
-      for (const Worker& other : workers_) {
-        ::close(other.from);
-      }
-      work_in_child(parent, ends[1], [&] { return work_.work(piece->index); });
-    }
-    ::close(ends[1]);  // so that no later child has it
-    workers_.push_back({piece, child, ends[0], {}});
-    piece->started = true;
-    return true;
-  }
-
   void advance() {
     while (next_ != order_.end() && next_->started) {
       ++next_;
@@ -152,7 +111,7 @@ class Pool {
 
   static bool read_some(Worker& worker) {
     std::array<char, 1 << 16> buffer{};
-    const ssize_t count = ::read(worker.from, buffer.data(), buffer.size());
+    const ssize_t count = ::read(worker.child.from(), buffer.data(), buffer.size());
     if (count > 0) {
       worker.text.append(buffer.data(), static_cast<std::size_t>(count));
     }
@@ -160,12 +119,8 @@ class Pool {
   }
 
   void end(Worker& worker) {
-    ::close(worker.from);
-    int status = 0;
-    while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
-    }
-    const bool complete = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    finish(worker.piece, {complete, complete ? std::move(worker.text) : describe_end(status)});
+    const ProcessEnd end = worker.child.wait();
+    finish(worker.piece, {end.good(), end.good() ? std::move(worker.text) : describe_end(end)});
   }
 
   const Work& work_;
@@ -181,12 +136,14 @@ void run_in_processes(std::size_t count, std::size_t jobs, const Work& work) {
   Pool pool(count, work);
   while (pool.has_next() || pool.running() > 0) {
     if (pool.has_next() && pool.running() < jobs) {
-      if (pool.start_next()) {
+      try {
+        pool.start_next();
         continue;
-      }
-      if (pool.running() == 0) {  // nobody whose end could make room
-        pool.fail_next(std::string("no process to verify it: ") + std::strerror(errno));
-        continue;
+      } catch (const std::system_error& error) {
+        if (pool.running() == 0) {  // nobody whose end could make room
+          pool.fail_next("no process to verify it: " + error.code().message());
+          continue;
+        }
       }
     }
     pool.listen();

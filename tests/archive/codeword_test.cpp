@@ -5,7 +5,7 @@
 #include "archive/hdf5.hpp"
 #include "words/codeword.hpp"
 
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/errors.hpp"
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "datasets/image_file.hpp"
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "archive/hiding_uses.hpp"
 #include "base/errors.hpp"
 
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 

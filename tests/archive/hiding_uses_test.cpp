@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "archive/descriptor.hpp"
+#include "files/descriptor.hpp"
 
 #include "hiding_uses_fixture.hpp"
 

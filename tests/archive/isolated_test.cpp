@@ -19,7 +19,7 @@
 #include "archive/proof_file.hpp"
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -7,7 +7,7 @@
 #include "hash/merkle_tree.hpp"
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

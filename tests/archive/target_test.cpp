@@ -1,15 +1,13 @@
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include "archive/hdf5.hpp"
 #include "archive/proof_file.hpp"
 
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {
@@ -78,48 +76,6 @@ TEST(WriteFile, AbandonedWritingLeavesNothing) {
   file.write("values", megabytes(1));
   EXPECT_THROW(file.write("values", megabytes(1)), std::logic_error);
   EXPECT_THROW(file.write("a/../b", megabytes(1)), std::logic_error);
-}
-
-/// Begins to write `target` in a child process, which then waits.
-pid_t begin_in_child(const std::filesystem::path& target) {
-  int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    WriteFile file(target, "tessera test");
-    (void)::write(ends[1], "x", 1);
-    for (;;) {
-      ::pause();
-    }
-  }
-  char began = 0;
-  EXPECT_EQ(::read(ends[0], &began, 1), 1);
-  ::close(ends[0]);
-  ::close(ends[1]);
-  return child;
-}
-
-TEST(WriteFile, RemovesWhatKilledProcessesLeft) {
-  const TemporaryDirectory directory;
-  const pid_t child = begin_in_child(directory / "p.h5");
-  std::filesystem::path left = *std::filesystem::directory_iterator(directory.path());
-  EXPECT_THAT(left.filename().string(), testing::StartsWith("p.h5.partial-"));
-  save_proof(directory / "p.h5", small_proof());
-  EXPECT_TRUE(std::filesystem::exists(left)) << "of a process that lives";
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  // not of this target, not of this host, not by a process at all
-  std::string name = left.filename().string();
-  const std::string strangers[] = {"q" + name, "p.h5.partial-elsewhere-" + std::to_string(child), name + "x"};
-  for (const std::string& other : strangers) {
-    write_bytes(directory / other, "x");
-  }
-  EXPECT_TRUE(std::filesystem::exists(left));
-  save_proof(directory / "p.h5", small_proof());
-  EXPECT_FALSE(std::filesystem::exists(left));
-  for (const std::string& other : strangers) {
-    EXPECT_TRUE(std::filesystem::exists(directory / other)) << other;
-  }
 }
 
 }  // namespace

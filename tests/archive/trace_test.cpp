@@ -6,7 +6,7 @@
 
 #include "../architecture/gpt2_layers.hpp"
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "../archive/temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 #include "cli/verify_options.hpp"
 #include "path_program.hpp"
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <map>
 
-#include "../archive/temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 #include "archive/hdf5.hpp"
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 #include "cli/content.hpp"
 #include "datasets/gathered_proofs.hpp"
 #include "path_program.hpp"
@@ -212,30 +212,6 @@ TEST(Paths, ProofsOfManyPromptsReplaceProofsAlone) {
   EXPECT_THAT(found("000002.h5"), HasSubstr("expected a directory in which --model"));
   fs::remove(folder / "000001.h5");
   EXPECT_EQ(found("1.h5"), "");
-}
-
-TEST(Links, WhatTheyLeadToIsWritten) {
-  const TemporaryDirectory folder;
-  fs::create_directory(folder / "below");
-  const std::vector<std::uint8_t> bytes{1, 2, 3};
-  for (const bool exists : {false, true}) {
-    fs::remove(folder / "second");
-    fs::remove(folder / "first");
-    fs::create_symlink("below/file", folder / "second");
-    fs::create_symlink(folder / "second", folder / "first");
-    EXPECT_EQ(fs::exists(folder / "below/file"), exists);
-    write_file(folder / "first", bytes);
-    EXPECT_TRUE(fs::is_symlink(folder / "first"));
-    EXPECT_TRUE(fs::is_symlink(folder / "second"));
-    EXPECT_EQ(read_bytes(folder / "below/file").size(), bytes.size());
-    EXPECT_EQ(folder.entries(), 3U);
-  }
-  fs::create_symlink("nowhere/file", folder / "lost");
-  fs::create_symlink("round", folder / "round");
-  EXPECT_THROW(write_file(folder / "lost", bytes), InputError);
-  EXPECT_THROW(write_file(folder / "round", bytes), InputError);
-  EXPECT_THROW(static_cast<void>(through_links(folder / "round")), InputError);
-  EXPECT_EQ(through_links(folder / "below/"), folder / "below");
 }
 
 }  // namespace

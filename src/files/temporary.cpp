@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "archive/temporary.hpp"
+#include "files/temporary.hpp"
 
 namespace tessera {
 namespace {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <span>
 
+#include "files/descriptor.hpp"
+
 namespace tessera {
 
 /// What is written where a symbolic link stands, whether that is there or not: the path it leads to. Throws InputError
@@ -22,7 +24,7 @@ class StagedFile {
   /// What is written in the end: through a symbolic link, what it points to.
   [[nodiscard]] const std::filesystem::path& target() const { return target_; }
   [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int descriptor() const { return descriptor_.number(); }
 
   /// Takes room on the disk for the first `end` bytes, and some more. Throws JobError if there is not as much.
   void reserve(std::uint64_t end);
@@ -33,7 +35,7 @@ class StagedFile {
 
  private:
   std::filesystem::path target_, temporary_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::uint64_t reserved_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "archive/staged_file.hpp"
+#include "files/staged_file.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
-#include "archive/temporary.hpp"
 #include "base/errors.hpp"
+#include "files/sync.hpp"
+#include "files/temporary.hpp"
 
 namespace tessera {
 namespace {
@@ -49,8 +49,8 @@ StagedFile::StagedFile(const fs::path& target) : target_(real_target(target)) {
   remove_stale_beside(target_);
   temporary_ = temporary_beside(target_);
   register_temporary(temporary_);
-  descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
+  descriptor_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!descriptor_.is_open()) {
     const int reason = errno;
     unregister_temporary(temporary_);
     const std::string message = target.string() + ": cannot be written: " + std::strerror(reason);
@@ -62,8 +62,8 @@ StagedFile::StagedFile(const fs::path& target) : target_(real_target(target)) {
 }
 
 StagedFile::~StagedFile() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
+  if (descriptor_.is_open()) {
+    descriptor_.close();
     std::error_code ignored;
     fs::remove(temporary_, ignored);
     unregister_temporary(temporary_);
@@ -78,7 +78,7 @@ void StagedFile::reserve(std::uint64_t end) {
   int reason = 0;
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur) {
     reason = EFBIG;
-  } else if (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(reserved_),
+  } else if (::fallocate(descriptor(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(reserved_),
                          static_cast<off_t>(end + reserve_step - reserved_)) != 0) {
     reason = errno;
   }
@@ -89,38 +89,33 @@ void StagedFile::reserve(std::uint64_t end) {
   reserved_ = end + reserve_step;  // other reasons: a file system without reservation
 }
 
-void StagedFile::clear() noexcept { (void)::ftruncate(descriptor_, 0); }
+void StagedFile::clear() noexcept { (void)::ftruncate(descriptor(), 0); }
 
 void StagedFile::put_in_place(std::uint64_t bytes) {
   // the reserved space beyond the end goes back, unless closing has cut the file already; directories are
   // synchronised as far as the file system allows
   struct stat closed {};
-  const bool sized = ::fstat(descriptor_, &closed) == 0;
-  const bool durable = sized && ::ftruncate(descriptor_, std::min(closed.st_size, static_cast<off_t>(bytes))) == 0 &&
-                       ::fsync(descriptor_) == 0;
+  const bool sized = ::fstat(descriptor(), &closed) == 0;
+  const bool durable = sized && ::ftruncate(descriptor(), std::min(closed.st_size, static_cast<off_t>(bytes))) == 0 &&
+                       ::fsync(descriptor()) == 0;
   const auto lock = hold_temporaries();
   if (!durable || ::rename(temporary_.c_str(), target_.c_str()) != 0) {
     throw JobError(target_.string() + ": cannot be completed: " + std::strerror(errno));
   }
   unregister_temporary(temporary_);
-  ::close(std::exchange(descriptor_, -1));
-  const fs::path directory = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-  const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    (void)::fsync(folder);
-    ::close(folder);
+  descriptor_.close();
+  try {
+    sync_folder_of(target_);
+  } catch (const std::runtime_error&) {
+    return;  // the file is in place
   }
 }
 
 void write_file(const fs::path& target, std::span<const std::uint8_t> bytes) {
   StagedFile file(target);
   file.reserve(bytes.size());
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t count = ::write(file.descriptor(), bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno != EINTR) {
-      throw JobError(target.string() + ": cannot be written: " + std::strerror(errno));
-    }
-    done += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  if (!write_all(file.descriptor(), bytes)) {
+    throw JobError(target.string() + ": cannot be written: " + std::strerror(errno));
   }
   file.put_in_place(bytes.size());
 }
