@@ -69,7 +69,7 @@ class Masking {
   virtual void mask_columns(PowerClaims& /*claims*/, const OpenedColumns& /*opened*/) const {}
 };
 
-/// Of hiding proofs and renewals.
+/// The masking of hiding proofs and renewals.
 class HidingMasking final : public Masking {
  public:
   /// Keeps references. `tensor`: of the last oracle, which holds the row masks.

@@ -64,7 +64,7 @@ class ProverMasking {
   virtual E mask_clear(VectorSummand& /*vector*/, E claim) { return claim; }
 };
 
-/// Of hiding proofs and renewals.
+/// The masking of hiding proofs and renewals.
 class HidingProverMasking final : public ProverMasking {
  public:
   /// Keeps references.

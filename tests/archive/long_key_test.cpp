@@ -5,7 +5,7 @@
 
 #include "key_error.hpp"
 #include "samples.hpp"
-#include "temporary_directory.hpp"
+#include "../files/temporary_directory.hpp"
 
 namespace tessera::test {
 namespace {

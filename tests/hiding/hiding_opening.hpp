@@ -3,6 +3,7 @@
 #include <random>
 
 #include "opening/batch.hpp"
+#include "opening/opening.hpp"
 #include "words/salted_leaves.hpp"
 #include "opening/vector_masks.hpp"
 #include "derivative.hpp"
