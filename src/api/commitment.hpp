@@ -5,7 +5,7 @@
 
 #include "archive/codeword_file.hpp"
 #include "archive/hiding_uses.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 #include "plan/hiding_witness.hpp"
 #include "plan/key.hpp"
 #include "protocol/protocol.hpp"

@@ -6,7 +6,7 @@
 #include "archive/model_file.hpp"
 #include "base/errors.hpp"
 #include "cluster/agreement.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 namespace tessera {
 namespace {

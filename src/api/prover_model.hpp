@@ -6,7 +6,7 @@
 
 #include "archive/model_file.hpp"
 #include "cluster/communicator.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 #include "plan/witness.hpp"
 
 namespace tessera {

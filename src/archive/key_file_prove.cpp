@@ -1,6 +1,6 @@
 #include "archive/hdf5.hpp"
 #include "archive/key_file.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 
 #include "archive/naming.hpp"
 #include "archive/tokenizer_fields.hpp"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include "archive/hdf5.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 #include "transcript/transcript.hpp"
 
 namespace tessera {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "archive/hdf5.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 
 namespace tessera {
 

@@ -7,8 +7,8 @@
 #include "words/codeword.hpp"
 #include "words/row_groups.hpp"
 #include "opening/schedule.hpp"
-#include "model/integer_model.hpp"
-#include "model/quantization.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/quantization.hpp"
 #include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {

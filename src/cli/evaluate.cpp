@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
-#include "model/checkpoint.hpp"
+#include "checkpoints/checkpoint.hpp"
 
 namespace tessera::cli {
 namespace {

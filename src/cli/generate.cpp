@@ -17,7 +17,7 @@
 #include "cluster/agreement.hpp"
 #include "cluster/serialization.hpp"
 #include "memory/storage.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/ends.hpp"
 #include "tokenizer/tokenizer.hpp"
 

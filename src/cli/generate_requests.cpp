@@ -14,7 +14,7 @@
 #include "cli/verify_chat.hpp"
 #include "cluster/serialization.hpp"
 #include "datasets/dataset_file.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/ends.hpp"
 
 namespace tessera::cli {

@@ -9,7 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
 #include "memory/storage.hpp"
-#include "model/import.hpp"
+#include "integer_model/import.hpp"
 
 namespace tessera::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "model/float_model.hpp"
-#include "model/integer_model.hpp"
+#include "float_model/float_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 namespace tessera::cli {

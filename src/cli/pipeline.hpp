@@ -12,8 +12,8 @@
 #include "cluster/job_plan.hpp"
 #include "cluster/recording_communicator.hpp"
 #include "opening/opening.hpp"
-#include "model/comparison.hpp"
-#include "model/model.hpp"
+#include "integer_model/comparison.hpp"
+#include "integer_model/model.hpp"
 #include "plan/witness.hpp"
 
 #include "cli/command.hpp"

@@ -10,9 +10,9 @@
 #include "base/units.hpp"
 #include "cluster/scope_memory.hpp"
 #include "cost/rates.hpp"
-#include "model/checkpoint.hpp"
-#include "model/integer_model.hpp"
-#include "model/shape_key.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/shape_key.hpp"
 #include "plan/limits.hpp"
 #include "protocol/protocol.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "model/checkpoint.hpp"
-#include "model/synthesis.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/synthesis.hpp"
 
 namespace tessera::cli {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "architecture/inference.hpp"
-#include "model/integer_model.hpp"
-#include "model/synthesis.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/synthesis.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/thread_communicator.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "../model/saturated_models.hpp"
 #include "naive_inference.hpp"

@@ -7,7 +7,7 @@
 #include "arithmetic/tables.hpp"
 #include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/witness.hpp"
 
 #include "../model/random_model.hpp"

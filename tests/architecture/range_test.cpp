@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cluster/thread_communicator.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "subprotocols/inference.hpp"
 
 #include "../model/random_model.hpp"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include "archive/proof_file.hpp"
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 
 namespace tessera::test {
 

@@ -8,8 +8,8 @@
 #include "cluster/thread_communicator.hpp"
 #include "words/codeword.hpp"
 #include "cost/rates.hpp"
-#include "model/integer_model.hpp"
-#include "model/synthesis.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/synthesis.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 

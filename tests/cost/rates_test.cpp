@@ -4,9 +4,9 @@
 
 #include "architecture/model_plan.hpp"
 #include "cost/rates.hpp"
-#include "model/integer_model.hpp"
-#include "model/shape_key.hpp"
-#include "model/synthesis.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/shape_key.hpp"
+#include "integer_model/synthesis.hpp"
 
 namespace tessera::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "architecture/model_plan.hpp"
-#include "model/shape_key.hpp"
+#include "integer_model/shape_key.hpp"
 #include "protocol/protocol.hpp"
 
 namespace tessera::test {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/errors.hpp"
-#include "model/checkpoint.hpp"
-#include "model/gguf/tokenizer.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "checkpoints/gguf/tokenizer.hpp"
 
 #include "../model/model_files.hpp"
 #include "mutation.hpp"

@@ -11,7 +11,7 @@ key() {
   "$programs/tessera" import --quiet --checkpoint "$1" --out "$work/m.h5" >/dev/null
   "$programs/tessera" commit --quiet --model "$work/m.h5" --out "$work/c" --compact | sed -n 's/^key digest *//p'
 }
-PYTHONDONTWRITEBYTECODE=1 "$python" "$source/tests/gguf/grids.py" "$source/src/model/gguf/grids.cpp"
+PYTHONDONTWRITEBYTECODE=1 "$python" "$source/tests/gguf/grids.py" "$source/src/checkpoints/gguf/grids.cpp"
 for model in gutenberg-2m gutenberg-llama-3m odd-qwen-60k odd-qwen2-50k odd-40k; do
   expected=$(key "$source/configs/$model")
   for type in F32 BF16 F16; do

@@ -1,7 +1,7 @@
-"""Compares the points of the grids of IQ types in src/model/gguf/grids.cpp, the one place where they stand, with those of
+"""Compares the points of the grids of IQ types in src/checkpoints/gguf/grids.cpp, the one place where they stand, with those of
 the package gguf. Of a grid that differs it prints the digits that the package's points have.
 
-usage: grids.py src/model/gguf/grids.cpp
+usage: grids.py src/checkpoints/gguf/grids.cpp
 """
 
 import re

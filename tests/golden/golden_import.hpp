@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 #include "archive/key_file.hpp"
-#include "model/import.hpp"
+#include "integer_model/import.hpp"
 
 namespace tessera::golden {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "words/salted_leaves.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/hiding.hpp"
 #include "plan/hiding_witness.hpp"
 #include "plan/witness.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/little_endian.hpp"
-#include "model/import.hpp"
+#include "integer_model/import.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/hiding.hpp"
 

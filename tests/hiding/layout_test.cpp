@@ -2,7 +2,7 @@
 
 #include "opening/schedule.hpp"
 #include "hiding_proving.hpp"
-#include "model/equalisation.hpp"
+#include "integer_model/equalisation.hpp"
 
 namespace tessera::test {
 namespace {

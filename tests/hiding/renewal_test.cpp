@@ -7,7 +7,7 @@
 #include "datasets/dataset_file.hpp"
 #include "hiding_commitment.hpp"
 #include "hiding_job.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "protocol/renewal.hpp"
 #include "seed.hpp"
 

@@ -3,7 +3,7 @@
 #include "layers/embedding/embedding.hpp"
 #include "layers/gated_mlp/gated_mlp.hpp"
 #include "layers/rms_norm/rms_norm.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "subprotocols/inference.hpp"
 
 #include "layer_case.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "architecture/inference.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/prover_context.hpp"
 #include "plan/witness.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "subprotocols/matrix_product.hpp"
 
 #include "layer_case.hpp"

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "model/battery.hpp"
-#include "model/calibration.hpp"
-#include "model/checkpoint.hpp"
-#include "model/tokenizer_files.hpp"
+#include "float_model/battery.hpp"
+#include "float_model/calibration.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

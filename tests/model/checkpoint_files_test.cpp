@@ -1,5 +1,5 @@
-#include "model/checkpoint_files.hpp"
-#include "model/import.hpp"
+#include "checkpoints/checkpoint_files.hpp"
+#include "integer_model/import.hpp"
 
 #include "checkpoint_fixture.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
-#include "model/checkpoint.hpp"
-#include "model/safetensors.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "checkpoints/safetensors.hpp"
 
 #include "model_files.hpp"
 

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "base/errors.hpp"
-#include "model/checkpoint_files.hpp"
-#include "model/checkpoint_tensors.hpp"
+#include "checkpoints/checkpoint_files.hpp"
+#include "checkpoints/checkpoint_tensors.hpp"
 
 #include "checkpoint_fixture.hpp"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "model/calibration.hpp"
-#include "model/equalisation.hpp"
-#include "model/float_model.hpp"
-#include "model/quantization.hpp"
+#include "float_model/calibration.hpp"
+#include "integer_model/equalisation.hpp"
+#include "float_model/float_model.hpp"
+#include "integer_model/quantization.hpp"
 
 #include "llama_shapes.hpp"
 #include "model_files.hpp"

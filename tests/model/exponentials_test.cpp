@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/exponentials.hpp"
+#include "float_model/exponentials.hpp"
 
 #include "../field/instruction_sets.hpp"
 

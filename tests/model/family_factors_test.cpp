@@ -1,5 +1,5 @@
 #include "checkpoint_fixture.hpp"
-#include "model/families/family.hpp"
+#include "checkpoints/families/family.hpp"
 
 namespace tessera::test {
 namespace {

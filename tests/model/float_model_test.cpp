@@ -5,9 +5,9 @@
 #include <map>
 #include <numeric>
 #include "base/errors.hpp"
-#include "model/checkpoint.hpp"
-#include "model/float_model.hpp"
-#include "model/tokenizer_files.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "float_model/float_model.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "model/float_layers.hpp"
+#include "float_model/float_layers.hpp"
 
 namespace tessera::test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "model/gains.hpp"
-#include "model/quantization.hpp"
+#include "integer_model/gains.hpp"
+#include "integer_model/quantization.hpp"
 
 #include "llama_shapes.hpp"
 #include "random_model.hpp"

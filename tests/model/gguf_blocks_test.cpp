@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "model/gguf/blocks.hpp"
+#include "checkpoints/gguf/blocks.hpp"
 
 #include "model_files.hpp"
 

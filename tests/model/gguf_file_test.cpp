@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
-#include "model/gguf/blocks.hpp"
-#include "model/gguf/file.hpp"
+#include "checkpoints/gguf/blocks.hpp"
+#include "checkpoints/gguf/file.hpp"
 
 #include "gguf_builder.hpp"
 #include "model_files.hpp"

@@ -2,13 +2,13 @@
 
 #include <functional>
 
-#include "model/checkpoint.hpp"
-#include "model/gguf/blocks.hpp"
-#include "model/gguf/config.hpp"
-#include "model/gguf/splits.hpp"
-#include "model/gguf/tokenizer.hpp"
-#include "model/import.hpp"
-#include "model/tokenizer_files.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "checkpoints/gguf/blocks.hpp"
+#include "checkpoints/gguf/config.hpp"
+#include "checkpoints/gguf/splits.hpp"
+#include "checkpoints/gguf/tokenizer.hpp"
+#include "integer_model/import.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "gguf_builder.hpp"
 #include "model_files.hpp"

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "base/little_endian.hpp"
-#include "model/checkpoint_files.hpp"
-#include "model/gguf/blocks.hpp"
-#include "model/gguf/file.hpp"
-#include "model/gguf/parts.hpp"
-#include "model/import.hpp"
+#include "checkpoints/checkpoint_files.hpp"
+#include "checkpoints/gguf/blocks.hpp"
+#include "checkpoints/gguf/file.hpp"
+#include "checkpoints/gguf/parts.hpp"
+#include "integer_model/import.hpp"
 
 #include "gguf_builder.hpp"
 #include "model_files.hpp"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "model/gguf/splits.hpp"
-#include "model/gguf/tokenizer.hpp"
+#include "checkpoints/gguf/splits.hpp"
+#include "checkpoints/gguf/tokenizer.hpp"
 #include "tokenizer/tokenizer.hpp"
 #include "tokenizer/words.hpp"
 

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cmath>
 #include "base/errors.hpp"
-#include "model/calibration.hpp"
-#include "model/checkpoint.hpp"
-#include "model/import.hpp"
-#include "model/quantization.hpp"
-#include "model/tokenizer_files.hpp"
+#include "float_model/calibration.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/import.hpp"
+#include "integer_model/quantization.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

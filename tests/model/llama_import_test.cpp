@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "model/calibration.hpp"
-#include "model/checkpoint.hpp"
-#include "model/equalisation.hpp"
-#include "model/import.hpp"
-#include "model/integer_model.hpp"
+#include "float_model/calibration.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/equalisation.hpp"
+#include "integer_model/import.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "model_files.hpp"
 #include "random_model.hpp"

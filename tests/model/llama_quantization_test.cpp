@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "base/errors.hpp"
-#include "model/calibration.hpp"
-#include "model/integer_model.hpp"
-#include "model/quantization.hpp"
+#include "float_model/calibration.hpp"
+#include "integer_model/integer_model.hpp"
+#include "integer_model/quantization.hpp"
 #include "plan/limits.hpp"
 
 #include "llama_shapes.hpp"

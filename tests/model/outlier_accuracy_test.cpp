@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "cluster/thread_communicator.hpp"
-#include "model/calibration.hpp"
-#include "model/checkpoint.hpp"
-#include "model/comparison.hpp"
-#include "model/equalisation.hpp"
-#include "model/import.hpp"
-#include "model/integer_model.hpp"
-#include "model/tokenizer_files.hpp"
+#include "float_model/calibration.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/comparison.hpp"
+#include "integer_model/equalisation.hpp"
+#include "integer_model/import.hpp"
+#include "integer_model/integer_model.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "cluster/thread_communicator.hpp"
-#include "model/comparison.hpp"
-#include "model/import.hpp"
+#include "integer_model/comparison.hpp"
+#include "integer_model/import.hpp"
 
 #include "../architecture/naive_inference.hpp"
 #include "model_files.hpp"

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include "base/errors.hpp"
-#include "model/calibration.hpp"
-#include "model/checkpoint.hpp"
-#include "model/quantization.hpp"
+#include "float_model/calibration.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/quantization.hpp"
 #include "plan/limits.hpp"
 
 #include "model_files.hpp"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "arithmetic/rotary_table.hpp"
-#include "model/equalisation.hpp"
-#include "model/model.hpp"
+#include "integer_model/equalisation.hpp"
+#include "integer_model/model.hpp"
 
 namespace tessera::test {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "model/rope.hpp"
+#include "checkpoints/rope.hpp"
 
 namespace tessera::test {
 namespace {

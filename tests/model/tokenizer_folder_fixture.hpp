@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "model/tokenizer_files.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

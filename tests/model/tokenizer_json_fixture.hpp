@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "model/tokenizer_files.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "model_files.hpp"
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors.hpp"
-#include "model/checkpoint.hpp"
-#include "model/float_model.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "float_model/float_model.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "architecture/inference.hpp"
 #include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 namespace {

@@ -14,9 +14,9 @@
 #include "architecture/inference.hpp"
 #include "base/errors.hpp"
 #include "cluster/thread_communicator.hpp"
-#include "model/checkpoint.hpp"
-#include "model/float_model.hpp"
-#include "model/integer_model.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "float_model/float_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "tokenizer/tokenizer.hpp"
 
 #include <tessera/sampling.hpp>

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 #include "datasets/dataset_file.hpp"
-#include "model/tokenizer_files.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "proving.hpp"
 

@@ -7,8 +7,8 @@
 #include <map>
 #include "cluster/thread_communicator.hpp"
 #include "words/codeword.hpp"
-#include "model/import.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/import.hpp"
+#include "integer_model/integer_model.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
 

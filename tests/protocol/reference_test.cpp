@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include "model/float_model.hpp"
-#include "model/tokenizer_files.hpp"
+#include "float_model/float_model.hpp"
+#include "checkpoints/tokenizer_files.hpp"
 
 #include "proving.hpp"
 

@@ -15,10 +15,10 @@
 #include "architecture/inference.hpp"
 #include "base/errors.hpp"
 #include "cluster/mpi_communicator.hpp"
-#include "model/checkpoint.hpp"
-#include "model/integer_model.hpp"
+#include "checkpoints/checkpoint.hpp"
+#include "integer_model/integer_model.hpp"
 #include "memory/storage.hpp"
-#include "model/synthesis.hpp"
+#include "integer_model/synthesis.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "../model/random_model.hpp"
 #include "base/errors.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "parts.hpp"
 #include "plan/limits.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "sampled_statement.hpp"
 
 namespace tessera::test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "words/salted_leaves.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "plan/hiding_witness.hpp"
 #include "protocol/hiding.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/model.hpp"
+#include "integer_model/model.hpp"
 #include "protocol/protocol.hpp"
 #include "plan/witness.hpp"
 

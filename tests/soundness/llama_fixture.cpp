@@ -1,6 +1,6 @@
 #include "llama_fixture.hpp"
 
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "../model/llama_shapes.hpp"
 #include "../model/random_model.hpp"

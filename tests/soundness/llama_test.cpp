@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/errors.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "llama_fixture.hpp"
 #include "parts.hpp"

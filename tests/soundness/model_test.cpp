@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "fixture.hpp"
 

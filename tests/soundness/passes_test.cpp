@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../golden/golden_import.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "parts.hpp"
 
 namespace tessera::test {

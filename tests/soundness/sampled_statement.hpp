@@ -1,6 +1,6 @@
 #pragma once
 
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "parts.hpp"
 
 // Statements of odd_model() whose tokens are sampled, from a list or from the whole vocabulary.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 #include "parts.hpp"
 
 #include "../golden/golden_import.hpp"

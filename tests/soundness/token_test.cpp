@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/errors.hpp"
-#include "model/integer_model.hpp"
+#include "integer_model/integer_model.hpp"
 
 #include "fixture.hpp"
 

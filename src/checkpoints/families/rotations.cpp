@@ -1,0 +1,37 @@
+#include "checkpoints/checkpoint.hpp"
+
+#include <algorithm>
+
+namespace tessera {
+
+void CheckpointConfig::turn(const Rope& rope) {
+  auto found = std::ranges::find(ropes, rope);
+  if (found == ropes.end()) {
+    found = ropes.insert(ropes.end(), rope);
+  }
+  shape.rotation_of_block.push_back(static_cast<std::uint32_t>(found - ropes.begin()));
+}
+
+void CheckpointConfig::settle_rotations() {
+  shape.rotations = static_cast<std::uint32_t>(ropes.size());
+  if (shape.rotations == 1) {
+    shape.rotation_of_block.clear();
+  }
+}
+
+void CheckpointConfig::cap(const SoftCaps& all) {
+  caps = all;
+  shape.score_cap = all.scores > 0;
+  shape.logit_cap = all.logits > 0;
+}
+
+void CheckpointConfig::scale_scores(double factor) {
+  if (shape.head_norm) {
+    factors[gamma_q] *= factor;  // a norm takes away what stands before it
+  } else {
+    factors[wq] *= factor;
+    factors[bq] *= factor;
+  }
+}
+
+}  // namespace tessera
