@@ -40,7 +40,7 @@ inline constexpr std::size_t lanes_of = sizeof(V) / sizeof(std::uint32_t);
 template <int bits, class V, std::size_t... byte>
 [[gnu::always_inline]] inline void turn_bytes(V& v, std::index_sequence<byte...> /*all*/) {
   using Bytes = typename WordsOf<lanes_of<V>>::Bytes;
-  const Bytes bytes = reinterpret_cast<Bytes>(v);
+  const auto bytes = reinterpret_cast<Bytes>(v);
   v = reinterpret_cast<V>(__builtin_shufflevector(bytes, bytes, (byte / 4 * 4 + (byte + bits / 8) % 4)...));
 }
 
