@@ -55,13 +55,11 @@ ConversationState state_of(const tessera_state& state) {
   return result;
 }
 
-Verdict verify_after(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
-                     const tessera_state* before) {
-  if (before == nullptr) {
-    return verify_beginning(key, statement, payload);
+Before before_of(const tessera_state* before) {
+  if (before == nullptr || before->length == 0) {
+    return {before != nullptr};
   }
-  const auto kept = before->length == 0 ? std::nullopt : std::optional(state_of(*before));
-  return verify_continuation(key, statement, payload, kept);
+  return {true, state_of(*before)};
 }
 
 Statement statement_of(const tessera_statement* statement) {
@@ -114,7 +112,7 @@ void know_texts(tessera_result& result, const VerifyingKey& key) {
 void judge(tessera_result& result, const IdentifiedKey& key, std::span<const std::uint8_t> payload,
            const tessera_state* before) {
   const Statement& statement = *result.statement;
-  const Verdict verdict = verify_after(key, statement, payload, before);
+  const Verdict verdict = tessera::judge(key, key.digest, statement, payload, before_of(before));
   if (!verdict.accepted) {
     reject(result, verdict.scope, verdict.reason);
     return;
@@ -200,7 +198,7 @@ tessera_verdict tessera_verify_files(const void* key, size_t key_size, const voi
     found.statement = std::move(stored.statement);
     know_sampling(found);
     if (stored.key_digest != *found.key_digest) {  // whose vocabulary says nothing of this one's ids
-      reject(found, "/statement", "the proof was made for another verifying key");
+      reject(found, "/statement", made_for_another_key);
       return;
     }
     know_texts(found, decoded.key);

@@ -28,12 +28,7 @@ Verdict verify_conversation(std::span<const std::uint8_t> key, std::span<const S
   Verdict verdict;
   for (const StoredProof& part : parts) {
     const bool first = &part == parts.data();
-    if (part.key_digest != decoded.digest) {
-      verdict = {false, "/statement", "the proof was made for another verifying key", {}, {}};
-    } else {
-      verdict = first ? verify_beginning(decoded, part.statement, part.payload)
-                      : verify_continuation(decoded, part.statement, part.payload, verdict.kept);
-    }
+    verdict = judge(decoded, part.key_digest, part.statement, part.payload, {!first, verdict.kept});
     if (!verdict.accepted) {
       verdict.reason = "part " + std::to_string(&part - parts.data() + 1) + ": " + verdict.reason;
       break;

@@ -76,13 +76,13 @@ void read_and_verify(const Judge& judge, const ProofSource& source, const Expect
   judgement.bytes = proof.payload.size();
   if (proof.key_digest != judge.digest) {
     judgement.made_for = proof.key_digest;
-    throw Rejected("/statement", "the proof was made for another verifying key");
+    throw Rejected("/statement", made_for_another_key);
   }
   check_statement(judge, expected.prompt, statement);
   judgement.seed_expected = statement.sampling && !judge.sampling.seed.empty();
   judgement.parameters_expected = statement.sampling && !judge.sampling.parameters.empty();
-  Verdict verdict = expected.part == 0 ? verify_beginning(judge, statement, proof.payload)
-                                       : verify_continuation(judge, statement, proof.payload, expected.before);
+  Verdict verdict =
+      tessera::judge(judge, proof.key_digest, statement, proof.payload, {expected.part > 0, expected.before});
   if (!verdict.accepted) {
     throw Rejected(verdict.scope, verdict.reason);
   }

@@ -23,4 +23,16 @@ Verdict verify_beginning(const IdentifiedKey& key, const Statement& statement, s
 Verdict verify_continuation(const IdentifiedKey& key, const Statement& statement, std::span<const std::uint8_t> payload,
                             const std::optional<ConversationState>& before);
 
+/// Why a proof is rejected that names another key than it is verified with.
+inline constexpr const char* made_for_another_key = "the proof was made for another verifying key";
+
+/// What a proof stands behind.
+struct Before {
+  bool part = false;                           ///< a part of a conversation; else the proof begins one
+  std::optional<ConversationState> kept = {};  ///< what that part keeps
+};
+/// The verdict on a proof that says it was made for the key of this digest.
+Verdict judge(const IdentifiedKey& key, const Digest& made_for, const Statement& statement,
+              std::span<const std::uint8_t> payload, const Before& before);
+
 }  // namespace tessera

@@ -191,4 +191,13 @@ Verdict verify_continuation(const IdentifiedKey& key, const Statement& statement
   return verify_next(key.key, key.digest, statement, payload, before);
 }
 
+Verdict judge(const IdentifiedKey& key, const Digest& made_for, const Statement& statement,
+              std::span<const std::uint8_t> payload, const Before& before) {
+  if (made_for != key.digest) {
+    return {false, "/statement", made_for_another_key, {}, {}};
+  }
+  return before.part ? verify_continuation(key, statement, payload, before.kept)
+                     : verify_beginning(key, statement, payload);
+}
+
 }  // namespace tessera

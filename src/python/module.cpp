@@ -79,13 +79,8 @@ struct Judgement {
 
 Judgement judge(const IdentifiedKey& key, const ProofArchive& proof, const std::optional<ConversationState>& before) {
   Judgement judgement;
-  if (proof.key_digest != key.digest) {
-    judgement.verdict.scope = "/statement";
-    judgement.verdict.reason = "the proof was made for another verifying key";
-    return judgement;
-  }
-  judgement.verdict = before ? verify_continuation(key, proof.statement, proof.payload, before)
-                             : verify_beginning(key, proof.statement, proof.payload);
+  judgement.verdict =
+      tessera::judge(key, proof.key_digest, proof.statement, proof.payload, {before.has_value(), before});
   if (judgement.verdict.accepted) {
     const SoundnessReport report = soundness_report(ModelPlan::of(key.key, proof.statement), key.key);
     judgement.soundness = {report.round_by_round_bits(), report.union_bits()};

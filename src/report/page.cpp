@@ -110,10 +110,11 @@ std::vector<const Part*> all_parts(const Report& report) {
 }
 
 void verify_all(Report& report) {
+  const IdentifiedKey key{report.key.value(), report.key->digest()};
   for (Conversation& conversation : report.conversations) {
     std::optional<ConversationState> before;
     for (std::size_t i = 0; i < conversation.size(); ++i) {
-      conversation[i].verification = verify(report.key.value(), conversation[i].archive, i, before);
+      conversation[i].verification = verify(key, conversation[i].archive, i, before);
       before = conversation[i].verification->kept;
     }
   }

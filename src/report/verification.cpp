@@ -8,15 +8,6 @@
 namespace tessera::report {
 namespace {
 
-Verdict judge(const VerifyingKey& key, const ProofArchive& archive, std::size_t part,
-              const std::optional<ConversationState>& before) {
-  if (archive.key_digest != key.digest()) {
-    return {false, "/statement", "the proof was made for another verifying key", {}, {}};
-  }
-  return part == 0 ? verify_beginning(key, archive.statement, archive.payload)
-                   : verify_continuation(key, archive.statement, archive.payload, before);
-}
-
 /// The positions that the verifier of an accepted proof draws, draw by draw, and how long its lists of exceptions are.
 struct Drawn {
   std::vector<std::vector<std::size_t>> positions;
@@ -44,10 +35,10 @@ Account messages_of(const ModelPlan& plan, const VerifyingKey& key, const ProofA
 
 }  // namespace
 
-Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::size_t part,
+Verification verify(const IdentifiedKey& identified, const ProofArchive& archive, std::size_t part,
                     const std::optional<ConversationState>& before) {
   const auto start = std::chrono::steady_clock::now();
-  Verdict verdict = judge(key, archive, part, before);
+  Verdict verdict = judge(identified, archive.key_digest, archive.statement, archive.payload, {part > 0, before});
   Verification result{verdict.accepted,
                       std::move(verdict.scope),
                       std::move(verdict.reason),
@@ -58,10 +49,11 @@ Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::s
                       {},
                       false};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.another_key = archive.key_digest != key.digest();
+  result.another_key = archive.key_digest != identified.digest;
   if (result.another_key) {
     return result;  // what this key says of the lengths is beside the point
   }
+  const VerifyingKey& key = identified.key;
   try {
     const ModelPlan plan = ModelPlan::of(key, archive.statement);
     result.soundness = soundness_report(plan, key);

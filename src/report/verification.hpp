@@ -7,6 +7,7 @@
 #include <tessera/verify.hpp>
 
 #include "archive/proof_file.hpp"
+#include "protocol/identified_key.hpp"
 #include "transcript/account.hpp"
 
 namespace tessera::report {
@@ -27,7 +28,7 @@ struct Verification {
 
 /// `part`: its place in its conversation; `before`: what the part before it keeps. Never throws for anything that is
 /// in the archive.
-Verification verify(const VerifyingKey& key, const ProofArchive& archive, std::size_t part,
+Verification verify(const IdentifiedKey& key, const ProofArchive& archive, std::size_t part,
                     const std::optional<ConversationState>& before);
 
 }  // namespace tessera::report

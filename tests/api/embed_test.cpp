@@ -24,7 +24,7 @@ std::filesystem::path folder() {
   return path == nullptr ? "" : path;
 }
 
-TEST(PublicApi, VerifiesAProofFromFilesAndSeesAnAlteredOne) {
+TEST(PublicApi, verifies_a_proof_from_files_and_sees_an_altered_one) {
   const std::vector<std::uint8_t> key = read_key(folder() / "commitment" / "verifying.key");
   StoredProof proof = read_proof(folder() / "proof.h5");
   EXPECT_TRUE(verify(key, proof.statement, proof.payload).accepted);
@@ -37,7 +37,7 @@ TEST(PublicApi, VerifiesAProofFromFilesAndSeesAnAlteredOne) {
   EXPECT_THROW((void)decode(key, std::vector<std::uint32_t>{1U << 30}), InputError);
 }
 
-TEST(PublicApi, SaysWhatIsNotAsExpected) {
+TEST(PublicApi, says_what_is_not_as_expected) {
   const std::vector<std::uint8_t> key = read_key(folder() / "commitment" / "verifying.key");
   const Statement statement = read_proof(folder() / "proof.h5").statement;
   Expected expected;
@@ -80,7 +80,7 @@ void expect_conversations(std::span<const std::uint8_t> key, const StoredProof& 
   EXPECT_THROW((void)verdict({}), InputError);
 }
 
-TEST(PublicApi, ProvesWhatTheProgramProves) {
+TEST(PublicApi, proves_what_the_program_proves) {
   SelfCommunicator comm;
   const StoredProof stored = read_proof(folder() / "proof.h5");
   const ProveRequest request{folder() / "model.h5", folder() / "commitment", stored.statement.prompt,
@@ -130,7 +130,7 @@ TEST(PublicApi, ProvesWhatTheProgramProves) {
 }
 
 /// Of a value that cannot be, what the program says: under a hiding key not which.
-TEST(PublicApi, SaysOfValuesOutsideTheirRangesWhatTheProgramSays) {
+TEST(PublicApi, says_of_values_outside_their_ranges_what_the_program_says) {
   SelfCommunicator comm;
   const std::array<std::pair<const char*, const char*>, 2> keys{
       {{"narrow", "program.log"}, {"narrow-hidden", "program-hidden.log"}}};

@@ -17,7 +17,7 @@ ChatTemplate sample_chat() {
   return chat;
 }
 
-TEST(ModelFile, ChatTemplatesRoundTripAndBadOnesAreNamed) {
+TEST(ModelFile, chat_templates_round_trip_and_bad_ones_are_named) {
   const TemporaryDirectory directory;
   const auto load_with = [&](const ChatTemplate& chat) {
     Model model = small_model();

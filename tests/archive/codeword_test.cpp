@@ -36,7 +36,7 @@ Digest save(const std::filesystem::path& directory, const CodewordGeometry& geom
   return writer.finish(Digest{7});
 }
 
-TEST(CodewordFiles, AnswerFromShardsAndTop) {
+TEST(CodewordFiles, answer_from_shards_and_top) {
   const TemporaryDirectory directory;
   std::mt19937_64 random(3);
   SelfCommunicator self;
@@ -80,7 +80,7 @@ TEST(CodewordFiles, AnswerFromShardsAndTop) {
   }
 }
 
-TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
+TEST(CodewordFiles, missing_and_foreign_shards_are_named) {
   const TemporaryDirectory directory;
   const auto ours = directory / "ours";
   const auto other = directory / "other";
@@ -100,7 +100,7 @@ TEST(CodewordFiles, MissingAndForeignShardsAreNamed) {
 }
 
 /// Rows that are missing or too many are the program's mistake, and leave no file.
-TEST(CodewordFiles, UnfinishedOnesLeaveNothing) {
+TEST(CodewordFiles, unfinished_ones_leave_nothing) {
   const TemporaryDirectory directory;
   std::mt19937_64 random(4);
   SelfCommunicator self;

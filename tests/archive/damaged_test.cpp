@@ -23,7 +23,7 @@ bool refuses(const std::filesystem::path& path, const std::string& bytes) {
   }
 }
 
-TEST(DamagedFile, EveryTruncationIsRefused) {
+TEST(DamagedFile, every_truncation_is_refused) {
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   const std::string whole = read_bytes(directory / "p.h5");
@@ -32,7 +32,7 @@ TEST(DamagedFile, EveryTruncationIsRefused) {
   }
 }
 
-TEST(DamagedFile, RandomDamageIsRefusedOrChangesNothing) {
+TEST(DamagedFile, random_damage_is_refused_or_changes_nothing) {
   const TemporaryDirectory directory;
   const ProofArchive proof = small_proof();
   save_proof(directory / "p.h5", proof);
@@ -57,14 +57,14 @@ TEST(DamagedFile, RandomDamageIsRefusedOrChangesNothing) {
   EXPECT_GT(refused, cases / 2);
 }
 
-TEST(DamagedFile, TextAndBytesOfOthersAreRefused) {
+TEST(DamagedFile, text_and_bytes_of_others_are_refused) {
   const TemporaryDirectory directory;
   EXPECT_TRUE(refuses(directory / "x", ""));
   EXPECT_TRUE(refuses(directory / "x", "hello"));
   EXPECT_TRUE(refuses(directory / "x", std::string("\x89HDF\r\n\x1a\n", 8) + std::string(5000, '\xff')));
 }
 
-TEST(DamagedFile, DamageToAnyStructureIsAnErrorNotACrash) {
+TEST(DamagedFile, damage_to_any_structure_is_an_error_not_a_crash) {
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   const std::string bytes = read_bytes(directory / "p.h5");

@@ -9,7 +9,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(ModelFile, EndsRoundTripAndBadOnesAreNamed) {
+TEST(ModelFile, ends_round_trip_and_bad_ones_are_named) {
   const TemporaryDirectory directory;
   const auto load_with = [&](std::vector<std::uint32_t> ends) {
     Model model = small_model();

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Hdf5, RoundTripsEveryKindOfDataset) {
+TEST(Hdf5, round_trips_every_kind_of_dataset) {
   const TemporaryDirectory directory;
   const std::vector<std::string> strings = {"", std::string("\0x", 2), "\xff"};
   const std::vector<std::string> texts = {"one", "", "three"};
@@ -52,7 +52,7 @@ TEST(Hdf5, RoundTripsEveryKindOfDataset) {
   EXPECT_EQ(directory.entries(), 1U);
 }
 
-TEST(Hdf5, NamesFileFieldExpectedAndFound) {
+TEST(Hdf5, names_file_field_expected_and_found) {
   const TemporaryDirectory directory;
   {
     WriteFile file(directory / "a.h5", "tessera test");
@@ -83,7 +83,7 @@ TEST(Hdf5, NamesFileFieldExpectedAndFound) {
   EXPECT_THAT(message([&] { const ReadFile folder(directory.path()); }), HasSubstr("expected a file"));
 }
 
-TEST(Files, AreTheSameBytesForTheSameContent) {
+TEST(Files, are_the_same_bytes_for_the_same_content) {
   const TemporaryDirectory directory;
   const Model model = small_model();
   for (const char* const name : {"a", "b"}) {
@@ -98,7 +98,7 @@ TEST(Files, AreTheSameBytesForTheSameContent) {
   }
 }
 
-TEST(ModelFile, RoundTrips) {
+TEST(ModelFile, round_trips) {
   const TemporaryDirectory directory;
   Model model = small_model();
   model.origin = {"GGUF", {{"a.gguf", 123, {1, 2, 3}}, {"b.gguf", 4, {}}}, {{"F32", 25}, {"Q4_K", 96}}};
@@ -115,7 +115,7 @@ TEST(ModelFile, RoundTrips) {
   EXPECT_EQ(loaded.origin, model.origin);
 }
 
-TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
+TEST(ModelFile, every_rank_gets_the_rows_that_the_table_gives_it) {
   const TemporaryDirectory directory;
   const Model model = small_model();
   save_model(directory / "m.h5", model);
@@ -147,7 +147,7 @@ TEST(ModelFile, EveryRankGetsTheRowsThatTheTableGivesIt) {
   }
 }
 
-TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
+TEST(ModelFile, parameters_digest_is_of_the_parameters_only) {
   const TemporaryDirectory directory;
   const auto digest_after = [&](auto&& change) {
     Model model = small_model();
@@ -164,7 +164,7 @@ TEST(ModelFile, ParametersDigestIsOfTheParametersOnly) {
             digest);
 }
 
-TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
+TEST(ModelFile, refuses_unsupported_shapes_and_exponents) {
   const TemporaryDirectory directory;
   const auto load_changed = [&](auto&& change) {
     Model model = small_model();
@@ -184,7 +184,7 @@ TEST(ModelFile, RefusesUnsupportedShapesAndExponents) {
   EXPECT_THROW(load_changed([](Model& m) { m.tokenizer.vocabulary.pop_back(); }), InputError);
 }
 
-TEST(ModelFile, TokenizersRoundTrip) {
+TEST(ModelFile, tokenizers_round_trip) {
   const TemporaryDirectory directory;
   for (const auto kind : {TokenizerModel::gpt2, TokenizerModel::byte_level, TokenizerModel::byte_fallback,
                           TokenizerModel::tied_fallback}) {
@@ -213,7 +213,7 @@ TEST(ModelFile, TokenizersRoundTrip) {
   }
 }
 
-TEST(ProofFile, RoundTrips) {
+TEST(ProofFile, round_trips) {
   const TemporaryDirectory directory;
   const ProofArchive proof = small_proof();
   save_proof(directory / "p.h5", proof);
@@ -235,7 +235,7 @@ TEST(ProofFile, RoundTrips) {
   EXPECT_EQ(loaded.soundness.entries[1].bits, 100.25);
 }
 
-TEST(ProofFile, NeedsNoMeasuresOfRanks) {
+TEST(ProofFile, needs_no_measures_of_ranks) {
   const TemporaryDirectory directory;
   ProofArchive proof = small_proof();
   proof.ranks.clear();
@@ -248,7 +248,7 @@ TEST(ProofFile, NeedsNoMeasuresOfRanks) {
   EXPECT_TRUE(load_proof(directory / "p.h5").ranks.empty());
 }
 
-TEST(ProofFile, RefusesInformationOfAnotherNumberOfRanks) {
+TEST(ProofFile, refuses_information_of_another_number_of_ranks) {
   const TemporaryDirectory directory;
   const auto message_of = [&](const auto& change) {
     ProofArchive proof = small_proof();
@@ -271,7 +271,7 @@ TEST(ProofFile, RefusesInformationOfAnotherNumberOfRanks) {
             "");
 }
 
-TEST(ProofFile, RefusesLengthsThatNoPassHas) {
+TEST(ProofFile, refuses_lengths_that_no_pass_has) {
   const TemporaryDirectory directory;
   const auto error_of = [&](std::uint32_t length) -> std::string {
     WriteFile file(directory / "p.h5", proof_format);
@@ -301,7 +301,7 @@ TEST(ProofFile, RefusesLengthsThatNoPassHas) {
   }
 }
 
-TEST(ProofFile, SaysHowTokensAreDrawn) {
+TEST(ProofFile, says_how_tokens_are_drawn) {
   const TemporaryDirectory directory;
   ProofArchive proof = small_proof();
   EXPECT_FALSE(proof.statement.sampling);
@@ -310,7 +310,7 @@ TEST(ProofFile, SaysHowTokensAreDrawn) {
   EXPECT_EQ(load_proof(directory / "p.h5").statement, proof.statement);
 }
 
-TEST(ProofFile, BoundsItsLists) {
+TEST(ProofFile, bounds_its_lists) {
   const TemporaryDirectory directory;
   ProofArchive proof = small_proof();
   proof.statement.prompt.resize(4097);

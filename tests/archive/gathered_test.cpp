@@ -52,7 +52,7 @@ class GatheredTest : public ::testing::Test {
   std::filesystem::path path_ = directory_ / "archive.h5";
 };
 
-TEST_F(GatheredTest, HoldsWholeFiles) {
+TEST_F(GatheredTest, holds_whole_files) {
   ProofArchive other = small_proof();
   other.payload.push_back(1);
   save_proof(directory_ / "a.h5", small_proof());
@@ -83,14 +83,14 @@ TEST_F(GatheredTest, HoldsWholeFiles) {
   EXPECT_FALSE(list_gathered_isolated(directory_ / "a.h5"));
 }
 
-TEST_F(GatheredTest, IncompleteOnesLeaveNothing) {
+TEST_F(GatheredTest, incomplete_ones_leave_nothing) {
   const std::vector<std::string> names = {"a"};
   const std::vector<std::uint64_t> sizes = {10};
   { GatheredWriter(path_, names, sizes).append(Bytes(5)); }
   EXPECT_EQ(directory_.entries(), 0U);
 }
 
-TEST_F(GatheredTest, NamesArePathsBelowADirectory) {
+TEST_F(GatheredTest, names_are_paths_below_a_directory) {
   const std::string part(255, 'x');
   for (const std::string& name : {std::string("a"), std::string("a/b.h5"), std::string("..a/.b"), std::string("ä 文"),
                                   part, part + "/" + part + "/" + part + "/" + part}) {
@@ -106,7 +106,7 @@ TEST_F(GatheredTest, NamesArePathsBelowADirectory) {
   }
 }
 
-TEST_F(GatheredTest, FieldsThatDoNotFitAreRefused) {
+TEST_F(GatheredTest, fields_that_do_not_fit_are_refused) {
   EXPECT_EQ(error_of({}), "none");
   EXPECT_THAT(error_of({.names = {"a", "a"}}), HasSubstr("names: expected different names, found \"a\" twice"));
   EXPECT_THAT(error_of({.lengths = {3, 3}}), HasSubstr("files/lengths: expected lengths of a sum of 7, found 6"));
@@ -124,7 +124,7 @@ TEST_F(GatheredTest, FieldsThatDoNotFitAreRefused) {
   EXPECT_THROW((void)list_gathered_isolated(path_), InputError);
 }
 
-TEST_F(GatheredTest, ProofsAreNoArchives) {
+TEST_F(GatheredTest, proofs_are_no_archives) {
   const Fields inner;
   const Bytes archive = bytes_of(write(inner));
   const auto length = static_cast<std::uint32_t>(archive.size());
@@ -138,7 +138,7 @@ TEST_F(GatheredTest, ProofsAreNoArchives) {
   }
 }
 
-TEST_F(GatheredTest, PartsLieInTheirFile) {
+TEST_F(GatheredTest, parts_lie_in_their_file) {
   save_proof(path_, small_proof());
   const std::uint64_t size = std::filesystem::file_size(path_);
   EXPECT_NO_THROW((void)load_proof_isolated("part", FilePart{path_, 0, size}));
@@ -153,7 +153,7 @@ TEST_F(GatheredTest, PartsLieInTheirFile) {
   }
 }
 
-TEST_F(GatheredTest, OfAListOnlyWhatTheChildWritesIsTaken) {
+TEST_F(GatheredTest, of_a_list_only_what_the_child_writes_is_taken) {
   const std::vector<GatheredProof> proofs = {{"a", 1, 2}, {"b/c", UINT64_MAX, 5}};
   const Bytes bytes = encode_gathered(proofs);
   EXPECT_EQ(decode_gathered(bytes), proofs);
@@ -188,7 +188,7 @@ bool takes(const std::string& bytes) {
   }
 }
 
-TEST_F(GatheredTest, AnyFieldsAreRefusedOrLieInTheFile) {
+TEST_F(GatheredTest, any_fields_are_refused_or_lie_in_the_file) {
   std::mt19937_64 random(3);
   const std::vector<std::string> names = {"a", "b", "c/d", "..", "", "e\x1b"};
   std::size_t taken = 0;
@@ -209,7 +209,7 @@ TEST_F(GatheredTest, AnyFieldsAreRefusedOrLieInTheFile) {
   EXPECT_LT(taken, 450U);
 }
 
-TEST_F(GatheredTest, DamageIsRefusedOrAProofsOwn) {
+TEST_F(GatheredTest, damage_is_refused_or_a_proofs_own) {
   const std::string whole = read_bytes(write({}));
   const std::uint64_t files = list_gathered_isolated(path_).value().front().offset;
   std::size_t taken = 0;

@@ -71,11 +71,11 @@ void add_dataset(hid_t file, const DatasetOptions& options) {
   H5Dclose(id);
 }
 
-TEST(HostileFile, WrongDigestIsRefused) {
+TEST(HostileFile, wrong_digest_is_refused) {
   EXPECT_THAT(error_of([](hid_t) {}), HasSubstr("digest: expected 0000"));
 }
 
-TEST(HostileFile, LinksAreRefused) {
+TEST(HostileFile, links_are_refused) {
   EXPECT_THAT(error_of([](hid_t file) { H5Lcreate_soft("/elsewhere", file, "payload", H5P_DEFAULT, H5P_DEFAULT); }),
               HasSubstr("payload: expected a hard link, found a soft link"));
   EXPECT_THAT(
@@ -89,14 +89,14 @@ TEST(HostileFile, LinksAreRefused) {
               HasSubstr("a/cycle: expected an object linked once"));
 }
 
-TEST(HostileFile, ExternalStorageIsRefused) {
+TEST(HostileFile, external_storage_is_refused) {
   const std::string error = error_of([](hid_t file) {
     add_dataset(file, {.creation = [](hid_t list) { H5Pset_external(list, "/etc/passwd", 0, 16); }});
   });
   EXPECT_THAT(error, HasSubstr("payload: expected data inside the file, found external storage"));
 }
 
-TEST(HostileFile, OtherLayoutsAreRefused) {
+TEST(HostileFile, other_layouts_are_refused) {
   const auto chunked = [](hid_t list) {
     const hsize_t chunk = 4;
     H5Pset_chunk(list, 1, &chunk);
@@ -123,7 +123,7 @@ TEST(HostileFile, OtherLayoutsAreRefused) {
               HasSubstr("contiguous storage"));
 }
 
-TEST(HostileFile, HugeAndUnwrittenExtentsAreRefused) {
+TEST(HostileFile, huge_and_unwritten_extents_are_refused) {
   EXPECT_THAT(error_of([](hid_t file) { add_dataset(file, {.extents = {hsize_t{1} << 40}}); }),
               HasSubstr("payload: expected data inside the file's"));
   EXPECT_THAT(error_of([](hid_t file) {
@@ -138,7 +138,7 @@ TEST(HostileFile, HugeAndUnwrittenExtentsAreRefused) {
               HasSubstr("payload: expected at most 4 dimensions"));
 }
 
-TEST(HostileFile, OtherElementTypesAreRefused) {
+TEST(HostileFile, other_element_types_are_refused) {
   const auto written = [](hid_t type) {
     return error_of([type](hid_t file) {
       add_dataset(file, {.type = type, .creation = [](hid_t list) { H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY); }});
@@ -157,7 +157,7 @@ TEST(HostileFile, OtherElementTypesAreRefused) {
   EXPECT_THAT(written(compound), HasSubstr("another element type"));
 }
 
-TEST(HostileFile, OtherGroupStorageIsRefused) {
+TEST(HostileFile, other_group_storage_is_refused) {
   EXPECT_THAT(error_of([](hid_t file) {
                 const hid_t group = H5Gcreate2(file, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
                 H5Gclose(H5Gcreate2(group, "b", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -166,7 +166,7 @@ TEST(HostileFile, OtherGroupStorageIsRefused) {
               HasSubstr("/a/: expected a group with dense link storage"));
 }
 
-TEST(HostileFile, ManyObjectsAndDeepGroupsAreRefused) {
+TEST(HostileFile, many_objects_and_deep_groups_are_refused) {
   EXPECT_THAT(error_of([](hid_t file) {
                 for (int i = 0; i < 5000; ++i) {
                   H5Gclose(H5Gcreate2(file, std::to_string(i).c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
@@ -182,7 +182,7 @@ TEST(HostileFile, ManyObjectsAndDeepGroupsAreRefused) {
               HasSubstr("nested groups"));
 }
 
-TEST(HostileFile, AnotherVersionIsRefused) {
+TEST(HostileFile, another_version_is_refused) {
   const TemporaryDirectory directory;
   const std::string path = directory / "p.h5";
   save_proof(path, small_proof());

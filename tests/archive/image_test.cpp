@@ -58,13 +58,13 @@ class ImageFileTest : public testing::Test {
   std::size_t refused_ = 0;
 };
 
-TEST_F(ImageFileTest, ReadsWhatTheLibraryReads) {
+TEST_F(ImageFileTest, reads_what_the_library_reads) {
   EXPECT_NE(from_memory(whole()), "");
   expect_same(whole(), "proof");
 }
 
 /// More links than a node of their B-tree and a block of their heap have room for, and names of all lengths.
-TEST_F(ImageFileTest, ReadsGroupsOfManyLinks) {
+TEST_F(ImageFileTest, reads_groups_of_many_links) {
   for (const std::size_t count : {1, 10, 45, 46, 300, 2000}) {
     WriteFile file(directory_ / "many.h5", "tessera many");
     for (std::size_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ TEST_F(ImageFileTest, ReadsGroupsOfManyLinks) {
   }
 }
 
-TEST_F(ImageFileTest, DamageIsTheSameToBoth) {
+TEST_F(ImageFileTest, damage_is_the_same_to_both) {
   const std::string bytes = whole();
   std::mt19937_64 random(2);
   for (std::size_t i = 0; i < 1500; ++i) {
@@ -95,7 +95,7 @@ TEST_F(ImageFileTest, DamageIsTheSameToBoth) {
   EXPECT_GT(refused_, 500U);
 }
 
-TEST_F(ImageFileTest, AnotherFormatAndTooManyBytesAreRefused) {
+TEST_F(ImageFileTest, another_format_and_too_many_bytes_are_refused) {
   const std::string bytes = whole();
   const std::span<const std::uint8_t> image(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   EXPECT_EQ(read_proof(ImageFile("image", image, proof_format)).payload, small_proof().payload);

@@ -29,7 +29,7 @@ void expect_same(const ProofArchive& taken, const ProofArchive& proof) {
   EXPECT_EQ(taken.ranks, proof.ranks);
 }
 
-TEST(IsolatedArchive, GivesWhatTheFileHolds) {
+TEST(IsolatedArchive, gives_what_the_file_holds) {
   const TemporaryDirectory directory;
   save_proof(directory / "p.h5", small_proof());
   expect_same(load_archive_isolated(directory / "p.h5"), small_proof());
@@ -44,7 +44,7 @@ TEST(IsolatedArchive, GivesWhatTheFileHolds) {
   }
 }
 
-TEST(IsolatedArchive, OnlyWhatTheChildWritesIsTaken) {
+TEST(IsolatedArchive, only_what_the_child_writes_is_taken) {
   ProofArchive proof = small_proof();
   proof.payload.resize(10);
   const Bytes bytes = encode_archive(proof);
@@ -66,7 +66,7 @@ TEST(IsolatedArchive, OnlyWhatTheChildWritesIsTaken) {
   }
 }
 
-TEST(IsolatedArchive, EveryRankHasMeasuresOfEveryScope) {
+TEST(IsolatedArchive, every_rank_has_measures_of_every_scope) {
   for (const bool seconds : {true, false}) {
     ProofArchive proof = small_proof();
     if (seconds) {

@@ -47,7 +47,7 @@ std::string error_of(const std::function<Bytes()>& read, const IsolationLimits& 
   }
 }
 
-TEST(Isolated, GivesWhatTheChildReads) {
+TEST(Isolated, gives_what_the_child_reads) {
   const File file;
   EXPECT_TRUE(read_isolated(file.path, [](auto) { return Bytes{}; }).empty());
   for (const std::size_t size : {1U, 65536U, 1048576U, 5U << 20U, 40U << 20U}) {  // more than is kept ready, too
@@ -63,7 +63,7 @@ TEST(Isolated, GivesWhatTheChildReads) {
   EXPECT_EQ(load_proof_isolated(std::filesystem::relative(directory / "p.h5")).payload, small_proof().payload);
 }
 
-TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
+TEST(Isolated, of_a_proof_only_what_the_child_writes_is_taken) {
   StoredProof proof;
   proof.statement.prompt = {1, 2, 3};
   proof.statement.generated = {4};
@@ -95,7 +95,7 @@ TEST(Isolated, OfAProofOnlyWhatTheChildWritesIsTaken) {
   }
 }
 
-TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
+TEST(Isolated, errors_and_the_childs_end_are_input_errors) {
   EXPECT_EQ(error_of([]() -> Bytes { throw JobError("x.h5: whatever"); }), "x.h5: whatever");
   EXPECT_THAT(error_of([]() -> Bytes { throw InputError(std::string(100000, 'a')); }), HasSubstr("aaa"));
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGKILL}) {
@@ -109,7 +109,7 @@ TEST(Isolated, ErrorsAndTheChildsEndAreInputErrors) {
   EXPECT_THAT(error_of([]() -> Bytes { ::_exit(0); }), HasSubstr("breaks the reader"));
 }
 
-TEST(Isolated, FilesThatAreNoneAreRefused) {
+TEST(Isolated, files_that_are_none_are_refused) {
   const TemporaryDirectory directory;
   for (const auto& path : {directory / "none", directory / "", std::filesystem::path("/dev/zero")}) {
     EXPECT_THROW((void)read_isolated(path, [](auto) { return Bytes{1}; }), InputError) << path;
@@ -126,7 +126,7 @@ std::string after(const std::function<long()>& call) {
   });
 }
 
-TEST(Isolated, TheChildHasNoTerminalAndNoOtherFile) {
+TEST(Isolated, the_child_has_no_terminal_and_no_other_file) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const auto descriptors = [&] {
@@ -140,7 +140,7 @@ TEST(Isolated, TheChildHasNoTerminalAndNoOtherFile) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-TEST(Isolated, AnyCallButReadingEndsTheChild) {
+TEST(Isolated, any_call_but_reading_ends_the_child) {
   const std::string killed = ": expected a readable file, found one with which the reader does more than read";
   const pid_t parent = ::getpid();
   const std::map<std::string, std::function<long()>> calls = {
@@ -201,14 +201,14 @@ TEST(Isolated, AnyCallButReadingEndsTheChild) {
   ::_exit(0);
 }
 
-TEST(IsolatedDeathTest, WithoutSeccompNothingIsRead) {
+TEST(IsolatedDeathTest, without_seccomp_nothing_is_read) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(read_without_seccomp(), testing::ExitedWithCode(0),
               "x.h5: cannot be read in a confined process: seccomp");
 }
 #endif
 
-TEST(Isolated, TimeAndMemoryAreBounded) {
+TEST(Isolated, time_and_memory_are_bounded) {
   const auto wait = []() -> Bytes {
     volatile int turns = 0;
     for (;;) {

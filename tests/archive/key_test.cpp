@@ -16,7 +16,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(VerifyingKey, RoundTripsAsTheSameBytes) {
+TEST(VerifyingKey, round_trips_as_the_same_bytes) {
   const TemporaryDirectory directory;
   const VerifyingKey key = small_key();
   const std::vector<std::uint8_t> bytes = key.encode();
@@ -28,7 +28,7 @@ TEST(VerifyingKey, RoundTripsAsTheSameBytes) {
   EXPECT_EQ(load_key(directory / "k").digest(), key.digest());
 }
 
-TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
+TEST(VerifyingKey, every_truncation_and_extension_is_refused) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   const std::vector<std::uint8_t> whole = bytes;
   bytes.push_back(0);
@@ -38,7 +38,7 @@ TEST(VerifyingKey, EveryTruncationAndExtensionIsRefused) {
   }
 }
 
-TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
+TEST(VerifyingKey, another_version_is_refused_by_name) {
   std::vector<std::uint8_t> bytes = small_key().encode();
   bytes[0] = 2;
   EXPECT_EQ(key_error_of(bytes), "verifying key: version: expected 10, found 2");
@@ -46,7 +46,7 @@ TEST(VerifyingKey, AnotherVersionIsRefusedByName) {
 }
 
 /// It stands behind the ends, and only where there is one; every byte of it counts.
-TEST(VerifyingKey, ChatTemplateIsAField) {
+TEST(VerifyingKey, chat_template_is_a_field) {
   VerifyingKey key = small_key();
   const std::vector<std::uint8_t> without = key.encode();
   key.tokenizer.chat.text = "{{ messages }}";
@@ -74,7 +74,7 @@ TEST(VerifyingKey, ChatTemplateIsAField) {
 }
 
 /// It stands behind the root, before the number of hiding proofs, and only where it is not 0.
-TEST(VerifyingKey, LimitOfExceptionsIsAField) {
+TEST(VerifyingKey, limit_of_exceptions_is_a_field) {
   VerifyingKey key = small_key();
   key.exceptions = 0;
   const std::vector<std::uint8_t> without = key.encode();
@@ -95,7 +95,7 @@ TEST(VerifyingKey, LimitOfExceptionsIsAField) {
 }
 
 /// Behind exceptions, before the proofs of a hiding key; nothing where the end of text is the only end.
-TEST(VerifyingKey, EndsAreAListBehindExceptions) {
+TEST(VerifyingKey, ends_are_a_list_behind_exceptions) {
   VerifyingKey key = small_key();
   const std::vector<std::uint8_t> without = key.encode();
   key.tokenizer.ends = {3, 7, key.tokenizer.end_of_text};
@@ -114,7 +114,7 @@ TEST(VerifyingKey, EndsAreAListBehindExceptions) {
   EXPECT_EQ(hiding.hiding_proofs, 3U);
 }
 
-TEST(VerifyingKey, RefusesBadEndsByName) {
+TEST(VerifyingKey, refuses_bad_ends_by_name) {
   const auto said_of = [](std::vector<std::uint32_t> ends) {
     VerifyingKey key = small_key();
     key.tokenizer.ends = std::move(ends);
@@ -143,7 +143,7 @@ TEST(VerifyingKey, RefusesBadEndsByName) {
 }
 
 /// Every name, and every number that says how long something is.
-TEST(VerifyingKey, NamesAndLengthsAreTheLayers) {
+TEST(VerifyingKey, names_and_lengths_are_the_layers) {
   const std::vector<std::uint8_t> whole = small_key().encode();
   const auto find = [&](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::search(whole, name).begin() - whole.begin());
@@ -182,7 +182,7 @@ TEST(VerifyingKey, NamesAndLengthsAreTheLayers) {
   EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("merges: expected 0 to 4194304, found 4194305"));
 }
 
-TEST(VerifyingKey, TokensAndVocabularyAreBounded) {
+TEST(VerifyingKey, tokens_and_vocabulary_are_bounded) {
   VerifyingKey key = small_key();
   key.tokenizer.vocabulary[3].assign(1024, 'x');
   EXPECT_EQ(key_error_of(key.encode()), "accepted");
@@ -195,7 +195,7 @@ TEST(VerifyingKey, TokensAndVocabularyAreBounded) {
               testing::HasSubstr("vocabulary bytes: expected 0 to 67108864, found 67109888"));
 }
 
-TEST(VerifyingKey, DomainOfTheParametersIsBounded) {
+TEST(VerifyingKey, domain_of_the_parameters_is_bounded) {
   VerifyingKey key = small_key();
   key.shape = {24, 4096, 16, 16384, 30, 16};
   key.epsilon = IntegerConstants::of(key.shape, 1e-5).epsilon;
@@ -205,7 +205,7 @@ TEST(VerifyingKey, DomainOfTheParametersIsBounded) {
   EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("log_domain: expected 0 to 32, found 3"));
 }
 
-TEST(VerifyingKey, EpsilonKeepsInversesBelow32Bits) {  // floor(sqrt(eps'))*2^31 > round(sqrt(12)*2^16)*2^14
+TEST(VerifyingKey, epsilon_keeps_inverses_below32_bits) {  // floor(sqrt(eps'))*2^31 > round(sqrt(12)*2^16)*2^14
   VerifyingKey key = small_key();
   key.epsilon = 4;
   EXPECT_EQ(key_error_of(key.encode()), "accepted");
@@ -213,7 +213,7 @@ TEST(VerifyingKey, EpsilonKeepsInversesBelow32Bits) {  // floor(sqrt(eps'))*2^31
   EXPECT_THAT(key_error_of(key.encode()), testing::HasSubstr("epsilon: expected at least 4"));
 }
 
-TEST(VerifyingKey, EveryRangeIsChecked) {
+TEST(VerifyingKey, every_range_is_checked) {
   struct Case {
     const char* field;
     std::function<void(VerifyingKey&)> change;

@@ -25,11 +25,11 @@ VerifyingKey key_with(TokenizerModel model) {
 
 class TokenizerOfKey : public testing::TestWithParam<TokenizerModel> {};
 
-TEST_P(TokenizerOfKey, NameIsThatOfTheModel) {
+TEST_P(TokenizerOfKey, name_is_that_of_the_model) {
   EXPECT_EQ(tokenizer_kinds[static_cast<std::size_t>(GetParam())], name_of(GetParam()));
 }
 
-TEST_P(TokenizerOfKey, RoundTripsWithTokensThatStrip) {
+TEST_P(TokenizerOfKey, round_trips_with_tokens_that_strip) {
   if (GetParam() == TokenizerModel::gpt2) {
     return;
   }
@@ -54,7 +54,7 @@ TEST_P(TokenizerOfKey, RoundTripsWithTokensThatStrip) {
   EXPECT_THAT(key_error_of(none), testing::HasSubstr("added_lstrip: expected ids in it or in added_rstrip"));
 }
 
-TEST_P(TokenizerOfKey, RoundTripsAsTheSameBytes) {
+TEST_P(TokenizerOfKey, round_trips_as_the_same_bytes) {
   const VerifyingKey key = key_with(GetParam());
   const std::vector<std::uint8_t> bytes = key.encode();
   const VerifyingKey decoded = VerifyingKey::decode(bytes);
@@ -66,7 +66,7 @@ TEST_P(TokenizerOfKey, RoundTripsAsTheSameBytes) {
 }
 
 /// From the tokenizer on.
-TEST_P(TokenizerOfKey, EveryTruncationIsRefusedAndNoChangedByteIsLost) {
+TEST_P(TokenizerOfKey, every_truncation_is_refused_and_no_changed_byte_is_lost) {
   const std::vector<std::uint8_t> whole = key_with(GetParam()).encode();
   const auto begin = static_cast<std::size_t>(std::ranges::search(whole, name_of(GetParam())).begin() - whole.begin() -
                                               sizeof(std::uint32_t));
@@ -82,7 +82,7 @@ TEST_P(TokenizerOfKey, EveryTruncationIsRefusedAndNoChangedByteIsLost) {
   }
 }
 
-TEST_P(TokenizerOfKey, EveryFieldIsChecked) {
+TEST_P(TokenizerOfKey, every_field_is_checked) {
   struct Case {
     const char* field;
     std::function<void(TokenizerData&)> change;
@@ -146,7 +146,7 @@ TEST_P(TokenizerOfKey, EveryFieldIsChecked) {
   }
 }
 
-TEST_P(TokenizerOfKey, NamesAndFlagsAreKnown) {
+TEST_P(TokenizerOfKey, names_and_flags_are_known) {
   if (GetParam() == TokenizerModel::gpt2) {
     return;
   }
@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Models, TokenizerOfKey,
                                          TokenizerModel::byte_fallback, TokenizerModel::tied_fallback),
                          [](const auto& tested) { return "model" + std::to_string(static_cast<int>(tested.param)); });
 
-TEST(VerifyingKey, MergesOfEqualRankAreCheckedAndInNoOtherKey) {
+TEST(VerifyingKey, merges_of_equal_rank_are_checked_and_in_no_other_key) {
   VerifyingKey key = key_with(TokenizerModel::tied_fallback);
   key.tokenizer.tied = {1, 1};
   EXPECT_THAT(key_error_of(key.encode()),
@@ -194,7 +194,7 @@ TEST(VerifyingKey, MergesOfEqualRankAreCheckedAndInNoOtherKey) {
   EXPECT_THROW(check_key(key), InputError);
 }
 
-TEST(VerifyingKey, ATokenizerOfGpt2HasNoOtherFields) {
+TEST(VerifyingKey, a_tokenizer_of_gpt2_has_no_other_fields) {
   VerifyingKey key = key_with(TokenizerModel::gpt2);
   key.tokenizer.prefix = {1};
   EXPECT_THROW(check_key(key), InputError);

@@ -29,7 +29,7 @@ std::string identified_error_of(std::span<const std::uint8_t> bytes) {
   }
 }
 
-TEST(LongKey, IsIdentifiedByTheDigestOfItsBytes) {
+TEST(LongKey, is_identified_by_the_digest_of_its_bytes) {
   for (const VerifyingKey& key : {small_key(), long_key()}) {
     const std::vector<std::uint8_t> bytes = key.encode();
     const IdentifiedKey identified = IdentifiedKey::decode(bytes);
@@ -39,7 +39,7 @@ TEST(LongKey, IsIdentifiedByTheDigestOfItsBytes) {
   }
 }
 
-TEST(LongKey, IsRefusedForWhatAKeyIsRefusedFor) {
+TEST(LongKey, is_refused_for_what_a_key_is_refused_for) {
   std::vector<std::uint8_t> bytes = long_key().encode();
   for (const std::size_t cut : {std::size_t{1}, std::size_t{40}, bytes.size() / 2}) {
     const auto part = std::span(bytes).first(bytes.size() - cut);
@@ -51,7 +51,7 @@ TEST(LongKey, IsRefusedForWhatAKeyIsRefusedFor) {
   EXPECT_EQ(identified_error_of(bytes), key_error_of(bytes));
 }
 
-TEST(LongKey, ComesOutOfAFileWhole) {
+TEST(LongKey, comes_out_of_a_file_whole) {
   const TemporaryDirectory directory;
   for (const VerifyingKey& key : {small_key(), long_key()}) {
     save_key(directory / "k", key);
@@ -62,7 +62,7 @@ TEST(LongKey, ComesOutOfAFileWhole) {
 }
 
 /// Its bytes are sent from where they lie, but not before they are those of the file's digests.
-TEST(LongKey, OfADamagedFileIsRefused) {
+TEST(LongKey, of_a_damaged_file_is_refused) {
   const TemporaryDirectory directory;
   save_key(directory / "k", long_key());
   const std::string file = read_bytes(directory / "k");

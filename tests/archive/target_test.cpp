@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 std::vector<std::uint8_t> megabytes(std::size_t count) { return std::vector<std::uint8_t>(count << 20, 5); }
 
-TEST(FullDisk, LeavesTheOldFileAndNothingElse) {
+TEST(FullDisk, leaves_the_old_file_and_nothing_else) {
   const TemporaryDirectory directory;
   if (::mount("tmpfs", directory.path().c_str(), "tmpfs", 0, "size=4m") != 0) {
     GTEST_SKIP() << "needs the right to mount a small tmpfs";
@@ -34,7 +34,7 @@ TEST(FullDisk, LeavesTheOldFileAndNothingElse) {
   ::umount2(directory.path().c_str(), MNT_DETACH);
 }
 
-TEST(FullDisk, FileSizeLimitIsAnErrorNotASignal) {
+TEST(FullDisk, file_size_limit_is_an_error_not_a_signal) {
   const TemporaryDirectory directory;
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit old{};
@@ -48,7 +48,7 @@ TEST(FullDisk, FileSizeLimitIsAnErrorNotASignal) {
   EXPECT_EQ(directory.entries(), 0U);
 }
 
-TEST(UnwritableTarget, IsNamed) {
+TEST(UnwritableTarget, is_named) {
   const TemporaryDirectory directory;
   const auto error = [](const std::filesystem::path& path) -> std::string {
     try {
@@ -65,7 +65,7 @@ TEST(UnwritableTarget, IsNamed) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST(WriteFile, AbandonedWritingLeavesNothing) {
+TEST(WriteFile, abandoned_writing_leaves_nothing) {
   const TemporaryDirectory directory;
   {
     WriteFile file(directory / "a.h5", "tessera test");

@@ -56,7 +56,7 @@ Trace small_trace(int rank, int ranks) {
   return trace;
 }
 
-TEST(TraceFile, RoundTripsEveryRanksShare) {
+TEST(TraceFile, round_trips_every_ranks_share) {
   const TemporaryDirectory directory;
   const Digest model = small_key().digest();
   for (int rank = 0; rank < 4; ++rank) {  // more ranks than heads: the last own little
@@ -94,7 +94,7 @@ std::string error_of(const Trace& stored, const Digest& model, int rank = 1, int
   }
 }
 
-TEST(TraceFile, OfAnotherJobIsRefused) {
+TEST(TraceFile, of_another_job_is_refused) {
   const Digest model{1};
   const Trace good = small_trace(1, 4);
   EXPECT_EQ(error_of(good, model), "none");
@@ -115,7 +115,7 @@ TEST(TraceFile, OfAnotherJobIsRefused) {
   EXPECT_EQ(error_after([](Trace& t) { t.tokens[3] = 0; }), "none");                    // generated: the prover's word
 }
 
-TEST(TraceFile, OfOtherShapesIsRefused) {
+TEST(TraceFile, of_other_shapes_is_refused) {
   const Digest model{1};
   const auto error_after = [&](auto&& change) {
     Trace trace = small_trace(1, 4);

@@ -23,13 +23,13 @@ std::string utf8(const char32_t* text) {
   return result;
 }
 
-TEST(Text, OrdinaryTextStays) {
+TEST(Text, ordinary_text_stays) {
   const std::string text = "The old man, 100 % \u00e9t\u00e9, \u65e5\u672c, e\u0301, \U0001F600 \u2014 \u2026";
   EXPECT_EQ(printable(text), text);
   EXPECT_EQ(one_line(text), text);
 }
 
-TEST(Text, WhatDoesNotShowIsEscaped) {
+TEST(Text, what_does_not_show_is_escaped) {
   for (const char32_t code :
        {0x01U,   0x1BU,   0x7FU,    0x85U,    0x9BU,    0xA0U,     0xADU,   0x34FU,  0x61CU,  0x115FU,
         0x1160U, 0x180EU, 0x2003U,  0x200BU,  0x200DU,  0x200EU,   0x202EU, 0x2028U, 0x2029U, 0x2060U,
@@ -44,19 +44,19 @@ TEST(Text, WhatDoesNotShowIsEscaped) {
   EXPECT_EQ(printable("a\nb"), "a\\nb");
 }
 
-TEST(Text, NothingLooksLikeAnEscape) {
+TEST(Text, nothing_looks_like_an_escape) {
   EXPECT_EQ(printable("\\x1b \"quoted\" \\"), "\\\\x1b \\\"quoted\\\" \\\\");
   EXPECT_EQ(one_line("a\\b \"c\""), "a\\b \"c\"");
   EXPECT_EQ(quoted_name("he\n"), "\"he\\n\"");
 }
 
-TEST(Text, AMarkDoesNotJoinWhatIsNotTheTexts) {
+TEST(Text, a_mark_does_not_join_what_is_not_the_texts) {
   EXPECT_EQ(printable("\u0338a"), "\\u{338}a");
   EXPECT_EQ(printable("\n\u0338"), "\\n\\u{338}");
   EXPECT_EQ(printable("\"\u0338\u0301"), "\\\"\\u{338}\\u{301}");
 }
 
-TEST(Text, BytesThatAreNoCharacterAreEscaped) {
+TEST(Text, bytes_that_are_no_character_are_escaped) {
   EXPECT_EQ(printable("a\xff"), "a\\xff");
   EXPECT_EQ(printable("\xc0\x80"), "\\xc0\\x80");           // overlong
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
@@ -65,7 +65,7 @@ TEST(Text, BytesThatAreNoCharacterAreEscaped) {
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\u{0}b");
 }
 
-TEST(Text, LongTextIsCutBetweenCharacters) {
+TEST(Text, long_text_is_cut_between_characters) {
   EXPECT_EQ(printable("abc", 3), "abc");
   EXPECT_EQ(printable("abcd", 3), "abc...");
   EXPECT_EQ(printable("ab\u00e9", 3), "ab...");

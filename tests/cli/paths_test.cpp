@@ -106,7 +106,7 @@ class Names {
   TemporaryDirectory folder_;
 };
 
-TEST(Paths, AllThatOptionsNameIsDeclared) {
+TEST(Paths, all_that_options_name_is_declared) {
   const auto check = [](const CLI::App& app, const PathOptions& paths) {
     std::size_t found = 0;
     for (const CLI::Option* const option : options_of(app)) {
@@ -131,7 +131,7 @@ TEST(Paths, AllThatOptionsNameIsDeclared) {
   }
 }
 
-TEST(Paths, NoOutputIsAnythingElseUnderAnyName) {
+TEST(Paths, no_output_is_anything_else_under_any_name) {
   std::size_t pairs = 0;
   each_pair([&](const std::string& command, std::size_t output, std::size_t other) {
     ++pairs;
@@ -152,7 +152,7 @@ TEST(Paths, NoOutputIsAnythingElseUnderAnyName) {
   EXPECT_GE(pairs, 50U);
 }
 
-TEST(Paths, NorIsOneThatIsNotThereYet) {
+TEST(Paths, nor_is_one_that_is_not_there_yet) {
   each_pair([&](const std::string& command, std::size_t output, std::size_t other) {
     const Pair kind(command, output, other);
     if (!kind.other->target || kind.output->target().form != Form::file || kind.other_is_directory()) {
@@ -171,7 +171,7 @@ TEST(Paths, NorIsOneThatIsNotThereYet) {
   });
 }
 
-TEST(Paths, NoFileOfADirectoryTakesThePlaceOfAnInput) {
+TEST(Paths, no_file_of_a_directory_takes_the_place_of_an_input) {
   std::size_t found = 0;
   each_pair([&](const std::string& command, std::size_t output, std::size_t other) {
     const Pair kind(command, output, other);
@@ -206,7 +206,7 @@ TEST(Paths, NoFileOfADirectoryTakesThePlaceOfAnInput) {
   EXPECT_GE(found, 50U);
 }
 
-TEST(Paths, MountsOfOneFileAreOne) {
+TEST(Paths, mounts_of_one_file_are_one) {
   const TemporaryDirectory folder;
   write_bytes(folder / "m.h5", "");
   write_bytes(folder / "elsewhere", "");
@@ -221,7 +221,7 @@ TEST(Paths, MountsOfOneFileAreOne) {
   ::umount2((folder / "elsewhere").c_str(), MNT_DETACH);
 }
 
-TEST(Paths, EmptyOnesAreRefusedWhereverTheyStand) {
+TEST(Paths, empty_ones_are_refused_wherever_they_stand) {
   const auto error_of = [](CLI::App& app, CLI::Option* option) -> std::string {
     try {
       option->add_result("");

@@ -69,7 +69,7 @@ const std::map<Content, std::vector<std::string>> own{
     {Content::ids, {"ids"}},
     {Content::log, {"log", "json log", "text", "config.json", "other page"}}};
 
-TEST(Paths, OnlyFilesOfTheKindThatIsWrittenAreReplaced) {
+TEST(Paths, only_files_of_the_kind_that_is_written_are_replaced) {
   const TemporaryDirectory folder;
   const auto files = files_of_all_kinds(folder);
   write_bytes(folder / "empty", "");
@@ -93,7 +93,7 @@ TEST(Paths, OnlyFilesOfTheKindThatIsWrittenAreReplaced) {
   EXPECT_EQ(other_content(folder / "absent", Content::trace, Place::own_name), "a file that cannot be read");
 }
 
-TEST(Paths, ProofsAreExtractedIntoNewDirectoriesAlone) {
+TEST(Paths, proofs_are_extracted_into_new_directories_alone) {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "full");
   fs::create_directory(folder / "empty");
@@ -113,7 +113,7 @@ TEST(Paths, ProofsAreExtractedIntoNewDirectoriesAlone) {
   EXPECT_EQ(found("new"), "");
 }
 
-TEST(Paths, EveryOutputIsLookedAt) {
+TEST(Paths, every_output_is_looked_at) {
   const Program names;
   for (const CLI::App* const command : names.app.get_subcommands([](const CLI::App*) { return true; })) {
     const std::vector<CLI::Option*> all = options_of(*command);
@@ -161,7 +161,7 @@ TEST(Paths, EveryOutputIsLookedAt) {
   }
 }
 
-TEST(Paths, ALogIsNoneOfAFoldersFiles) {
+TEST(Paths, a_log_is_none_of_a_folders_files) {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "checkpoint");
   write_bytes(folder / "checkpoint/config.json", "{\n}");
@@ -180,7 +180,7 @@ TEST(Paths, ALogIsNoneOfAFoldersFiles) {
   EXPECT_EQ(found("checkpoint/new.log"), "");
 }
 
-TEST(Paths, OfDirectoriesOfProofsEveryFileIsAnInput) {
+TEST(Paths, of_directories_of_proofs_every_file_is_an_input) {
   const TemporaryDirectory folder;
   fs::create_directories(folder / "d/below");
   WriteFile(folder / "d/below/all.h5", gathered_format).commit();
@@ -195,7 +195,7 @@ TEST(Paths, OfDirectoriesOfProofsEveryFileIsAnInput) {
   EXPECT_THAT(program.check(), HasSubstr("expected another path than that of files"));
 }
 
-TEST(Paths, ProofsOfManyPromptsReplaceProofsAlone) {
+TEST(Paths, proofs_of_many_prompts_replace_proofs_alone) {
   const TemporaryDirectory folder;
   write_bytes(folder / "000001.h5", "no proof");
   write_bytes(folder / "1.h5", "no proof");

@@ -14,7 +14,7 @@ void touch(std::uint64_t mebibytes) {
   ASSERT_EQ(*static_cast<const volatile char*>(&bytes.back()), 1);
 }
 
-TEST(ScopeMemory, EveryScopeHasItsOwnPeak) {
+TEST(ScopeMemory, every_scope_has_its_own_peak) {
   ScopeMemory memory;
   memory.begin("/");
   memory.begin("/large");
@@ -38,7 +38,7 @@ TEST(ScopeMemory, EveryScopeHasItsOwnPeak) {
   EXPECT_EQ(memory.peak("/"), memory.peak("/large"));
 }
 
-TEST(ScopeMemory, TheSameScopeAgainKeepsTheLargerPeak) {
+TEST(ScopeMemory, the_same_scope_again_keeps_the_larger_peak) {
   ScopeMemory memory;
   for (const std::uint64_t mebibytes : {128, 1}) {
     memory.begin("/twice");
@@ -48,7 +48,7 @@ TEST(ScopeMemory, TheSameScopeAgainKeepsTheLargerPeak) {
   }
 }
 
-TEST(ScopeMemory, ThePeakOfTheProcessIncludesWhatCameBefore) {
+TEST(ScopeMemory, the_peak_of_the_process_includes_what_came_before) {
   touch(200);
   ScopeMemory memory;
   memory.begin("/later");
@@ -56,7 +56,7 @@ TEST(ScopeMemory, ThePeakOfTheProcessIncludesWhatCameBefore) {
   EXPECT_GE(memory.process_peak(), 200 * mebibyte);
 }
 
-TEST(ScopeMemory, ReducesToTheLargestRank) {
+TEST(ScopeMemory, reduces_to_the_largest_rank) {
   std::array<std::uint64_t, 3> peaks{};
   run_ranks(3, [&](Communicator& comm) {
     ScopeMemory memory;

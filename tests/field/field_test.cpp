@@ -11,7 +11,7 @@ using u128 = unsigned __int128;
 
 std::uint64_t naive_reduce(u128 value) { return static_cast<std::uint64_t>(value % F::modulus); }
 
-TEST(Goldilocks, AgreesWithNaiveArithmeticIncludingEdges) {
+TEST(Goldilocks, agrees_with_naive_arithmetic_including_edges) {
   std::mt19937_64 random(1);
   std::vector<std::uint64_t> values{0, 1, 2, 0xFFFFFFFFULL, 0x100000000ULL, F::modulus - 1, F::modulus - 2, 1ULL << 63};
   for (int i = 0; i < 200; ++i) {
@@ -33,14 +33,14 @@ TEST(Goldilocks, AgreesWithNaiveArithmeticIncludingEdges) {
   ASSERT_EQ(F::reduce128(~u128{0}).value(), naive_reduce(~u128{0}));
 }
 
-TEST(Goldilocks, SignedIntegersAndInverse) {
+TEST(Goldilocks, signed_integers_and_inverse) {
   EXPECT_EQ(F::from_signed(-1) + F::one(), F::zero());
   EXPECT_EQ(F::from_signed(INT64_MIN) + F::from_signed(INT64_MAX), F::from_signed(-1));
   EXPECT_EQ(F::from_canonical(12345).inverse() * F::from_canonical(12345), F::one());
   EXPECT_EQ(F::root_of_unity(32).power(1ULL << 31), F::from_signed(-1));
 }
 
-TEST(Extension, MultipliesAsPolynomialsModuloXSquaredMinusSeven) {
+TEST(Extension, multiplies_as_polynomials_modulo_x_squared_minus_seven) {
   std::mt19937_64 random(2);
   const auto draw = [&] { return F::from_unsigned(random()); };
   for (int i = 0; i < 1000; ++i) {
@@ -55,7 +55,9 @@ TEST(Extension, MultipliesAsPolynomialsModuloXSquaredMinusSeven) {
   EXPECT_EQ((E{top, top} * E{top, top}), (E{F::from_canonical(8), F::from_canonical(2)}));
 }
 
-TEST(Extension, SevenIsANonResidue) { EXPECT_EQ(F::from_canonical(7).power((F::modulus - 1) / 2), F::from_signed(-1)); }
+TEST(Extension, seven_is_a_non_residue) {
+  EXPECT_EQ(F::from_canonical(7).power((F::modulus - 1) / 2), F::from_signed(-1));
+}
 
 }  // namespace
 }  // namespace tessera::test

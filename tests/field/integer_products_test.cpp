@@ -58,14 +58,14 @@ void compare_with_plain_arithmetic() {
   }
 }
 
-TYPED_TEST(IntegerProducts, AgreeWithPlainArithmeticOnEveryInstructionSet) {
+TYPED_TEST(IntegerProducts, agree_with_plain_arithmetic_on_every_instruction_set) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare_with_plain_arithmetic<TypeParam>();
   });
 }
 
-TEST(IntegerProductsExtremes, ManyRowsOfTheLargestValuesDoNotOverflow) {
+TEST(IntegerProductsExtremes, many_rows_of_the_largest_values_do_not_overflow) {
   const std::size_t rows = (std::size_t{1} << 16) + 8;
   const std::vector<E> weights(rows, E{F::from_signed(-1), F::from_canonical(0xFFFFFFFFULL)});
   const std::vector<std::uint16_t> matrix(rows * 16, 0xFFFF);

@@ -97,7 +97,7 @@ void compare(unsigned log_length, std::size_t lanes, unsigned log_padding) {
   }
 }
 
-TEST(Ntt, AgreesWithTheDefinition) {
+TEST(Ntt, agrees_with_the_definition) {
   for (const std::size_t lanes : {1U, 2U, 7U, 16U, 33U}) {
     for (unsigned log_length = 0; log_length <= 6; ++log_length) {
       for (unsigned log_padding = 0; log_padding <= log_length && log_padding <= 4; ++log_padding) {
@@ -107,7 +107,7 @@ TEST(Ntt, AgreesWithTheDefinition) {
   }
 }
 
-TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
+TEST(Ntt, every_instruction_set_agrees_with_the_definition) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare(7, 16, 1);
@@ -120,7 +120,7 @@ TEST(Ntt, EveryInstructionSetAgreesWithTheDefinition) {
   });
 }
 
-TEST(Ntt, SeveralPassesAgreeWithTheDefinition) {
+TEST(Ntt, several_passes_agree_with_the_definition) {
   compare(11, 17, 1);
   compare(8, 1024, 3);  // passes of 5 layers
   compare(13, 9, 9);
@@ -161,7 +161,7 @@ void compare_streamed(unsigned log_length, std::size_t lanes, unsigned log_paddi
   EXPECT_EQ(taken, data) << log_length << " " << lanes << " " << log_padding;
 }
 
-TEST(Ntt, ValuesAreTakenOnTheWay) {
+TEST(Ntt, values_are_taken_on_the_way) {
   for (const std::size_t lanes : {3U, 8U, 16U}) {
     compare_streamed(0, lanes, 0, {});
     compare_streamed(3, lanes, 1, {1, 2});

@@ -26,7 +26,7 @@ int wait_forever(int /*to*/) {
 
 bool exists(pid_t process) { return ::kill(process, 0) == 0; }
 
-TEST(Child, AnswersAndEnds) {
+TEST(Child, answers_and_ends) {
   Child child([](int to) { return write_all(to, std::string(200000, 'x')) ? 0 : 1; });
   const Answer answer = listen_long(child);
   EXPECT_TRUE(answer.ended);
@@ -37,7 +37,7 @@ TEST(Child, AnswersAndEnds) {
   EXPECT_EQ(end.signal(), 0);
 }
 
-TEST(Child, EndsAreTold) {
+TEST(Child, ends_are_told) {
   const ProcessEnd status = Child([](int /*to*/) { return 3; }).wait();
   EXPECT_FALSE(status.good());
   EXPECT_EQ(status.signal(), 0);
@@ -49,7 +49,7 @@ TEST(Child, EndsAreTold) {
   EXPECT_EQ(ended.signal(), SIGKILL);
 }
 
-TEST(Child, IsNotWaitedForBeyondTheTime) {
+TEST(Child, is_not_waited_for_beyond_the_time) {
   Child child([](int to) { return write_all(to, "begun") ? wait_forever(to) : 1; });
   const Answer answer = child.listen(Child::Clock::now() + std::chrono::milliseconds(300), most);
   EXPECT_TRUE(answer.late);
@@ -59,7 +59,7 @@ TEST(Child, IsNotWaitedForBeyondTheTime) {
   EXPECT_EQ(child.wait().signal(), SIGKILL);
 }
 
-TEST(Child, IsNotListenedToBeyondSoManyBytes) {
+TEST(Child, is_not_listened_to_beyond_so_many_bytes) {
   Child child([](int to) {
     while (write_all(to, std::string(1000, 'x'))) {
     }
@@ -72,7 +72,7 @@ TEST(Child, IsNotListenedToBeyondSoManyBytes) {
   EXPECT_FALSE(child.wait().good());  // nobody reads
 }
 
-TEST(Child, EndsWithItsOwner) {
+TEST(Child, ends_with_its_owner) {
   pid_t process = 0;
   {
     Child child([](int to) {
@@ -87,7 +87,7 @@ TEST(Child, EndsWithItsOwner) {
   EXPECT_FALSE(exists(process));
 }
 
-TEST(Child, EndsWithTheProcessThatStartedIt) {
+TEST(Child, ends_with_the_process_that_started_it) {
   Child parent([](int to) -> int {
     const Child inner([to](int /*to*/) { return wait_forever(to); });
     ::_exit(write_all(to, "x") ? 0 : 1);

@@ -14,7 +14,7 @@ std::string all_of(std::FILE* file) {
   return text;
 }
 
-TEST(Program, ReadsItsInputAndWrites) {
+TEST(Program, reads_its_input_and_writes) {
   const EndedProgram ended =
       run_program({"sh", "-c", "tr a-z A-Z; echo \"$1\" >&2; exit 0", "sh", "two words"}, "text");
   EXPECT_TRUE(ended.end.good());
@@ -22,12 +22,12 @@ TEST(Program, ReadsItsInputAndWrites) {
   EXPECT_EQ(all_of(ended.errors.get()), "two words\n");
 }
 
-TEST(Program, EndsAreTold) {
+TEST(Program, ends_are_told) {
   EXPECT_FALSE(run_program({"sh", "-c", "exit 4"}, "").end.good());
   EXPECT_EQ(run_program({"sh", "-c", "kill -TERM $$"}, "").end.signal(), SIGTERM);
 }
 
-TEST(Program, ThatIsNotThereIsAnError) {
+TEST(Program, that_is_not_there_is_an_error) {
   try {
     run_program({"no-such-program-of-tessera"}, "");
     FAIL() << "it was run";

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(Links, WhatTheyLeadToIsWritten) {
+TEST(Links, what_they_lead_to_is_written) {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "below");
   const std::vector<std::uint8_t> bytes{1, 2, 3};
@@ -37,7 +37,7 @@ TEST(Links, WhatTheyLeadToIsWritten) {
   EXPECT_EQ(through_links(folder / "below/"), folder / "below");
 }
 
-TEST(StagedFile, AbandonedWritingLeavesNothing) {
+TEST(StagedFile, abandoned_writing_leaves_nothing) {
   const TemporaryDirectory folder;
   {
     StagedFile file(folder / "a");
@@ -48,7 +48,7 @@ TEST(StagedFile, AbandonedWritingLeavesNothing) {
   EXPECT_EQ(folder.entries(), 0U);
 }
 
-TEST(StagedFile, IsCutAndPutInPlace) {
+TEST(StagedFile, is_cut_and_put_in_place) {
   const TemporaryDirectory folder;
   write_bytes(folder / "a", "before");
   StagedFile file(folder / "a");
@@ -75,7 +75,7 @@ Child begin_in_child(const fs::path& target) {
   return child;
 }
 
-TEST(StagedFile, RemovesWhatKilledProcessesLeft) {
+TEST(StagedFile, removes_what_killed_processes_left) {
   const TemporaryDirectory folder;
   const std::vector<std::uint8_t> bytes{1, 2, 3};
   std::string name;
@@ -100,7 +100,7 @@ TEST(StagedFile, RemovesWhatKilledProcessesLeft) {
   }
 }
 
-TEST(Temporaries, AreTakenAwayByAProcessThatIsToldToEnd) {
+TEST(Temporaries, are_taken_away_by_a_process_that_is_told_to_end) {
   const TemporaryDirectory folder;
   Child child([&](int /*to*/) -> int {
     const StagedFile file(folder / "a");

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 const std::vector<std::uint8_t> some_bytes{'a', 'b'};
 
-TEST(PrivateFile, IsItsOwnersAlone) {
+TEST(PrivateFile, is_its_owners_alone) {
   const TemporaryDirectory folder;
   for (const std::string content : {"first", "second, which is longer"}) {
     write_private(folder / "uses", content);
@@ -23,7 +23,7 @@ TEST(PrivateFile, IsItsOwnersAlone) {
   EXPECT_EQ(folder.entries(), 1U);
 }
 
-TEST(PrivateFile, IsOverwrittenAndRemoved) {
+TEST(PrivateFile, is_overwritten_and_removed) {
   const TemporaryDirectory folder;
   write_bytes(folder / "secret", std::string(3000000, 'x'));
   fs::create_hard_link(folder / "secret", folder / "other");
@@ -33,7 +33,7 @@ TEST(PrivateFile, IsOverwrittenAndRemoved) {
   EXPECT_TRUE(read_bytes(folder / "other") == std::string(3000000, 0));
 }
 
-TEST(NewDirectory, TakesItsPlaceWhenItIsComplete) {
+TEST(NewDirectory, takes_its_place_when_it_is_complete) {
   const TemporaryDirectory folder;
   {
     const NewDirectory abandoned(folder / "a");
@@ -50,7 +50,7 @@ TEST(NewDirectory, TakesItsPlaceWhenItIsComplete) {
   EXPECT_THROW(NewDirectory(folder / "a"), InputError);  // it has files
 }
 
-TEST(MovedFiles, TakeThePlaceOfOlderOnes) {
+TEST(MovedFiles, take_the_place_of_older_ones) {
   const TemporaryDirectory folder;
   ASSERT_TRUE(make_partial_directory(folder / "new", folder / "old"));
   EXPECT_FALSE(make_partial_directory(folder / "new", folder / "old"));

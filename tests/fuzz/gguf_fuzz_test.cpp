@@ -32,7 +32,7 @@ Bytes mutate_gguf(std::mt19937_64& random, const Bytes& good, std::size_t header
 
 class GgufFuzz : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(GgufFuzz, MutatedFilesAreReadOrRefusedInOneLine) {
+TEST_P(GgufFuzz, mutated_files_are_read_or_refused_in_one_line) {
   const TemporaryFolder folder;
   const std::filesystem::path source = std::filesystem::path(TESSERA_SOURCE_DIR) / "tests/gguf" / GetParam();
   const std::filesystem::path target = folder.path() / "x.gguf";

@@ -11,7 +11,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
+TEST(VerifyFuzz, mutated_proofs_are_rejected_without_crashing) {
   TestModel& test = odd_model();
   const Bytes honest = prove_lie(test, odd_statement(), {}).payload;
   const PayloadVerifier verify(test, odd_statement());
@@ -28,7 +28,7 @@ TEST(VerifyFuzz, MutatedProofsAreRejectedWithoutCrashing) {
   }
 }
 
-TEST(VerifyFuzz, RandomBytesAreRejectedWithoutCrashing) {
+TEST(VerifyFuzz, random_bytes_are_rejected_without_crashing) {
   const PayloadVerifier verify(odd_model(), odd_statement());
   std::mt19937_64 random(7);
   for (std::size_t i = 0; i < rounds(); ++i) {
@@ -38,7 +38,7 @@ TEST(VerifyFuzz, RandomBytesAreRejectedWithoutCrashing) {
 }
 
 /// Any statement against one proof: refused or rejected.
-TEST(VerifyFuzz, RandomStatementsAreRefusedOrRejected) {
+TEST(VerifyFuzz, random_statements_are_refused_or_rejected) {
   TestModel& test = odd_model();
   const Bytes honest = prove_lie(test, odd_statement(), {}).payload;
   std::mt19937_64 random(11);

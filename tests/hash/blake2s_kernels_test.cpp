@@ -47,7 +47,7 @@ Digest by_compressing(const Blake2sKernels& kernels, std::span<const std::uint8_
   return digest;
 }
 
-TEST(Blake2sKernels, HaveTheBasicOnesFirst) {
+TEST(Blake2sKernels, have_the_basic_ones_first) {
   ASSERT_FALSE(blake2s_kernels().empty());
   EXPECT_EQ(blake2s_kernels().front().name, "words");
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -56,7 +56,7 @@ TEST(Blake2sKernels, HaveTheBasicOnesFirst) {
 #endif
 }
 
-TEST(Blake2sKernels, TakeMessagesOfAnyLength) {
+TEST(Blake2sKernels, take_messages_of_any_length) {
   const std::vector<std::uint8_t> message = random_bytes(16500);
   for (const Blake2sKernels& kernels : blake2s_kernels()) {
     for (const std::size_t length : lengths()) {
@@ -67,7 +67,7 @@ TEST(Blake2sKernels, TakeMessagesOfAnyLength) {
 }
 
 /// The last of many blocks may be the message's, too.
-TEST(Blake2sKernels, EndWithTheLastOfManyBlocks) {
+TEST(Blake2sKernels, end_with_the_last_of_many_blocks) {
   const std::vector<std::uint8_t> message = random_bytes(320);
   for (const Blake2sKernels& kernels : blake2s_kernels()) {
     std::array<std::uint32_t, 8> state = blake2s_initial;
@@ -78,7 +78,7 @@ TEST(Blake2sKernels, EndWithTheLastOfManyBlocks) {
 }
 
 /// The number of bytes has 64 bits.
-TEST(Blake2sKernels, CountBeyond32Bits) {
+TEST(Blake2sKernels, count_beyond32_bits) {
   const std::vector<std::uint8_t> message = random_bytes(256);
   std::array<std::uint32_t, 8> expected = blake2s_initial;
   blake2s_kernels().front().compress(expected.data(), message, (std::uint64_t{5} << 32U) - 64, false);
@@ -89,7 +89,7 @@ TEST(Blake2sKernels, CountBeyond32Bits) {
   }
 }
 
-TEST(Blake2sKernels, HashSideBySideWhatTheyHashAlone) {
+TEST(Blake2sKernels, hash_side_by_side_what_they_hash_alone) {
   constexpr std::size_t most = 19;
   for (const Blake2sKernels& kernels : blake2s_kernels()) {
     for (const std::size_t length : lengths()) {
@@ -105,7 +105,7 @@ TEST(Blake2sKernels, HashSideBySideWhatTheyHashAlone) {
   }
 }
 
-TEST(Blake2sKernels, HashAnyNumberOfMessages) {
+TEST(Blake2sKernels, hash_any_number_of_messages) {
   constexpr std::size_t length = 100;
   const std::vector<std::uint8_t> messages = random_bytes(40 * length);
   for (const Blake2sKernels& kernels : blake2s_kernels()) {

@@ -16,7 +16,7 @@ std::vector<std::uint8_t> counted_bytes(std::size_t length) {
 }
 
 /// RFC 7693, appendix B: BLAKE2s-256("abc").
-TEST(Blake2s, GivesTheDigestOfTheStandard) {
+TEST(Blake2s, gives_the_digest_of_the_standard) {
   constexpr Digest expected{0x50, 0x8c, 0x5e, 0x8c, 0x32, 0x7c, 0x14, 0xe2, 0xe1, 0xa7, 0x2b,
                             0xa3, 0x4e, 0xeb, 0x45, 0x2f, 0x37, 0x45, 0x8b, 0x20, 0x9e, 0xd6,
                             0x3a, 0x29, 0x4d, 0x99, 0x9b, 0x4c, 0x86, 0x67, 0x59, 0x82};
@@ -25,7 +25,7 @@ TEST(Blake2s, GivesTheDigestOfTheStandard) {
   EXPECT_EQ(hash.digest(), expected);
 }
 
-TEST(Blake2s, GivesTheDigestsOfOpenSsl) {
+TEST(Blake2s, gives_the_digests_of_open_ssl) {
   for (std::size_t length = 0; length <= 260; ++length) {
     const std::vector<std::uint8_t> message = counted_bytes(length);
     Blake2s hash;
@@ -35,7 +35,7 @@ TEST(Blake2s, GivesTheDigestsOfOpenSsl) {
   }
 }
 
-TEST(Blake2s, PartsMakeNoDifference) {
+TEST(Blake2s, parts_make_no_difference) {
   const std::vector<std::uint8_t> message = counted_bytes(1000);
   for (const std::size_t part : {1, 63, 64, 65, 129}) {
     Blake2s hash;

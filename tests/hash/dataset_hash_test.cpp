@@ -33,7 +33,7 @@ Digest by_the_page(std::span<const std::uint8_t> message) {
   return by_openssl(digests);
 }
 
-TEST(DatasetHash, IsWhatThePageSays) {
+TEST(DatasetHash, is_what_the_page_says) {
   for (const std::size_t length : {0, 1, 16385, 1048575, 1048576, 1048577, 1048576 + 16384, 3 * 1048576 + 5}) {
     const std::vector<std::uint8_t> message = message_of(length);
     const auto bytes = std::as_bytes(std::span(message));
@@ -43,7 +43,7 @@ TEST(DatasetHash, IsWhatThePageSays) {
   }
 }
 
-TEST(DatasetHash, PartsMakeNoDifference) {
+TEST(DatasetHash, parts_make_no_difference) {
   const std::vector<std::uint8_t> message = message_of(1048576 + 40000);
   for (const std::size_t part : {1000, 16383, 16384, 16385, 100000, 1048576}) {
     DatasetHash hash(message.size(), blake2s_lanes);
@@ -54,7 +54,7 @@ TEST(DatasetHash, PartsMakeNoDifference) {
   }
 }
 
-TEST(DatasetHash, EveryPieceCounts) {
+TEST(DatasetHash, every_piece_counts) {
   std::vector<std::uint8_t> message = message_of(1048576 + 100);
   const Digest digest = dataset_digest(std::as_bytes(std::span(message)));
   for (const std::size_t place : {std::size_t{0}, std::size_t{16383}, std::size_t{16384}, message.size() - 1}) {

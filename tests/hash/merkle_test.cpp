@@ -22,7 +22,7 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-TEST(Blake2s, Rfc7693Vector) {
+TEST(Blake2s, rfc7693_vector) {
   const std::array<std::uint8_t, 3> abc{'a', 'b', 'c'};
   EXPECT_EQ(hex(blake2s(abc)), "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982");
 }
@@ -55,14 +55,14 @@ void compare_with_the_library() {
   }
 }
 
-TEST(Blake2s, ManyLanesAgreeWithTheLibraryOnEveryInstructionSet) {
+TEST(Blake2s, many_lanes_agree_with_the_library_on_every_instruction_set) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     compare_with_the_library();
   });
 }
 
-TEST(Grinding, FindsTheNonceOfThePlainSearch) {
+TEST(Grinding, finds_the_nonce_of_the_plain_search) {
   for (std::uint8_t i = 0; i < 8; ++i) {
     const Digest state{i};
     const auto leading_zeros = [&](std::uint64_t nonce) {
@@ -114,7 +114,7 @@ class Multiproof : public ::testing::Test {
 };
 
 /// Of any number of leaves, whole blocks or not, what each of them is alone.
-TEST(Leaves, AreHashedTogetherAsAlone) {
+TEST(Leaves, are_hashed_together_as_alone) {
   std::mt19937_64 random(5);
   for (const std::size_t width : {16U, 17U, 23U, 24U, 40U}) {
     for (const std::size_t count : {0U, 1U, 7U, 8U, 16U, 17U, 33U}) {
@@ -131,7 +131,7 @@ TEST(Leaves, AreHashedTogetherAsAlone) {
   }
 }
 
-TEST_F(Multiproof, LeadsToTheRootWithoutRedundantSiblings) {
+TEST_F(Multiproof, leads_to_the_root_without_redundant_siblings) {
   std::mt19937_64 random(4);
   for (const std::size_t count : {1U, 2U, 5U, 40U, 128U, 400U}) {
     std::vector<std::size_t> drawn;
@@ -150,7 +150,7 @@ TEST_F(Multiproof, LeadsToTheRootWithoutRedundantSiblings) {
   EXPECT_TRUE(siblings(all).empty());
 }
 
-TEST_F(Multiproof, EveryLeafAndSiblingMatters) {
+TEST_F(Multiproof, every_leaf_and_sibling_matters) {
   const std::vector<std::size_t> positions{0, 1, 17, 42, 43, 44, 127};
   const std::vector<Digest> path = siblings(positions);
   for (std::size_t i = 0; i < path.size(); ++i) {

@@ -80,7 +80,7 @@ TEST(Rotary, a_claim_on_rotated_values_is_one_on_the_values_with_the_weight) {
   }
 }
 
-TEST(Rotary, SlowWeightIsEvaluatedInMilliseconds) {
+TEST(Rotary, Slow_weight_is_evaluated_in_milliseconds) {
   const Rotary rotary = make_rotary(64, 2048, 0);
   RandomElements random(2);
   const TensorPoint r = random_point(random, rotary, 11);

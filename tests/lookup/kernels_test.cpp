@@ -63,7 +63,7 @@ struct Kernels : testing::TestWithParam<std::int64_t> {
   std::mt19937_64 random{11};
 };
 
-TEST_P(Kernels, NodesAgreeWithScalarCode) {
+TEST_P(Kernels, nodes_agree_with_scalar_code) {
   for (int round = 0; round < 200; ++round) {
     auto in = random_blocks<ChildrenBlock>(4);
     const auto weights = random_weights(2);
@@ -95,7 +95,7 @@ TEST_P(Kernels, NodesAgreeWithScalarCode) {
 }
 
 /// More products than parts of a sum have room for.
-TEST_P(Kernels, LongSumsAgreeWithScalarCode) {
+TEST_P(Kernels, long_sums_agree_with_scalar_code) {
   constexpr std::size_t count = 1U << 16;
   auto in = random_blocks<ChildrenBlock>(count / 4);
   const auto denominators = random_blocks<DenominatorsBlock>(count / 4);
@@ -117,7 +117,7 @@ TEST_P(Kernels, LongSumsAgreeWithScalarCode) {
               scalar::leaf_first_round(leaves, code, weights.data(), count));
 }
 
-TEST_P(Kernels, LeavesAgreeWithScalarCode) {
+TEST_P(Kernels, leaves_agree_with_scalar_code) {
   for (int round = 0; round < 200; ++round) {
     std::vector<std::uint32_t> wide(64);
     std::vector<std::uint16_t> narrow(64);
@@ -167,7 +167,7 @@ TEST_P(Kernels, LeavesAgreeWithScalarCode) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SCALAR, HWY_NEON, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL));
 
-TEST(FractionTree, RootIsTheRationalSum) {
+TEST(FractionTree, root_is_the_rational_sum) {
   for (unsigned seed = 0; seed < 4; ++seed) {
     Instance instance = mixed_instance(seed);
     const auto columns = instance.data();

@@ -19,7 +19,7 @@ std::string rejection_of(const Instance& instance, const Multiplicities& multipl
   return rejection(instance.structure, prove(instance, multiplicities, self).payload);
 }
 
-TEST(LookupLies, ValueOutsideTheTable) {
+TEST(LookupLies, value_outside_the_table) {
   Instance instance = mixed_instance(1);
   const Multiplicities honest = instance.multiplicities();
   ASSERT_EQ(rejection_of(instance, honest), "");
@@ -29,14 +29,14 @@ TEST(LookupLies, ValueOutsideTheTable) {
   }
 }
 
-TEST(LookupLies, AnotherValueOfTheTableThanCounted) {
+TEST(LookupLies, another_value_of_the_table_than_counted) {
   Instance instance = mixed_instance(1);
   const Multiplicities honest = instance.multiplicities();
   instance.a[0][17] ^= 1;
   EXPECT_EQ(rejection_of(instance, honest), not_the_sum);
 }
 
-TEST(LookupLies, RightRowWithWrongSecondValue) {
+TEST(LookupLies, right_row_with_wrong_second_value) {
   for (const std::size_t column : {std::size_t{1}, std::size_t{4}, std::size_t{6}}) {
     Instance instance = mixed_instance(1);
     const Multiplicities honest = instance.multiplicities();
@@ -45,7 +45,7 @@ TEST(LookupLies, RightRowWithWrongSecondValue) {
   }
 }
 
-TEST(LookupLies, ValueCountedInAnotherTable) {
+TEST(LookupLies, value_counted_in_another_table) {
   Instance instance = mixed_instance(1);
   Multiplicities multiplicities = instance.multiplicities();
   // row 200 exists in R8 only: without the tables' numbers in the leaves this would balance
@@ -55,7 +55,7 @@ TEST(LookupLies, ValueCountedInAnotherTable) {
   EXPECT_EQ(rejection_of(instance, multiplicities), not_the_sum);
 }
 
-TEST(LookupLies, MultiplicityOffByOne) {
+TEST(LookupLies, multiplicity_off_by_one) {
   const Instance instance = mixed_instance(1);
   for (std::size_t t = 0; t < 3; ++t) {
     for (const std::int64_t change : {-1, 1}) {
@@ -66,7 +66,7 @@ TEST(LookupLies, MultiplicityOffByOne) {
   }
 }
 
-TEST(LookupLies, TableOfTheProversOwn) {
+TEST(LookupLies, table_of_the_provers_own) {
   const LookupStructure honest = mixed_instance(1).structure;
   Instance instance = mixed_instance(1);
   instance.structure.tables[1].values[instance.a[1][0]] += 5;
@@ -80,7 +80,7 @@ TEST(LookupLies, TableOfTheProversOwn) {
   EXPECT_EQ(rejection(honest, payload), wrong_denominators);
 }
 
-TEST(LookupLies, OtherShapesThanTheVerifiers) {
+TEST(LookupLies, other_shapes_than_the_verifiers) {
   const Instance instance = mixed_instance(1);
   const Bytes payload = prove(instance).payload;
   LookupStructure structure = instance.structure;
@@ -92,7 +92,7 @@ TEST(LookupLies, OtherShapesThanTheVerifiers) {
 }
 
 /// A proof that says 0 + 0/0 everywhere: every layer holds, and the claims are solved for at the end.
-TEST(LookupLies, ZeroOverZero) {
+TEST(LookupLies, zero_over_zero) {
   LookupStructure structure;
   structure.tables.push_back({"R3", 3, {}});
   structure.columns.push_back({"column", Shape({Dimension::whole(8)}), 0});
@@ -161,7 +161,7 @@ struct Mutations : testing::Test {
   }
 };
 
-TEST_F(Mutations, EveryElementOfEveryMessageCounts) {
+TEST_F(Mutations, every_element_of_every_message_counts) {
   ASSERT_EQ(bounds.back(), honest.size());
   ASSERT_EQ(rejection(structure, honest), "");
   for (std::size_t i = 8; i < honest.size(); i += 8) {
@@ -171,7 +171,7 @@ TEST_F(Mutations, EveryElementOfEveryMessageCounts) {
   }
 }
 
-TEST_F(Mutations, ChildrenAreCheckedInEveryLayer) {
+TEST_F(Mutations, children_are_checked_in_every_layer) {
   std::size_t children = 24;
   for (unsigned layer = 0; layer < structure.slots().log_leaves; ++layer, children += 64) {
     children += 32 * layer;
@@ -183,7 +183,7 @@ TEST_F(Mutations, ChildrenAreCheckedInEveryLayer) {
   }
 }
 
-TEST_F(Mutations, FinalClaimsArePinned) {
+TEST_F(Mutations, final_claims_are_pinned) {
   const std::size_t columns = bounds[bounds.size() - 2 - structure.columns.size()];
   const std::size_t multiplicities = bounds[bounds.size() - 2];
   for (std::size_t i = columns; i < honest.size(); i += 8) {
@@ -193,7 +193,7 @@ TEST_F(Mutations, FinalClaimsArePinned) {
   }
 }
 
-TEST_F(Mutations, MessagesDroppedDuplicatedReordered) {
+TEST_F(Mutations, messages_dropped_duplicated_reordered) {
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     EXPECT_NE(rejection(structure, replaced(honest, bounds[i], bounds[i + 1], {})), "");
     EXPECT_NE(rejection(structure, replaced(honest, bounds[i], bounds[i], message(i))), "");
@@ -206,7 +206,7 @@ TEST_F(Mutations, MessagesDroppedDuplicatedReordered) {
   }
 }
 
-TEST_F(Mutations, TruncatedAndExtended) {
+TEST_F(Mutations, truncated_and_extended) {
   for (const std::size_t bound : bounds) {
     for (const std::size_t cut : {bound, bound + 1, bound + 15}) {
       if (cut < honest.size()) {
@@ -220,7 +220,7 @@ TEST_F(Mutations, TruncatedAndExtended) {
   EXPECT_EQ(rejection(structure, extended), "trailing bytes after the proof");
 }
 
-TEST_F(Mutations, ElementsPlusModulus) {
+TEST_F(Mutations, elements_plus_modulus) {
   const auto write = [](Bytes& payload, std::size_t at, std::uint64_t value) {
     std::memcpy(payload.data() + at, &value, 8);
   };
@@ -240,7 +240,7 @@ TEST_F(Mutations, ElementsPlusModulus) {
   EXPECT_EQ(rejection(structure, payload).rfind("field element not below p", 0), 0U);
 }
 
-TEST_F(Mutations, WorkIsChecked) {
+TEST_F(Mutations, work_is_checked) {
   std::uint64_t nonce = 0;
   std::memcpy(&nonce, honest.data(), 8);
   ASSERT_GT(nonce, 0U);
@@ -249,7 +249,7 @@ TEST_F(Mutations, WorkIsChecked) {
   EXPECT_EQ(rejection(structure, honest), "not enough work in message work");
 }
 
-TEST_F(Mutations, AnotherStatement) {
+TEST_F(Mutations, another_statement) {
   VerifierTranscript transcript(seed_of(8), honest);
   EXPECT_THROW(verify_lookup(transcript, structure), Rejected);
 }

@@ -39,12 +39,12 @@ void expect_complete(const Instance& instance) {
   }
 }
 
-TEST(Lookup, MixedColumnsAreProvenAndClaimsAreTheirEvaluations) {
+TEST(Lookup, mixed_columns_are_proven_and_claims_are_their_evaluations) {
   expect_complete(mixed_instance(1));
   expect_complete(mixed_instance(2, 1));
 }
 
-TEST(Lookup, OneColumn) {
+TEST(Lookup, one_column) {
   std::mt19937_64 random(3);
   for (const unsigned bits : {0U, 1U, 2U, 5U, 6U, 7U, 8U, 11U}) {
     Instance instance;
@@ -55,7 +55,7 @@ TEST(Lookup, OneColumn) {
 }
 
 /// Long chunks are bound in place, block by block, then moved together, and so on; two chunks, with and without pairs.
-TEST(Lookup, ChunksOfManyBlocks) {
+TEST(Lookup, chunks_of_many_blocks) {
   std::mt19937_64 random(5);
   for (const unsigned bits : {13U, 15U, 18U}) {
     Instance instance;
@@ -67,7 +67,7 @@ TEST(Lookup, ChunksOfManyBlocks) {
   }
 }
 
-TEST(Lookup, OneValueInATableOfOneRow) {
+TEST(Lookup, one_value_in_a_table_of_one_row) {
   Instance instance;
   instance.add_table("R0", 0);
   std::mt19937_64 random(4);
@@ -75,7 +75,7 @@ TEST(Lookup, OneValueInATableOfOneRow) {
   expect_complete(instance);
 }
 
-TEST(Lookup, RandomStructures) {
+TEST(Lookup, random_structures) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937_64 random(seed);
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
@@ -103,7 +103,7 @@ TEST(Lookup, RandomStructures) {
   }
 }
 
-TEST(Lookup, BytesDependNeitherOnRanksNorOnThreads) {
+TEST(Lookup, bytes_depend_neither_on_ranks_nor_on_threads) {
   const Instance instance = mixed_instance(5);
   const std::vector<std::uint8_t> expected = prove(instance).payload;
   const int threads_before = omp_get_max_threads();
@@ -124,7 +124,7 @@ TEST(Lookup, BytesDependNeitherOnRanksNorOnThreads) {
   omp_set_num_threads(threads_before);
 }
 
-TEST(Lookup, CountingRefusesValuesThatAreNotInTheTable) {
+TEST(Lookup, counting_refuses_values_that_are_not_in_the_table) {
   Instance instance = mixed_instance(6);
   instance.a[0][100] = 256;
   EXPECT_THROW(static_cast<void>(instance.multiplicities()), std::logic_error);
@@ -133,7 +133,7 @@ TEST(Lookup, CountingRefusesValuesThatAreNotInTheTable) {
   EXPECT_THROW(static_cast<void>(instance.multiplicities()), std::logic_error);
 }
 
-TEST(LookupStructure, SlotsDescendAndAreAligned) {
+TEST(LookupStructure, slots_descend_and_are_aligned) {
   const LookupStructure structure = mixed_instance(1).structure;
   const LookupStructure::Slots slots = structure.slots();
   // features (1 + 2 + 10 bits, twice), scores (1 + 2 + 2 + 6), pairs, R8, tokens 6, ..., in the order of the list
@@ -148,7 +148,7 @@ TEST(LookupStructure, SlotsDescendAndAreAligned) {
   EXPECT_EQ(structure.present_leaves(), 2 * 3 * 32 * 32 * 2 + 2 * 3 * 3 * 64 + 64 + 5 + 3 * 8 + 1 + 32 + 512 + 256U);
 }
 
-TEST(LookupStructure, GrindingKeepsAHundredBits) {
+TEST(LookupStructure, grinding_keeps_a_hundred_bits) {
   LookupStructure structure;
   structure.tables.push_back({"R16", 16, {}});
   EXPECT_EQ(structure.grinding_bits(), 8U);

@@ -28,7 +28,7 @@ double error(float found, double expected) {
   return std::abs(static_cast<double>(found) - expected) / unit;
 }
 
-TEST(Exponentials, OfDifferencesToTheMaximum) {
+TEST(Exponentials, of_differences_to_the_maximum) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
@@ -51,7 +51,7 @@ TEST(Exponentials, OfDifferencesToTheMaximum) {
   });
 }
 
-TEST(Exponentials, Activations) {
+TEST(Exponentials, activations) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
@@ -73,7 +73,7 @@ TEST(Exponentials, Activations) {
   });
 }
 
-TEST(Exponentials, SoftCaps) {
+TEST(Exponentials, soft_caps) {
   with_each_instruction_set([](const char* name) {
     SCOPED_TRACE(name);
     std::mt19937_64 random(1);
@@ -89,7 +89,7 @@ TEST(Exponentials, SoftCaps) {
 }
 
 /// Instruction sets with fused multiply-add, whatever the length of their vectors.
-TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
+TEST(Exponentials, have_the_same_bits_on_all_that_fuse) {
   std::mt19937_64 random(1);
   const std::vector<float> given = random_values(1001, 20.0F, random);
   std::vector<std::vector<float>> found;
@@ -113,7 +113,7 @@ TEST(Exponentials, HaveTheSameBitsOnAllThatFuse) {
   });
 }
 
-TEST(ExponentialsOfDoubles, AreThoseOfTheLibrary) {
+TEST(ExponentialsOfDoubles, are_those_of_the_library) {
   std::vector<double> values{-1, 0, -700.5};
   EXPECT_EQ(exponentials<double>(values, 0.0), std::exp(-1.0) + 1 + std::exp(-700.5));
   EXPECT_EQ(values[2], std::exp(-700.5));

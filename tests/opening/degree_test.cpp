@@ -50,7 +50,7 @@ struct Case {
   }
 };
 
-TEST(Degree, SchedulesCountWhatIsUsed) {
+TEST(Degree, schedules_count_what_is_used) {
   const Case made(degree_chunks);
   const OpeningSchedule schedule = opening_schedule(made.oracles);
   EXPECT_EQ(schedule.oracles[0].columns, 40976U);
@@ -83,7 +83,7 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
   return transcript.payload();
 }
 
-TEST(Degree, ACoefficientOfAnOracleBeyondItsColumnsIsRejected) {
+TEST(Degree, a_coefficient_of_an_oracle_beyond_its_columns_is_rejected) {
   Case made(degree_chunks);
   for (const std::int16_t value : std::initializer_list<std::int16_t>{0, 1}) {
     const Case longer(degree_chunks + 1, value);  // a word of 8 columns more, in which these values stand
@@ -96,7 +96,7 @@ TEST(Degree, ACoefficientOfAnOracleBeyondItsColumnsIsRejected) {
   }
 }
 
-TEST(Degree, AValueOfAVectorBeyondItsSegmentsIsRejected) {
+TEST(Degree, a_value_of_a_vector_beyond_its_segments_is_rejected) {
   Case made(degree_chunks);
   for (const E& value : {E::zero(), E::one()}) {
     const std::vector<std::uint8_t> payload = prove_with(made, made.store.get(), {&value, 1});
@@ -104,7 +104,7 @@ TEST(Degree, AValueOfAVectorBeyondItsSegmentsIsRejected) {
   }
 }
 
-TEST(Degree, SegmentsLieSideBySideAtMultiplesOfTheirChunks) {
+TEST(Degree, segments_lie_side_by_side_at_multiples_of_their_chunks) {
   const auto oracle = [](std::size_t count, unsigned log_chunk, unsigned log_rows) {
     return CommittedOracle{
         OracleLayout({Shape({Dimension::outer(count), Dimension::whole(std::size_t{1} << log_chunk)})}),
@@ -121,7 +121,7 @@ TEST(Degree, SegmentsLieSideBySideAtMultiplesOfTheirChunks) {
 }
 
 /// Sizes whose products with the unit of rates, and whose domains, are above 2^32.
-TEST(Degree, LargeWords) {
+TEST(Degree, large_words) {
   const auto oracle = [](std::size_t count, unsigned log_chunk, unsigned log_rows) {
     return CommittedOracle{
         OracleLayout({Shape({Dimension::outer(count), Dimension::whole(std::size_t{1} << log_chunk)})}),
@@ -144,7 +144,7 @@ TEST(Degree, LargeWords) {
 }
 
 /// By definition: powers on a segment, zeros elsewhere.
-TEST(Degree, WeightsOfPowersEndWithTheirSegment) {
+TEST(Degree, weights_of_powers_end_with_their_segment) {
   std::mt19937_64 random(8);
   const auto draw = [&] { return E{F::from_unsigned(random()), F::from_unsigned(random())}; };
   constexpr unsigned variables = 6;

@@ -45,7 +45,7 @@ Proven prove(Communicator& comm) {
   return result;
 }
 
-TEST(LongVectors, PayloadIsTheSameForAnyNumberOfRanks) {
+TEST(LongVectors, payload_is_the_same_for_any_number_of_ranks) {
   SelfCommunicator self;
   Proven alone = prove(self);
   EXPECT_EQ(opening_verdict(alone.payload, alone.oracles, alone.claims), "");

@@ -54,9 +54,9 @@ class Opening : public ::testing::Test {
 constexpr const char* root_check = "opened columns do not lead to the committed root";
 constexpr const char* clear_check = "the clear vector differs from an opened column";
 
-TEST_F(Opening, HonestProofIsAccepted) { EXPECT_EQ(verdict_of(*payload), ""); }
+TEST_F(Opening, honest_proof_is_accepted) { EXPECT_EQ(verdict_of(*payload), ""); }
 
-TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
+TEST_F(Opening, payload_is_the_same_for_any_number_of_ranks) {
   for (const int ranks : {2, 3, 4, 5}) {
     std::mutex mutex;
     run_ranks(ranks, [&](Communicator& rank_comm) {
@@ -71,7 +71,7 @@ TEST_F(Opening, PayloadIsTheSameForAnyNumberOfRanks) {
 }
 
 /// Rows in one, two and three bands, more of them in either oracle, whoever has which chunk.
-TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
+TEST(OpeningOfBands, is_accepted_for_any_number_of_rows_and_ranks) {
   SelfCommunicator self;
   std::vector<std::uint64_t> digests;
   using Both = std::vector<OracleParameters>;
@@ -101,7 +101,7 @@ TEST(OpeningOfBands, IsAcceptedForAnyNumberOfRowsAndRanks) {
 }
 
 /// As many bits as are asked for stand before every challenge for a row variable, whoever looks for them.
-TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
+TEST_F(Opening, challenges_for_row_variables_need_work) {
   constexpr unsigned bits = 3;
   ask_row_work(bits);
   const std::vector<std::uint8_t> worked = prove(*data, data->witnesses, *claims, *comm);
@@ -124,7 +124,7 @@ TEST_F(Opening, ChallengesForRowVariablesNeedWork) {
   ask_row_work(0);
 }
 
-TEST_F(Opening, EveryWrongClaimIsRejected) {
+TEST_F(Opening, every_wrong_claim_is_rejected) {
   for (std::size_t j = 0; j < 2; ++j) {
     for (std::size_t i = 0; i < (*claims)[j].size(); ++i) {
       std::vector<std::vector<Claim>> wrong = *claims;
@@ -138,7 +138,7 @@ TEST_F(Opening, EveryWrongClaimIsRejected) {
   }
 }
 
-TEST_F(Opening, MessagesFillThePayloadAndSizeIsAsExpected) {
+TEST_F(Opening, messages_fill_the_payload_and_size_is_as_expected) {
   const auto messages = opening_messages(opening_seed, *payload, data->oracles);
   EXPECT_EQ(messages.back().end, payload->size());
   AccountingTranscript transcript;  // positions are as far apart as can be: none longer, few much shorter
@@ -148,7 +148,7 @@ TEST_F(Opening, MessagesFillThePayloadAndSizeIsAsExpected) {
   EXPECT_GE(payload->size(), most - most / 8);
 }
 
-TEST_F(Opening, OneBitAnywhereIsRejectedForItsReason) {
+TEST_F(Opening, one_bit_anywhere_is_rejected_for_its_reason) {
   std::map<std::string, std::string> reasons{{"columns", root_check},
                                              {"siblings", root_check},
                                              {"root", "not enough work in message work"},
@@ -170,7 +170,7 @@ TEST_F(Opening, OneBitAnywhereIsRejectedForItsReason) {
   }
 }
 
-TEST_F(Opening, DroppedDuplicatedSwappedTruncatedAndExtendedMessagesAreRejected) {
+TEST_F(Opening, dropped_duplicated_swapped_truncated_and_extended_messages_are_rejected) {
   const auto messages = opening_messages(opening_seed, *payload, data->oracles);
   const auto part = [&](std::size_t from, std::size_t to) {
     return std::vector<std::uint8_t>(payload->begin() + static_cast<std::ptrdiff_t>(from),
@@ -199,7 +199,7 @@ TEST_F(Opening, DroppedDuplicatedSwappedTruncatedAndExtendedMessagesAreRejected)
   EXPECT_NE(verdict_of({}), "");
 }
 
-TEST_F(Opening, ElementsNotBelowPAreRejected) {
+TEST_F(Opening, elements_not_below_p_are_rejected) {
   for (const Message& message : opening_messages(opening_seed, *payload, data->oracles)) {
     if (message.name == "round" || message.name == "columns" || message.name == "clear") {
       std::vector<std::uint8_t> wrong = *payload;
@@ -211,7 +211,7 @@ TEST_F(Opening, ElementsNotBelowPAreRejected) {
   }
 }
 
-TEST_F(Opening, WrongRootIsRejected) {
+TEST_F(Opening, wrong_root_is_rejected) {
   for (std::size_t j = 0; j < 2; ++j) {
     std::vector<CommittedOracle> wrong = data->oracles;
     wrong[j].root[5] ^= 4;
@@ -242,7 +242,7 @@ class LyingStore final : public CodewordStore {
   bool about_column_;
 };
 
-TEST_F(Opening, ColumnsAndSiblingsThatWereNotCommittedAreRejected) {
+TEST_F(Opening, columns_and_siblings_that_were_not_committed_are_rejected) {
   for (std::size_t j = 0; j < 2; ++j) {
     for (const bool about_column : {false, true}) {
       LyingStore lying(*data->stores[j], about_column);
@@ -253,7 +253,7 @@ TEST_F(Opening, ColumnsAndSiblingsThatWereNotCommittedAreRejected) {
   }
 }
 
-TEST_F(Opening, TensorThatDiffersFromTheCommittedOneIsRejected) {
+TEST_F(Opening, tensor_that_differs_from_the_committed_one_is_rejected) {
   ChunkedTensor<std::int16_t> other = data->weights;
   other.values()[1234] = static_cast<std::int16_t>(other.values()[1234] ^ 1);
   std::vector<OracleWitness> witnesses = data->witnesses;
@@ -266,7 +266,7 @@ TEST_F(Opening, TensorThatDiffersFromTheCommittedOneIsRejected) {
 }
 
 /// Their codewords are in memory; what is told goes on without the tensors.
-TEST_F(Opening, ReadsNoTensorOnceTheFirstVectorIsMade) {
+TEST_F(Opening, reads_no_tensor_once_the_first_vector_is_made) {
   std::vector<OracleWitness> witnesses = data->witnesses;
   std::size_t told = 0;
   for (OracleWitness& witness : witnesses) {
@@ -282,7 +282,7 @@ TEST_F(Opening, ReadsNoTensorOnceTheFirstVectorIsMade) {
 }
 
 /// An oracle so small that its bound vector is sent in clear at once.
-TEST(SmallOpening, ClearVectorThatDiffersFromTheCommittedOneIsRejected) {
+TEST(SmallOpening, clear_vector_that_differs_from_the_committed_one_is_rejected) {
   SelfCommunicator self;
   const Shape shape({Dimension::outer(2), Dimension::whole(100)});
   ChunkedTensor<std::int16_t> tensor = filled<std::int16_t>(shape, {}, 11, self);
@@ -299,7 +299,7 @@ TEST(SmallOpening, ClearVectorThatDiffersFromTheCommittedOneIsRejected) {
   }
 }
 
-TEST(SmallOpening, ZeroPlusPIsNotZero) {
+TEST(SmallOpening, zero_plus_p_is_not_zero) {
   SelfCommunicator self;
   const Shape shape({Dimension::whole(128)});
   const ChunkedTensor<std::int16_t> tensor(shape, {}, 0, 1);
@@ -317,7 +317,7 @@ TEST(SmallOpening, ZeroPlusPIsNotZero) {
   EXPECT_EQ(opening_verdict(wrong, oracles, claims), "field element not below p in message round");
 }
 
-TEST_F(Opening, ClaimsThatDoNotFitTheirTensorAreAnError) {
+TEST_F(Opening, claims_that_do_not_fit_their_tensor_are_an_error) {
   std::vector<std::vector<Claim>> wrong = *claims;
   wrong[0][0].weight.pop_back();
   EXPECT_THROW(opening_verdict(*payload, data->oracles, wrong), std::invalid_argument);

@@ -28,14 +28,14 @@ Account account(const std::vector<CommittedOracle>& oracles) {
   return transcript.account();
 }
 
-TEST(Soundness, PositionsOfTheReferenceCase) {
+TEST(Soundness, positions_of_the_reference_case) {
   EXPECT_EQ(positions_for(512, 0), 241U);
   EXPECT_EQ(positions_for(64, 0), 110U);
   EXPECT_EQ(positions_for(8, 0), 102U);
   EXPECT_EQ(positions_for(1, 0), 101U);
 }
 
-TEST(Soundness, PositionsDoNotDependOnTheLastBitOfALogarithm) {
+TEST(Soundness, positions_do_not_depend_on_the_last_bit_of_a_logarithm) {
   for (unsigned rate = 1; rate < rate_unit; ++rate) {
     for (unsigned grinding = 0; grinding <= 24; ++grinding) {
       const double exact = (100.0 - grinding) / (1.0 - std::log2(1.0 + rate / 1024.));
@@ -44,7 +44,7 @@ TEST(Soundness, PositionsDoNotDependOnTheLastBitOfALogarithm) {
   }
 }
 
-TEST(Soundness, EveryRoundReachesTheTarget) {
+TEST(Soundness, every_round_reaches_the_target) {
   for (unsigned log_size = 7; log_size <= 32; ++log_size) {
     const std::vector<CommittedOracle> oracles{oracle_of(std::max(27U, log_size), {7, 1}), oracle_of(log_size, {4, 1})};
     const SoundnessReport report = account(oracles).soundness();
@@ -55,7 +55,7 @@ TEST(Soundness, EveryRoundReachesTheTarget) {
 }
 
 /// Work before row variables is the least that all of them together need, and none where they have enough without.
-TEST(Soundness, RowVariablesGetTheWorkThatTheyNeed) {
+TEST(Soundness, row_variables_get_the_work_that_they_need) {
   for (const bool hiding : {false, true}) {
     for (unsigned log_size = 24; log_size <= 36; ++log_size) {
       std::vector<CommittedOracle> oracles{oracle_of(log_size, {7, 1}), oracle_of(std::min(log_size, 32U), {6, 1})};
@@ -89,7 +89,7 @@ TEST(Soundness, RowVariablesGetTheWorkThatTheyNeed) {
 }
 
 /// Two oracles that differ in size, rows and rate: each entry by hand.
-TEST(Soundness, EveryEntryByHand) {
+TEST(Soundness, every_entry_by_hand) {
   const std::vector<CommittedOracle> oracles{oracle_of(30, {7, 1}), oracle_of(27, {5, 2})};
   const std::vector<SoundnessEntry> entries = account(oracles).soundness().entries;
   // 2^23 + 2^22 values; 3*2^18, 3*2^14, 3*2^10, 3*2^6 columns, the last of which are in clear
@@ -119,7 +119,7 @@ TEST(Soundness, EveryEntryByHand) {
   }
 }
 
-TEST(Soundness, NoPositionsMakeAProofLonger) {
+TEST(Soundness, no_positions_make_a_proof_longer) {
   std::mt19937_64 random(5);
   for (const unsigned log_domain : {1U, 4U, 9U, 14U}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{93}, std::size_t{203}}) {
@@ -141,7 +141,7 @@ TEST(Soundness, NoPositionsMakeAProofLonger) {
   }
 }
 
-TEST(Soundness, ScheduleOfTheReferenceCase) {
+TEST(Soundness, schedule_of_the_reference_case) {
   const std::vector<CommittedOracle> oracles{oracle_of(27, {7, 1})};
   const OpeningSchedule schedule = opening_schedule(oracles, 0);
   EXPECT_EQ(schedule.oracles[0].positions, 241U);
@@ -152,7 +152,7 @@ TEST(Soundness, ScheduleOfTheReferenceCase) {
   EXPECT_EQ(schedule.log_clear, 8U);
 }
 
-TEST(Soundness, LargerOracleLiesFirstAndTiesKeepTheOrder) {
+TEST(Soundness, larger_oracle_lies_first_and_ties_keep_the_order) {
   const std::vector<CommittedOracle> oracles{oracle_of(17, {7, 1}), oracle_of(16, {4, 1}), oracle_of(14, {4, 1})};
   const OpeningSchedule schedule = opening_schedule(oracles);
   EXPECT_EQ(schedule.oracles[1].offset, 0U);
@@ -161,7 +161,7 @@ TEST(Soundness, LargerOracleLiesFirstAndTiesKeepTheOrder) {
   EXPECT_EQ(schedule.log_vector, 13U);
 }
 
-TEST(Soundness, ParametersOutsideTheRangeAreRefused) {
+TEST(Soundness, parameters_outside_the_range_are_refused) {
   for (const OracleParameters wrong : {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0},
                                        OracleParameters{4, 22}, OracleParameters{6, 1, 8}, OracleParameters{6, 1, 32},
                                        OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16}}) {
@@ -169,7 +169,7 @@ TEST(Soundness, ParametersOutsideTheRangeAreRefused) {
   }
 }
 
-TEST(Soundness, UnionOfEqualErrors) {
+TEST(Soundness, union_of_equal_errors) {
   const SoundnessReport report{{{"a", "", 101}, {"b", "", 101}, {"c", "", 1000}}};
   EXPECT_DOUBLE_EQ(report.round_by_round_bits(), 101);
   EXPECT_DOUBLE_EQ(report.union_bits(), 100);

@@ -40,7 +40,7 @@ std::string error_of(const VerifyingKey& key, std::size_t tokens, std::uint32_t 
 
 const ModelShape small = {2, 12, 3, 20, 30, 16};
 
-TEST(PlanLimits, FunctionTablesHaveTheirSizes) {
+TEST(PlanLimits, function_tables_have_their_sizes) {
   EXPECT_EQ(error_of(key_of(small), 5), "none");
   for (const std::size_t size : {std::size_t{0}, std::size_t{65535}, std::size_t{65537}}) {
     VerifyingKey key = key_of(small);
@@ -52,24 +52,24 @@ TEST(PlanLimits, FunctionTablesHaveTheirSizes) {
   }
 }
 
-TEST(PlanLimits, TokensOfTheKey) {
+TEST(PlanLimits, tokens_of_the_key) {
   VerifyingKey key = key_of(small);
   key.filler = 30;
   EXPECT_THAT(error_of(key, 5), HasSubstr("filler: expected below 30, found 30"));
 }
 
-TEST(PlanLimits, ScoreTiles) {  // 32 x 32 tiles a head and block
+TEST(PlanLimits, score_tiles) {  // 32 x 32 tiles a head and block
   EXPECT_THAT(error_of(key_of({205, 40, 20, 20, 30, 4096}), 4096),
               HasSubstr("score tiles: expected 0 to 4194304, found 4198400"));
 }
 
-TEST(PlanLimits, ScoreTilesOfPasses) {  // 4096/M x 32 tiles of passes of M rows
+TEST(PlanLimits, score_tiles_of_passes) {  // 4096/M x 32 tiles of passes of M rows
   const VerifyingKey key = key_of({8, 20, 5, 20, 30, 4096});
   EXPECT_EQ(error_of(key, 4096, 2), "none");
   EXPECT_THAT(error_of(key, 4096, 1), HasSubstr("score tiles: expected 0 to 4194304, found 5242880"));
 }
 
-TEST(PlanLimits, PassLength) {
+TEST(PlanLimits, pass_length) {
   for (const std::uint32_t length : {1U, 2U, 64U, 128U}) {  // the rows' number or more: one pass
     EXPECT_EQ(error_of(key_of(small), 5, length), "none");
   }
@@ -79,13 +79,13 @@ TEST(PlanLimits, PassLength) {
   }
 }
 
-TEST(PlanLimits, DomainOfTheWitness) {
+TEST(PlanLimits, domain_of_the_witness) {
   VerifyingKey key = key_of({256, 15360, 4, 4096, 30, 4096});
   key.parameter_oracle = {7, 1};
   EXPECT_THAT(error_of(key, 4096), HasSubstr("length: witness log_domain: expected 0 to 32, found 33"));
 }
 
-TEST(PlanLimits, Lengths) {
+TEST(PlanLimits, lengths) {
   EXPECT_EQ(error_of(key_of(small), 16), "none");
   EXPECT_THAT(error_of(key_of(small), 17), HasSubstr("at most 16 tokens"));
   EXPECT_THAT(error_of(key_of(small), 1), HasSubstr("prompt: expected at least one token"));

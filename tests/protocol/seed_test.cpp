@@ -25,7 +25,7 @@ Digest seed_of(const VerifyingKey& key, const Statement& statement, const std::v
   return blake2s(bytes);
 }
 
-TEST(Seed, HoldsVersionKeyLengthsAndIds) {
+TEST(Seed, holds_version_key_lengths_and_ids) {
   VerifyingKey key;
   for (const Statement& statement : {Statement{{1, 2}, {3}}, Statement{{1}, {2, 3}}, Statement{{70000}, {}}}) {
     EXPECT_EQ(statement_seed(key, statement), seed_of(key, statement));

@@ -25,7 +25,7 @@ const double nan = std::nan("");
 
 double number(const View& value) { return std::stod(value.get<std::string>()); }
 
-TEST(Axis, HasRoundTicks) {
+TEST(Axis, has_round_ticks) {
   EXPECT_THAT(ticks(0, 3.8), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(ticks(97, 129), ElementsAre(100, 110, 120));
   EXPECT_THAT(logarithmic_ticks(1, 10), ElementsAre(1, 2, 5, 10));
@@ -35,7 +35,7 @@ TEST(Axis, HasRoundTicks) {
   }
 }
 
-TEST(Axis, DrawsWhatIsNoNumberAsNothing) {
+TEST(Axis, draws_what_is_no_number_as_nothing) {
   EXPECT_EQ(drawable(nan), 0);
   EXPECT_EQ(drawable(-1), 0);
   EXPECT_EQ(drawable(-infinity), 0);
@@ -44,7 +44,7 @@ TEST(Axis, DrawsWhatIsNoNumberAsNothing) {
   EXPECT_EQ(drawable(2.5), 2.5);
 }
 
-TEST(BarsFigure, StacksSegmentsOnOneScale) {
+TEST(BarsFigure, stacks_segments_on_one_scale) {
   const View view =
       figure(Bars{"t", "d", "u", {{"a", {{"x", "1", 1, 0}, {"y", "3", 3, 1}}, "4"}, {"b", {{"x", "2", 2, 0}}, "2"}}});
   const View& first = view["bars"][0]["segments"];
@@ -57,14 +57,14 @@ TEST(BarsFigure, StacksSegmentsOnOneScale) {
   EXPECT_GT(number(second[0]["y"]), number(first[0]["y"]));
 }
 
-TEST(BarsFigure, WritesNamesOnlyWhereThereIsRoom) {
+TEST(BarsFigure, writes_names_only_where_there_is_room) {
   const View view = figure(Bars{"t", "d", "u", {{"a", {{"wide", "99", 99, 0}, {"narrow", "1", 1, 1}}, "100"}}});
   EXPECT_EQ(view["bars"][0]["segments"][0]["inner"], "wide");
   EXPECT_EQ(view["bars"][0]["segments"][1]["inner"], false);
   EXPECT_EQ(view["bars"][0]["segments"][1]["tip"], "narrow: 1");
 }
 
-TEST(Figures, StayInTheirFrameWhateverTheValuesAre) {
+TEST(Figures, stay_in_their_frame_whatever_the_values_are) {
   for (const double value : {nan, infinity, -infinity, -1.0, 0.0, 1e300, 1e-300}) {
     const std::string bars =
         render("{{>bars_figure}}", figure(Bars{"t", "d", "u", {{"a", {{"x", "", value, 0}, {"y", "", 1, 0}}, ""}}}));
@@ -82,7 +82,7 @@ TEST(Figures, StayInTheirFrameWhateverTheValuesAre) {
   EXPECT_THAT(render("{{>bars_figure}}", figure(Bars{"t", "d", "u", {}})), Not(ContainsRegex("[\" -](nan|inf)")));
 }
 
-TEST(MarksFigure, PutsRoundsAboveAndBelowTheLine) {
+TEST(MarksFigure, puts_rounds_above_and_below_the_line) {
   const View view = figure(
       Marks{"t", "d", "u", "o", {{"good", 101, 0}, {"bad", 99, 1}, {"best", 128, 2}, {"just", 100, 3}}, 100, "l"});
   const double line = number(view["line_y"]);
@@ -94,7 +94,7 @@ TEST(MarksFigure, PutsRoundsAboveAndBelowTheLine) {
   EXPECT_THAT((std::vector<bool>{is_low(0), is_low(1), is_low(2), is_low(3)}), ElementsAre(false, true, false, false));
 }
 
-TEST(Figures, SayTheUnitsOfTheirAxes) {
+TEST(Figures, say_the_units_of_their_axes) {
   EXPECT_THAT(render("{{>bars_figure}}", figure(Bars{"t", "d", "furlongs", {{"a", {{"x", "1", 1, 0}}, "1"}}})),
               HasSubstr(">furlongs</text>"));
   const std::string marks =
@@ -105,7 +105,7 @@ TEST(Figures, SayTheUnitsOfTheirAxes) {
   EXPECT_THAT(curves, AllOf(HasSubstr(">ranks</text>"), HasSubstr(">seconds</text>")));
 }
 
-TEST(Scopes, HaveOneColourEverywhere) {
+TEST(Scopes, have_one_colour_everywhere) {
   std::set<std::size_t> all;
   for (const char* scope : {"/opening", "/lookup", "/inference", "/self_attention", "/commitment", "/feed_forward",
                             "/witness", "/final", "/embedding", "/check"}) {
@@ -118,7 +118,7 @@ TEST(Scopes, HaveOneColourEverywhere) {
   }
 }
 
-TEST(Tables, HaveAColumnForEachProofAndOneForThoseThatAgree) {
+TEST(Tables, have_a_column_for_each_proof_and_one_for_those_that_agree) {
   const auto row = [](const std::string& name, const std::string& value) {
     return Columns::Row{{{name}, 0, 0}, {value}};
   };
@@ -136,7 +136,7 @@ TEST(Tables, HaveAColumnForEachProofAndOneForThoseThatAgree) {
   EXPECT_EQ(merged_tables("title", "note", {a})["parts"][0]["heads"], View{"s"});
 }
 
-TEST(Tables, AreNotTooWide) {
+TEST(Tables, are_not_too_wide) {
   std::vector<Columns> proofs;
   for (int i = 0; i < 17; ++i) {
     proofs.push_back({{"Scope"}, {"s"}, {{{{"/"}, 0, 0}, {std::to_string(i)}}}});
@@ -148,7 +148,7 @@ TEST(Tables, AreNotTooWide) {
   EXPECT_EQ(view["parts"][2]["rows"][0]["cells"], View{"16"});
 }
 
-TEST(CurvesFigure, IsLogarithmic) {
+TEST(CurvesFigure, is_logarithmic) {
   const View view = figure(Curves{"t", "d", "x", "y", {{"a", {{1, 8}, {2, 4}, {4, 2}}, false}}});
   const View& dots = view["curves"][0]["dots"];
   ASSERT_EQ(dots.size(), 3U);

@@ -47,13 +47,13 @@ std::size_t count(const std::string& html, const std::string& text) {
   return number;
 }
 
-TEST(Template, EscapesWhateverItIsGiven) {
+TEST(Template, escapes_whatever_it_is_given) {
   const std::string hostile = "<b>&\"'</b>{{program}}{{{x}}}{{>style}}";
   EXPECT_EQ(render("{{x}}", {{"x", hostile}}), "&lt;b&gt;&amp;&quot;&apos;&lt;/b&gt;{{program}}{{{x}}}{{&gt;style}}");
   EXPECT_THROW(render("{{#a}}", {{"a", "b"}}), std::logic_error);
 }
 
-TEST(Text, HasNoCharacterThatDoesNotShow) {
+TEST(Text, has_no_character_that_does_not_show) {
   EXPECT_EQ(shown("a\x1b[2J\n\xff"), "a\\u{1b}[2J\\n\\xff");
   EXPECT_EQ(readable("a \"b\"\n\x07<\n"), "a \"b\"\n\\u{7}<\n");
   EXPECT_EQ(readable(std::string(1000, '\n'), 10).size(), 13U);
@@ -69,7 +69,7 @@ std::string shown_pieces(std::string_view text, std::size_t most = most_text) {
                             std::regex(" title=\"[^\"]*\""), "");
 }
 
-TEST(Text, HasLinesAndMarksThatNoTextImitates) {
+TEST(Text, has_lines_and_marks_that_no_text_imitates) {
   const std::string line = "<span class=\"mark line\">↵</span>\n";
   EXPECT_EQ(shown_pieces("a\n\nb"), "a" + line + line + "b");
   EXPECT_EQ(shown_pieces("\x07\xff\xe2\x80\xae"
@@ -81,7 +81,7 @@ TEST(Text, HasLinesAndMarksThatNoTextImitates) {
   EXPECT_EQ(shown_pieces(std::string(100, '\\'), 7), "\\\\\\...");
 }
 
-TEST(Text, WritesNumbers) {
+TEST(Text, writes_numbers) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(475936), "475,936");
@@ -97,7 +97,7 @@ TEST(Text, WritesNumbers) {
   EXPECT_EQ(count_of(1, "rank"), "1 rank");
 }
 
-TEST(Page, KeepsItsMarkupWhateverTheFilesHold) {
+TEST(Page, keeps_its_markup_whatever_the_files_hold) {
   const std::string long_name(100, 'x');  // fits into no figure
   for (const char* hostile :
        {"<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onclick='x", "</style><b>", "</title><svg>",
@@ -115,7 +115,7 @@ TEST(Page, KeepsItsMarkupWhateverTheFilesHold) {
   }
 }
 
-TEST(Page, EscapesTokensOfTheKey) {
+TEST(Page, escapes_tokens_of_the_key) {
   Report report = report_of("harmless");
   report.key = test::small_key();
   for (std::string& token : report.key->tokenizer.vocabulary) {
@@ -127,14 +127,14 @@ TEST(Page, EscapesTokensOfTheKey) {
   EXPECT_THAT(html, Not(HasSubstr("<i>\\xff")));
 }
 
-TEST(Page, SaysThatNothingIsVerifiedWithoutAKey) {
+TEST(Page, says_that_nothing_is_verified_without_a_key) {
   const std::string html = page(report_of("harmless"));
   EXPECT_THAT(html, HasSubstr("NOT VERIFIED"));
   EXPECT_THAT(html, HasSubstr("Nothing on this page is proven."));
   EXPECT_THAT(html, Not(HasSubstr("ACCEPTED")));
 }
 
-TEST(Page, SaysThatAProofIsOfAnotherKey) {
+TEST(Page, says_that_a_proof_is_of_another_key) {
   Report report = report_of("harmless");
   report.key = test::small_key();
   for (std::string& token : report.key->tokenizer.vocabulary) {
@@ -157,7 +157,7 @@ TEST(Page, SaysThatAProofIsOfAnotherKey) {
   EXPECT_THAT(html, Not(HasSubstr("as the file tells it</h4>")));
 }
 
-TEST(Page, SaysWhetherTheKeysDigestWasCompared) {
+TEST(Page, says_whether_the_keys_digest_was_compared) {
   Report report = report_of("harmless", 1);
   report.key = test::small_key();
   const std::string digest = to_hex(report.key->digest());
@@ -170,13 +170,13 @@ TEST(Page, SaysWhetherTheKeysDigestWasCompared) {
   EXPECT_THAT(html, Not(HasSubstr("Nobody has compared")));
 }
 
-TEST(Page, AcceptsNothingThatWasNotVerified) {
+TEST(Page, accepts_nothing_that_was_not_verified) {
   Report report = report_of("harmless", 1);
   report.key = test::small_key();
   EXPECT_THAT(page(report), Not(HasSubstr("ACCEPTED")));
 }
 
-TEST(Page, SaysThatATextIsCompleteOnlyIfThatIsProven) {
+TEST(Page, says_that_a_text_is_complete_only_if_that_is_proven) {
   Report report = report_of("harmless", 1);
   report.key = test::small_key();
   Part& part = report.conversations[0][0];
@@ -197,7 +197,7 @@ TEST(Page, SaysThatATextIsCompleteOnlyIfThatIsProven) {
   EXPECT_TRUE(says("Complete: ") && says(", token " + std::to_string(last + 1) + ", after which"));
 }
 
-TEST(Page, NamesTheGivenKeyAndWhatRenewedIt) {
+TEST(Page, names_the_given_key_and_what_renewed_it) {
   Report report = report_of("harmless", 1);
   report.key = test::small_key();
   report.origin.given.fill(0xab);
@@ -208,7 +208,7 @@ TEST(Page, NamesTheGivenKeyAndWhatRenewedIt) {
                               "</span> by <span class=\"file\">renewal&lt;.h5</span>"));
 }
 
-TEST(Page, HasALineForAFileThatCannotBeUsed) {
+TEST(Page, has_a_line_for_a_file_that_cannot_be_used) {
   Report report = report_of("proof.h5", 2);
   report.unusable = {{"cut<.h5", "cut<.h5: expected more", 1}, {"last.h5", "last.h5: found nothing", 2}};
   const std::string html = page(report);
@@ -223,7 +223,7 @@ TEST(Page, HasALineForAFileThatCannotBeUsed) {
   EXPECT_THAT(page(report), HasSubstr("<span class=\"verdict unusable\">UNUSABLE</span>"));
 }
 
-TEST(Page, HasVerdictAndTextsFirstAndTheRestFolded) {
+TEST(Page, has_verdict_and_texts_first_and_the_rest_folded) {
   const std::string html = page(report_of("harmless", 1));
   const std::size_t folded = html.find("<details");
   EXPECT_LT(html.find("<h1>"), html.find("Text, as the file tells it"));
@@ -233,7 +233,7 @@ TEST(Page, HasVerdictAndTextsFirstAndTheRestFolded) {
   EXPECT_THAT(html, Not(HasSubstr("<details open")));
 }
 
-TEST(Page, HasTablesOnceForSeveralProofs) {
+TEST(Page, has_tables_once_for_several_proofs) {
   for (const std::size_t proofs : {1, 5}) {
     const std::string html = page(report_of("harmless", proofs));
     EXPECT_EQ(count(html, "aria-label=\"Soundness by round\""), 1U);
@@ -243,14 +243,14 @@ TEST(Page, HasTablesOnceForSeveralProofs) {
   }
 }
 
-TEST(Page, ExplainsTheSumOfErrorsAndDrawsNoneOfIt) {
+TEST(Page, explains_the_sum_of_errors_and_draws_none_of_it) {
   const std::string html = page(report_of("harmless", 1));
   EXPECT_THAT(html, HasSubstr("<b>The sum of all errors</b> is 2 to the power of −99.7."));
   const std::size_t svg = html.find("<svg"), end = html.find("</svg>");
   EXPECT_THAT(html.substr(svg, end - svg), Not(HasSubstr("99.7")));
 }
 
-TEST(Page, IsBounded) {
+TEST(Page, is_bounded) {
   Report report = report_of(std::string(100000, '"'), 1);
   ProofArchive& archive = report.conversations[0][0].archive;
   archive.statement.prompt.assign(4096, UINT32_MAX);
@@ -262,7 +262,7 @@ TEST(Page, IsBounded) {
   EXPECT_LT(page(report).size(), 16U << 20U);
 }
 
-TEST(Conversations, AreMadeOfPartsThatContinue) {
+TEST(Conversations, are_made_of_parts_that_continue) {
   const auto part = [](bool continues) {
     Part result{"f", 0, "", test::small_proof(), {}};
     if (continues) {

@@ -34,7 +34,7 @@ const Verified& verified() {
   return result;
 }
 
-TEST(Account, IsTheProofMessageByMessage) {
+TEST(Account, is_the_proof_message_by_message) {
   std::size_t draw = 0;
   const StatementAccount account =
       account_of(verified().plan, odd_model().key, [&](std::size_t count, unsigned /*log_size*/) {
@@ -61,7 +61,7 @@ TEST(Account, IsTheProofMessageByMessage) {
   }
 }
 
-TEST(Account, WithoutPositionsNoProofIsLonger) {
+TEST(Account, without_positions_no_proof_is_longer) {
   const Account account = account_of(verified().plan, odd_model().key).account;
   const std::vector<Message>& sent = verified().proof.messages;
   ASSERT_EQ(sent.size(), account.messages.size());
@@ -75,7 +75,7 @@ TEST(Account, WithoutPositionsNoProofIsLonger) {
 }
 
 /// Errors of the layers and the look-up by scope, from the shapes of the odd model: (block 1, feature 6, token 4) bits.
-TEST(Account, EveryErrorOfTheLayersByHand) {
+TEST(Account, every_error_of_the_layers_by_hand) {
   std::map<std::string, double> found;
   std::map<std::string, double> opening;
   for (const SoundnessEntry& entry : soundness_report(verified().plan, odd_model().key).entries) {
@@ -129,7 +129,7 @@ TEST(Account, EveryErrorOfTheLayersByHand) {
   EXPECT_EQ(found.size(), expected.size());
 }
 
-TEST(Account, TheBatchIsOfAllClaims) {
+TEST(Account, the_batch_is_of_all_claims) {
   const SoundnessReport report = soundness_report(verified().plan, odd_model().key);
   const auto& ledger = verified().claims.ledger;
   // the limits of x_in, x_mid, x_end and far, and a remainder of z at a point of its own
@@ -152,19 +152,19 @@ struct TooLarge {
   }
 };
 
-TEST(Account, LessThanAHundredBitsAreSeen) {
+TEST(Account, less_than_a_hundred_bits_are_seen) {
   const TooLarge large;
   const SoundnessReport report = soundness_report(ModelPlan::of(large.key, large.statement), large.key);
   EXPECT_LT(report.round_by_round_bits(), 94.0);
   EXPECT_GT(report.round_by_round_bits(), 92.0);
 }
 
-TEST(Account, VerifierRefusesLessThanAHundredBits) {
+TEST(Account, verifier_refuses_less_than_a_hundred_bits) {
   const TooLarge large;
   expect_rejected(verify_inference(large.key, large.statement, {}), "/soundness");
 }
 
-TEST(Account, ProverRefusesLessThanAHundredBits) {
+TEST(Account, prover_refuses_less_than_a_hundred_bits) {
   const TooLarge large;
   TestModel& test = odd_model();
   try {

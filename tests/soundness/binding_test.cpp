@@ -7,7 +7,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(Binding, AnotherKeyIsRejected) {
+TEST(Binding, another_key_is_rejected) {
   const auto rejected = [](const std::string& what, const auto& change) {
     SCOPED_TRACE(what);
     VerifyingKey key = odd_model().key;
@@ -41,7 +41,7 @@ TEST(Binding, AnotherKeyIsRejected) {
   }
 }
 
-TEST(Binding, AnotherStatementIsRejected) {
+TEST(Binding, another_statement_is_rejected) {
   const auto rejected = [](const std::string& what, const auto& change) {
     SCOPED_TRACE(what);
     Statement statement = odd_statement();
@@ -68,7 +68,7 @@ TEST(Binding, AnotherStatementIsRejected) {
 }
 
 /// The plan follows from key and statement; a proof made with other tables or widths is no proof.
-TEST(Binding, AnotherPlanIsRejected) {
+TEST(Binding, another_plan_is_rejected) {
   ModelPlan wide = odd_plan();
   widen(wide, layer_norm(wide.norm_final).sigma.checked);
   const Proof proof = prove_lie(odd_model(), odd_statement(), {}, &wide);
@@ -76,7 +76,7 @@ TEST(Binding, AnotherPlanIsRejected) {
   EXPECT_FALSE(verify_inference(odd_model().key, odd_statement(), proof.payload).accepted);
 }
 
-TEST(Binding, PlanOfOtherLengthsAndUnknownIdsAreRefused) {
+TEST(Binding, plan_of_other_lengths_and_unknown_ids_are_refused) {
   TestModel& test = odd_model();
   const ModelPlan plan = ModelPlan::of(test.key, odd_statement());
   Statement longer = odd_statement();

@@ -51,7 +51,7 @@ E naive_claim(const IntegerTensor& tensor, const Shape& shape, const std::vector
 }
 
 /// Each claim by itself, so that none holds only in the batch.
-TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
+TEST(Claims, every_claim_of_an_honest_proof_is_true) {
   const ModelPlan& plan = proven().forgery->plan;
   const Witness& witness = *proven().forgery->witness;
   for (const Claim& claim : proven().claims.ledger[witness_oracle]) {
@@ -67,7 +67,7 @@ TEST(Claims, EveryClaimOfAnHonestProofIsTrue) {
 }
 
 /// A claim that verifier and prover both forget leaves a value that nothing binds: every use of a tensor is counted.
-TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
+TEST(Claims, every_use_of_a_committed_tensor_is_claimed) {
   const ModelPlan& plan = proven().forgery->plan;
   std::vector<std::size_t> parameters(plan.parameter_layout.tensors().size());
   for (const Claim& claim : proven().claims.ledger[parameter_oracle]) {
@@ -113,7 +113,7 @@ TEST(Claims, EveryUseOfACommittedTensorIsClaimed) {
 
 /// Every column and every virtual value appears in the look-up structure at its exact width
 /// (src/spec/protocol.md, section 2).
-TEST(Claims, WidthsAreExact) {
+TEST(Claims, widths_are_exact) {
   const ModelPlan& plan = proven().forgery->plan;
   const IntegerConstants& constants = plan.constants;
   const auto expect_width = [&](RangeId id, unsigned width, bool is_signed) {

@@ -75,7 +75,7 @@ std::optional<std::size_t> place_of_mean(const LayerNormAt& norm, Trace& trace, 
   return std::nullopt;
 }
 
-TEST(Division, StatisticsOffByOneLeaveOneRange) {
+TEST(Division, statistics_off_by_one_leave_one_range) {
   Trace honest = odd_trace();
   std::set<std::string> told;
   std::size_t number = 0;
@@ -97,7 +97,7 @@ TEST(Division, StatisticsOffByOneLeaveOneRange) {
 }
 
 /// A virtual tensor of a layer norm with one value off by one while everything else is honest.
-TEST(Division, EveryRemainderAndComplementIsBound) {
+TEST(Division, every_remainder_and_complement_is_bound) {
   TestModel& test = odd_model();
   const std::vector<std::tuple<NormRange, std::string, std::string>> lies{
       {&LayerNormPlan::mean_remainder, "", "mean and its remainder do not match the sum"},
@@ -163,7 +163,7 @@ TEST(Division, EveryRemainderAndComplementIsBound) {
 }
 
 /// For V < 2^32 the square of sigma = 2^32 - 1 is p - 2^32 and V - sigma^2 = V + 2^32: all identities hold.
-TEST(Division, WrappedSquareRootNeedsBothWidths) {
+TEST(Division, wrapped_square_root_needs_both_widths) {
   TestModel& test = odd_model();
   const auto forge = [&](const ModelPlan& plan) {
     Forgery forgery(test, odd_statement(), plan, odd_trace());

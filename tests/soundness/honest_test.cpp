@@ -5,7 +5,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
+TEST(Honest, liar_without_lies_proves_the_same_bytes) {
   TestModel& test = odd_model();
   const Statement& statement = odd_statement();
   const Trace trace = infer(test.integers, statement.prompt, statement.generated.size(), test.comm);
@@ -15,7 +15,7 @@ TEST(Honest, LiarWithoutLiesProvesTheSameBytes) {
   EXPECT_EQ(prove_lie(test, statement, {}).payload, proof.payload);
 }
 
-TEST(Honest, WholeHeadsAreAccepted) {
+TEST(Honest, whole_heads_are_accepted) {
   TestModel& test = gutenberg_model();
   const Statement statement = true_statement(test, {1, 100, 1000, 7, 11}, 3);
   expect_accepted(verify_inference(test.key, statement, prove_lie(test, statement, {}).payload));

@@ -5,7 +5,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(LookupLies, MultiplicitiesMustMatch) {
+TEST(LookupLies, multiplicities_must_match) {
   const std::size_t tables = odd_forgery().plan.lookup.tables.size();
   for (std::size_t table = 0; table < tables; ++table) {
     SCOPED_TRACE(table);
@@ -19,7 +19,7 @@ TEST(LookupLies, MultiplicitiesMustMatch) {
 }
 
 /// The look-up argument sees true values, the commitment holds others.
-TEST(LookupLies, EveryCommittedTensorIsBoundToTheLookup) {
+TEST(LookupLies, every_committed_tensor_is_bound_to_the_lookup) {
   const std::size_t tensors = odd_forgery().plan.witness_shapes.size();
   for (std::size_t tensor = 0; tensor < tensors; tensor += each_or_every(4)) {
     Forgery forgery = odd_forgery();
@@ -33,7 +33,7 @@ TEST(LookupLies, EveryCommittedTensorIsBoundToTheLookup) {
 }
 
 /// GELU of one value one larger: not in the table; with a prover's own table, not in the verifier's.
-TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
+TEST(LookupLies, gelu_pair_outside_the_table_is_rejected) {
   TestModel& test = odd_model();
   std::size_t entry = 0;
   const auto lie = lie_at(Stage::gelu, 1, [&entry](Trace& trace) {
@@ -58,7 +58,7 @@ TEST(LookupLies, GeluPairOutsideTheTableIsRejected) {
 }
 
 /// Distances or activations that do not belong to the scores and products, with true pairs of the table.
-TEST(LookupLies, InputsOfPairsAreBound) {
+TEST(LookupLies, inputs_of_pairs_are_bound) {
   TestModel& test = odd_model();
   Forgery forgery = odd_forgery();
   const std::size_t place = last_token * odd_tokens + 3;

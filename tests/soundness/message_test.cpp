@@ -43,7 +43,7 @@ void expect_all_rejected(const Bytes& payload, const Message& message, const std
   EXPECT_FALSE(verdict_of_odd(payload).accepted) << what << " " << message.path << ":" << message.label;
 }
 
-TEST(Messages, CoverThePayload) {
+TEST(Messages, cover_the_payload) {
   std::size_t end = 0;
   for (const Message& message : odd_proof().messages) {
     EXPECT_EQ(message.offset, end);
@@ -54,7 +54,7 @@ TEST(Messages, CoverThePayload) {
   expect_accepted(verify_inference(odd_plan(), odd_model().key, odd_statement(), odd_proof().payload));
 }
 
-TEST(Messages, EveryAlteredMessageIsRejected) {
+TEST(Messages, every_altered_message_is_rejected) {
   std::mt19937_64 random(1);
   Bytes payload = odd_proof().payload;
   for (const Message& message : odd_proof().messages) {
@@ -66,7 +66,7 @@ TEST(Messages, EveryAlteredMessageIsRejected) {
   }
 }
 
-TEST(Messages, EveryWordOfARepresentativeMatters) {
+TEST(Messages, every_word_of_a_representative_matters) {
   constexpr std::size_t most_words = 12;
   Bytes payload = odd_proof().payload;
   for (const std::size_t i : representatives()) {
@@ -83,7 +83,7 @@ TEST(Messages, EveryWordOfARepresentativeMatters) {
   }
 }
 
-TEST(Messages, DroppedDuplicatedSwappedAndTruncatedAreRejected) {
+TEST(Messages, dropped_duplicated_swapped_and_truncated_are_rejected) {
   const std::vector<Message>& messages = odd_proof().messages;
   const Bytes& payload = odd_proof().payload;
   for (std::size_t i = 0; i < messages.size(); i += each_or_every(5)) {
@@ -108,7 +108,7 @@ TEST(Messages, DroppedDuplicatedSwappedAndTruncatedAreRejected) {
   }
 }
 
-TEST(Messages, TrailingBytesAreRejected) {
+TEST(Messages, trailing_bytes_are_rejected) {
   for (const std::size_t extra : {1, 8, 16, 4096}) {
     Bytes payload = odd_proof().payload;
     payload.resize(payload.size() + extra);
@@ -120,7 +120,7 @@ TEST(Messages, TrailingBytesAreRejected) {
 }
 
 /// x + p stands for the same element as x: only the canonical one is taken. Elements below 2^32 - 1 have room for it.
-TEST(Messages, ElementsPlusTheModulusAreRejected) {
+TEST(Messages, elements_plus_the_modulus_are_rejected) {
   Bytes payload = odd_proof().payload;
   std::size_t tried = 0;
   for (const Message& message : odd_proof().messages) {
@@ -151,7 +151,7 @@ TEST(Messages, ElementsPlusTheModulusAreRejected) {
   EXPECT_GT(tried, 0U);
 }
 
-TEST(Messages, ZeroDenominatorIsRejected) {
+TEST(Messages, zero_denominator_is_rejected) {
   if (hiding_proofs > 0) {
     GTEST_SKIP() << "a hiding proof's denominators are padded";
   }

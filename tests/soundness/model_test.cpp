@@ -51,7 +51,7 @@ void expect_uncommitted(const Copy& copy, const std::string& name) {
   expect_rejected(verdict_on(statement, std::move(trace), copy.tensors()), opening_scope);
 }
 
-TEST(ModelLies, EveryParameterIsTheCommittedOne) {
+TEST(ModelLies, every_parameter_is_the_committed_one) {
   Copy copy;
   for (const ParameterRow& row : parameter_table(odd_model().model.shape)) {
     const std::span<std::int16_t> values = copy.model.parameters[row.id].values();
@@ -63,7 +63,7 @@ TEST(ModelLies, EveryParameterIsTheCommittedOne) {
   }
 }
 
-TEST(ModelLies, SwappedBlocksAreRejected) {
+TEST(ModelLies, swapped_blocks_are_rejected) {
   Copy copy;
   for (const ParameterRow& row : parameter_table(odd_model().model.shape)) {
     if (row.per_block) {
@@ -82,7 +82,7 @@ void expect_lie_rejected(const Liar& liar, const std::string& scope) {
                   scope);
 }
 
-TEST(ModelLies, WrongInputRowsAreRejected) {
+TEST(ModelLies, wrong_input_rows_are_rejected) {
   const std::size_t d = odd_model().model.shape.n_embd;
   const Parameters& p = odd_model().model.parameters;
   struct Lie {
@@ -110,7 +110,7 @@ TEST(ModelLies, WrongInputRowsAreRejected) {
 }
 
 /// Values in the padding of the feature dimension, where every tensor of the model is zero.
-TEST(ModelLies, PaddingFeaturesAreZero) {
+TEST(ModelLies, padding_features_are_zero) {
   const ModelPlan& plan = odd_plan();
   const auto pad = [](Stage stage, std::size_t at, const auto& tensor) {
     return lie_at(stage, at, [=](Trace& trace) { block_row(trace[tensor], at, 40)[last_token] = 1; });
@@ -133,7 +133,7 @@ void swap_rows(const TokenRow<T>& a, const TokenRow<T>& b) {
   }
 }
 
-TEST(ModelLies, SwappedHeadsAndPlacesAreRejected) {
+TEST(ModelLies, swapped_heads_and_places_are_rejected) {
   // heads 0 and 2 of block 1 exchange their q, k and v: attention itself stays consistent
   const auto swap_features = [](auto& tensor) {
     for (std::size_t f = 0; f < 12; ++f) {

@@ -62,7 +62,7 @@ std::vector<RoundingLie> rounding_lies() {
   return lies;
 }
 
-TEST(Rounding, FalseIdentityIsRejectedWhereItBelongs) {
+TEST(Rounding, false_identity_is_rejected_where_it_belongs) {
   TestModel& test = odd_model();
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);
@@ -71,7 +71,7 @@ TEST(Rounding, FalseIdentityIsRejectedWhereItBelongs) {
   }
 }
 
-TEST(Rounding, RemainderOutsideItsRangeIsRejectedByItsWidthAlone) {
+TEST(Rounding, remainder_outside_its_range_is_rejected_by_its_width_alone) {
   TestModel& test = odd_model();
   for (const RoundingLie& lie : rounding_lies()) {
     SCOPED_TRACE(lie.name);

@@ -37,7 +37,7 @@ const std::vector<std::pair<std::string, std::string>> llama_identities{
     {"product", "/feed_forward/gated_mlp/gating"},
 };
 
-TEST(Saturation, AnEntryLeftOutIsSeen) {
+TEST(Saturation, an_entry_left_out_is_seen) {
   const auto leave_out = [](std::vector<Exception>& list) { list.erase(list.begin() + std::ssize(list) / 2); };
   for (const auto& [name, scope] : gpt2_identities) {
     expect_list_rejected(gpt2_run(), name, scope, leave_out);
@@ -45,7 +45,7 @@ TEST(Saturation, AnEntryLeftOutIsSeen) {
   expect_list_rejected(distant_run(), "far", lookup_scope, leave_out);
 }
 
-TEST(Saturation, AnExcessOffByOneIsSeen) {
+TEST(Saturation, an_excess_off_by_one_is_seen) {
   const auto more = [](std::vector<Exception>& list) { list.front().excess += list.front().excess > 0 ? 1 : -1; };
   for (const auto& [name, scope] : gpt2_identities) {
     expect_list_rejected(gpt2_run(), name, scope, more);
@@ -53,7 +53,7 @@ TEST(Saturation, AnExcessOffByOneIsSeen) {
   expect_list_rejected(distant_run(), "far", "/self_attention/attention/mask", more);
 }
 
-TEST(Saturation, EntriesOfLlamaAreBound) {
+TEST(Saturation, entries_of_llama_are_bound) {
   const Told honest = llama_run(2);
   for (const auto& [name, scope] : llama_identities) {
     if (name == "product") {  // its remainder is made from the list
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> with_lists(const Proof& proof, const ExceptionLists& l
 }
 
 /// Fields of the message that no honest prover sends.
-TEST(Saturation, MalformedListsAreRejected) {
+TEST(Saturation, malformed_lists_are_rejected) {
   const auto expect = [](const Told& run, const Proof& proof, const std::string& name, const std::string& reason,
                          const std::function<void(std::vector<Exception>&)>& lie) {
     SCOPED_TRACE(name + ": " + reason);
@@ -140,7 +140,7 @@ TEST(Saturation, MalformedListsAreRejected) {
 }
 
 /// Counts that do not add up to the number of entries.
-TEST(Saturation, CountsOfListsAddUp) {
+TEST(Saturation, counts_of_lists_add_up) {
   const Told run = gpt2_run();
   const Proof proof = run.forge().prove();
   for (const int by : {1, -1}) {
@@ -160,7 +160,7 @@ TEST(Saturation, CountsOfListsAddUp) {
 }
 
 /// An excess that no small integer is, with a remainder that it repairs: the bound alone is in its way.
-TEST(Saturation, AnExcessThatIsNoSmallIntegerIsRejected) {
+TEST(Saturation, an_excess_that_is_no_small_integer_is_rejected) {
   Told run = gpt2_run();
   const std::size_t number = run.list("q");
   const ClampedTensor& tensor = run.plan.clamped[number];
@@ -192,7 +192,7 @@ TEST(Saturation, AnExcessThatIsNoSmallIntegerIsRejected) {
 }
 
 /// Out of range and not clamped.
-TEST(Saturation, AValueOutOfRangeIsInNoTable) {
+TEST(Saturation, a_value_out_of_range_is_in_no_table) {
   Told run = gpt2_run();
   const std::size_t number = run.list("mlp");
   const Exception entry = run.trace.exceptions[number].front();
@@ -205,7 +205,7 @@ TEST(Saturation, AValueOutOfRangeIsInNoTable) {
   expect_rejected(run.verdict(forgery), lookup_scope);
 }
 
-TEST(Saturation, MessagesOfListsAreBound) {
+TEST(Saturation, messages_of_lists_are_bound) {
   Told run = gpt2_run();
   const Proof proof = run.forge().prove();
   const PayloadVerifier verdict_of(run.test, run.statement);

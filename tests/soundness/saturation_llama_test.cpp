@@ -96,7 +96,7 @@ std::vector<ListedLie> listed_lies(const TestModel& test, const ModelPlan& plan)
 }
 
 /// A value in range is given away for an entry: only the claim that it is at its limit sees it.
-TEST(Saturation, AListedValueOfLlamaIsAtItsLimit) {
+TEST(Saturation, a_listed_value_of_llama_is_at_its_limit) {
   for (const LlamaKind kind : {plain, biased, normed}) {
     TestModel& test = llama_model(kind);
     const ModelPlan plan = llama_plan(test.key);

@@ -20,21 +20,21 @@ void expect_all_listed(const Told& run) {
   }
 }
 
-TEST(Saturation, EveryListOfGpt2) { expect_all_listed(gpt2_run()); }
-TEST(Saturation, EveryListOfLlama) {
+TEST(Saturation, every_list_of_gpt2) { expect_all_listed(gpt2_run()); }
+TEST(Saturation, every_list_of_llama) {
   for (const std::size_t kind : {0U, 1U, 2U}) {
     SCOPED_TRACE(kind);
     expect_all_listed(llama_run(kind));
   }
 }
-TEST(Saturation, DistancesAlone) {
+TEST(Saturation, distances_alone) {
   const Told run = distant_run();
   const auto found = clamped_counts(run.verdict());
   ASSERT_EQ(found.size(), 1U);
   EXPECT_GT(found.at("far"), 0U);
 }
 
-TEST(Saturation, OneListAlone) {
+TEST(Saturation, one_list_alone) {
   std::size_t alone = 0;
   struct Damage {
     std::string list;
@@ -78,7 +78,7 @@ TEST(Saturation, OneListAlone) {
 }
 
 /// The account of a proof with exceptions is its messages.
-TEST(Saturation, AccountIsTheProofMessageByMessage) {
+TEST(Saturation, account_is_the_proof_message_by_message) {
   for (const bool llama : {false, true}) {
     SCOPED_TRACE(llama);
     Told run = llama ? llama_run(2) : gpt2_run();
@@ -102,7 +102,7 @@ TEST(Saturation, AccountIsTheProofMessageByMessage) {
 }
 
 /// A conversation of two parts is one pass over both: states hold clamped keys and values.
-TEST(Saturation, ContinuationsAreBound) {
+TEST(Saturation, continuations_are_bound) {
   if (hiding_proofs > 0) {
     GTEST_SKIP() << "hiding keys have no conversations";
   }
@@ -125,7 +125,7 @@ TEST(Saturation, ContinuationsAreBound) {
 }
 
 /// Beyond the key's limit inference refuses, with counts by tensor.
-TEST(Saturation, MoreThanTheKeyAllowsIsRefused) {
+TEST(Saturation, more_than_the_key_allows_is_refused) {
   TestModel test(saturated_gpt2(), hiding_proofs, 20);
   try {
     Told run(test, saturated_prompt);

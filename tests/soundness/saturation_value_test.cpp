@@ -8,7 +8,7 @@ namespace tessera::test {
 namespace {
 
 /// A value in range is given away for an entry: only the claim that it is at its limit sees it.
-TEST(Saturation, AListedValueIsAtItsLimit) {
+TEST(Saturation, a_listed_value_is_at_its_limit) {
   struct Lie {
     Stage stage;
     std::string list, scope;
@@ -52,7 +52,7 @@ TEST(Saturation, AListedValueIsAtItsLimit) {
 }
 
 /// x_in of block 1 and x_end.
-TEST(Saturation, AListedResidualIsAtItsLimit) {
+TEST(Saturation, a_listed_residual_is_at_its_limit) {
   const ModelPlan& plan = odd_plan();
   for (const std::string name : {"x_in", "x_end"}) {
     SCOPED_TRACE(name);
@@ -71,7 +71,7 @@ TEST(Saturation, AListedResidualIsAtItsLimit) {
 }
 
 /// A visible key is moved nearer for an entry: e is not 0 where it is listed.
-TEST(Saturation, ListedKeysHaveNoWeight) {
+TEST(Saturation, listed_keys_have_no_weight) {
   const ModelPlan& plan = odd_plan();
   const AttentionPlan& attention = plan.attention;
   const std::size_t list = list_number(plan, "far");
@@ -102,7 +102,7 @@ TEST(Saturation, ListedKeysHaveNoWeight) {
 }
 
 /// A near key is pushed out of sight by an entry that is negative: only its sign is in the way.
-TEST(Saturation, KeysAreNotPushedAway) {
+TEST(Saturation, keys_are_not_pushed_away) {
   const ModelPlan& plan = odd_plan();
   const AttentionPlan& attention = plan.attention;
   const std::size_t list = list_number(plan, "far");

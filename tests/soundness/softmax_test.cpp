@@ -25,7 +25,7 @@ Liar shifted_maximum(int by) {
                 [by](Trace& trace) { trace[odd_plan().attention.row_max].values()[row_place()] += by; });
 }
 
-TEST(Softmax, MaximumTooLargeHasNoMaximumToCount) {
+TEST(Softmax, maximum_too_large_has_no_maximum_to_count) {
   expect_rejected(verdict_on(exact_plan(), shifted_maximum(1)), lookup_scope);
   ModelPlan wide = exact_plan();
   widen(wide, wide.attention.maximum_count, 1, true);  // takes T = 0
@@ -33,7 +33,7 @@ TEST(Softmax, MaximumTooLargeHasNoMaximumToCount) {
 }
 
 /// T = 0 written as T = 2^kappa with a quotient one smaller: D = 2^kappa*A' + T still holds.
-TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
+TEST(Softmax, hidden_count_of_zero_needs_one_more_bit) {
   const auto verdict_under = [](const ModelPlan& plan) {
     Forgery forgery = forge(plan, shifted_maximum(1));
     const unsigned kappa = plan.constants.kappa;
@@ -58,11 +58,11 @@ TEST(Softmax, HiddenCountOfZeroNeedsOneMoreBit) {
   expect_accepted(verdict_under(wide));
 }
 
-TEST(Softmax, MaximumTooSmallHasANegativeDistance) {
+TEST(Softmax, maximum_too_small_has_a_negative_distance) {
   expect_rejected(verdict_on(exact_plan(), shifted_maximum(-1)), lookup_scope);
 }
 
-TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
+TEST(Softmax, normaliser_off_by_one_leaves_one_range) {
   for (const int by : {1, -1}) {
     SCOPED_TRACE(by);
     const Liar liar = lie_at(Stage::row_inverse, lied_block, [by](Trace& trace) {
@@ -75,7 +75,7 @@ TEST(Softmax, NormaliserOffByOneLeavesOneRange) {
   }
 }
 
-TEST(Softmax, ScaledNormaliserIsRejected) {
+TEST(Softmax, scaled_normaliser_is_rejected) {
   for (const int percent : {65, 99, 101, 135}) {
     SCOPED_TRACE(percent);
     expect_rejected(
@@ -90,7 +90,7 @@ TEST(Softmax, ScaledNormaliserIsRejected) {
 }
 
 /// One virtual tensor of the rows off by one, everything else honest.
-TEST(Softmax, RowIdentitiesAreBound) {
+TEST(Softmax, row_identities_are_bound) {
   struct Lie {
     std::string scope;
     int quotient, count, remainder, complement;
@@ -128,7 +128,7 @@ TEST(Softmax, RowIdentitiesAreBound) {
   }
 }
 
-TEST(Softmax, AllZeroRowIsRejected) {
+TEST(Softmax, all_zero_row_is_rejected) {
   const auto zero = lie_at(Stage::exponential, lied_block, [](Trace& trace) {
     std::fill_n(&score_at(trace[odd_plan().attention.exponential], outer(), last_token, 0), odd_tokens, 0);
   });
@@ -143,7 +143,7 @@ TEST(Softmax, AllZeroRowIsRejected) {
   expect_rejected(verdict_of(forgery, forgery.plan), lookup_scope);
 }
 
-TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
+TEST(Softmax, pair_outside_the_table_is_rejected_unless_the_table_is_fake) {
   std::uint32_t distance = 0;
   const Liar liar = lie_at(Stage::exponential, lied_block, [&distance](Trace& trace) {
     std::int32_t& e = score_at(trace[odd_plan().attention.exponential], outer(), last_token, 3);
@@ -178,7 +178,7 @@ TEST(Softmax, PairOutsideTheTableIsRejectedUnlessTheTableIsFake) {
   expect_rejected(verify_inference(odd_model().key, odd_statement(), proof.payload), "/lookup");
 }
 
-TEST(Softmax, UnmaskedFutureIsRejected) {
+TEST(Softmax, unmasked_future_is_rejected) {
   constexpr std::size_t query = 12;  // chooses no token
   constexpr std::size_t key = 14;
   const std::int32_t one = 1 << (15 + odd_plan().constants.kappa);

@@ -23,7 +23,7 @@ void only_differences_catch(TestModel& test, const Statement& statement) {
   expect_accepted(verdict_under(test, statement, plan));
 }
 
-TEST(TokenLies, AnotherTokenIsRejected) {
+TEST(TokenLies, another_token_is_rejected) {
   for (const std::size_t place : {0, 4}) {
     Statement statement = odd_statement();
     statement.generated[place] = statement.generated[place] == 50 ? 51 : 50;
@@ -39,7 +39,7 @@ TEST(TokenLies, AnotherTokenIsRejected) {
   }
 }
 
-TEST(TokenLies, TieGoesToTheLowestId) {
+TEST(TokenLies, tie_goes_to_the_lowest_id) {
   Model model = odd_model().model;
   const auto d = static_cast<std::ptrdiff_t>(model.shape.n_embd);
   const std::vector<std::uint32_t>& prompt = odd_statement().prompt;
@@ -57,7 +57,7 @@ TEST(TokenLies, TieGoesToTheLowestId) {
 }
 
 /// Differences that fit, from a logit of the chosen token that is not its own.
-TEST(TokenLies, ChosenLogitIsBound) {
+TEST(TokenLies, chosen_logit_is_bound) {
   TestModel& test = odd_model();
   Statement statement = odd_statement();
   statement.generated.back() = statement.generated.back() == 50 ? 51 : 50;
@@ -83,7 +83,7 @@ TEST(TokenLies, ChosenLogitIsBound) {
 }
 
 /// One difference off by one: of a token, of a padded vocabulary row, of a row that generates nothing.
-TEST(TokenLies, EveryDifferenceIsBound) {
+TEST(TokenLies, every_difference_is_bound) {
   TestModel& test = odd_model();
   const Statement& statement = odd_statement();
   for (const auto& [token, row] :
@@ -107,7 +107,7 @@ TEST(TokenLies, EveryDifferenceIsBound) {
   }
 }
 
-TEST(TokenLies, StatementsThatTheModelCannotHaveAreRefused) {
+TEST(TokenLies, statements_that_the_model_cannot_have_are_refused) {
   TestModel& test = odd_model();
   const Proof proof = prove_lie(test, odd_statement(), {});
   const auto refused = [&](const auto& change) {

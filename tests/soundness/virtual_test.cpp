@@ -20,7 +20,7 @@ void expect_bound(std::string_view name, const RecordedRange<T>& tensor, const s
   expect_rejected(verdict_of(forgery), scope);
 }
 
-TEST(VirtualTensors, RangeCheckedValueIsTheOneInUse) {
+TEST(VirtualTensors, range_checked_value_is_the_one_in_use) {
   const ModelPlan& plan = odd_plan();
   expect_bound("u1", layer_norm(plan.norm_1).u, "/self_attention/layer_norm/reduce");
   expect_bound("u2", layer_norm(plan.norm_2).u, "/feed_forward/layer_norm/reduce");
@@ -32,7 +32,7 @@ TEST(VirtualTensors, RangeCheckedValueIsTheOneInUse) {
 }
 
 /// A value without its range: the layers use one that no look-up sees.
-TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
+TEST(VirtualTensors, value_sum_is_the_product_of_weights_and_values) {
   const Trace trace = odd_trace(
       lie_at(Stage::value_sum, 1, [](Trace& t) { ++head_row(t[odd_plan().attention.value_sum], 4, 7)[last_token]; }));
   Forgery forgery = odd_forgery(trace);
@@ -40,7 +40,7 @@ TEST(VirtualTensors, ValueSumIsTheProductOfWeightsAndValues) {
 }
 
 /// Scores of other queries or keys than those that the projection gave.
-TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
+TEST(VirtualTensors, scores_are_products_of_these_queries_and_keys) {
   for (const bool query : {true, false}) {
     SCOPED_TRACE(query);
     const RecordedRange<std::int16_t>& tensor = gpt2_qkv(odd_plan().qkv).value[query ? 0 : 1];
@@ -58,7 +58,7 @@ TEST(VirtualTensors, ScoresAreProductsOfTheseQueriesAndKeys) {
 }
 
 /// Sums of squares are sent, not committed: the two identities that use them must agree.
-TEST(VirtualTensors, SumOfSquaresIsBound) {
+TEST(VirtualTensors, sum_of_squares_is_bound) {
   // sigma and its remainder as if the variance were one larger
   Forgery forgery = odd_forgery();
   const LayerNormPlan& norm = layer_norm(forgery.plan.norm_final);

@@ -141,16 +141,16 @@ struct VectorRounds : ::testing::TestWithParam<std::int64_t> {
   std::mt19937_64 random{7};
 };
 
-TEST_P(VectorRounds, SumsAgreeWithScalarCode) {
+TEST_P(VectorRounds, sums_agree_with_scalar_code) {
   for_each_relation([&](const auto& relation) { expect_scalar_sums(relation); });
 }
 
-TEST_P(VectorRounds, BindingOnTheWayAgreesWithBindingFirst) {
+TEST_P(VectorRounds, binding_on_the_way_agrees_with_binding_first) {
   for_each_relation([&](const auto& relation) { expect_bound_sums(relation); });
 }
 
 /// More products than parts of a sum have room for.
-TEST_P(VectorRounds, LongRunsAgreeWithScalarCode) {
+TEST_P(VectorRounds, long_runs_agree_with_scalar_code) {
   for_each_relation([&](const auto& relation) {
     constexpr std::size_t pairs = 1U << 14;
     const Tables tables(*this, relation.factors(), 2 * pairs);
@@ -160,7 +160,7 @@ TEST_P(VectorRounds, LongRunsAgreeWithScalarCode) {
 }
 
 /// A long round in blocks: each takes its part of the weights.
-TEST_P(VectorRounds, RunsOfARoundAddUp) {
+TEST_P(VectorRounds, runs_of_a_round_add_up) {
   const std::size_t pairs = 1024;
   const Tables tables(*this, 2, 2 * pairs);
   const RoundWeights weights(elements(10));
@@ -173,7 +173,7 @@ TEST_P(VectorRounds, RunsOfARoundAddUp) {
   EXPECT_EQ(sums, scalar_run(ProductRelation{}, {tables.places.data(), pairs, weights, 0, true}));
 }
 
-TEST_P(VectorRounds, TheKernelsAreUsedWhereThereAreVectors) {
+TEST_P(VectorRounds, the_kernels_are_used_where_there_are_vectors) {
   Tables tables(*this, 4, 32);
   const RoundKernel kernel = round_kernel(CountingRelation{element()});
   const auto evaluations = [&](std::size_t pairs) {
@@ -189,7 +189,7 @@ TEST_P(VectorRounds, TheKernelsAreUsedWhereThereAreVectors) {
 }
 
 /// A false claim would be proven if the last entry of the sums were not the leading coefficient.
-TEST_P(VectorRounds, HomogeneousRelationsAre) {
+TEST_P(VectorRounds, homogeneous_relations_are) {
   for_each_relation([&]<class R>(const R& relation) {
     if constexpr (is_homogeneous<R>()) {
       std::vector<E> v = elements(relation.factors());
@@ -203,7 +203,7 @@ TEST_P(VectorRounds, HomogeneousRelationsAre) {
   });
 }
 
-TEST_P(VectorRounds, BindingAgreesWithTheLine) {
+TEST_P(VectorRounds, binding_agrees_with_the_line) {
   for (const std::size_t pairs : {1U, 2U, 8U, 40U}) {
     const std::vector<E> table = elements(2 * pairs);
     const E challenge = element();

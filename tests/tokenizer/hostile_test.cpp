@@ -35,7 +35,7 @@ std::vector<std::string> strings_of_one_hash() {
   return strings;
 }
 
-TEST(HostileTokenizer, TokensOfOneHashAreNotQuadratic) {
+TEST(HostileTokenizer, tokens_of_one_hash_are_not_quadratic) {
   TokenizerData data{strings_of_one_hash(), {}, 0};
   ASSERT_EQ(std::hash<std::string_view>{}(data.vocabulary[0]), std::hash<std::string_view>{}(data.vocabulary[12345]));
   for (int byte = 0; byte < 256; ++byte) {
@@ -48,7 +48,7 @@ TEST(HostileTokenizer, TokensOfOneHashAreNotQuadratic) {
 }
 
 /// As many added tokens as a key may have, as long as they may be, that all begin like the text.
-TEST(HostileTokenizer, AddedTokensThatAlmostMatchAreQuick) {
+TEST(HostileTokenizer, added_tokens_that_almost_match_are_quick) {
   TokenizerData data{{}, {}, 0};
   for (int byte = 0; byte < 256; ++byte) {
     data.vocabulary.emplace_back(1, static_cast<char>(byte));
@@ -64,7 +64,7 @@ TEST(HostileTokenizer, AddedTokensThatAlmostMatchAreQuick) {
   EXPECT_LT(std::clock() - start, 3 * CLOCKS_PER_SEC);
 }
 
-TEST(AddedTokens, TheFirstPlaceAndThereTheLongestCounts) {
+TEST(AddedTokens, the_first_place_and_there_the_longest_counts) {
   const AddedTokens tokens({{"ab", 1}, {"abc", 2}, {"b", 3}, {"cd", 4}, {"abcde", 5}, {"b", 6}});
   std::string found;
   const auto text = [&](std::string_view part) { found.append("[").append(part).append("]"); };
@@ -81,7 +81,7 @@ TEST(AddedTokens, TheFirstPlaceAndThereTheLongestCounts) {
 }
 
 /// Tokens that are white space and take along what follows: each would look through the rest of the text.
-TEST(HostileTokenizer, WhiteSpaceBesideAddedTokensIsLookedThroughOnce) {
+TEST(HostileTokenizer, white_space_beside_added_tokens_is_looked_through_once) {
   const AddedTokens tokens({{"\t", 1, true, true}, {"x", 2, true, true}});
   std::size_t found = 0;
   const std::clock_t start = std::clock();
@@ -104,7 +104,7 @@ class Fields : public testing::Test {
   TokenizerData data;
 };
 
-TEST_F(Fields, AddedTokensStandInOneListAndAscend) {
+TEST_F(Fields, added_tokens_stand_in_one_list_and_ascend) {
   data.added = {256, 258};
   EXPECT_EQ(Tokenizer(data).encode("a<s>ab"), (std::vector<std::uint32_t>{97, 256, 258}));
   data.added = {258, 256};
@@ -120,7 +120,7 @@ TEST_F(Fields, AddedTokensStandInOneListAndAscend) {
   expect_refused();
 }
 
-TEST_F(Fields, TokensThatStripAreAddedOnes) {
+TEST_F(Fields, tokens_that_strip_are_added_ones) {
   data.added = {256};
   data.added_lstrip = {256};
   EXPECT_EQ(Tokenizer(data).encode("a \n<s> b"), (std::vector<std::uint32_t>{97, 256, 32, 98}));
@@ -138,7 +138,7 @@ TEST_F(Fields, TokensThatStripAreAddedOnes) {
   expect_refused();
 }
 
-TEST_F(Fields, BelongToTheModel) {
+TEST_F(Fields, belong_to_the_model) {
   data.prefix = {256};
   EXPECT_EQ(Tokenizer(data).encode_prompt("a"), (std::vector<std::uint32_t>{256, 97}));
   EXPECT_EQ(Tokenizer(data).encode("a"), (std::vector<std::uint32_t>{97}));
@@ -163,7 +163,7 @@ TEST_F(Fields, BelongToTheModel) {
   expect_refused();
 }
 
-TEST_F(Fields, EmptyEntriesAreNoTokens) {
+TEST_F(Fields, empty_entries_are_no_tokens) {
   data.ignore_merges = true;
   const Tokenizer tokenizer(data);
   EXPECT_EQ(tokenizer.encode("ab <s>"), (std::vector<std::uint32_t>{258, 32, '<', 's', '>'}));

@@ -12,7 +12,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(Normalize, CompositionIsTheLibrarys) {
+TEST(Normalize, composition_is_the_librarys) {
   std::mt19937 random(11);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
@@ -29,7 +29,7 @@ TEST(Normalize, CompositionIsTheLibrarys) {
   }
 }
 
-TEST(Normalize, KnownTexts) {
+TEST(Normalize, known_texts) {
   EXPECT_EQ(nfc(""), "");
   EXPECT_EQ(nfc("abc"), "abc");
   EXPECT_EQ(nfc("e\u0301 \u212b \u1100\u1161"), "\u00e9 \u00c5 \uac00");
@@ -39,7 +39,7 @@ TEST(Normalize, KnownTexts) {
   EXPECT_EQ(marks_to_spaces("\u2581a\u2581\u2581"), " a  ");
 }
 
-TEST(Normalize, ManyMarksAreNotQuadratic) {
+TEST(Normalize, many_marks_are_not_quadratic) {
   std::string text = "a";
   for (int i = 0; i < 200000; ++i) {
     text += i % 2 == 0 ? "\u0301" : "\u0323";

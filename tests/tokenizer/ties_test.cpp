@@ -34,7 +34,7 @@ class Ties : public testing::Test {
   TokenizerData data;
 };
 
-TEST_F(Ties, TheLeftmostOfEqualRankComesFirst) {
+TEST_F(Ties, the_leftmost_of_equal_rank_comes_first) {
   const Tokenizer tied(data);
   EXPECT_EQ(tied.encode("bab"), (Ids{260, 257}));
   EXPECT_EQ(tied.encode("abab"), (Ids{259, 259}));
@@ -44,7 +44,7 @@ TEST_F(Ties, TheLeftmostOfEqualRankComesFirst) {
   EXPECT_EQ(Tokenizer(data).encode("bab"), (Ids{257, 259}));  // the lower rank instead
 }
 
-TEST_F(Ties, BelongToTheirModel) {
+TEST_F(Ties, belong_to_their_model) {
   data.tied = {};
   expect_refused("tied: expected merges of equal rank of BPE with byte fallback and ties, found 0");
   data.tied = {0};
@@ -61,7 +61,7 @@ TEST_F(Ties, BelongToTheirModel) {
   expect_refused("tied: expected none of BPE with byte fallback, found 2");
 }
 
-TEST_F(Ties, WithoutASpaceBeforeTheTextNoneIsLeftOut) {
+TEST_F(Ties, without_a_space_before_the_text_none_is_left_out) {
   const Tokenizer unspaced(data);
   EXPECT_EQ(unspaced.encode(" \u2581a"), (Ids{258, 258, 256}));
   EXPECT_EQ(unspaced.decode(unspaced.encode(" a ")), " a ");

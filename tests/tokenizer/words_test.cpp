@@ -106,7 +106,7 @@ class Pattern {
 
 bool is_surrogate(char32_t code) { return code >= 0xD800 && code < 0xE000; }
 
-TEST(Words, KindsAreThoseOfAnotherLibrary) {
+TEST(Words, kinds_are_those_of_another_library) {
   const Pattern letter("\\p{L}"), number("\\p{N}"), space("[" TESSERA_SPACE "]"), unassigned("\\p{Cn}");
   std::size_t newer = 0;
   for (char32_t code = 0; code <= 0x10FFFF; ++code) {
@@ -201,14 +201,14 @@ void expect_splits_as(const std::vector<std::string>& expressions, Split&& split
   }
 }
 
-TEST(Words, RandomTextsAreSplitAsByTheRegularExpressions) {
+TEST(Words, random_texts_are_split_as_by_the_regular_expressions) {
   expect_splits_as({std::string(gpt2_pattern)}, gpt2_words);
   expect_splits_as({std::string(llama3_pattern)}, llama3_words);
   expect_splits_as({std::string(qwen2_pattern)}, qwen2_words);
   expect_splits_as({"\\p{N}", std::string(gpt2_pattern)}, digits_words);
 }
 
-TEST(Words, RandomTextsAreSplitAsByLaterRegularExpressions) {
+TEST(Words, random_texts_are_split_as_by_later_regular_expressions) {
   expect_splits_as({std::string(gpt4o_pattern)}, gpt4o_words);
   expect_splits_as({std::string(tekken_pattern)}, tekken_words);
   expect_splits_as({std::string(seed_coder_pattern)}, seed_coder_words);
@@ -216,13 +216,13 @@ TEST(Words, RandomTextsAreSplitAsByLaterRegularExpressions) {
   expect_splits_as({bloom_pattern, "\\p{N}"}, viking_words);
 }
 
-TEST(Words, RandomTextsAreSplitAsByDeepSeeksRegularExpressions) {
+TEST(Words, random_texts_are_split_as_by_deep_seeks_regular_expressions) {
   expect_splits_as(deepseek_llm_patterns, deepseek_llm_words);
   expect_splits_as(deepseek_coder_patterns, deepseek_coder_words);
   expect_splits_as(deepseek_v3_patterns, deepseek_v3_words);
 }
 
-TEST(Words, NoSplitTakesQuadraticTime) {
+TEST(Words, no_split_takes_quadratic_time) {
   for (const std::string_view piece : {" ", "A", "a\u0301", "\n ", "?", "\u4e2d", "1"}) {
     std::string text;
     for (int i = 0; i < 60000; ++i) {
@@ -239,7 +239,7 @@ TEST(Words, NoSplitTakesQuadraticTime) {
   }
 }
 
-TEST(Words, KnownSplits) {
+TEST(Words, known_splits) {
   EXPECT_EQ(gpt2_words(""), Words{});
   EXPECT_EQ(gpt2_words("It's 12  o'clock.\n\n "), (Words{"It", "'s", " 12", " ", " o", "'", "clock", ".", "\n\n "}));
   EXPECT_EQ(gpt2_words("a \n b"), (Words{"a", " \n", " b"}));

@@ -42,7 +42,7 @@ void verify(VerifierView<S>& transcript) {
 }
 
 /// What is refused must not be shown as what is accepted.
-TEST(Soundness, IsShownRoundedDown) {
+TEST(Soundness, is_shown_rounded_down) {
   EXPECT_EQ(shown_bits(99.997), 99.9);
   EXPECT_EQ(shown_bits(99.99999), 99.9);
   EXPECT_EQ(shown_bits(100), 100);
@@ -54,7 +54,7 @@ TEST(Soundness, IsShownRoundedDown) {
   }
 }
 
-TEST(Accounting, WritesDownEveryMessage) {
+TEST(Accounting, writes_down_every_message) {
   AccountingTranscript transcript;
   verify(transcript);
   struct Expected {
@@ -78,7 +78,7 @@ TEST(Accounting, WritesDownEveryMessage) {
 }
 
 /// Work counts for what is drawn before the next message, and errors of one scope and reason are added.
-TEST(Accounting, AddsUpErrors) {
+TEST(Accounting, adds_up_errors) {
   AccountingTranscript transcript;
   verify(transcript);
   const std::vector<SoundnessEntry> entries = transcript.account().soundness().entries;
@@ -93,7 +93,7 @@ TEST(Accounting, AddsUpErrors) {
   EXPECT_NEAR(entries[3].bits, 90.5 + 2, 1e-9);
 }
 
-TEST(Accounting, TakesPositionsFromItsSource) {
+TEST(Accounting, takes_positions_from_its_source) {
   AccountingTranscript given(
       [](std::size_t count, unsigned log_size) { return std::vector<std::size_t>(count, log_size); });
   EXPECT_EQ(given.positions("p", 2, 7, 1, ""), (std::vector<std::size_t>{7, 7}));

@@ -65,7 +65,7 @@ void expect_columns(CodewordStore& store, const std::vector<Column>& expected, u
 }
 
 /// Kept or computed again, on any number of ranks.
-TEST(CommittedOracle, AgreesWithTheDefinition) {
+TEST(CommittedOracle, agrees_with_the_definition) {
   SelfCommunicator self;
   const OpeningCase full(self);
   for (const OracleParameters& parameters :
@@ -92,7 +92,7 @@ TEST(CommittedOracle, AgreesWithTheDefinition) {
 
 /// Hashed as they are encoded: classes of one pass and of two. More than is placed at once, in chunks of all sizes:
 /// longer and shorter than the stride of an evaluation's parts, and shorter than a column.
-TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
+TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition) {
   const std::vector<Shape> shapes{Shape({Dimension::outer(3), Dimension::whole(512), Dimension::whole(512)}),
                                   Shape({Dimension::outer(37), Dimension::whole(2048)}),
                                   Shape({Dimension::outer(5), Dimension::whole(32)})};
@@ -120,7 +120,7 @@ TEST(CommittedOracle, OpenedColumnsOfALongOracleAgreeWithTheDefinition) {
 
 /// Kept or computed again, by a rank alone (long ones hashed as they are encoded) or at shared positions; the last
 /// columns may be missing.
-TEST(CommittedVector, AgreesWithTheTransform) {
+TEST(CommittedVector, agrees_with_the_transform) {
   RandomElements random(5);
   for (const unsigned log_rows : {3U, 4U}) {
     for (const unsigned log_columns : {3U, 12U, 13U}) {

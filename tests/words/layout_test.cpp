@@ -7,7 +7,7 @@
 namespace tessera::test {
 namespace {
 
-TEST(OracleLayout, LargestChunkFirstThenTensorThenChunk) {
+TEST(OracleLayout, largest_chunk_first_then_tensor_then_chunk) {
   const Shape small({Dimension::whole(5)});
   const Shape large({Dimension::outer(3), Dimension{64, 6}, Dimension{64, 6}});
   const Shape middle({Dimension::outer(2), Dimension::whole(256)});
@@ -22,7 +22,7 @@ TEST(OracleLayout, LargestChunkFirstThenTensorThenChunk) {
   EXPECT_EQ(layout.log_size(), 14U);
 }
 
-TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
+TEST(OracleLayout, chunks_are_aligned_and_disjoint) {
   for (const OracleParameters& rows : {OracleParameters{4, 1}, OracleParameters{7, 1}, OracleParameters{6, 1, 16},
                                        OracleParameters{7, 1, 16}, OracleParameters{7, 1, 48}}) {
     for (const auto& shapes : {OpeningCase::parameter_shapes(), OpeningCase::witness_shapes()}) {
@@ -51,7 +51,7 @@ TEST(OracleLayout, ChunksAreAlignedAndDisjoint) {
 }
 
 /// Chunks of 4, 4, 2, 1, 1 times 128 values in 32 + 16 rows: 12 * 128 values are 32 columns.
-TEST(OracleLayout, ChunksGoToTheFirstBandThatHasRoom) {
+TEST(OracleLayout, chunks_go_to_the_first_band_that_has_room) {
   const auto chunks = [](std::size_t count, std::size_t size) {
     return Shape({Dimension::outer(count), Dimension::whole(size)});
   };
@@ -75,7 +75,7 @@ TEST(OracleLayout, ChunksGoToTheFirstBandThatHasRoom) {
   EXPECT_EQ(more.columns(rows), 36U);
 }
 
-TEST(OracleLayout, FewRowsForAsManyColumns) {
+TEST(OracleLayout, few_rows_for_as_many_columns) {
   constexpr OracleParameters all{6, 1};
   const auto rows_of = [&](std::size_t chunks) {
     const PackedOracle packed = pack_oracle({Shape({Dimension::outer(chunks), Dimension::whole(512)})}, all);
@@ -93,7 +93,7 @@ TEST(OracleLayout, FewRowsForAsManyColumns) {
   EXPECT_EQ(pack_oracle({Shape({Dimension::outer(257), Dimension::whole(512)})}, {7, 1}).parameters.rows(), 80U);
 }
 
-TEST(OracleLayout, RefusesRowsThatItWasNotPackedFor) {
+TEST(OracleLayout, refuses_rows_that_it_was_not_packed_for) {
   const std::vector<Shape> shapes{Shape({Dimension::whole(512)})};
   constexpr OracleParameters rows{6, 1, 16};
   EXPECT_THROW((void)OracleLayout(shapes).columns(rows), std::invalid_argument);
@@ -102,7 +102,7 @@ TEST(OracleLayout, RefusesRowsThatItWasNotPackedFor) {
 }
 
 /// Of weights too, whose columns have several chunks.
-TEST(OracleLayout, PartsLieInTheirChunks) {
+TEST(OracleLayout, parts_lie_in_their_chunks) {
   const Shape weights({Dimension::outer(2), Dimension{96, 5}, Dimension{96, 5}});
   const Shape rows({Dimension{40, 6}, Dimension::whole(32)});
   const Shape other({Dimension::outer(3), Dimension::whole(256)});
@@ -134,7 +134,7 @@ TEST(OracleLayout, PartsLieInTheirChunks) {
   }
 }
 
-TEST(OracleMatrix, RefusesTensorsThatAreCutOtherwise) {
+TEST(OracleMatrix, refuses_tensors_that_are_cut_otherwise) {
   const Shape whole({Dimension{40, 6}, Dimension::whole(32)});
   const Shape parts({Dimension{40, 6}.divided(3, 64), Dimension::whole(32)});
   const Shape short_parts({Dimension{40, 6}.divided(1, 64), Dimension::whole(32)});
@@ -151,7 +151,7 @@ TEST(OracleMatrix, RefusesTensorsThatAreCutOtherwise) {
 }
 
 /// Interpolates nothing: evaluates each row's polynomial at some points directly.
-TEST(Codeword, ColumnsAreRowPolynomialsAtThePowersOfOmega) {
+TEST(Codeword, columns_are_row_polynomials_at_the_powers_of_omega) {
   SelfCommunicator self;
   const OpeningCase data(self);
   for (std::size_t j = 0; j < 2; ++j) {

@@ -31,7 +31,7 @@ class Collectives : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] static int ranks() { return comm().size(); }
 };
 
-TEST_P(Collectives, SumInTheExtensionIsExact) {
+TEST_P(Collectives, sum_in_the_extension_is_exact) {
   std::vector<E> values;
   std::vector<E> expected(100);
   for (std::size_t i = 0; i < 100; ++i) {
@@ -48,7 +48,7 @@ TEST_P(Collectives, SumInTheExtensionIsExact) {
   EXPECT_EQ(values, expected);
 }
 
-TEST_P(Collectives, IntegerSumWrapsAndMaximum) {
+TEST_P(Collectives, integer_sum_wraps_and_maximum) {
   std::vector<std::int64_t> sums(9, INT64_MAX), maxima(9);
   std::iota(maxima.begin(), maxima.end(), -5 - comm().rank());
   comm().all_reduce_sum(std::span(sums));
@@ -60,7 +60,7 @@ TEST_P(Collectives, IntegerSumWrapsAndMaximum) {
   EXPECT_EQ(maxima.back(), 3);
 }
 
-TEST_P(Collectives, GatherOfUnequalLengths) {
+TEST_P(Collectives, gather_of_unequal_lengths) {
   MessageBytes expected;
   for (int rank = 0; rank < ranks(); ++rank) {
     const MessageBytes part = bytes_of(rank, static_cast<std::size_t>(rank) * 50);
@@ -74,7 +74,7 @@ TEST_P(Collectives, GatherOfUnequalLengths) {
 }
 
 /// Short and long parts; one rank has none.
-TEST_P(Collectives, GatherOfKnownLengths) {
+TEST_P(Collectives, gather_of_known_lengths) {
   for (const std::size_t step : {0, 3, 50, 40'000}) {
     std::vector<std::size_t> lengths;
     MessageBytes expected;
@@ -89,7 +89,7 @@ TEST_P(Collectives, GatherOfKnownLengths) {
 }
 
 /// Ranks that share memory see the same as ranks that have their own, whatever of it they had before.
-TEST_P(Collectives, GatherInSharedMemory) {
+TEST_P(Collectives, gather_in_shared_memory) {
   comm().set_piece_bytes(std::max(GetParam(), std::size_t{1} << 16));
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
@@ -149,7 +149,7 @@ void expect_short_calls_told_apart(MpiCommunicator& comm, int calls) {
   }
 }
 
-TEST_P(Collectives, ShortCallsOnNodesOfAnySize) {
+TEST_P(Collectives, short_calls_on_nodes_of_any_size) {
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
     expect_short_calls_told_apart(comm(), 200);
@@ -158,7 +158,7 @@ TEST_P(Collectives, ShortCallsOnNodesOfAnySize) {
 }
 
 /// Around the lengths up to which ranks read what others wrote.
-TEST_P(Collectives, ShortCallsBecomeMessages) {
+TEST_P(Collectives, short_calls_become_messages) {
   for (int on_node = 1; on_node <= ranks(); ++on_node) {
     comm().set_ranks_on_node(on_node);
     for (const std::size_t length : {8191, 8192, 8193, 16384, 16385, 21846, 32768, 32769}) {
@@ -181,7 +181,7 @@ TEST_P(Collectives, ShortCallsBecomeMessages) {
 }
 
 /// Processes that show their files to nobody any more, as those of hiding proofs; told apart where nobody is root.
-TEST_P(Collectives, PrivateProcessesShareMemory) {
+TEST_P(Collectives, private_processes_share_memory) {
   comm().set_piece_bytes(std::max(GetParam(), std::size_t{1} << 16));
   const int before = prctl(PR_GET_DUMPABLE);
   for (const int shown : {0, before}) {
@@ -195,7 +195,7 @@ TEST_P(Collectives, PrivateProcessesShareMemory) {
   }
 }
 
-TEST_P(Collectives, AllToAll) {
+TEST_P(Collectives, all_to_all) {
   const auto length = [](int from, int to) { return static_cast<std::size_t>(from * 40 + to * 3); };
   std::vector<MessageBytes> send;
   for (int to = 0; to < ranks(); ++to) {
@@ -208,7 +208,7 @@ TEST_P(Collectives, AllToAll) {
   }
 }
 
-TEST_P(Collectives, BroadcastFromEveryRank) {
+TEST_P(Collectives, broadcast_from_every_rank) {
   for (int root = 0; root < ranks(); ++root) {
     MessageBytes bytes = comm().rank() == root ? bytes_of(root, 123) : MessageBytes(500);
     comm().broadcast_bytes(bytes, root);
@@ -222,14 +222,14 @@ TEST_P(Collectives, BroadcastFromEveryRank) {
 // whole messages, and messages cut into small pieces as those beyond 2^28 bytes are
 INSTANTIATE_TEST_SUITE_P(PieceBytes, Collectives, testing::Values(std::size_t{1} << 28, 64, 17));
 
-TEST(Serialization, PlanReachesAllRanks) {
+TEST(Serialization, plan_reaches_all_ranks) {
   const JobPlan plan{{1, 2, 50256}, 32, true, 16, "scratch/", 1, "checkpoints/", 0.5, {7, 9}};
   JobPlan mine = world().rank() == 0 ? plan : JobPlan{};
   broadcast_object(world(), mine);
   EXPECT_EQ(mine, plan);
 }
 
-TEST(Agreement, EveryRankLearnsOfADifference) {
+TEST(Agreement, every_rank_learns_of_a_difference) {
   Digest digest{};
   EXPECT_NO_THROW(require_agreement(world(), "file", digest));
   digest[3] = static_cast<std::uint8_t>(world().rank() == world().size() - 1 ? 1 : 0);
@@ -238,7 +238,7 @@ TEST(Agreement, EveryRankLearnsOfADifference) {
   }
 }
 
-TEST(Agreement, AnErrorOfOneRankIsEveryRanks) {
+TEST(Agreement, an_error_of_one_rank_is_every_ranks) {
   const int last = world().size() - 1;
   EXPECT_NO_THROW(fail_together(world(), [] {}));
   const auto fail = [&] {
@@ -255,7 +255,7 @@ TEST(Agreement, AnErrorOfOneRankIsEveryRanks) {
   EXPECT_THROW(fail_together(world(), [] { throw InputError("missing"); }), InputError);
 }
 
-TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
+TEST(CodewordFiles, are_the_same_for_any_number_of_ranks) {
   namespace fs = std::filesystem;
   const CodewordGeometry geometry{8, 18};  // four shards
   const std::size_t columns = std::size_t{1} << geometry.log_columns;
@@ -284,7 +284,7 @@ TEST(CodewordFiles, AreTheSameForAnyNumberOfRanks) {
   }
 }
 
-TEST(Renumbered, SharesMoveOnAndARankCanBeLeftOut) {
+TEST(Renumbered, shares_move_on_and_a_rank_can_be_left_out) {
   const int rank = world().rank();
   const int ranks = world().size();
   const std::unique_ptr<MpiCommunicator> turned = world().renumbered((rank + 1) % ranks);
@@ -304,7 +304,7 @@ TEST(Renumbered, SharesMoveOnAndARankCanBeLeftOut) {
   }
 }
 
-TEST(AllMeet, TellsWhetherARankStaysAway) {
+TEST(AllMeet, tells_whether_a_rank_stays_away) {
   EXPECT_TRUE(world().all_meet(std::chrono::seconds(60)));
   const std::unique_ptr<MpiCommunicator> same = world().renumbered(world().rank());
   if (world().rank() > 0) {
