@@ -82,7 +82,8 @@ Answer Child::listen(Clock::time_point deadline, std::size_t most) {
     pollfd waiting{from(), POLLIN, 0};
     const int ready = left <= 0 ? 0 : ::poll(&waiting, 1, static_cast<int>(std::min<decltype(left)>(left, 1000)));
     answer.late = left <= 0;
-    const ssize_t count = ready > 0 ? ::read(from(), bytes.data() + filled, bytes.size() - filled) : -1;
+    const std::size_t room = std::min(bytes.size() - filled, most + 1 - filled);
+    const ssize_t count = ready > 0 ? ::read(from(), bytes.data() + filled, room) : -1;
     answer.ended = count == 0;
     filled += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
   }
