@@ -38,11 +38,10 @@ class CosetTransform {
   std::span<F> operator()(Range classes, const Coefficients& coefficients, std::size_t present) {
     const std::size_t part = lanes_ << positions_.log_size();
     reserve(classes.size() * part);
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      const std::size_t coset = classes.first + i;
-      const std::span<F> data = std::span(buffer_).subspan(i * part, part);
-      const std::vector<F> factors = fold_factors(coset, present);
-      ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {coset, positions_.log_count()},
+    for (std::size_t number = classes.first; number < classes.last; ++number) {
+      const std::span<F> data = std::span(buffer_).subspan((number - classes.first) * part, part);
+      const std::vector<F> factors = fold_factors(number, present);
+      ntt(data, positions_.log_size(), lanes_, log_padding_, lanes_, {number, positions_.log_count()},
           [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); });
     }
     return buffer_;
@@ -52,16 +51,9 @@ class CosetTransform {
   template <class Coefficients>
   void through(std::size_t number, const Coefficients& coefficients, std::size_t present, const TakeValues& take) {
     reserve(lanes_ << positions_.log_size());
-    through(number, coefficients, present, buffer_, take);
-  }
-  /// Transforms one class as the other through() does, in memory of the caller's: as many values as the class has.
-  template <class Coefficients>
-  void through(std::size_t number, const Coefficients& coefficients, std::size_t present, std::span<F> scratch,
-               const TakeValues& take) const {
-    const std::size_t coset = number;
-    const std::vector<F> factors = fold_factors(coset, present);
+    const std::vector<F> factors = fold_factors(number, present);
     ntt(
-        scratch, positions_.log_size(), lanes_, log_padding_, {coset, positions_.log_count()},
+        buffer_, positions_.log_size(), lanes_, log_padding_, {number, positions_.log_count()},
         [&](const CoefficientBlock& block) { put(block, coefficients, present, factors); }, take);
   }
 

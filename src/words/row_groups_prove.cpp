@@ -92,9 +92,8 @@ class ColumnExchange {
   void visit(Range classes, Range columns, const Visit& visit) const {
     const std::size_t stride = std::size_t{1} << positions_.log_count();
     for (std::size_t number = classes.first; number < classes.last; ++number) {
-      const std::size_t residue = number;
-      const std::size_t skipped = (columns.first + stride - 1 - residue) / stride;
-      for (std::size_t position = residue + skipped * stride; position < columns.last; position += stride) {
+      const std::size_t skipped = (columns.first + stride - 1 - number) / stride;
+      for (std::size_t position = number + skipped * stride; position < columns.last; position += stride) {
         visit(position);
       }
     }
