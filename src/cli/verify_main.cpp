@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/errors.hpp"
+#include "base/heap.hpp"
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/verify_conversation.hpp"
@@ -177,6 +178,7 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tessera::cli;
+  tessera::reserve_heap(std::size_t{1} << 26U);
   occupy_standard_streams();
   ignore_write_signals();
   int code = done;

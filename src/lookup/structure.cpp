@@ -5,14 +5,14 @@
 namespace tessera {
 
 LookupStructure::Slots LookupStructure::slots() const {
-  std::vector<unsigned> bits;
+  std::vector<Pieces> pieces;
   for (const LookupColumn& c : columns) {
-    bits.push_back(c.shape.bits());
+    pieces.push_back({c.shape.bits()});
   }
   for (const LookupTable& t : tables) {
-    bits.push_back(t.log_size);
+    pieces.push_back({t.log_size});
   }
-  const auto [first, used] = deal_slots(bits);
+  const auto [first, used] = deal_slots(pieces);
   const auto split = first.begin() + static_cast<std::ptrdiff_t>(columns.size());
   return {{first.begin(), split}, {split, first.end()}, ceil_log2(used)};
 }

@@ -77,8 +77,40 @@ BandPoint band_point(const RowBand& band, std::span<const E> row_point) {
   return {eq_index(row_point.first(number), band.first >> band.log_rows), row_point.subspan(number)};
 }
 
+namespace {
+
+/// The dimensions with several chunks.
+std::vector<std::size_t> cut_dimensions(const Shape& shape) {
+  std::vector<std::size_t> cut;
+  for (std::size_t d = 0; d < shape.dimensions().size(); ++d) {
+    if (shape.dimensions()[d].chunk_count() > 1) {
+      cut.push_back(d);
+    }
+  }
+  return cut;
+}
+
+}  // namespace
+
+std::vector<WeightEvaluator::Run> WeightEvaluator::runs_of(const Shape& shape, std::span<const std::size_t> chunks) {
+  const std::vector<std::size_t> cut = cut_dimensions(shape);
+  const auto follows = [&](std::size_t a, std::size_t b) {  // no carry into other dimensions
+    return shape.outer_index(b) == shape.outer_index(a) + 1 &&
+           shape.coordinate(b, cut.back()) == shape.coordinate(a, cut.back()) + 1;
+  };
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (i > 0 && follows(chunks[i - 1], chunks[i])) {
+      ++runs.back().end;
+    } else {
+      runs.push_back({chunks[i], i, i + 1});
+    }
+  }
+  return runs;
+}
+
 WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band,
-                                            std::vector<std::size_t> chunks) const {
+                                            std::span<const std::size_t> chunks) const {
   const RowBand rows = parameters_.band(band);
   const BandPoint inside = band_point(rows, rows_);
   Point point = vector_;
@@ -87,13 +119,13 @@ WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band
   const unsigned chunk_bits = std::max(shape.inner_bits(), OracleLayout::min_log_chunk);
   const std::size_t high_bits = point.size() - chunk_bits;
   const std::span<const E> high = std::span<const E>(point).first(high_bits);
-  Part part{std::move(chunks), {}, split_chunk_point(shape, std::span<const E>(point).subspan(high_bits))};
+  Part part{runs_of(shape, chunks), {}, split_chunk_point(shape, std::span<const E>(point).subspan(high_bits))};
   // beta over the high bits as an outer product: two small tables instead of one as long as the oracle
   const std::size_t second = high_bits / 2;
   const std::vector<E> upper = eq_table(high.first(high_bits - second), part.chunk.padding * inside.scale);
   const std::vector<E> lower = eq_table(high.subspan(high_bits - second));
-  part.selectors.reserve(part.chunks.size());
-  for (const std::size_t chunk : part.chunks) {
+  part.selectors.reserve(chunks.size());
+  for (const std::size_t chunk : chunks) {
     const std::uint64_t place = ((first_ << rows.log_rows) + layout_.offset(tensor, chunk)) >> chunk_bits;
     part.selectors.push_back(upper[static_cast<std::size_t>(place >> second)] *
                              lower[static_cast<std::size_t>(place & (lower.size() - 1))]);
@@ -110,7 +142,7 @@ const std::vector<WeightEvaluator::Part>& WeightEvaluator::parts(std::size_t ten
     }
     for (std::size_t band = 0; band < chunks.size(); ++band) {
       if (!chunks[band].empty()) {
-        entry->second.push_back(part(tensor, band, std::move(chunks[band])));
+        entry->second.push_back(part(tensor, band, chunks[band]));
       }
     }
   }
@@ -129,36 +161,27 @@ E WeightEvaluator::evaluate(const Shape& shape, const Part& part, const LinearFo
   const auto& dimensions = shape.dimensions();
   std::vector<std::vector<E>> scalars;  // by dimension and chunk coordinate
   E constant = E::one();
-  std::vector<std::size_t> cut;  // the dimensions with several chunks
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     scalars.push_back(bind_low(claim.weight[d], part.chunk.low[d]));
-    if (dimensions[d].chunk_count() == 1) {
-      constant *= scalars[d][0];
-    } else {
-      cut.push_back(d);
-    }
+    constant *= dimensions[d].chunk_count() == 1 ? scalars[d][0] : E::one();
   }
+  std::vector<std::size_t> cut = cut_dimensions(shape);
   if (cut.empty()) {
     return constant * part.selectors[0];
   }
   const std::size_t last = cut.back();
   cut.pop_back();
-  const auto coordinate = [&](std::size_t i, std::size_t d) { return shape.coordinate(part.chunks[i], d); };
-  const auto same_but_last = [&](std::size_t a, std::size_t b) {
-    return std::ranges::all_of(cut, [&](std::size_t d) { return coordinate(a, d) == coordinate(b, d); });
-  };
   E total;
-  for (std::size_t i = 0; i < part.chunks.size();) {
-    // chunks that differ in the last cut dimension only: one product each
-    const std::size_t first = i;
-    E run;
-    for (; i < part.chunks.size() && same_but_last(i, first); ++i) {
-      run += part.selectors[i] * scalars[last][coordinate(i, last)];
+  for (const Run& run : part.runs) {
+    const E* const weights = scalars[last].data() + shape.coordinate(run.chunk, last);
+    E sum;
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+      sum += part.selectors[i] * weights[i - run.begin];
     }
     for (const std::size_t d : cut) {
-      run *= scalars[d][coordinate(first, d)];
+      sum *= scalars[d][shape.coordinate(run.chunk, d)];
     }
-    total += run;
+    total += sum;
   }
   return constant * total;
 }

@@ -44,14 +44,20 @@ class WeightEvaluator {
   E evaluate(const LinearForm& claim);
 
  private:
+  /// Chunks of which only the last cut dimension's coordinates differ, and ascend by one.
+  struct Run {
+    std::size_t chunk = 0;           // the first one
+    std::size_t begin = 0, end = 0;  // of their selectors
+  };
   /// A tensor's chunks in one band of rows.
   struct Part {
-    std::vector<std::size_t> chunks;
+    std::vector<Run> runs;
     std::vector<E> selectors;  ///< beta(high bits of the point, place of the chunk)
     ChunkPoint chunk;
   };
   const std::vector<Part>& parts(std::size_t tensor);
-  [[nodiscard]] Part part(std::size_t tensor, std::size_t band, std::vector<std::size_t> chunks) const;
+  [[nodiscard]] Part part(std::size_t tensor, std::size_t band, std::span<const std::size_t> chunks) const;
+  [[nodiscard]] static std::vector<Run> runs_of(const Shape& shape, std::span<const std::size_t> chunks);
   [[nodiscard]] static E evaluate(const Shape& shape, const Part& part, const LinearForm& claim);
 
   const OracleLayout& layout_;

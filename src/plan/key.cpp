@@ -311,9 +311,7 @@ void check_key(const VerifyingKey& key) {
   check_exp_table(key);
   check_activation_table(key);
   check_cap_table(key);
-  for (const Merge& merge : key.tokenizer.merges) {
-    check_token(std::max(merge.left, merge.right), key.shape.n_vocab, "verifying key: merges");
-  }
+  check_merges(key.tokenizer.merges, key.shape.n_vocab, "verifying key: merges");
   check_token(key.tokenizer.end_of_text, key.shape.n_vocab, "verifying key: end_of_text");
   check_ends(key.tokenizer, key.shape.n_vocab, "verifying key: ");
   check_chat(key.tokenizer, "verifying key: ");
@@ -356,11 +354,13 @@ void check_tokenizer_limits(const TokenizerData& tokenizer, const std::string& p
   } catch (const InputError& error) {
     throw InputError(prefix + error.what());
   }
+  const Limit& most = limit_of("added token bytes");
   for (const auto* added : {&tokenizer.added, &tokenizer.added_normalized}) {
     check_limit("added tokens", added->size(), prefix + "added tokens");
     for (const std::uint32_t id : *added) {
-      check_limit("added token bytes", tokenizer.vocabulary[id].size(),
-                  prefix + "token " + std::to_string(id) + ": bytes");
+      if (const std::size_t bytes = tokenizer.vocabulary[id].size(); !most.allows(bytes)) {
+        refuse_limit(most, std::to_string(bytes), prefix + "token " + std::to_string(id) + ": bytes");
+      }
     }
   }
   check_limit("prefix tokens", tokenizer.prefix.size(), prefix + "prefix");

@@ -8,12 +8,12 @@
 
 namespace tessera {
 
-Slots deal_slots(std::span<const unsigned> log_sizes) {
+Slots deal_slots(std::span<const Pieces> pieces) {
   std::array<std::size_t, 64> next{};  // entry after the pieces of a size so far
   std::uint64_t used = 0;              // whatever std::size_t is
-  for (const unsigned log_size : log_sizes) {
-    ++next.at(log_size);
-    used += std::uint64_t{1} << log_size;
+  for (const auto& [log_size, count] : pieces) {
+    next.at(log_size) += count;
+    used += std::uint64_t{count} << log_size;
   }
   if (used > std::numeric_limits<std::size_t>::max()) {
     throw InputError("size: expected a model and a statement for machines of " +
@@ -26,10 +26,10 @@ Slots deal_slots(std::span<const unsigned> log_sizes) {
     next[log_size] = slots.used;
     slots.used += count == 0 ? 0 : count << log_size;  // a shift may be too far
   }
-  slots.first.reserve(log_sizes.size());
-  for (const unsigned log_size : log_sizes) {
+  slots.first.reserve(pieces.size());
+  for (const auto& [log_size, count] : pieces) {
     slots.first.push_back(next[log_size]);
-    next[log_size] += std::size_t{1} << log_size;
+    next[log_size] += count << log_size;
   }
   return slots;
 }

@@ -101,11 +101,18 @@ void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what
   }
 }
 
+void check_merges(std::span<const Merge> merges, std::size_t vocabulary, std::string_view what) {
+  const auto larger = [](const Merge& merge) { return std::max(merge.left, merge.right); };
+  if (const auto bad = std::ranges::find_if(
+          merges, [&](std::uint32_t id) { return id >= vocabulary; }, larger);
+      bad != merges.end()) {
+    check_token(larger(*bad), vocabulary, what);
+  }
+}
+
 void check_tokenizer(const TokenizerData& data) {
   check_token(data.end_of_text, data.vocabulary.size(), "end_of_text");
-  for (const Merge& merge : data.merges) {
-    check_token(std::max(merge.left, merge.right), data.vocabulary.size(), "merges");
-  }
+  check_merges(data.merges, data.vocabulary.size(), "merges");
   if (!fits(data.model, data.split, data.normalizer)) {
     throw InputError("tokenizer: expected a split and a normalizer of " + std::string(name_of(data.model)) +
                      ", found " + std::string(name_of(data.split)) + " and " + std::string(name_of(data.normalizer)));

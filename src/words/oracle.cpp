@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -13,12 +14,6 @@ namespace {
 template <class T, class OfChunk>
 std::vector<T> of_parts(const Shape& shape, const Shape& whole, const OfChunk& of_chunk) {
   std::vector<T> values;
-  if (!shape.is_divided()) {
-    for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
-      values.push_back(of_chunk(chunk, 0));
-    }
-    return values;
-  }
   std::vector<std::size_t> coordinates(shape.dimensions().size());
   for (std::size_t chunk = 0; chunk < shape.chunk_count(); ++chunk) {
     std::size_t part = 0;
@@ -33,14 +28,59 @@ std::vector<T> of_parts(const Shape& shape, const Shape& whole, const OfChunk& o
   return values;
 }
 
-/// log2 of all chunks' padded sizes, tensor by tensor.
-std::vector<unsigned> padded_chunks(std::span<const Shape> tensors) {
-  std::vector<unsigned> chunk_bits;
+/// Each tensor's chunks with their padding.
+std::vector<Pieces> padded_chunks(std::span<const Shape> tensors) {
+  std::vector<Pieces> chunks;
   for (const Shape& tensor : tensors) {
     const Shape shape = tensor.undivided();
-    chunk_bits.insert(chunk_bits.end(), shape.chunk_count(), std::max(shape.inner_bits(), OracleLayout::min_log_chunk));
+    chunks.push_back({std::max(shape.inner_bits(), OracleLayout::min_log_chunk), shape.chunk_count()});
   }
-  return chunk_bits;
+  return chunks;
+}
+
+/// Chunks of one tensor that lie one behind the other in a band of rows.
+struct Run {
+  std::size_t tensor = 0;
+  std::size_t count = 0;  // chunks
+  std::size_t band = 0;
+  std::size_t column = 0;  // where the first one begins
+  std::size_t width = 0;   // columns of one
+};
+
+/// Where chunks of tensors lie in bands, tensor by tensor in the order of their chunks.
+struct Runs {
+  std::vector<Run> runs;
+  std::size_t columns = 0;
+};
+
+/// The largest chunks first, each in the first band that has room for it; if none has, in the one where it ends first.
+/// Equal chunks are dealt as many at a time as there is room for.
+Runs deal_to_bands(std::span<const Pieces> tensors, std::size_t used, const OracleParameters& parameters) {
+  std::vector<std::size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t tensor) { return tensors[tensor].log_size; });
+  std::vector<std::size_t> ends(parameters.band_count());  // of a band's columns so far
+  std::size_t bound = (used + parameters.rows() - 1) / parameters.rows();
+  Runs dealt;
+  for (const std::size_t tensor : order) {
+    std::vector<std::size_t> widths;
+    for (std::size_t b = 0; b < ends.size(); ++b) {
+      widths.push_back(std::size_t{1} << (tensors[tensor].log_size - parameters.band(b).log_rows));
+    }
+    const auto end = [&](std::size_t b) { return ends[b] + widths[b]; };
+    for (std::size_t left = tensors[tensor].count; left > 0; left -= dealt.runs.back().count) {
+      std::size_t chosen = 0;
+      for (std::size_t b = 1; b < ends.size() && end(chosen) > bound; ++b) {
+        chosen = end(b) <= bound || end(b) < end(chosen) ? b : chosen;
+      }
+      const std::size_t room = end(chosen) <= bound ? (bound - ends[chosen]) / widths[chosen] : 1;
+      dealt.runs.push_back({tensor, std::min(left, room), chosen, ends[chosen], widths[chosen]});
+      ends[chosen] += dealt.runs.back().count * widths[chosen];
+      bound = std::max(bound, ends[chosen]);
+    }
+  }
+  dealt.columns = *std::ranges::max_element(ends);
+  return dealt;
 }
 
 }  // namespace
@@ -50,76 +90,74 @@ bool has_rows(const OracleParameters& parameters) {
 }
 
 OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : tensors_(std::move(tensors)) {
-  pack_flat(padded_chunks(tensors_));
+  pack_flat();
   log_size_ = std::max(log_size_, min_log_size);
 }
 
 OracleLayout::OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters)
     : tensors_(std::move(tensors)) {
-  const std::vector<unsigned> chunk_bits = padded_chunks(tensors_);
-  if (parameters.absent_rows == 0) {
-    pack_flat(chunk_bits);
-  } else {
-    pack_bands(chunk_bits, parameters);
-  }
+  parameters.absent_rows == 0 ? pack_flat() : pack_bands(parameters);
 }
 
-void OracleLayout::pack_flat(const std::vector<unsigned>& chunk_bits) {
-  log_largest_chunk_ = chunk_bits.empty() ? min_log_chunk : *std::ranges::max_element(chunk_bits);
-  const Slots slots = deal_slots(chunk_bits);
+void OracleLayout::pack_flat() {
+  const std::vector<Pieces> chunks = padded_chunks(tensors_);
+  const Slots slots = deal_slots(chunks);
   used_ = slots.used;
   log_size_ = std::max(ceil_log2(used_), min_log_chunk);
-  place(slots.first, {});
+  std::vector<std::vector<std::size_t>> first(tensors_.size());
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    const auto& [log_size, count] = chunks[t];
+    log_largest_chunk_ = std::max(log_largest_chunk_, count > 0 ? log_size : 0);
+    first[t].reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      first[t].push_back(slots.first[t] + (i << log_size));
+    }
+  }
+  place(std::move(first), {});
 }
 
-void OracleLayout::pack_bands(const std::vector<unsigned>& chunk_bits, const OracleParameters& parameters) {
+void OracleLayout::pack_bands(const OracleParameters& parameters) {
   absent_rows_ = parameters.absent_rows;
   log_rows_ = parameters.log_rows;
   if (parameters.absent_rows >= std::size_t{1} << parameters.log_rows || parameters.band(0).log_rows > min_log_chunk) {
     throw std::invalid_argument("an oracle of " + std::to_string(parameters.rows()) + " rows");
   }
-  used_ = deal_slots(chunk_bits).used;  // whether that many have places
-  std::vector<std::size_t> order(chunk_bits.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return chunk_bits[a] > chunk_bits[b]; });
-  columns_ = (used_ + parameters.rows() - 1) / parameters.rows();
-  std::vector<std::size_t> ends(parameters.band_count());  // of a band's columns so far
-  std::vector<std::size_t> first(chunk_bits.size());
-  std::vector<std::uint8_t> of_chunk(chunk_bits.size());
-  for (const std::size_t i : order) {
-    const auto columns = [&](std::size_t b) { return std::size_t{1} << (chunk_bits[i] - parameters.band(b).log_rows); };
-    const auto end = [&](std::size_t b) { return ends[b] + columns(b); };
-    std::size_t chosen = 0;
-    for (std::size_t b = 0; b < ends.size(); ++b) {
-      if (end(b) <= columns_) {
-        chosen = b;
-        break;
-      }
-      chosen = end(b) < end(chosen) ? b : chosen;
-    }
-    first[i] = ends[chosen] << parameters.band(chosen).log_rows;
-    of_chunk[i] = static_cast<std::uint8_t>(chosen);
-    ends[chosen] = end(chosen);
-    columns_ = std::max(columns_, ends[chosen]);
-    log_most_columns_ = std::max(log_most_columns_, chunk_bits[i] - parameters.band(chosen).log_rows);
+  const std::vector<Pieces> chunks = padded_chunks(tensors_);
+  used_ = deal_slots(chunks).used;  // whether that many have places
+  const Runs dealt = deal_to_bands(chunks, used_, parameters);
+  columns_ = dealt.columns;
+  std::vector<std::vector<std::size_t>> first(tensors_.size());
+  std::vector<std::vector<std::uint8_t>> band(tensors_.size());
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    first[t].reserve(chunks[t].count);
+    band[t].reserve(chunks[t].count);
   }
-  columns_ = *std::ranges::max_element(ends);
-  place(first, of_chunk);
+  for (const Run& run : dealt.runs) {
+    for (std::size_t i = 0; i < run.count; ++i) {
+      first[run.tensor].push_back((run.column + i * run.width) << parameters.band(run.band).log_rows);
+    }
+    band[run.tensor].resize(first[run.tensor].size(), static_cast<std::uint8_t>(run.band));
+    log_most_columns_ = std::max(log_most_columns_, ceil_log2(run.width));
+  }
+  place(std::move(first), std::move(band));
 }
 
-void OracleLayout::place(const std::vector<std::size_t>& first, const std::vector<std::uint8_t>& band) {
-  std::size_t before = 0;  // chunks of the tensors before
-  for (const Shape& shape : tensors_) {
-    const Shape whole = shape.undivided();
-    offsets_.push_back(of_parts<std::size_t>(shape, whole, [&](std::size_t chunk, std::size_t part) {
-      return first[before + chunk] + (part << shape.inner_bits());
-    }));
-    if (!band.empty()) {
-      bands_.push_back(
-          of_parts<std::uint8_t>(shape, whole, [&](std::size_t chunk, std::size_t) { return band[before + chunk]; }));
+void OracleLayout::place(std::vector<std::vector<std::size_t>> first, std::vector<std::vector<std::uint8_t>> band) {
+  offsets_ = std::move(first);
+  bands_ = std::move(band);
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    const Shape& shape = tensors_[t];
+    if (!shape.is_divided()) {
+      continue;
     }
-    before += whole.chunk_count();
+    const Shape whole = shape.undivided();
+    offsets_[t] = of_parts<std::size_t>(shape, whole, [&](std::size_t chunk, std::size_t part) {
+      return offsets_[t][chunk] + (part << shape.inner_bits());
+    });
+    if (!bands_.empty()) {
+      bands_[t] =
+          of_parts<std::uint8_t>(shape, whole, [&](std::size_t chunk, std::size_t) { return bands_[t][chunk]; });
+    }
   }
 }
 
@@ -168,15 +206,16 @@ PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters
   const std::size_t all = std::size_t{1} << parameters.log_rows;
   const std::uint64_t size = packed_size(tensors);
   const std::uint64_t columns = std::uint64_t{1} << (ceil_log2(size) - std::min(ceil_log2(size), parameters.log_rows));
+  const std::vector<Pieces> chunks = padded_chunks(tensors);
+  const std::size_t used = deal_slots(chunks).used;
   for (std::size_t rows = all / 2 + row_unit; rows < all; rows += row_unit) {
     if (rows * columns < size) {
       continue;
     }
     const OracleParameters fewer{parameters.log_rows, parameters.log_inverse_rate,
                                  static_cast<std::uint32_t>(all - rows)};
-    OracleLayout packed(tensors, fewer);
-    if (packed.columns(fewer) <= columns) {
-      return {std::move(packed), fewer};
+    if (deal_to_bands(chunks, used, fewer).columns <= columns) {
+      return {OracleLayout(std::move(tensors), fewer), fewer};
     }
   }
   parameters.absent_rows = 0;

@@ -86,9 +86,10 @@ class OracleLayout {
  private:
   /// Throws std::invalid_argument unless this was packed for such rows.
   void check_rows(const OracleParameters& parameters) const;
-  void pack_flat(const std::vector<unsigned>& chunk_bits);
-  void pack_bands(const std::vector<unsigned>& chunk_bits, const OracleParameters& parameters);
-  void place(const std::vector<std::size_t>& first, const std::vector<std::uint8_t>& band);
+  void pack_flat();
+  void pack_bands(const OracleParameters& parameters);
+  /// Takes where the undivided tensors' chunks begin, and in which bands unless there is one only.
+  void place(std::vector<std::vector<std::size_t>> first, std::vector<std::vector<std::uint8_t>> band);
 
   std::vector<Shape> tensors_;
   std::vector<std::vector<std::size_t>> offsets_;
