@@ -6,6 +6,7 @@
 #include <fstream>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "archive/confinement.hpp"
@@ -131,8 +132,8 @@ Child start(const std::filesystem::path& path, const Task& task, const Isolation
   }
 }
 
-Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
-  Child child = start(path, task, limits);
+/// The content that a child sends.
+Bytes finish(Child child, const std::filesystem::path& path, const IsolationLimits& limits) {
   // The child's own alarm() is the rule; one that a file has taken over can ignore that.
   constexpr std::chrono::seconds grace{1};
   Answer answer = child.listen(Child::Clock::now() + std::chrono::seconds(limits.seconds) + grace, max_content);
@@ -141,6 +142,10 @@ Bytes run_isolated(const std::filesystem::path& path, const Task& task, const Is
   }
   const ProcessEnd end = child.wait();
   return content_of(path, answer, end, limits);
+}
+
+Bytes run_isolated(const std::filesystem::path& path, const Task& task, const IsolationLimits& limits) {
+  return finish(start(path, task, limits), path, limits);
 }
 
 }  // namespace
@@ -255,6 +260,27 @@ IdentifiedKey load_key_isolated(const std::filesystem::path& path) {
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& name, Image image) {
   return load_key(name, [&] { return image; });
+}
+
+ProofBeside::ProofBeside(std::filesystem::path path) : path_(std::move(path)) {
+  const ImageReader reader = proof_reader(path_);
+  try {
+    child_ = start(path_, {[this] { return map_file(path_); }, sends(reader)}, {});
+  } catch (const JobError&) {  // said by whoever reads it again
+  }
+}
+
+std::optional<StoredProof> ProofBeside::take() {
+  if (!child_) {
+    return std::nullopt;
+  }
+  try {
+    return decode_proof(finish(*std::exchange(child_, std::nullopt), path_, {}));
+  } catch (const InputError&) {  // as above: the caller may also have come too late
+    return std::nullopt;
+  } catch (const JobError&) {
+    return std::nullopt;
+  }
 }
 
 StoredProof load_proof_isolated(const std::filesystem::path& path) {

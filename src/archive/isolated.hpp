@@ -2,12 +2,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <tessera/archive.hpp>
 
 #include "archive/file_image.hpp"
+#include "files/child.hpp"
 #include "protocol/identified_key.hpp"
 
 namespace tessera {
@@ -44,6 +46,18 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
+/// A proof file that a confined child process reads while the caller does something else.
+class ProofBeside {
+ public:
+  explicit ProofBeside(std::filesystem::path path);
+  /// Waits for the proof; nothing if it could not be read, for whatever reason: load_proof_isolated() says why.
+  std::optional<StoredProof> take();
+
+ private:
+  std::filesystem::path path_;
+  std::optional<Child> child_;
+};
+
 /// Reads a proof file that is part of another file, in a confined child process; errors call it `name`.
 StoredProof load_proof_isolated(const std::filesystem::path& name, const FilePart& part);
 /// Read a key or proof from a file's bytes, in a confined child process; errors call it `name`.

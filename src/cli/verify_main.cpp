@@ -46,7 +46,12 @@ const char* comparison_text(bool compared) {
                   : "nobody has compared this digest: --expect-key compares it with one from somebody you trust\n";
 }
 
-ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
+/// The proof of a conversation of one part is read while the key is.
+std::optional<ProofBeside> begin_conversation(const VerifyOptions& options) {
+  return options.each ? std::nullopt : begin_reading(options.proofs);
+}
+
+ExitCode run_as_text(const VerifyOptions& options, const Judge& judge, std::optional<ProofBeside>&& begun) {
   std::cout << "key digest " << to_hex(judge.given) << '\n' << comparison_text(!options.expect_key.empty());
   for (const RenewedKey& renewal : judge.renewals) {
     std::cout << "renewed to " << to_hex(renewal.digest) << " by " << one_line(renewal.file) << '\n';
@@ -66,7 +71,7 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
     std::cout << tally.line() << '\n';
     return tally.code();
   }
-  const std::vector<ProofSource> parts = proofs_in(options.proofs);
+  const std::vector<ProofSource> parts = proofs_in(options.proofs, std::move(begun));
   const auto show = [&](std::size_t part, const Judgement& judgement) {
     if (judgement.made_for) {
       std::cout << "made for the key of digest " << to_hex(*judgement.made_for) << '\n';
@@ -106,6 +111,7 @@ ExitCode run_as_text(const VerifyOptions& options, const Judge& judge) {
 }
 
 ExitCode run_as_text(const VerifyOptions& options) {
+  std::optional<ProofBeside> begun = begin_conversation(options);
   std::optional<Judge> judge;
   try {
     judge = open_key(options);
@@ -114,7 +120,7 @@ ExitCode run_as_text(const VerifyOptions& options) {
     std::cout << describe(std::current_exception()).message << '\n';
     return rejected;
   }
-  return run_as_text(options, *judge);
+  return run_as_text(options, *judge, std::move(begun));
 }
 
 /// One document, also where the key is unusable.
@@ -129,6 +135,7 @@ ExitCode run_as_json(const VerifyOptions& options) {
   };
   document.add("mode", options.each ? "each" : "conversation");
   try {
+    std::optional<ProofBeside> begun = begin_conversation(options);
     Judge judge = open_key(options);
     judge.render = ids_of_messages;
     document.add("key", key_json(judge));
@@ -146,7 +153,7 @@ ExitCode run_as_json(const VerifyOptions& options) {
         proofs.push_back(json_line(json_of(judge, judgement)));
         tally.add(judgement.code);
       };
-      judge_conversation(judge, proofs_in(options.proofs), options.expect, show);
+      judge_conversation(judge, proofs_in(options.proofs, std::move(begun)), options.expect, show);
     }
   } catch (...) {
     const Failure failure = describe(std::current_exception());

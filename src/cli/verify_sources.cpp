@@ -1,25 +1,10 @@
 #include "cli/verify_sources.hpp"
 
-#include <memory>
+#include <utility>
 
 #include "archive/isolated_gathered.hpp"
-#include "archive/isolated.hpp"
-#include "base/errors.hpp"
 
 namespace tessera::cli {
-namespace {
-
-/// The source of a file that is one proof, which has been read; nothing of any other file.
-std::optional<ProofSource> read_source(const std::string& file) {
-  try {
-    const auto proof = std::make_shared<const StoredProof>(load_proof_isolated(file));
-    return ProofSource{file, {}, [proof] { return *proof; }};
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
 
 ProofSource proof_in(const std::string& archive, const GatheredProof& proof) {
   ProofSource source{archive, proof.name, {}};
@@ -29,13 +14,18 @@ ProofSource proof_in(const std::string& archive, const GatheredProof& proof) {
   return source;
 }
 
-std::vector<ProofSource> proofs_in(const std::vector<std::string>& files) {
+std::optional<ProofBeside> begin_reading(const std::vector<std::string>& files) {
+  return files.size() == 1 ? std::optional<ProofBeside>(files.front()) : std::nullopt;
+}
+
+std::vector<ProofSource> proofs_in(const std::vector<std::string>& files, std::optional<ProofBeside>&& begun) {
+  if (std::optional<StoredProof> proof = begun ? begun->take() : std::nullopt) {
+    return {{files.front(), {}, [proof = std::move(*proof)] { return proof; }}};
+  }
   std::vector<ProofSource> sources;
   for (const std::string& file : files) {
     try {
-      if (auto read = files.size() == 1 ? read_source(file) : std::nullopt) {  // one process less for what is usual
-        sources.push_back(std::move(*read));
-      } else if (const auto proofs = list_gathered_isolated(file)) {
+      if (const auto proofs = list_gathered_isolated(file)) {
         for (const GatheredProof& proof : *proofs) {
           sources.push_back(proof_in(file, proof));
         }

@@ -1,6 +1,7 @@
 #include "hash/dataset_hash.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace tessera {
@@ -43,10 +44,14 @@ void DatasetHash::update(std::span<const std::uint8_t> part) {
 }
 
 void DatasetHash::add_pieces(std::span<const std::uint8_t> pieces) {
-  piece_digests_.resize(pieces.size() / piece_bytes);
-  hash_many_(pieces, piece_bytes, piece_digests_);
-  for (const Digest& digest : piece_digests_) {
-    hash_.update(digest);
+  std::array<Digest, 64> digests;
+  while (!pieces.empty()) {
+    const std::size_t count = std::min(digests.size(), pieces.size() / piece_bytes);
+    hash_many_(pieces.first(count * piece_bytes), piece_bytes, std::span(digests).first(count));
+    for (const Digest& digest : std::span(digests).first(count)) {
+      hash_.update(digest);
+    }
+    pieces = pieces.subspan(count * piece_bytes);
   }
 }
 

@@ -9,10 +9,10 @@
 
 namespace tessera {
 
-/// The digest of a dataset of a file, whose bytes come in parts. Of at most 2^20 bytes it is their BLAKE2s-256. More
-/// are cut into pieces of 2^14 bytes, of which the last may be shorter, and the digest is the BLAKE2s-256 of "tessera
-/// pieces\n" and the pieces' BLAKE2s-256, in order: pieces are hashed side by side, where one message makes each step
-/// wait for the one before.
+/// The digest of a dataset of a file, or of a key's byte string, whose bytes come in parts. Of at most 2^20 bytes it is
+/// their BLAKE2s-256. More are cut into pieces of 2^14 bytes, of which the last may be shorter, and the digest is the
+/// BLAKE2s-256 of "tessera pieces\n" and the pieces' BLAKE2s-256, in order: pieces are hashed side by side, where one
+/// message makes each step wait for the one before.
 class DatasetHash {
  public:
   static constexpr std::uint64_t most_in_one = std::uint64_t{1} << 20;
@@ -32,12 +32,11 @@ class DatasetHash {
 
   HashMany hash_many_;
   bool in_one_;
-  Blake2s hash_;                       // of the bytes, or of the pieces' digests
-  std::vector<std::uint8_t> begun_;    // the piece that is not whole yet
-  std::vector<Digest> piece_digests_;  // room for those of one part
+  Blake2s hash_;                     // of the bytes, or of the pieces' digests
+  std::vector<std::uint8_t> begun_;  // the piece that is not whole yet
 };
 
-/// The digest of a dataset whose bytes are all there.
+/// The digest of bytes that are all there.
 Digest dataset_digest(std::span<const std::byte> bytes, DatasetHash::HashMany hash_many = blake2s_each);
 
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "hash/dataset_hash.hpp"
 #include "plan/chat.hpp"
 #include "plan/ends.hpp"
 #include "plan/hiding.hpp"
@@ -372,6 +373,8 @@ void check_oracle(const OracleLayout& layout, const OracleParameters& oracle, co
   check_limit("log_domain", layout.log_domain(oracle), prefix + "log_domain");
 }
 
-Digest VerifyingKey::digest() const { return blake2s(encode()); }
+Digest VerifyingKey::digest() const { return key_digest(encode()); }
+
+Digest key_digest(std::span<const std::uint8_t> bytes) { return dataset_digest(std::as_bytes(bytes)); }
 
 }  // namespace tessera

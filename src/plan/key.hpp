@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// Bytes of proofs and keys change only together with this number.
-inline constexpr std::uint32_t format_version = 10;
+inline constexpr std::uint32_t format_version = 11;
 
 /// What plain keys allow unless their issuer says otherwise.
 inline constexpr std::uint32_t default_exceptions = 4096;
@@ -43,9 +43,13 @@ struct VerifyingKey {
   [[nodiscard]] std::vector<std::uint8_t> encode() const;
   /// Strict inverse of encode() with check_key(); throws InputError naming the field.
   static VerifyingKey decode(std::span<const std::uint8_t> bytes);
-  /// BLAKE2s-256 of encode().
+  /// key_digest() of encode().
   [[nodiscard]] Digest digest() const;
 };
+
+/// The digest of a key's byte string: BLAKE2s-256, of pieces where it is long, as dataset_digest() says. A short key is
+/// not taken for the pieces of a long one, because keys begin with their version.
+Digest key_digest(std::span<const std::uint8_t> bytes);
 
 /// What later code relies on, whoever made the key: throws InputError naming the number, table or token out of range.
 void check_key(const VerifyingKey& key);

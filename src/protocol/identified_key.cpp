@@ -13,15 +13,14 @@ namespace {
 #if !defined(__EMSCRIPTEN__)
 
 /// Bytes of a key from which on another thread is worth its beginning.
-constexpr std::size_t long_key = std::size_t{1} << 20U;
+constexpr std::size_t long_key = std::size_t{1} << 22U;
 
-/// The digest of bytes, made by a thread while others work; nobody waits for it to end where it is not asked for. The
-/// thread allocates nothing and holds nothing: whoever else forks meanwhile is not disturbed.
+/// The digest of bytes, made by a thread while others work.
 class DigestBeside {
  public:
   /// Throws std::system_error where no thread can begin.
   explicit DigestBeside(std::span<const std::uint8_t> bytes)
-      : thread_([this, bytes](const std::stop_token& stop) noexcept { hash(bytes, stop); }) {}
+      : thread_([this, bytes] { digest_ = key_digest(bytes); }) {}
   DigestBeside(const DigestBeside&) = delete;  // the thread knows where this is
   DigestBeside& operator=(const DigestBeside&) = delete;
   Digest digest() {
@@ -30,17 +29,6 @@ class DigestBeside {
   }
 
  private:
-  void hash(std::span<const std::uint8_t> rest, const std::stop_token& stop) noexcept {
-    constexpr std::size_t at_once = std::size_t{1} << 18U;
-    Blake2s hash;
-    while (!rest.empty() && !stop.stop_requested()) {
-      const std::size_t size = std::min(rest.size(), at_once);
-      hash.update(rest.first(size));
-      rest = rest.subspan(size);
-    }
-    digest_ = hash.digest();
-  }
-
   Digest digest_{};
   std::jthread thread_;  // the last member: what it writes to is there before and after it
 };
@@ -62,14 +50,14 @@ void begin_digest(std::optional<DigestBeside>& beside, std::span<const std::uint
 
 #if defined(__EMSCRIPTEN__)
 IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
-  return {VerifyingKey::decode(bytes), blake2s(bytes)};  // no other bytes give this key
+  return {VerifyingKey::decode(bytes), key_digest(bytes)};  // no other bytes give this key
 }
 #else
 IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
   std::optional<DigestBeside> beside;
   begin_digest(beside, bytes);
   IdentifiedKey key{VerifyingKey::decode(bytes), {}};
-  key.digest = beside ? beside->digest() : blake2s(bytes);  // no other bytes give this key
+  key.digest = beside ? beside->digest() : key_digest(bytes);  // no other bytes give this key
   return key;
 }
 #endif

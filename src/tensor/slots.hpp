@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// So many pieces of 2^log_size entries each.
+/// Pieces of one size, 2^log_size entries each.
 struct Pieces {
   unsigned log_size = 0;
   std::size_t count = 1;

@@ -98,7 +98,7 @@ bool is_gpt2(const TokenizerData& data);
 
 /// Throws InputError beginning with `what` unless the id is below the size of the vocabulary.
 void check_token(std::uint32_t id, std::size_t vocabulary, std::string_view what = "token id");
-/// The same of the tokens of merges.
+/// check_token() of both tokens of each merge.
 void check_merges(std::span<const Merge> merges, std::size_t vocabulary, std::string_view what);
 
 /// Throws InputError, naming the field, unless ids are below the size of the vocabulary, added tokens ascend, have

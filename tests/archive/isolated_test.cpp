@@ -63,6 +63,27 @@ TEST(Isolated, gives_what_the_child_reads) {
   EXPECT_EQ(load_proof_isolated(std::filesystem::relative(directory / "p.h5")).payload, small_proof().payload);
 }
 
+TEST(Isolated, a_proof_is_read_while_others_are_and_nothing_of_what_is_none) {
+  const TemporaryDirectory directory;
+  auto long_proof = small_proof();
+  long_proof.payload.resize(1U << 20U, 7);  // more than a pipe holds: its child waits
+  save_proof(directory / "p.h5", long_proof);
+  const File file;
+  ProofBeside beside(directory / "p.h5");
+  ProofBeside none(directory / "none.h5");
+  ProofBeside another(file.path);
+  const ProofBeside never_taken(directory / "p.h5");
+  EXPECT_EQ(load_proof_isolated(directory / "p.h5").payload, long_proof.payload);
+  const auto proof = beside.take();
+  ASSERT_TRUE(proof);
+  EXPECT_EQ(proof->statement, long_proof.statement);
+  EXPECT_EQ(proof->payload, long_proof.payload);
+  EXPECT_EQ(proof->key_digest, long_proof.key_digest);
+  EXPECT_FALSE(beside.take());
+  EXPECT_FALSE(none.take());
+  EXPECT_FALSE(another.take());
+}
+
 TEST(Isolated, of_a_proof_only_what_the_child_writes_is_taken) {
   StoredProof proof;
   proof.statement.prompt = {1, 2, 3};
