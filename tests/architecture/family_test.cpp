@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../model/family_model.hpp"
-#include "../model/llama_shapes.hpp"
+#include "../model/saturated_models.hpp"
 #include "architecture/inference.hpp"
 #include "cluster/thread_communicator.hpp"
 #include "integer_model/integer_model.hpp"
@@ -75,6 +74,27 @@ void expect_constants(const VerifyingKey& key, double epsilon) {
   }
 }
 
+/// Places are numbered row-major, too.
+void expect_lists(const ModelPlan& plan, const Trace& trace, const NaiveValues& naive) {
+  ASSERT_EQ(trace.exceptions.size(), plan.clamped.size());
+  for (std::size_t list = 0; list < plan.clamped.size(); ++list) {
+    SCOPED_TRACE(plan.clamped[list].name);
+    const auto found = naive.find("excess of " + plan.clamped[list].name);
+    if (found == naive.end()) {
+      ADD_FAILURE() << "is in no formula";
+      continue;
+    }
+    EXPECT_EQ(place_count(plan.clamped[list].shape), found->second.size());
+    std::vector<Exception> expected;
+    for (std::size_t place = 0; place < found->second.size(); ++place) {
+      if (found->second[place] != 0) {
+        expected.push_back({place, found->second[place]});
+      }
+    }
+    EXPECT_EQ(trace.exceptions[list], expected);
+  }
+}
+
 void expect_formulas(const Model& model, const std::vector<std::uint32_t>& prompt, std::size_t generated) {
   const IntegerModel integers = integer_model(model);
   const ModelPlan plan = ModelPlan::of(integers.key, {.prompt = prompt.size(), .generated = generated});
@@ -94,6 +114,7 @@ void expect_formulas(const Model& model, const std::vector<std::uint32_t>& promp
     std::visit([&](const auto& tensor) { compared += expect_values(tensor, found->second); }, trace.tensors[i]);
   }
   EXPECT_GT(compared, 1000U * plan.rows);
+  expect_lists(plan, trace, naive);
   const std::vector<std::int64_t>& logits = naive.at("logits");
   for (std::size_t g = 0; g < generated; ++g) {
     std::size_t best = 0;
@@ -111,6 +132,13 @@ TEST_P(FamilyInference, equals_the_formulas) {
   expect_formulas(random_family(GetParam()), {7, 30, 2, 19, 11, 25, 38, 4, 4, 16, 33, 9, 21, 0, 14, 28, 5, 37, 1}, 4);
 }
 
+/// Values are clamped and listed.
+TEST_P(FamilyInference, equals_the_formulas_beyond_ranges) {
+  const std::vector<std::uint32_t> prompt{7, 30, 2, 19, 11, 25};
+  expect_formulas(saturated_family(GetParam()), prompt, 2);
+  expect_formulas(distant_family(GetParam()), prompt, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FamilyInference,
                          ::testing::Values(parallel_norms, shared_norm, layer_norms, norms_after, norms_around,
                                            capped_scores),
@@ -121,6 +149,10 @@ TEST(LlamaInference, equals_the_formulas) {
   for (const ModelShape& shape : llama_shapes()) {
     SCOPED_TRACE(seed);
     expect_formulas(RandomModel(++seed).make(shape), {1, 7, 3, 12, 20}, 3);
+  }
+  for (std::size_t kind = 0; kind < llama_shapes().size(); ++kind) {
+    SCOPED_TRACE(kind);
+    expect_formulas(saturated_llama(kind), {1, 7, 3, 12, 20}, 3);
   }
 }
 

@@ -1,36 +1,16 @@
 #include "naive_family.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include "exact.hpp"
 
 namespace tessera::test {
 namespace {
 
-using Exact = __int128;
 using Row = std::vector<std::int64_t>;  // by token
 using Matrix = std::vector<Row>;        // by feature
-using Sums = std::vector<std::vector<Exact>>;
-
-std::int64_t floored(Exact a, Exact b) {
-  const Exact quotient = a / b;
-  return static_cast<std::int64_t>(quotient * b > a ? quotient - 1 : quotient);
-}
-
-Exact times_power(Exact value, int power) { return value * (Exact{1} << power); }
-
-std::int64_t root_of(Exact value) {
-  Exact root = 0;
-  for (Exact bit = Exact{1} << 40; bit != 0; bit /= 2) {
-    root += (root + bit) * (root + bit) <= value ? bit : 0;
-  }
-  return static_cast<std::int64_t>(root);
-}
-
-/// C: the root of n*2^32, rounded.
-std::int64_t rounded_root(std::size_t n) {
-  const Exact square = times_power(static_cast<Exact>(n), 32);
-  const Exact root = root_of(square);
-  return static_cast<std::int64_t>(root * root + root < square ? root + 1 : root);
-}
+using Sums = std::vector<std::vector<Wide>>;
 
 class Family {
  public:
@@ -45,26 +25,22 @@ class Family {
       }
     }
     Matrix x = rshift("", "embedding_remainder", embedded, e_.embedding - e_.residual);
+    record("excess of x_in", zeros(s_.n_embd));
     for (block_ = 0; block_ < s_.n_layer; ++block_) {
       record("x_in", x);
       const Matrix in = x;
       const Matrix u = input(x, 1);
-      add(x, attended(u), "o", gamma_o, gamma_o_low, e_.wo + e_.v, e_.ho, e_.gamma_o, key_.epsilon_o);
+      add(x, attended(u), true);
       record("x_mid", x);
       const Branches branches = s_.layers.branches;
       const Matrix second = branches == Branches::shared_norm ? u : input(branches == Branches::parallel ? in : x, 2);
-      s_.gated()
-          ? add(x, gated(second), "mlp", gamma_m, gamma_m_low, e_.w_down + e_.product, e_.hm, e_.gamma_m,
-                key_.epsilon_m)
-          : add(x, plain(second), "mlp", gamma_m, gamma_m_low, e_.w2 + e_.gelu, e_.hm, e_.gamma_m, key_.epsilon_m);
+      add(x, s_.gated() ? gated(second) : plain(second), false);
     }
     block_ = 0;
     record("x_end", x);
     const Matrix u = norm(x, "final", gammaf, betaf, e_.gammaf, e_.betaf, e_.uf);
     Sums logits = product(s_.tied ? embedding : head, u, s_.n_vocab);
-    if (s_.head_bias) {
-      bias(logits, head_bias, e_.uf + e_.head - e_.head_bias);
-    }
+    bias(s_.head_bias, logits, head_bias, e_.uf + e_.head - e_.head_bias);
     for (const auto& row : logits) {
       for (std::size_t g = 0; g < generated; ++g) {
         values_["logits"].push_back(static_cast<std::int64_t>(row[first_chosen + g]));
@@ -74,7 +50,7 @@ class Family {
   }
 
  private:
-  [[nodiscard]] Sums sums(std::size_t rows) const { return Sums(rows, std::vector<Exact>(count_)); }
+  [[nodiscard]] Sums sums(std::size_t rows) const { return Sums(rows, std::vector<Wide>(count_)); }
   [[nodiscard]] Matrix zeros(std::size_t rows) const { return Matrix(rows, Row(count_)); }
 
   /// Behind what earlier blocks have recorded.
@@ -85,15 +61,31 @@ class Family {
     }
   }
 
-  /// floor((A + 2^(S-1))/2^S); both are recorded where they have names. S = 0: A.
-  Matrix rshift(const std::string& name, const std::string& remainder, const Sums& a, int shift) {
+  /// Values of so many bits; what is beyond the limits is recorded.
+  void limit(const std::string& list, Matrix& rows, unsigned width) {
+    const std::int64_t half = std::int64_t{1} << (width - 1);
+    Matrix excess = rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t t = 0; t < count_; ++t) {
+        rows[i][t] = std::clamp(rows[i][t], -half, half - 1);
+        excess[i][t] -= rows[i][t];
+      }
+    }
+    record("excess of " + list, excess);
+  }
+
+  /// floor((A + 2^(S-1))/2^S); both are recorded where they have names. S = 0: A. `width`: of values that are limited.
+  Matrix rshift(const std::string& name, const std::string& remainder, const Sums& a, int shift, unsigned width = 0) {
     Matrix quotient = zeros(a.size()), rest = zeros(a.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       for (std::size_t t = 0; t < count_; ++t) {
-        const Exact sum = a[i][t] + (shift == 0 ? 0 : Exact{1} << (shift - 1));
-        quotient[i][t] = floored(sum, Exact{1} << shift);
+        const Wide sum = a[i][t] + (shift == 0 ? 0 : Wide{1} << (shift - 1));
+        quotient[i][t] = floor_div(sum, Wide{1} << shift);
         rest[i][t] = static_cast<std::int64_t>(sum - times_power(quotient[i][t], shift));
       }
+    }
+    if (width != 0) {
+      limit(name, quotient, width);
     }
     if (!name.empty()) {
       record(name, quotient);
@@ -111,16 +103,17 @@ class Family {
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t f = 0; f < u.size(); ++f) {
         for (std::size_t t = 0; t < count_; ++t) {
-          result[i][t] += Exact{weights[i * u.size() + f]} * u[f][t];
+          result[i][t] += Wide{weights[i * u.size() + f]} * u[f][t];
         }
       }
     }
     return result;
   }
 
-  void bias(Sums& to, ParameterId id, int shift) const {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      for (Exact& sum : to[i]) {
+  /// Where there is one.
+  void bias(bool there, Sums& to, ParameterId id, int shift) const {
+    for (std::size_t i = 0; there && i < to.size(); ++i) {
+      for (Wide& sum : to[i]) {
         sum += times_power(p_[id].values()[block_ * to.size() + i], shift);
       }
     }
@@ -139,7 +132,7 @@ class Family {
       std::ranges::copy(x[f], stream[f].begin());
     }
     const std::string name = "u" + std::to_string(number);
-    return rshift(name, name + "_remainder", stream, e_.residual - u);
+    return rshift(name, name + "_remainder", stream, e_.residual - u, key_.widths.stream_bits);
   }
 
   Matrix norm(const Matrix& x, const std::string& place, ParameterId gain, ParameterId offset, int gain_exponent,
@@ -152,11 +145,11 @@ class Family {
     if (layer) {
       Row mu(count_);
       for (std::size_t t = 0; t < count_; ++t) {
-        Exact sum = d / 2;
+        Wide sum = d / 2;
         for (const Row& feature : x) {
           sum += feature[t];
         }
-        mu[t] = floored(sum, d);
+        mu[t] = floor_div(sum, d);
         for (Row& feature : centred) {
           feature[t] -= mu[t];
         }
@@ -168,55 +161,57 @@ class Family {
     Sums result = sums(x.size());
     for (std::size_t f = 0; f < x.size(); ++f) {
       for (std::size_t t = 0; t < count_; ++t) {
-        result[f][t] = Exact{centred[f][t]} * inverse[t] * p_[gain].values()[block_ * x.size() + f];
+        result[f][t] = Wide{centred[f][t]} * inverse[t] * p_[gain].values()[block_ * x.size() + f];
       }
     }
-    if (layer) {
-      bias(result, offset, exponent + gain_exponent - offset_exponent);
-    }
-    return rshift(name + "/u", name + "/u_remainder", result, exponent + gain_exponent - u_exponent);
+    bias(layer, result, offset, exponent + gain_exponent - offset_exponent);
+    return rshift(name + "/u", name + "/u_remainder", result, exponent + gain_exponent - u_exponent,
+                  place == "final" ? key_.widths.final_bits : 16);
   }
 
   /// floor(numerator/sigma), sigma of the squares of all rows.
-  Row inverse_root(const std::string& name, const Matrix& rows, std::int64_t epsilon, Exact numerator) {
+  Row inverse_root(const std::string& name, const Matrix& rows, std::int64_t epsilon, Wide numerator) {
     Row sigma(count_), inverse(count_);
     for (std::size_t t = 0; t < count_; ++t) {
-      Exact variance = epsilon;
+      Wide variance = epsilon;
       for (const Row& row : rows) {
-        variance += Exact{row[t]} * row[t];
+        variance += Wide{row[t]} * row[t];
       }
-      sigma[t] = root_of(variance);
-      inverse[t] = floored(numerator, sigma[t]);
+      sigma[t] = square_root(variance);
+      inverse[t] = floor_div(numerator, sigma[t]);
     }
     record(name + "/sigma", {sigma});
     record(name + "/inverse", {inverse});
     return inverse;
   }
 
-  /// x += what a branch adds, A its last product of this exponent.
-  void add(Matrix& x, const Sums& a, const std::string& name, ParameterId gain, ParameterId low, int exponent,
-           int normed_exponent, int gain_exponent, std::int64_t epsilon) {
+  /// x += what a branch adds, A its last product.
+  void add(Matrix& x, const Sums& a, bool attention) {
+    const int exponent = attention ? e_.wo + e_.v : s_.gated() ? e_.w_down + e_.product : e_.w2 + e_.gelu;
+    const std::string name = attention ? "o" : "mlp", remainder = attention ? "o_remainder" : "mlp_out_remainder";
     Matrix update;
-    const std::string remainder = name + (name == "o" ? "_remainder" : "_out_remainder");
     if (s_.layers.norm_place == NormPlace::before) {
       update = rshift("", remainder, a, exponent - e_.residual);
     } else {
-      const std::string of_norm = name + "_norm";
-      const Matrix h = rshift(of_norm + "/h", of_norm + "/h_remainder", a, exponent - normed_exponent);
-      const Row inverse = inverse_root(of_norm, h, epsilon, times_power(rounded_root(x.size()), 14));
+      const Matrix h = rshift(name + "_norm/h", name + "_norm/h_remainder", a, exponent - (attention ? e_.ho : e_.hm),
+                              key_.widths.branch_bits);
+      const Row inverse = inverse_root(name + "_norm", h, attention ? key_.epsilon_o : key_.epsilon_m,
+                                       times_power(rounded_root(x.size()), 14));
+      const auto high = p_[attention ? gamma_o : gamma_m].values().subspan(block_ * x.size());
+      const auto low = p_[attention ? gamma_o_low : gamma_m_low].values().subspan(block_ * x.size());
       Sums scaled = sums(x.size());
       for (std::size_t f = 0; f < x.size(); ++f) {
-        const std::size_t place = block_ * x.size() + f;
-        const std::int64_t whole = 512 * std::int64_t{p_[gain].values()[place]} + p_[low].values()[place];
         for (std::size_t t = 0; t < count_; ++t) {
-          scaled[f][t] = Exact{h[f][t]} * inverse[t] * whole;
+          scaled[f][t] = Wide{h[f][t]} * inverse[t] * (512 * high[f] + low[f]);
         }
       }
-      update = rshift("", remainder, scaled, 30 + gain_exponent - e_.residual);
+      update = rshift("", remainder, scaled, 30 + (attention ? e_.gamma_o : e_.gamma_m) - e_.residual);
     }
     for (std::size_t f = 0; f < x.size(); ++f) {
       std::ranges::transform(x[f], update[f], x[f].begin(), std::plus());
     }
+    const int bits = std::min(27, (62 - static_cast<int>(std::bit_width(x.size() - 1))) / 2 + 1);
+    limit(attention ? "x_mid" : block_ + 1 == s_.n_layer ? "x_end" : "x_in", x, static_cast<unsigned>(bits));
   }
 
   /// Queries or keys, turned.
@@ -225,12 +220,11 @@ class Family {
     const std::size_t m = s_.head_size(), heads = query ? s_.n_head : s_.kv_heads();
     const int exponent = (query ? e_.wq : e_.wk) + e_.u1, own = query ? e_.q : e_.k;
     Sums rows = product(query ? wq : wk, u, heads * m);
-    if (s_.qkv_bias) {
-      bias(rows, query ? bq : bk, exponent - (query ? e_.bq : e_.bk));
-    }
+    bias(s_.qkv_bias, rows, query ? bq : bk, exponent - (query ? e_.bq : e_.bk));
     int shift = exponent + 14 - own;
     if (s_.head_norm) {
-      const Matrix h = rshift(name + "_norm/h", name + "_norm/h_remainder", rows, exponent - (query ? e_.hq : e_.hk));
+      const Matrix h =
+          rshift(name + "_norm/h", name + "_norm/h_remainder", rows, exponent - (query ? e_.hq : e_.hk), 16);
       const std::size_t together = s_.norm_across_heads ? heads * m : m;
       for (std::size_t first = 0; first < h.size(); first += together) {
         const Matrix part(h.begin() + static_cast<std::ptrdiff_t>(first),
@@ -240,13 +234,13 @@ class Family {
         for (std::size_t i = 0; i < together; ++i) {
           const std::int64_t gain = p_[query ? gamma_q : gamma_k].values()[block_ * together + i];
           for (std::size_t t = 0; t < count_; ++t) {
-            rows[first + i][t] = Exact{part[i][t]} * inverse[t] * gain;
+            rows[first + i][t] = Wide{part[i][t]} * inverse[t] * gain;
           }
         }
       }
       shift = 24 + (query ? e_.gamma_q : e_.gamma_k) + 14 - own;
     }
-    return rshift(name, name + "_remainder", rotated(rows), shift);
+    return rshift(name, name + "_remainder", rotated(rows), shift, 16);
   }
 
   [[nodiscard]] Sums rotated(const Sums& rows) const {
@@ -257,7 +251,7 @@ class Family {
       const std::size_t i = row % m % half;
       for (std::size_t t = 0; t < count_; ++t) {
         const std::size_t angle = 2 * angles * table + std::min(t, s_.n_positions - 1) * half + i;
-        const Exact cos = key_.rotary_table[angle], sin = key_.rotary_table[angle + angles];
+        const Wide cos = key_.rotary_table[angle], sin = key_.rotary_table[angle + angles];
         result[row][t] = row % m < half ? rows[row][t] * cos - rows[row + half][t] * sin
                                         : rows[row][t] * cos + rows[row - half][t] * sin;
       }
@@ -270,19 +264,15 @@ class Family {
     const std::size_t m = s_.head_size();
     const Matrix q = turned(u, true), k = turned(u, false);
     Sums sum = product(wv, u, s_.kv_heads() * m);
-    if (s_.qkv_bias) {
-      bias(sum, bv, e_.wv + e_.u1 - e_.bv);
-    }
-    const Matrix v = rshift("v", "v_remainder", sum, e_.wv + e_.u1 - e_.v);
+    bias(s_.qkv_bias, sum, bv, e_.wv + e_.u1 - e_.bv);
+    const Matrix v = rshift("v", "v_remainder", sum, e_.wv + e_.u1 - e_.v, 16);
     Sums y = sums(s_.n_head * m);
     for (std::size_t j = 0; j < s_.n_head; ++j) {
       attend(q, k, v, j, y);
     }
     const Matrix means = rshift("y", "y_remainder", y, 46);
     Sums result = product(wo, means, s_.n_embd);
-    if (s_.layers.bias) {
-      bias(result, bo, e_.wo + e_.v - e_.bo);
-    }
+    bias(s_.layers.bias, result, bo, e_.wo + e_.v - e_.bo);
     return result;
   }
 
@@ -298,11 +288,12 @@ class Family {
     for (std::size_t i = 0; i < count_; ++i) {
       for (std::size_t c = 0; c < m; ++c) {
         for (std::size_t to = 0; to < count_; ++to) {
-          products[i][to] += visible(i, to) ? Exact{q[j * m + c][i]} * k[shared * m + c][to] : 0;
+          products[i][to] += visible(i, to) ? Wide{q[j * m + c][i]} * k[shared * m + c][to] : 0;
         }
       }
     }
-    Matrix z = rshift("score", "score_remainder", products, e_.q + e_.k - (s_.score_cap ? e_.uncapped : e_.score));
+    Matrix z = rshift("score", "score_remainder", products, e_.q + e_.k - (s_.score_cap ? e_.uncapped : e_.score),
+                      s_.score_cap ? 16 : 0);
     if (s_.score_cap) {
       for (Row& row : z) {
         std::ranges::transform(row, row.begin(), [&](std::int64_t value) {
@@ -311,7 +302,7 @@ class Family {
       }
       record("capped_score", z);
     }
-    Matrix weights = zeros(count_), value_sums = zeros(m);
+    Matrix weights = zeros(count_), far = weights, value_sums = zeros(m);
     Row maxima(count_), row_sums(count_), inverses(count_);
     for (std::size_t i = 0; i < count_; ++i) {
       maxima[i] = z[i][i];
@@ -322,15 +313,17 @@ class Family {
         const std::int64_t distance = maxima[i] - z[i][to];
         weights[i][to] = visible(i, to) && distance < 65536 ? key_.exp_table[static_cast<std::size_t>(distance)] : 0;
         row_sums[i] += weights[i][to];
+        far[i][to] = visible(i, to) ? std::max<std::int64_t>(0, distance - 131071) : 0;
       }
-      inverses[i] = floored(Exact{1} << 46, row_sums[i]);
+      inverses[i] = floor_div(Wide{1} << 46, row_sums[i]);
       for (std::size_t c = 0; c < m; ++c) {
         for (std::size_t to = 0; to <= i; ++to) {
           value_sums[c][i] += weights[i][to] * v[shared * m + c][to];
         }
-        y[j * m + c][i] = Exact{value_sums[c][i]} * inverses[i];
+        y[j * m + c][i] = Wide{value_sums[c][i]} * inverses[i];
       }
     }
+    record("excess of far", far);
     record("exponential", weights);
     record("row_max", {maxima});
     record("row_sum", {row_sums});
@@ -340,7 +333,8 @@ class Family {
 
   /// W_down*t.
   Sums gated(const Matrix& u) {
-    const Matrix z = rshift("gate", "gate_remainder", product(w_gate, u, s_.n_inner), e_.w_gate + e_.u2 - e_.mlp);
+    const Matrix z = rshift("gate", "gate_remainder", product(w_gate, u, s_.n_inner), e_.w_gate + e_.u2 - e_.mlp,
+                            key_.widths.gate_bits);
     const Sums up = product(w_up, u, s_.n_inner);
     Matrix activation = z, up_sum = z;
     Sums gating = up;
@@ -354,17 +348,17 @@ class Family {
     }
     record("activation", activation);
     record("up_sum", up_sum);
-    return product(w_down, rshift("product", "product_remainder", gating, e_.gelu + e_.w_up + e_.u2 - e_.product),
+    return product(w_down,
+                   rshift("product", "product_remainder", gating, e_.gelu + e_.w_up + e_.u2 - e_.product,
+                          key_.widths.product_bits),
                    s_.n_embd);
   }
 
   /// W_2*g and its bias.
   Sums plain(const Matrix& u) {
     Sums sum = product(w1, u, s_.n_inner);
-    if (s_.layers.bias) {
-      bias(sum, b1, e_.w1 + e_.u2 - e_.b1);
-    }
-    Matrix g = rshift("mlp", "mlp_remainder", sum, e_.w1 + e_.u2 - e_.mlp);
+    bias(s_.layers.bias, sum, b1, e_.w1 + e_.u2 - e_.b1);
+    Matrix g = rshift("mlp", "mlp_remainder", sum, e_.w1 + e_.u2 - e_.mlp, 16);
     for (Row& row : g) {
       std::ranges::transform(row, row.begin(), [&](std::int64_t value) {
         return key_.gelu_table[static_cast<std::size_t>(value + 32768)];
@@ -372,9 +366,7 @@ class Family {
     }
     record("gelu", g);
     Sums result = product(w2, g, s_.n_embd);
-    if (s_.layers.bias) {
-      bias(result, b2, e_.w2 + e_.gelu - e_.b2);
-    }
+    bias(s_.layers.bias, result, b2, e_.w2 + e_.gelu - e_.b2);
     return result;
   }
 

@@ -9,10 +9,10 @@
 namespace tessera::test {
 
 /// Values by the names of what inference records: row-major over all indices, every token's, of filler too, and every
-/// query's with every key.
+/// query's with every key. `excess of` a list's name: what is beyond the limits, 0 elsewhere.
 using NaiveValues = std::map<std::string, std::vector<std::int64_t>>;
 
-/// The integers of a model with rotary positions straight from the formulas of src/spec/transformer.md, sections 1 and
+/// The integers of a model with rotary positions straight from the formulas of src/spec/transformer.md, sections 1 to
 /// 3, one value at a time. Shares no code with the library but the key's tables and where parameters lie. `logits`: of
 /// the rows from `first_chosen` on, that choose a token, `generated` of them.
 NaiveValues naive_family(const VerifyingKey& key, const Parameters& parameters,
