@@ -50,6 +50,22 @@ std::vector<double> rotary_frequencies(const Rope& rope, std::size_t head_size) 
   return frequencies;
 }
 
+void mix_by_turns(Rope& rope, const YarnTurns& turns, std::size_t places) {
+  const auto number = [&](double count) {
+    return static_cast<double>(places) * std::log(rope.original_positions / (count * 2 * std::numbers::pi)) /
+           (2 * std::log(rope.theta));
+  };
+  const double first = turns.whole ? std::floor(number(turns.fast)) : number(turns.fast);
+  const double last = turns.whole ? std::ceil(number(turns.slow)) : number(turns.slow);
+  rope.first_mixed = std::max(first, 0.0);
+  rope.last_mixed = std::min(last, static_cast<double>(places) - 1);
+  if (rope.first_mixed == rope.last_mixed) {
+    rope.last_mixed += 0.001;
+  }
+}
+
+double yarn_attention(double factor, double weight) { return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1; }
+
 std::vector<double> rotary_values(const Rope& rope, const ModelShape& shape) {
   const std::vector<double> frequencies = rotary_frequencies(rope, shape.head_size());
   const std::size_t count = shape.n_positions * frequencies.size();

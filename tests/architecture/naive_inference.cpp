@@ -1,5 +1,6 @@
 #include "naive_inference.hpp"
 
+#include "exact.hpp"
 #include "gpt2_layers.hpp"
 
 #include <algorithm>
@@ -8,13 +9,7 @@
 namespace tessera::test {
 namespace {
 
-using Wide = __int128;
 using Values = std::span<const std::int16_t>;
-
-std::int64_t floor_div(Wide a, Wide b) {
-  const Wide quotient = a / b;
-  return static_cast<std::int64_t>(quotient * b > a ? quotient - 1 : quotient);
-}
 
 template <class Q, class R>
 void rshift(Wide a, int shift, Q& quotient, R& remainder) {
@@ -22,14 +17,6 @@ void rshift(Wide a, int shift, Q& quotient, R& remainder) {
   const std::int64_t result = floor_div(sum, Wide{1} << shift);
   quotient = static_cast<Q>(result);
   remainder = static_cast<R>(sum - (Wide{result} << shift));
-}
-
-std::int64_t square_root(Wide value) {
-  Wide root = 0;
-  for (Wide bit = Wide{1} << 31; bit != 0; bit /= 2) {
-    root += (root + bit) * (root + bit) <= value ? bit : 0;
-  }
-  return static_cast<std::int64_t>(root);
 }
 
 class Inference {

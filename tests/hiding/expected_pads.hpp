@@ -28,8 +28,8 @@ inline FreezableProver prove_layers(const HidingJob& job, const Digest& seed) {
 }
 
 inline bool holds_elements(const Message& message) {
-  return message.label != "witness" && message.label != "work" &&
-         !(message.path == "/pads" && message.label == "factors");
+  return message.label != "witness" && message.label != "work" && message.label != "exceptions" &&
+         message.label != "places" && !(message.path == "/pads" && message.label == "factors");
 }
 
 /// With the same challenges two proofs differ by their pads alone, each element by its own: until products of pads are

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/errors.hpp"
+
 #include "../model/family_model.hpp"
 #include "altered_messages.hpp"
 #include "expected_pads.hpp"
@@ -82,6 +84,25 @@ TEST_P(HidingFamilies, prove_the_same_statement_with_other_values) {
     }
   }
   EXPECT_GT(compared, 2 * job.plan.hiding->pads.pads);
+}
+
+/// A state would show keys and values.
+TEST_P(HidingFamilies, have_no_conversations) {
+  const TestModel& test = hiding_family(GetParam());
+  Statement part{{1, 7, 3}, {5, 2}};
+  EXPECT_NO_THROW((void)ModelPlan::of(test.key, part));
+  const auto expect_refused = [&](const Statement& refused) {
+    EXPECT_THROW((void)ModelPlan::of(test.key, refused), InputError);
+    const Verdict verdict = verify_inference(test.key, refused, {});
+    EXPECT_EQ(verdict.scope, "/statement");
+    EXPECT_NE(verdict.reason.find("neither continues nor keeps a state, because the key is hiding"), std::string::npos)
+        << verdict.reason;
+  };
+  part.keeps = true;
+  expect_refused(part);
+  part.keeps = false;
+  part.start = ConversationState{{}, 4, 9};
+  expect_refused(part);
 }
 
 TEST_P(HidingFamilies, reject_every_altered_message) {

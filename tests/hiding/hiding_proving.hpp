@@ -10,6 +10,7 @@ struct HiddenJobOptions {
   std::string_view seed = "seed";
   std::size_t codeword_budget = default_codeword_budget;
   std::optional<Sampling> sampling = {};
+  std::uint32_t exceptions = 0;
 };
 
 /// prove_job() under a hiding key that is good for one proof.
@@ -23,6 +24,7 @@ inline Job prove_hidden_job(const Model& model, const std::vector<std::uint32_t>
     const Division division = pass.division(comm.size());
     const HidingCommitment commitment(model, 1, "secret", comm, division);
     job.key = commitment.key;
+    job.key.exceptions = options.exceptions;
     const ModelPlan plan = ModelPlan::of(job.key, pass, division);
     const Trace trace = run_inference(integer_model(model), plan, prompt, comm);
     job.rows = trace.tokens.size();

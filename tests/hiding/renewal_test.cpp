@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "datasets/dataset_file.hpp"
-#include "hiding_commitment.hpp"
+#include "changed_commitment.hpp"
 #include "hiding_job.hpp"
 #include "integer_model/integer_model.hpp"
 #include "protocol/renewal.hpp"
@@ -15,13 +15,6 @@
 
 namespace tessera::test {
 namespace {
-
-RenewalSide side_of(const HidingCommitment& commitment) { return {commitment.tensors, commitment.codeword.get()}; }
-
-Proof renew(const HidingCommitment& before, const HidingCommitment& after, Communicator& comm,
-            std::string_view seed = "renewal") {
-  return prove_renewal(before.key, after.key, {side_of(before), side_of(after)}, seed_of(seed), {}, comm);
-}
 
 const Model& model() { return hiding_model().model; }
 
@@ -82,26 +75,8 @@ TEST(Renewal, to_other_parameters_is_rejected) {
   const std::size_t tensors = made.before.tensors.size() - 1;
   for (std::size_t t = 0; t < tensors; t += each_or_every(5)) {
     for (const bool last : {false, true}) {
-      std::deque<ChunkedTensor<std::int16_t>> narrow;
-      std::deque<ChunkedTensor<std::int64_t>> wide;
-      const HidingCommitment other(model(), 40, "after", comm, [&](std::vector<IntegerTensor>& views) {
-        const auto changed = [&](auto& copies, const auto& tensor) {
-          auto& copy = copies.emplace_back(tensor);
-          ++(last ? copy.values().back() : copy.values().front());
-          views[t] = &copy;
-        };
-        std::visit(
-            [&]<class T>(const ChunkedTensor<T>* tensor) {
-              if constexpr (std::is_same_v<T, std::int16_t>) {
-                changed(narrow, *tensor);
-              } else if constexpr (std::is_same_v<T, std::int64_t>) {
-                changed(wide, *tensor);
-              } else {
-                FAIL() << "a tensor of another type";
-              }
-            },
-            views[t]);
-      });
+      const ChangedCommitment changed(model(), 40, "after", comm, t, last);
+      const HidingCommitment& other = changed.made;
       ASSERT_NE(other.key.parameter_root, made.after.key.parameter_root);
       const Verdict verdict = verify_renewal(made.before.key, other.key, renew(made.before, other, comm).payload);
       EXPECT_FALSE(verdict.accepted) << "tensor " << t;

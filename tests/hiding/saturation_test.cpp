@@ -2,6 +2,7 @@
 
 #include "../model/saturated_models.hpp"
 #include "hiding_job.hpp"
+#include "same_layers.hpp"
 
 namespace tessera::test {
 namespace {
@@ -22,21 +23,7 @@ TEST(HidingSaturation, lists_are_in_clear_and_change_no_other_message) {
   const Verdict accepted = none.verify(empty.payload);
   expect_accepted(accepted);
   EXPECT_TRUE(accepted.clamped.empty());
-  std::vector<Message> messages = proof.messages;
-  std::erase_if(messages, [](const Message& message) { return message.label == "places"; });
-  std::vector<Message> expected = empty.messages;
-  const auto of_layers = [](std::vector<Message>& all) {
-    std::erase_if(all, [](const Message& message) {
-      return message.path.starts_with("/opening") || message.path.starts_with("/lookup");
-    });
-  };
-  of_layers(messages);
-  of_layers(expected);
-  ASSERT_EQ(messages.size(), expected.size());
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    EXPECT_EQ(messages[i].path, expected[i].path);
-    EXPECT_EQ(messages[i].label, expected[i].label);
-  }
+  expect_same_layers(proof.messages, empty.messages);
 }
 
 /// An excess off by one, and an entry more: what is hidden is checked by the opening.

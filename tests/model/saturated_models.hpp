@@ -1,7 +1,7 @@
 #pragma once
 
+#include "family_model.hpp"
 #include "llama_shapes.hpp"
-#include "random_model.hpp"
 
 namespace tessera::test {
 
@@ -55,6 +55,44 @@ inline Model saturated_llama(std::size_t kind) {
     model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
   }
   model.tokenizer.end_of_text = static_cast<std::uint32_t>(shape.n_vocab - 1);
+  return model;
+}
+
+/// The same of other families.
+inline Model saturated_family(FamilyKind kind) {
+  Model model = random_family(kind);
+  const ModelShape& shape = model.shape;
+  Exponents& e = model.exponents;
+  e.u1 = e.u2 = shape.norm_before() ? 14 : 11;  // without norms they are the stream
+  e.uf = e.v = e.q = e.k = e.mlp = 14;
+  e.wo = 1;
+  (shape.score_cap ? e.uncapped : e.score) = shape.score_cap ? 14 : 12;
+  if (shape.gated()) {
+    e.product = 15;
+    e.w_down = 1;
+  } else {
+    e.w2 = 3;
+  }
+  if (shape.head_norm) {
+    e.hq = e.hk = 14;
+    e.gamma_q = e.gamma_k = 12;
+  }
+  if (shape.norm_after()) {  // whose inputs have 20 bits
+    e.wo = e.w_down = 10;
+    e.ho = e.hm = 18;
+    e.gamma_o = e.gamma_m = 0;
+  }
+  return model;
+}
+
+/// Large queries: distances leave the table, nothing else any range.
+inline Model distant_family(FamilyKind kind) {
+  Model model = random_family(kind);
+  Exponents& e = model.exponents;
+  (model.shape.head_norm ? e.gamma_q : e.wq) -= 4;
+  e.bq -= model.shape.qkv_bias ? 4 : 0;
+  e.q -= 4;
+  e.score = 12;
   return model;
 }
 

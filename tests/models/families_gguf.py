@@ -2,6 +2,8 @@
 llama.cpp (xllamacpp) computes of them.
 
 families_gguf.py convert FOLDER...      writes FOLDER.gguf, matrices and vectors in float32
+families_gguf.py vary FOLDER OTHER FIELDS
+                                        writes OTHER: the model of FOLDER whose rope_parameters have these fields, too
 families_gguf.py compare FOLDER...      largest difference of llama.cpp's logarithms of probabilities from transformers'
                                         float64 (FOLDER/truth.json, FOLDER/logits.f64), over all tokens behind some
                                         beginnings; exit code 1 if it is more than what llama.cpp's float32 explains
@@ -9,6 +11,7 @@ families_gguf.py compare FOLDER...      largest difference of llama.cpp's logari
 
 import json
 import math
+import shutil
 import struct
 import sys
 from pathlib import Path
@@ -33,6 +36,13 @@ def convert(folder):
     model.hparams.setdefault("n_ctx", config.get("n_positions"))
     model.hparams.setdefault("rotary_pct", config.get("rope_parameters", {}).get("partial_rotary_factor"))
     model.write()
+
+
+def vary(folder, other, fields):
+    shutil.copytree(folder, other, dirs_exist_ok=True)
+    config = json.loads((folder / "config.json").read_text())
+    config["rope_parameters"] |= json.loads(fields)
+    (other / "config.json").write_text(json.dumps(config))
 
 
 def server(path):
@@ -82,6 +92,9 @@ def compare(folder):
 
 
 def main(command, *folders):
+    if command == "vary":
+        vary(Path(folders[0]), Path(folders[1]), folders[2])
+        return 0
     for folder in map(Path, folders):
         if command == "convert":
             convert(folder)

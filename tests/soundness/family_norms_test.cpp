@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "llama_fixture.hpp"
+#include "saturation_runs.hpp"
 
 namespace tessera::test {
 namespace {
@@ -150,18 +151,51 @@ TEST(FamilyNorms, of_all_heads_are_what_they_say) {
   }
 }
 
-/// u one less, its remainder 2^S more.
+/// u one less.
+LlamaLiar lie_of_stream(NormLayer ModelPlan::*layer, LlamaStage stage) {
+  return llama_lie(stage, lied_block, [layer](LlamaRun& run) {
+    run.batch.wide_u[lied_feature * run.batch.size + filler_row] -= 1;
+    block_row(run.trace[std::get<StreamInput>(run.plan.*layer).u], lied_block, lied_feature)[filler_row] -= 1;
+  });
+}
+
+/// Its remainder 2^S more.
 TEST(FamilyNorms, a_stream_without_a_norm_is_rounded) {
   TestModel& test = family_model(norms_after);
   const ModelPlan plan = llama_plan(test.key);
   for (const auto& [layer, stage] :
        {std::pair{&ModelPlan::norm_1, LlamaStage::norm_1}, {&ModelPlan::norm_2, LlamaStage::norm_2}}) {
     const StreamInput& input = std::get<StreamInput>(plan.*layer);
-    const LlamaLiar liar = llama_lie(stage, lied_block, [&input](LlamaRun& run) {
-      run.batch.wide_u[lied_feature * run.batch.size + filler_row] -= 1;
-      block_row(run.trace[input.u], lied_block, lied_feature)[filler_row] -= 1;
-    });
-    only_range_catches(test, liar, input.remainder, false, remainder_of(input.remainder, input.shift));
+    only_range_catches(test, lie_of_stream(layer, stage), input.remainder, false,
+                       remainder_of(input.remainder, input.shift));
+  }
+}
+
+/// A value in range of the filler's row is given away for an entry of its list, all else follows from it: only the
+/// claim that it is at its limit sees it.
+TEST(FamilyNorms, a_listed_value_is_at_its_limit) {
+  for (const FamilyKind kind : {norms_after, norms_around, capped_scores}) {
+    TestModel test(family_model(kind).model, hiding_proofs, default_exceptions);
+    const ModelPlan plan = llama_plan(test.key);
+    const auto rejected = [&](const std::string& list, const std::string& scope, const LlamaLiar& liar) {
+      SCOPED_TRACE(std::string(family_names[kind]) + ": " + list);
+      LlamaLie told = llama_inference(test, plan, liar);
+      const std::size_t number = list_number(plan, list);
+      const std::size_t features = plan.clamped[number].shape.dimensions()[1].length;
+      told.trace.exceptions.resize(plan.clamped.size());
+      told.trace.exceptions[number] = {{(lied_block * features + lied_feature) * llama_tokens + filler_row, 1}};
+      expect_rejected(verdict_on_llama(test, plan, std::move(told)), scope);
+    };
+    rejected("o_norm/h", "/self_attention/projection/norm/reduce", lie_behind(LlamaStage::projection, {.h_by = -1}));
+    rejected("mlp_norm/h", "/feed_forward/gated_mlp/norm/reduce", lie_behind(LlamaStage::mlp, {.h_by = -1}));
+    if (plan.model.norm_across_heads) {
+      rejected("q_norm/h", "/self_attention/qkv/q/norm/reduce", lie_of_heads(0, {.h_by = -1}));
+      rejected("k_norm/h", "/self_attention/qkv/k/norm/reduce", lie_of_heads(1, {.h_by = -1}));
+    }
+    if (!plan.model.norm_before()) {
+      rejected("u1", "/self_attention/stream_input/reduce", lie_of_stream(&ModelPlan::norm_1, LlamaStage::norm_1));
+      rejected("u2", "/feed_forward/stream_input/reduce", lie_of_stream(&ModelPlan::norm_2, LlamaStage::norm_2));
+    }
   }
 }
 

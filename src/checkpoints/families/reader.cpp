@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "checkpoints/rope.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -155,28 +155,19 @@ void FamilyReader::read_yarn(ConfigFields& from, ScaledRope& scaled, std::size_t
   rope.factor =
       from.has_value("factor") ? from.positive("factor", 1e6) : static_cast<double>(trained_) / rope.original_positions;
   from.drop("factor");
-  const double fast = from.positive("beta_fast", 1e6, 32);
-  const double slow = from.positive("beta_slow", 1e6, 1);
-  if (slow > fast) {
-    from.refuse("beta_slow", "no more than beta_fast", slow);
+  YarnTurns turns;
+  turns.fast = from.positive("beta_fast", 1e6, turns.fast);
+  turns.slow = from.positive("beta_slow", 1e6, turns.slow);
+  if (turns.slow > turns.fast) {
+    from.refuse("beta_slow", "no more than beta_fast", turns.slow);
   }
-  const auto number = [&](double turns) {
-    return static_cast<double>(places) * std::log(rope.original_positions / (turns * 2 * std::numbers::pi)) /
-           (2 * std::log(rope.theta));
-  };
-  const bool truncate = from.one_of("truncate", {true, false}).get<bool>();
-  const double first = truncate ? std::floor(number(fast)) : number(fast);
-  const double last = truncate ? std::ceil(number(slow)) : number(slow);
-  rope.first_mixed = std::max(first, 0.0);
-  rope.last_mixed = std::min(last, static_cast<double>(places) - 1);
-  if (rope.first_mixed == rope.last_mixed) {
-    rope.last_mixed += 0.001;
-  }
-  const auto scale = [&](double factor) { return rope.factor <= 1 ? 1 : 0.1 * factor * std::log(rope.factor) + 1; };
-  double attention = scale(1);
+  turns.whole = from.one_of("truncate", {true, false}).get<bool>();
+  mix_by_turns(rope, turns, places);
+  double attention = yarn_attention(rope.factor);
   if (from.has_value("mscale") && from.has_value("mscale_all_dim") && from.at("mscale") != 0 &&
       from.at("mscale_all_dim") != 0) {
-    attention = scale(from.positive("mscale", 1e6)) / scale(from.positive("mscale_all_dim", 1e6));
+    attention = yarn_attention(rope.factor, from.positive("mscale", 1e6)) /
+                yarn_attention(rope.factor, from.positive("mscale_all_dim", 1e6));
   }
   from.drop("mscale"), from.drop("mscale_all_dim");
   scaled.attention = from.has_value("attention_factor") ? from.positive("attention_factor", 1e6) : attention;
@@ -293,11 +284,12 @@ ScaledRope FamilyReader::read_plain_rope(double theta) {
   return *found;
 }
 
-void FamilyReader::rotation() {
+double FamilyReader::rotation() {
   const ScaledRope rope = read_plain_rope(fields_.positive("rope_theta", 1e15, 10000));
   fields_.one_of("rope_interleaved", {false});
   fields_.one_of("use_mrope", {false});
   turn(std::vector<ScaledRope>(shape().n_layer, rope));
+  return rope.attention;
 }
 
 void FamilyReader::rotations_by_type(const std::vector<std::string>& types, const std::optional<Rope>& local) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "checkpoints/families/reader.hpp"
 
 namespace tessera {
@@ -13,7 +15,7 @@ FamilyModel read_smollm3(ConfigFields& fields, std::optional<std::size_t> contex
   reader.activation("hidden_act");
   fields.one_of("attention_bias", {false});
   fields.one_of("mlp_bias", {false});
-  reader.rotation();
+  const double attention = reader.rotation();
   const std::size_t blocks = reader.shape().n_layer;
   const std::size_t interval =
       fields.has_value("no_rope_layer_interval") ? fields.count("no_rope_layer_interval") : std::size_t{4};
@@ -33,6 +35,9 @@ FamilyModel read_smollm3(ConfigFields& fields, std::optional<std::size_t> contex
     }
   }
   fields.drop("no_rope_layers");
+  if (attention != 1 && std::ranges::find(turned, false) != turned.end()) {  // which scales no score there
+    fields.refuse("no_rope_layers", "1 for every layer where positions scale the scores", nlohmann::json(turned));
+  }
   const Rope rope = reader.config().ropes.front();
   Rope still;
   still.turned = 0;

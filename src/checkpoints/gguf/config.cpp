@@ -9,6 +9,7 @@
 #include "checkpoints/gguf/architectures.hpp"
 #include "checkpoints/gguf/parts.hpp"
 #include "checkpoints/gguf/rope_factors.hpp"
+#include "checkpoints/rope.hpp"
 #include "plan/limits.hpp"
 
 namespace tessera {
@@ -185,15 +186,14 @@ class RotaryReader {
     ModelShape& s = shape();
     Rope rope;
     rope.theta = fields_.positive(key("rope.freq_base"), 1e15, rope.theta);
-    const json type = fields_.one_of(key("rope.scaling.type"), {"none", "linear"});
+    const json type = fields_.one_of(key("rope.scaling.type"), {"none", "linear", "yarn"});
     if (type == "linear") {
       rope.scaling = RopeScaling::linear;
       rope.factor = fields_.positive(key("rope.scaling.factor"), 1e6);
     }
-    fields_.one_of(key("rope.scaling.factor"), {1.0});  // left: there is no scaling
-    fields_.one_of(key("rope.scale_linear"), {1.0});
+    std::size_t turned = s.head_dim;
     if (fields_.has_value(key("rope.dimension_count"))) {
-      const std::size_t turned = fields_.count(key("rope.dimension_count"));
+      turned = fields_.count(key("rope.dimension_count"));
       if (turned > s.head_dim || turned % 2 != 0) {
         fields_.refuse(key("rope.dimension_count"),
                        "an even number of a head's " + std::to_string(s.head_dim) + " places", turned);
@@ -203,6 +203,11 @@ class RotaryReader {
         model_.names.turned = turned;
       }
     }
+    if (type == "yarn") {
+      read_yarn(rope, turned);
+    }
+    fields_.one_of(key("rope.scaling.factor"), {1.0});  // left: there is no scaling
+    fields_.one_of(key("rope.scale_linear"), {1.0});
     if (file_.contains(rope_factors_name)) {
       if (rope.scaling != RopeScaling::none) {
         fields_.refuse(key("rope.scaling.type"), "none beside the tensor " + std::string(rope_factors_name), type);
@@ -214,12 +219,44 @@ class RotaryReader {
     return rope;
   }
 
+  /// What yarn multiplies cosines and sines with is what transformers and llama.cpp agree about: 1 + 0.1*ln(factor).
+  /// llama.cpp's converter writes a checkpoint's own factor as yarn_attn_factor, which llama.cpp does not take.
+  void read_yarn(Rope& rope, std::size_t places) {
+    rope.scaling = RopeScaling::yarn;
+    rope.factor = fields_.positive(key("rope.scaling.factor"), 1e6);
+    rope.original_positions = static_cast<double>(fields_.count(key("rope.scaling.original_context_length")));
+    YarnTurns turns;
+    turns.fast = fields_.positive(key("rope.scaling.yarn_beta_fast"), 1e6, turns.fast);
+    turns.slow = fields_.positive(key("rope.scaling.yarn_beta_slow"), 1e6, turns.slow);
+    if (turns.slow > turns.fast) {
+      fields_.refuse(key("rope.scaling.yarn_beta_slow"), "no more than yarn_beta_fast", turns.slow);
+    }
+    fields_.one_of(key("rope.scaling.yarn_ext_factor"), {1.0});
+    mix_by_turns(rope, turns, places);
+    attention_ = yarn_attention(rope.factor);
+    const std::string own = key("rope.scaling.yarn_attn_factor");
+    const double said = fields_.positive(own, 1e6, attention_);
+    if (std::abs(said - attention_) > 1e-6 * attention_) {  // float32
+      fields_.refuse(own, "none or 1 + 0.1*ln(factor) = " + json(attention_).dump(), said);
+    }
+    if (attention_ != 1 && places < shape().head_size()) {
+      fields_.refuse(
+          key("rope.dimension_count"),
+          "all " + std::to_string(shape().head_size()) + " places of a head where positions scale the scores", places);
+    }
+    model_.config.scale_scores(attention_ * attention_);
+  }
+
   /// Factors of pairs, where there are some for short contexts, and for long ones.
   void read_listed(Rope& rope) {
     const std::string name = "rope_factors_short.weight";
     if (!file_.contains(name)) {
       fields_.one_of(key("rope.scaling.attn_factor"), {1.0});
       return;
+    }
+    if (rope.scaling != RopeScaling::none) {
+      throw InputError(file_.name() + ": tensor " + name + ": expected none beside " + key("rope.scaling.type") +
+                       ", found one");
     }
     const std::vector<float> factors = file_.read(name);
     const std::size_t pairs = std::min(rope.turned, shape().head_size() / 2);
@@ -235,11 +272,11 @@ class RotaryReader {
     shape().n_positions = std::min(shape().n_positions, original);
     rope.scaling = RopeScaling::listed;
     rope.pair_factors.assign(factors.begin(), factors.end());
-    const double attention = fields_.positive(key("rope.scaling.attn_factor"), 1e6, 1);
-    if (attention != 1 && rope.turned < shape().head_size() / 2) {
-      fields_.refuse(key("rope.scaling.attn_factor"), "1 where a part of a head is turned", attention);
+    attention_ = fields_.positive(key("rope.scaling.attn_factor"), 1e6, 1);
+    if (attention_ != 1 && rope.turned < shape().head_size() / 2) {
+      fields_.refuse(key("rope.scaling.attn_factor"), "1 where a part of a head is turned", attention_);
     }
-    model_.config.scale_scores(attention * attention);
+    model_.config.scale_scores(attention_ * attention_);
     model_.names.ignored.push_back(name);
     model_.names.ignored.emplace_back("rope_factors_long.weight");
   }
@@ -253,7 +290,13 @@ class RotaryReader {
     local.theta = fields_.positive(key("rope.freq_base_swa"), 1e15, kind_.name == "gemma3" ? 10000 : rope.theta);
     for (std::size_t block = 0; block < shape().n_layer; ++block) {
       const bool still_block = kind_.name == "smollm3" && (block + 1) % 4 == 0;
-      model_.config.turn(still_block ? still : kind_.local_angles && sliding_[block] ? local : rope);
+      const bool other = still_block || (kind_.local_angles && sliding_[block]);
+      if (other && attention_ != 1) {  // which they are not multiplied with
+        fields_.refuse(key("rope.scaling.type"),
+                       "none that scales the scores where block " + std::to_string(block) + " turns by other angles",
+                       "yarn");
+      }
+      model_.config.turn(!other ? rope : still_block ? still : local);
     }
     model_.config.settle_rotations();
   }
@@ -325,6 +368,7 @@ class RotaryReader {
   std::optional<std::size_t> chosen_;
   FamilyModel model_;
   std::vector<bool> sliding_;
+  double attention_ = 1;  // what cosines and sines are multiplied with
 };
 
 }  // namespace
