@@ -93,10 +93,12 @@ std::vector<std::size_t> cut_dimensions(const Shape& shape) {
 }  // namespace
 
 std::vector<WeightEvaluator::Run> WeightEvaluator::runs_of(const Shape& shape, std::span<const std::size_t> chunks) {
-  const std::vector<std::size_t> cut = cut_dimensions(shape);
-  const auto follows = [&](std::size_t a, std::size_t b) {  // no carry into other dimensions
-    return shape.outer_index(b) == shape.outer_index(a) + 1 &&
-           shape.coordinate(b, cut.back()) == shape.coordinate(a, cut.back()) + 1;
+  std::vector<std::size_t> cut = cut_dimensions(shape);
+  const std::size_t last = cut.empty() ? 0 : cut.back();
+  cut.resize(std::max<std::size_t>(cut.size(), 1) - 1);
+  const auto follows = [&](std::size_t a, std::size_t b) {
+    return shape.coordinate(b, last) == shape.coordinate(a, last) + 1 &&
+           std::ranges::all_of(cut, [&](std::size_t d) { return shape.coordinate(a, d) == shape.coordinate(b, d); });
   };
   std::vector<Run> runs;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
