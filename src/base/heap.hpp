@@ -4,9 +4,9 @@
 
 namespace tessera {
 
-/// Takes a heap of so many bytes of addresses at once, on huge pages where the system has them, and keeps what is freed:
-/// a program that runs for milliseconds would spend a quarter of them on page faults. Pages take room when they are
-/// written first. Does nothing where the heap is not glibc's, or has no room.
+/// Takes a heap of so many bytes of addresses at once, on huge pages where the system has them, and keeps what is
+/// freed: a program that runs for milliseconds would spend a quarter of them on page faults. Pages take room when they
+/// are written first. Does nothing where the heap is not glibc's, or has no room.
 void reserve_heap(std::size_t bytes);
 
 }  // namespace tessera
