@@ -265,17 +265,20 @@ IdentifiedKey load_key_isolated(const std::filesystem::path& name, Image image) 
 ProofBeside::ProofBeside(std::filesystem::path path) : path_(std::move(path)) {
   const ImageReader reader = proof_reader(path_);
   try {
-    child_ = start(path_, {[this] { return map_file(path_); }, sends(reader)}, {});
+    child_ = std::make_unique<Child>(start(path_, {[this] { return map_file(path_); }, sends(reader)}, {}));
   } catch (const JobError&) {  // said by whoever reads it again
   }
 }
+
+ProofBeside::~ProofBeside() = default;
+ProofBeside::ProofBeside(ProofBeside&& other) noexcept = default;
 
 std::optional<StoredProof> ProofBeside::take() {
   if (!child_) {
     return std::nullopt;
   }
   try {
-    return decode_proof(finish(*std::exchange(child_, std::nullopt), path_, {}));
+    return decode_proof(finish(std::move(*std::exchange(child_, nullptr)), path_, {}));
   } catch (const InputError&) {  // as above: the caller may also have come too late
     return std::nullopt;
   } catch (const JobError&) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,10 +10,11 @@
 #include <tessera/archive.hpp>
 
 #include "archive/file_image.hpp"
-#include "files/child.hpp"
 #include "protocol/identified_key.hpp"
 
 namespace tessera {
+
+class Child;
 
 // Files from strangers are parsed in a child process each, with bounded time and memory, which can do nothing else
 // (confine()); only plain bytes come back, which are parsed here. A child that dies or takes too long means an unusable
@@ -50,12 +52,15 @@ StoredProof load_proof_isolated(const std::filesystem::path& path);
 class ProofBeside {
  public:
   explicit ProofBeside(std::filesystem::path path);
+  ~ProofBeside();
+  ProofBeside(ProofBeside&& other) noexcept;
+  ProofBeside& operator=(ProofBeside&& other) = delete;
   /// Waits for the proof; nothing if it could not be read, for whatever reason: load_proof_isolated() says why.
   std::optional<StoredProof> take();
 
  private:
   std::filesystem::path path_;
-  std::optional<Child> child_;
+  std::unique_ptr<Child> child_;
 };
 
 /// Reads a proof file that is part of another file, in a confined child process; errors call it `name`.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -58,7 +57,8 @@ struct Runs {
 Runs deal_to_bands(std::span<const Pieces> tensors, std::size_t used, const OracleParameters& parameters) {
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t tensor) { return tensors[tensor].log_size; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tensors[a].log_size > tensors[b].log_size; });
   std::vector<std::size_t> ends(parameters.band_count());  // of a band's columns so far
   std::size_t bound = (used + parameters.rows() - 1) / parameters.rows();
   Runs dealt;
