@@ -48,6 +48,7 @@ StoredProof decode_proof(std::span<const std::uint8_t> bytes);
 
 IdentifiedKey load_key_isolated(const std::filesystem::path& path);
 StoredProof load_proof_isolated(const std::filesystem::path& path);
+
 /// A proof file that a confined child process reads while the caller does something else.
 class ProofBeside {
  public:

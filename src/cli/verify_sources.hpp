@@ -13,7 +13,7 @@ namespace tessera::cli {
 /// A proof of an archive of many, read in a confined child process.
 ProofSource proof_in(const std::string& archive, const GatheredProof& proof);
 
-/// Begins to read the first of some files; nothing where there are more.
+/// Begins to read a file that is the only one.
 std::optional<ProofBeside> begin_reading(const std::vector<std::string>& files);
 
 /// The proofs in files, each of which is one or an archive of many. What is wrong with a file is thrown where it is

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #if !defined(__EMSCRIPTEN__)
+#include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -19,17 +20,24 @@ constexpr std::size_t long_key = std::size_t{1} << 22U;
 class DigestBeside {
  public:
   /// Throws std::system_error where no thread can begin.
-  explicit DigestBeside(std::span<const std::uint8_t> bytes)
-      : thread_([this, bytes] { digest_ = key_digest(bytes); }) {}
+  explicit DigestBeside(std::span<const std::uint8_t> bytes) : thread_([this, bytes]() noexcept { hash(bytes); }) {}
   DigestBeside(const DigestBeside&) = delete;  // the thread knows where this is
   DigestBeside& operator=(const DigestBeside&) = delete;
-  Digest digest() {
+  /// Nothing if there was no memory for it.
+  std::optional<Digest> digest() {
     thread_.join();
     return digest_;
   }
 
  private:
-  Digest digest_{};
+  void hash(std::span<const std::uint8_t> bytes) noexcept {
+    try {
+      digest_ = key_digest(bytes);
+    } catch (const std::bad_alloc&) {  // thrown again where it is made afterwards
+    }
+  }
+
+  std::optional<Digest> digest_;
   std::jthread thread_;  // the last member: what it writes to is there before and after it
 };
 
@@ -57,7 +65,8 @@ IdentifiedKey IdentifiedKey::decode(std::span<const std::uint8_t> bytes) {
   std::optional<DigestBeside> beside;
   begin_digest(beside, bytes);
   IdentifiedKey key{VerifyingKey::decode(bytes), {}};
-  key.digest = beside ? beside->digest() : key_digest(bytes);  // no other bytes give this key
+  const std::optional<Digest> made = beside ? beside->digest() : std::nullopt;
+  key.digest = made ? *made : key_digest(bytes);  // no other bytes give this key
   return key;
 }
 #endif
