@@ -1,7 +1,7 @@
 #include "base/heap.hpp"
 
-#include <cstdint>
 #include <cstdlib>
+#include <memory>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -13,17 +13,13 @@ namespace tessera {
 #ifdef __GLIBC__
 
 void reserve_heap(std::size_t bytes) {
-  constexpr std::uintptr_t huge = std::uintptr_t{1} << 21U;
+  constexpr std::size_t huge = std::size_t{1} << 21U;
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   void* const taken = std::malloc(bytes);
-  if (taken == nullptr) {
-    return;
-  }
-  const auto begin = (reinterpret_cast<std::uintptr_t>(taken) + huge - 1) / huge * huge;
-  const auto end = (reinterpret_cast<std::uintptr_t>(taken) + bytes) / huge * huge;
-  if (begin < end) {
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // may be refused
+  void* begin = taken;
+  if (std::size_t space = bytes; taken != nullptr && std::align(huge, huge, begin, space) != nullptr) {
+    madvise(begin, space / huge * huge, MADV_HUGEPAGE);  // may be refused
   }
   std::free(taken);
 }

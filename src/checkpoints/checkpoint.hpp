@@ -20,11 +20,15 @@ struct CheckpointConfig {
   void turn(const Rope& rope);
   /// Says in the shape what turn() made of all blocks.
   void settle_rotations();
-  /// Scores are multiplied with this: by what makes queries, or by the gains of their norms.
+  /// Scores are multiplied with this: the factors of all that scales_scores().
   void scale_scores(double factor);
   /// Scores and logits are capped; 0: they are not.
   void cap(const SoftCaps& all);
 };
+
+/// Whether scores are multiplied with what this parameter is multiplied with: what makes queries, or the gains of their
+/// norms, which take away what stands before them.
+bool scales_scores(ParameterId id, const ModelShape& shape);
 
 /// Reads a Hugging Face config.json of one of the families (families/). Those with rotary positions leave the
 /// context open: it is `context`, up to max_position_embeddings, by default no more than 2048. What is not supported,

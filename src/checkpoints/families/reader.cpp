@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "checkpoints/rope.hpp"
 #include "plan/limits.hpp"
@@ -249,15 +250,17 @@ ScaledRope FamilyReader::read_rope(ConfigFields from, double theta) {
 }
 
 void FamilyReader::turn(const std::vector<ScaledRope>& by_block) {
+  std::vector<double> factors;
   for (const ScaledRope& scaled : by_block) {
     config().turn(scaled.rope);
-    if (scaled.attention != by_block.front().attention) {
-      fields_.refuse("rope_parameters", "one factor of attention for all blocks", scaled.attention);
-    }
+    factors.push_back(scaled.attention * scaled.attention);  // scores are products of two vectors that it scales
   }
   config().settle_rotations();
-  // scores are products of two vectors that it scales
-  config().scale_scores(by_block.front().attention * by_block.front().attention);
+  if (std::ranges::adjacent_find(factors, std::ranges::not_equal_to{}) == factors.end()) {
+    config().scale_scores(factors.front());
+  } else {
+    names().score_factors = factors;
+  }
   const std::size_t turned = by_block.front().rope.turned;
   names().turned = turned < shape().head_size() / 2 ? 2 * turned : 0;
 }

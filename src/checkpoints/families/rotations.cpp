@@ -26,12 +26,13 @@ void CheckpointConfig::cap(const SoftCaps& all) {
 }
 
 void CheckpointConfig::scale_scores(double factor) {
-  if (shape.head_norm) {
-    factors[gamma_q] *= factor;  // a norm takes away what stands before it
-  } else {
-    factors[wq] *= factor;
-    factors[bq] *= factor;
+  for (const ParameterId id : {gamma_q, wq, bq}) {
+    factors[id] *= scales_scores(id, shape) ? factor : 1;
   }
+}
+
+bool scales_scores(ParameterId id, const ModelShape& shape) {
+  return shape.head_norm ? id == gamma_q : id == wq || id == bq;
 }
 
 }  // namespace tessera
