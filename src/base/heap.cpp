@@ -12,10 +12,14 @@ namespace tessera {
 
 #ifdef __GLIBC__
 
-void reserve_heap(std::size_t bytes) {
-  constexpr std::size_t huge = std::size_t{1} << 21U;
+void keep_freed_heap() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
+void reserve_heap(std::size_t bytes) {
+  constexpr std::size_t huge = std::size_t{1} << 21U;
+  keep_freed_heap();
   void* const taken = std::malloc(bytes);
   void* begin = taken;
   if (std::size_t space = bytes; taken != nullptr && std::align(huge, huge, begin, space) != nullptr) {
@@ -26,6 +30,7 @@ void reserve_heap(std::size_t bytes) {
 
 #else
 
+void keep_freed_heap() {}
 void reserve_heap(std::size_t /*bytes*/) {}
 
 #endif

@@ -4,10 +4,10 @@
 #include "archive/hiding_uses.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
+#include "base/heap.hpp"
 #include "base/text.hpp"
 #include "cluster/agreement.hpp"
 #include "hash/keyed_stream.hpp"
-#include "memory/storage.hpp"
 #include "plan/hiding.hpp"
 
 #include "cli/command.hpp"

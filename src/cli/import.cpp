@@ -4,11 +4,11 @@
 #include "archive/library_image.hpp"
 #include "archive/key_file.hpp"
 #include "archive/model_file.hpp"
+#include "base/heap.hpp"
 #include "base/text.hpp"
 
 #include "cli/command.hpp"
 #include "cli/pipeline.hpp"
-#include "memory/storage.hpp"
 #include "integer_model/import.hpp"
 
 namespace tessera::cli {

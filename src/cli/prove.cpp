@@ -9,13 +9,13 @@
 #include "archive/hiding_uses.hpp"
 #include "archive/staged_directory.hpp"
 #include "archive/state_file.hpp"
+#include "base/heap.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/prove_each.hpp"
 #include "cli/prove_one.hpp"
 #include "cluster/serialization.hpp"
 #include "files/private_file.hpp"
-#include "memory/storage.hpp"
 #include "transcript/shown_bits.hpp"
 
 namespace tessera::cli {

@@ -20,8 +20,6 @@ void free_storage(void* storage, std::size_t bytes);
 /// place and throw all but one away. What is in it is lost.
 void take_pages(void* storage, std::size_t bytes);
 
-/// Tells the heap to keep what is freed, messages between ranks above all, for the same reason.
-void keep_freed_heap();
 /// Gives the system all pages of freed storage but so many bytes.
 void trim_storage(std::size_t keep);
 

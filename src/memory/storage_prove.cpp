@@ -1,4 +1,3 @@
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -254,13 +253,6 @@ void take_pages(void* storage, std::size_t bytes) {
       *static_cast<volatile std::byte*>(begin + page) = std::byte{0};
     }
   }
-}
-
-void keep_freed_heap() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-#endif
 }
 
 void trim_storage(std::size_t keep) { pool().trim(keep); }

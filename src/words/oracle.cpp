@@ -46,7 +46,7 @@ struct Run {
   std::size_t width = 0;   // columns of one
 };
 
-/// Where chunks of tensors lie in bands, tensor by tensor in the order of their chunks.
+/// Where chunks of tensors lie in bands: the largest tensors' chunks first, each tensor's in their order.
 struct Runs {
   std::vector<Run> runs;
   std::size_t columns = 0;
@@ -96,7 +96,11 @@ OracleLayout::OracleLayout(std::vector<Shape> tensors, unsigned min_log_size) : 
 
 OracleLayout::OracleLayout(std::vector<Shape> tensors, const OracleParameters& parameters)
     : tensors_(std::move(tensors)) {
-  parameters.absent_rows == 0 ? pack_flat() : pack_bands(parameters);
+  if (parameters.absent_rows == 0) {
+    pack_flat();
+  } else {
+    pack_bands(parameters);
+  }
 }
 
 void OracleLayout::pack_flat() {
@@ -133,8 +137,9 @@ void OracleLayout::pack_bands(const OracleParameters& parameters) {
     band[t].reserve(chunks[t].count);
   }
   for (const Run& run : dealt.runs) {
+    const unsigned log_rows = parameters.band(run.band).log_rows;
     for (std::size_t i = 0; i < run.count; ++i) {
-      first[run.tensor].push_back((run.column + i * run.width) << parameters.band(run.band).log_rows);
+      first[run.tensor].push_back((run.column + i * run.width) << log_rows);
     }
     band[run.tensor].resize(first[run.tensor].size(), static_cast<std::uint8_t>(run.band));
     log_most_columns_ = std::max(log_most_columns_, ceil_log2(run.width));

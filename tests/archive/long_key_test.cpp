@@ -2,6 +2,7 @@
 
 #include "archive/isolated.hpp"
 #include "archive/key_file.hpp"
+#include "hash/dataset_hash.hpp"
 
 #include "key_error.hpp"
 #include "samples.hpp"
@@ -29,25 +30,11 @@ std::string identified_error_of(std::span<const std::uint8_t> bytes) {
   }
 }
 
-/// As src/spec/transformer.md says it.
-Digest digest_of(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() <= std::size_t{1} << 20U) {
-    return blake2s(bytes);
-  }
-  const std::string_view begin = "tessera pieces\n";
-  std::vector<std::uint8_t> pieces(begin.begin(), begin.end());
-  for (std::size_t first = 0; first < bytes.size(); first += 16384) {
-    const Digest piece = blake2s(bytes.subspan(first, std::min<std::size_t>(16384, bytes.size() - first)));
-    pieces.insert(pieces.end(), piece.begin(), piece.end());
-  }
-  return blake2s(pieces);
-}
-
 TEST(LongKey, is_identified_by_the_digest_of_its_bytes) {
   for (const VerifyingKey& key : {small_key(), long_key(), long_key(600000)}) {
     const std::vector<std::uint8_t> bytes = key.encode();
     const IdentifiedKey identified = IdentifiedKey::decode(bytes);
-    EXPECT_EQ(identified.digest, digest_of(bytes));
+    EXPECT_EQ(identified.digest, dataset_digest(std::as_bytes(std::span(bytes))));
     EXPECT_EQ(identified.digest, key.digest());
     EXPECT_EQ(identified.key.encode(), bytes);
   }

@@ -14,10 +14,10 @@
 
 #include "architecture/inference.hpp"
 #include "base/errors.hpp"
+#include "base/heap.hpp"
 #include "cluster/mpi_communicator.hpp"
 #include "checkpoints/checkpoint.hpp"
 #include "integer_model/integer_model.hpp"
-#include "memory/storage.hpp"
 #include "integer_model/synthesis.hpp"
 #include "plan/witness.hpp"
 #include "protocol/protocol.hpp"
