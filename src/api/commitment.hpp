@@ -39,6 +39,7 @@ class HidingUse {
 /// A committed model's key and codeword.
 struct CommittedModel {
   VerifyingKey key;
+  Digest key_digest;  // of the key: computing it takes what reading the key does
   std::unique_ptr<StoredCodeword> codeword;
   std::unique_ptr<HidingUse> hiding;  // of a hiding key
 };

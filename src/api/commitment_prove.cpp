@@ -26,14 +26,16 @@ CommittedModel open_commitment(const std::filesystem::path& model_file, const Mo
                                const std::filesystem::path& directory, Communicator& comm) {
   require_directory(directory);
   const std::filesystem::path key_path = directory / "verifying.key";
-  CommittedModel committed{load_key(key_path), nullptr, nullptr};
+  CommittedModel committed{load_key(key_path), {}, nullptr, nullptr};
   const VerifyingKey& key = committed.key;
+  const std::vector<std::uint8_t> encoded = key.encode();
+  committed.key_digest = key_digest(encoded);
   require_agreement(comm, model_file.string(), ReadFile(model_file).digest());
-  require_agreement(comm, key_path.string(), key.digest());
+  require_agreement(comm, key_path.string(), committed.key_digest);
   VerifyingKey expected = make_verifying_key(model, key.hiding_proofs);
   expected.parameter_root = key.parameter_root;
   expected.exceptions = key.exceptions;
-  if (expected.digest() != key.digest()) {
+  if (expected.encode() != encoded) {
     throw InputError(key_path.string() + ": expected the key of " + model_file.string() + ", found another model's");
   }
   committed.codeword = open_codeword(directory, comm);

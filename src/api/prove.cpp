@@ -29,7 +29,7 @@ StoredProof prove(const ProveRequest& request, Communicator& comm) {
   StoredProof stored;
   stored.statement = std::move(proven.statement);
   stored.payload = std::move(proven.proof.payload);
-  stored.key_digest = key.digest();
+  stored.key_digest = committed.key_digest;
   if (directory) {
     save_state(directory->path(), stored.key_digest,
                {proven.proof.kept, std::move(proven.proof.state), std::move(proven.proof.state_nodes)}, comm);

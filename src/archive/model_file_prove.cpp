@@ -39,7 +39,7 @@ void write_parameters(WriteFile& file, const ModelShape& shape, const Parameters
   }
 }
 
-/// read(row) for `rows`, side by side, the longest first: digests are serial.
+/// read(row) for `rows`, side by side, the longest first.
 template <class Read>
 void read_rows(std::vector<ParameterRow> rows, const ModelShape& shape, const Read& read) {
   std::ranges::stable_sort(rows, std::greater{}, [&](const ParameterRow& row) { return row.extents(shape).count(); });
@@ -47,10 +47,20 @@ void read_rows(std::vector<ParameterRow> rows, const ModelShape& shape, const Re
 }
 
 Parameters read_parameters(const ReadFile& file, const ModelShape& shape) {
+  constexpr std::size_t large = std::size_t{1} << 23;  // all threads read one together
   Parameters parameters(shape);
-  read_rows(parameter_table(shape), shape, [&](const ParameterRow& row) {
+  const auto read = [&](const ParameterRow& row) {
     file.read_into<std::int16_t>(path_of(row), file_extents(row, shape), parameters[row.id].values());
-  });
+  };
+  std::vector<ParameterRow> small;
+  for (const ParameterRow& row : parameter_table(shape)) {
+    if (row.extents(shape).count() < large) {
+      small.push_back(row);
+    } else {
+      read(row);
+    }
+  }
+  read_rows(std::move(small), shape, read);
   return parameters;
 }
 

@@ -158,7 +158,7 @@ Attempt attempt_proof(const ProveCommand& options, Context& context, MpiCommunic
   }
   attempt.failure = attempt.part.rejected;
   ProofArchive& proof = attempt.part.archive;
-  proof.key_digest = key.digest();
+  proof.key_digest = committed.key_digest;
   std::vector<std::uint32_t> ids = proof.statement.prompt;
   ids.insert(ids.end(), proof.statement.generated.begin(), proof.statement.generated.end());
   proof.text = decode(key.tokenizer, ids);

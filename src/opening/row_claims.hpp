@@ -20,6 +20,9 @@ struct WeightTerm {
 /// and is not itself a product there is expanded (a one-hot or constant head is a product).
 std::vector<WeightTerm> weight_terms(const CommittedOracle& oracle, const LinearForm& claim, std::size_t number);
 
+/// Threads share the columns of a chunk that has more of them: an embedding is a few such chunks.
+inline constexpr std::size_t columns_of_part = std::size_t{1} << 13;
+
 /// The weights of one chunk on its columns of the matrix, the product of the dimensions' tables there:
 /// scale * leading[column / trailing.size()] * trailing[column % trailing.size()]. The scale collects the dimensions
 /// with one entry, trailing is the last of the others. No trailing: all are zero.

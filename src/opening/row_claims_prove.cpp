@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include "opening/row_claims.hpp"
 #include "opening/weights.hpp"
@@ -31,11 +33,20 @@ bool counts(const ChunkedTensor<T>& tensor, std::size_t chunk, const Communicato
 /// them.
 constexpr std::size_t columns_at_once = 512;
 
-/// Places of a tensor's list of held chunks, of which this rank works on all: they lie side by side in memory.
+/// Places of a tensor's list of held chunks, of which this rank works on all: they lie side by side in memory. Of one
+/// with many columns: a part of these, of several.
 struct Work {
   std::size_t term;
   Range held;
+  std::size_t part = 0, parts = 1;
 };
+
+/// Parts of each of a tensor's chunks, so that threads have as much to do each: a part costs its chunk's weights.
+std::size_t parts_of(std::size_t chunks, std::size_t columns) {
+  const std::size_t wanted = 4 * static_cast<std::size_t>(omp_get_max_threads());
+  return std::clamp<std::size_t>((wanted + chunks - 1) / chunks, 1,
+                                 std::max<std::size_t>(1, columns / columns_of_part));
+}
 
 std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const CommittedOracle> oracles,
                              std::span<const OracleWitness> witnesses, const Communicator& comm) {
@@ -49,6 +60,13 @@ std::vector<Work> owned_work(std::span<const WeightTerm> terms, std::span<const 
           for (std::size_t place = 0; place < held.size(); ++place) {
             if (!counts(*tensor, held[place], comm) ||
                 oracle.layout.band(terms[i].tensor, held[place]) != terms[i].band) {
+              continue;
+            }
+            const std::size_t parts = parts_of(held.size(), columns);
+            for (std::size_t part = 0; parts > 1 && part < parts; ++part) {
+              work.push_back({i, {place, place + 1}, part, parts});
+            }
+            if (parts > 1) {
               continue;
             }
             if (work.empty() || work.back().term != i || work.back().held.last != place ||
@@ -107,10 +125,22 @@ void append_weights(const ColumnWeights& of_chunk, std::vector<E>& weights) {
   }
 }
 
+/// Leaves a part of a chunk's columns, and their weights: those of some of `leading`.
+template <class T>
+std::span<const T> take_part(ColumnWeights& weights, std::span<const T> columns, const Work& work) {
+  const std::size_t count = weights.leading.size();
+  const std::size_t first = count * work.part / work.parts, last = count * (work.part + 1) / work.parts;
+  const std::size_t width = columns.size() / count;
+  weights.leading.erase(weights.leading.begin() + static_cast<std::ptrdiff_t>(last), weights.leading.end());
+  weights.leading.erase(weights.leading.begin(), weights.leading.begin() + static_cast<std::ptrdiff_t>(first));
+  return columns.subspan(first * width, (last - first) * width);
+}
+
 /// The weighted sum of columns of a term's chunks, into scratch.sums.
 template <class T>
-void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm& term, unsigned log_rows,
+void combine_chunks(const ChunkedTensor<T>& tensor, const Work& work, const WeightTerm& term, unsigned log_rows,
                     Scratch& scratch) {
+  const Range held = work.held;
   const Shape& shape = tensor.shape();
   const ColumnCounts columns = columns_of(shape.chunk_size(), log_rows);
   const std::size_t first = tensor.held()[held.first];
@@ -118,7 +148,8 @@ void combine_chunks(const ChunkedTensor<T>& tensor, Range held, const WeightTerm
   if (held.size() == 1) {
     column_weights(shape, term.high, first, scratch.of_chunk);
     if (scratch.of_chunk.size() > 0) {
-      combine_columns(scratch.of_chunk, tensor.chunk(first), std::span(scratch.sums));
+      const std::span part = take_part(scratch.of_chunk, tensor.chunk(first), work);
+      combine_columns(scratch.of_chunk, part, std::span(scratch.sums));
       for (E& sum : scratch.sums) {
         sum *= scratch.of_chunk.scale;
       }
@@ -266,11 +297,11 @@ std::vector<std::vector<E>> combine_rows(std::span<const WeightTerm> terms, std:
   {
     std::vector<E> mine(start.back());
     Scratch scratch;
-#pragma omp for schedule(dynamic, 4) nowait
+#pragma omp for schedule(dynamic, 1) nowait
     for (std::size_t w = 0; w < work.size(); ++w) {
       const WeightTerm& term = terms[work[w].term];
       const RowBand band = oracles[term.oracle].parameters.band(term.band);
-      std::visit([&](const auto* tensor) { combine_chunks(*tensor, work[w].held, term, band.log_rows, scratch); },
+      std::visit([&](const auto* tensor) { combine_chunks(*tensor, work[w], term, band.log_rows, scratch); },
                  witnesses[term.oracle].tensors[term.tensor]);
       const std::span<E> rows = of_term(mine, work[w].term).subspan(band.first);
       for (std::size_t i = 0; i < scratch.sums.size(); ++i) {
@@ -301,6 +332,17 @@ ChunkColumns chunk_columns(const CommittedOracle& oracle, std::size_t tensor, st
           columns_of(oracle.layout.tensors()[tensor].chunk_size(), log_rows).count};
 }
 
+namespace {
+
+/// Columns [first, last) of a chunk times `weights` of their rows.
+template <class T>
+void bind_columns(std::span<const E> weights, std::span<const T> columns, Range some, std::span<E> to) {
+  dot_integer_rows(weights, columns.subspan(some.first * weights.size(), some.size() * weights.size()),
+                   to.subspan(some.first, some.size()));
+}
+
+}  // namespace
+
 void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std::span<const E> weights,
                const Communicator& comm,
                const std::function<std::span<E>(std::size_t tensor, std::size_t chunk)>& place) {
@@ -315,12 +357,13 @@ void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std:
             const ColumnCounts columns = columns_of(shape.chunk_size(), rows.log_rows);
             const std::vector<std::size_t>& held = tensor->held();
             const std::size_t at_once = std::max<std::size_t>(1, columns_at_once / columns.count);
+            const std::size_t parts = (columns.count + columns_of_part - 1) / columns_of_part;
             const auto is_bound = [&](std::size_t i) {
               return oracle.layout.band(t, held[i]) == band && counts(*tensor, held[i], comm);
             };
 #pragma omp parallel for schedule(dynamic, 4)
-            for (std::size_t first = 0; first < held.size(); first += at_once) {
-              const std::size_t end = std::min(first + at_once, held.size());
+            for (std::size_t unit = 0; unit < (held.size() + at_once - 1) / at_once * parts; ++unit) {
+              const std::size_t first = unit / parts * at_once, end = std::min(first + at_once, held.size());
               for (std::size_t i = first; i < end;) {
                 if (!is_bound(i)) {
                   ++i;
@@ -334,7 +377,9 @@ void bind_rows(const CommittedOracle& oracle, const OracleWitness& witness, std:
                   ++count;
                 }
                 const std::span values(tensor->chunk(held[i]).data(), count << shape.inner_bits());
-                dot_integer_rows(of_band.first(columns.rows), values, std::span(to.data(), count * columns.count));
+                const std::size_t all = count * columns.count, part = unit % parts;
+                bind_columns(of_band.first(columns.rows), values, {all * part / parts, all * (part + 1) / parts},
+                             std::span(to.data(), all));
                 i += count;
               }
             }

@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include "opening/first_vector.hpp"
 #include "opening/row_claims.hpp"
@@ -53,10 +55,13 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
   for (std::size_t d = 0; d < claim.weight.size(); ++d) {
     high.push_back(bind_low(claim.weight[d], chunk_point.low[d]));
   }
+  const E scale = coefficient * chunk_point.padding * inside.scale;
   for (E& entry : high[0]) {
-    entry *= coefficient * chunk_point.padding * inside.scale;
+    entry *= scale;
   }
-#pragma omp parallel if (shape.chunk_count() > 1)
+  // few chunks, as an embedding has, are large: threads share the columns of each
+  const bool few = shape.chunk_count() < 4 * static_cast<std::size_t>(omp_get_max_threads());
+#pragma omp parallel if (!few)
   {
     ColumnWeights of_chunk;
 #pragma omp for schedule(static)
@@ -74,10 +79,14 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
-      visit_share(share.columns, first, first + of_chunk.size(), [&](std::size_t place, std::size_t index) {
-        share.weights[place] +=
-            of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
-      });
+#pragma omp parallel for schedule(static) if (few && of_chunk.size() > columns_of_part)
+      for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
+        const std::size_t end = std::min(part + columns_of_part, of_chunk.size());
+        visit_share(share.columns, first + part, first + end, [&](std::size_t place, std::size_t index) {
+          share.weights[place] +=
+              of_chunk.leading[(index - first) >> log_row] * of_chunk.trailing[(index - first) & mask];
+        });
+      }
     }
   }
 }

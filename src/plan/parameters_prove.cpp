@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -79,6 +81,29 @@ ChunkedTensor<std::int16_t> chunked(const ParameterRow& row, const ModelShape& m
   return tensor;
 }
 
+/// Cuts rows of `columns` values, one after the other in `to`, into chunks there that each have all of these rows:
+/// along[j] is what chunk j has of a row. `rows`: room for all of them. `side_by_side`: by all threads.
+void cut_group(std::int16_t* to, std::span<std::int16_t> rows, std::size_t columns,
+               const std::vector<std::vector<Run>>& along, std::size_t row_cells, bool side_by_side) {
+  const std::size_t cells = rows.size() / along.size();  // of a chunk
+  const std::size_t count = cells / row_cells;
+#pragma omp parallel if (side_by_side)
+  {
+#pragma omp for schedule(static)
+    for (std::size_t k = 0; k < count; ++k) {
+      std::copy_n(to + k * columns, columns, rows.data() + k * columns);
+    }
+#pragma omp for schedule(static)
+    for (std::size_t k = 0; k < count; ++k) {
+      for (std::size_t j = 0; j < along.size(); ++j) {
+        for (const Run& run : along[j]) {
+          std::copy_n(rows.data() + k * columns + run.entry, run.count, to + j * cells + k * row_cells + run.place);
+        }
+      }
+    }
+  }
+}
+
 /// Cuts a parameter into the oracle's chunks in the memory of `source`, which is used up: where only rows are padded,
 /// and only the last ones, the rows that some neighbouring chunks divide lie where these chunks are going to lie.
 /// Nothing, and `source` as it was, where that is not so: as where a divided dimension of rows has several chunks of
@@ -114,25 +139,27 @@ std::optional<ChunkedTensor<std::int16_t>> chunked_in_place(const ParameterRow& 
   }
   const std::size_t columns = source.extents().columns;
   ZeroedVector<std::int16_t> values = source.take_values(size);
-#pragma omp parallel
+  const auto result = [&] {
+    return ChunkedTensor<std::int16_t>::of(shape, row.ownership(), rank, division.ranks, std::move(values));
+  };
+  if (axes.row_chunks == 1) {
+    return result();
+  }
+  const std::size_t groups = held.size() / axes.row_chunks;
+  const bool few = groups < 4 * static_cast<std::size_t>(omp_get_max_threads());  // an embedding has one
+#pragma omp parallel if (!few)
   {
     RawVector<std::int16_t> rows(group);
+    std::vector<std::vector<Run>> along(axes.row_chunks);
 #pragma omp for schedule(dynamic)
-    for (std::size_t i = 0; i < held.size() / axes.row_chunks; ++i) {
-      std::int16_t* const to = values.data() + i * group;
-      std::copy_n(to, group, rows.data());
+    for (std::size_t i = 0; i < groups; ++i) {
       for (std::size_t j = 0; j < axes.row_chunks; ++j) {
-        std::int16_t* const chunk = to + (j << shape.inner_bits());
-        const std::size_t count = shape.chunk_size() / axes.row_cells;
-        for (const Run& run : runs_of(shape, held[i * axes.row_chunks + j], axes.columns, axes.end)) {
-          for (std::size_t k = 0; k < count; ++k) {
-            std::copy_n(rows.data() + k * columns + run.entry, run.count, chunk + k * axes.row_cells + run.place);
-          }
-        }
+        along[j] = runs_of(shape, held[i * axes.row_chunks + j], axes.columns, axes.end);
       }
+      cut_group(values.data() + i * group, rows, columns, along, axes.row_cells, few);
     }
   }
-  return ChunkedTensor<std::int16_t>::of(shape, row.ownership(), rank, division.ranks, std::move(values));
+  return result();
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ struct ReplayTranscript : VerifierTranscript {
 };
 
 /// Nothing if there are no such messages, or they are not those of this job.
-std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement,
+std::optional<Finished> replay(const ModelPlan& plan, const Digest& seed, const Statement& statement,
                                const ProofClaims& roots, const ProofCheckpoint& checkpoint) {
   const bool layers = !checkpoint.layers.empty();
   const std::vector<std::uint8_t>& payload = layers ? checkpoint.layers : checkpoint.lookups;
@@ -91,7 +91,7 @@ std::optional<Finished> replay(const ModelPlan& plan, const VerifyingKey& key, c
     return std::nullopt;
   }
   try {
-    ReplayTranscript transcript(statement_seed(key, statement), payload);
+    ReplayTranscript transcript(seed, payload);
     VerifierTranscript& verifier = transcript;
     Finished finished{payload, {}, roots, {}, {}};
     if (layers) {
@@ -147,11 +147,11 @@ namespace {
 /// end.
 class Messages {
  public:
-  Messages(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const ProverOptions& options,
+  Messages(const ModelPlan& plan, const Digest& seed, const Statement& statement, const ProverOptions& options,
            const ProofClaims& roots)
-      : before_(replay(plan, key, statement, roots, options.resume)),
+      : before_(replay(plan, seed, statement, roots, options.resume)),
         // what follows depends on messages before it through the transcript's state alone
-        transcript_(before_ ? before_->state : statement_seed(key, statement)),
+        transcript_(before_ ? before_->state : seed),
         options_(options),
         checkpoint_(options.resume) {
     transcript_.set_listener(options.listener);
@@ -227,14 +227,15 @@ class Messages {
 
 Proof prove_witness(const ModelPlan& plan, const VerifyingKey& key, const Statement& statement, const Witness& witness,
                     CodewordStore& parameter_codeword, Communicator& comm, const ProverOptions& options) {
-  ProverTranscript beginning(statement_seed(key, statement));
+  const Digest seed = statement_seed(key, statement);
+  ProverTranscript beginning(seed);
   beginning.set_listener(options.listener);
   const Codewords codewords = [&] {
     const auto scope = beginning.scope("commitment");
     return commit(plan, statement, witness, comm, options);
   }();
   const ProofClaims roots = codewords.roots(plan);
-  Messages messages(plan, key, statement, options, roots);
+  Messages messages(plan, seed, statement, options, roots);
   messages.commit(plan, codewords);
   ProofClaims claims = messages.prove_layers(plan, statement, witness, roots, comm);
   ProverTranscript& transcript = messages.transcript();

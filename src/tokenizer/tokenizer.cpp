@@ -45,12 +45,6 @@ std::optional<std::vector<std::size_t>> marks_of(std::string_view part, std::siz
 
 }  // namespace
 
-std::optional<std::uint32_t> Tokenizer::find(std::string_view bytes) const {
-  const auto found = std::ranges::lower_bound(by_bytes_, bytes, {},
-                                              [&](std::uint32_t id) { return std::string_view(data_.vocabulary[id]); });
-  return found != by_bytes_.end() && data_.vocabulary[*found] == bytes ? std::optional(*found) : std::nullopt;
-}
-
 std::string Tokenizer::normalize(std::string_view text) const {
   switch (data_.normalizer) {
     case Normalizer::nfc:

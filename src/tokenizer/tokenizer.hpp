@@ -59,6 +59,8 @@ class Tokenizer {
   TokenizerData data_;
   std::vector<std::uint32_t> byte_tokens_;  // byte -> id
   std::vector<std::uint32_t> by_bytes_;     // ids of tokens whose bytes words are made of, by those bytes
+  std::vector<std::uint64_t> beginnings_;   // of those tokens: what is looked at first, side by side in memory
+  std::vector<std::uint32_t> alike_;        // by their first two bytes: where such tokens begin
   std::vector<Ranked> merges_;              // by pair
   AddedTokens added_, added_normalized_;
 };

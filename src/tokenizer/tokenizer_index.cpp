@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 
@@ -8,6 +9,33 @@
 #include "tokenizer/tokenizer.hpp"
 
 namespace tessera {
+namespace {
+
+/// The first eight bytes, zeros behind a shorter text: ascends as texts do.
+std::uint64_t beginning_of(std::string_view text) {
+  std::uint64_t beginning = 0;
+  for (std::size_t i = 0; i < sizeof(beginning); ++i) {
+    beginning = beginning << 8U | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
+  }
+  return beginning;
+}
+
+std::size_t first_two(std::uint64_t beginning) { return static_cast<std::size_t>(beginning >> 48U); }
+
+}  // namespace
+
+std::optional<std::uint32_t> Tokenizer::find(std::string_view bytes) const {
+  const std::uint64_t beginning = beginning_of(bytes);
+  const auto text_of = [&](std::size_t place) { return std::string_view(data_.vocabulary[by_bytes_[place]]); };
+  std::size_t first = alike_[first_two(beginning)];
+  const std::size_t end = alike_[first_two(beginning) + 1];
+  for (std::size_t last = end; first < last;) {
+    const std::size_t middle = (first + last) / 2;
+    const bool before = beginnings_[middle] == beginning ? text_of(middle) < bytes : beginnings_[middle] < beginning;
+    (before ? first : last) = before ? middle + 1 : middle;
+  }
+  return first < end && text_of(first) == bytes ? std::optional(by_bytes_[first]) : std::nullopt;
+}
 
 Tokenizer::Tokenizer(TokenizerData data) : data_(std::move(data)), byte_tokens_(256, no_token) {
   if (data_.vocabulary.size() >= no_token) {
@@ -40,9 +68,17 @@ void Tokenizer::index_tokens() {
     }
   }
   // an added token may be an ordinary one too: it stands behind another one of the same bytes
-  std::ranges::sort(by_bytes_, {}, [&](std::uint32_t id) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
+  for (const std::uint32_t id : by_bytes_) {
+    sorted.emplace_back(beginning_of(data_.vocabulary[id]), id);
+  }
+  const auto whole = [&](std::uint32_t id) {
     return std::tuple(std::string_view(data_.vocabulary[id]), kinds[id], id);
+  };
+  std::ranges::sort(sorted, [&](const auto& a, const auto& b) {
+    return a.first == b.first ? whole(a.second) < whole(b.second) : a.first < b.first;
   });
+  std::ranges::transform(sorted, by_bytes_.begin(), [](const auto& token) { return token.second; });
   const auto again = [&](std::uint32_t left, std::uint32_t right) {
     return data_.vocabulary[left] == data_.vocabulary[right];
   };
@@ -52,6 +88,12 @@ void Tokenizer::index_tokens() {
     }
   }
   by_bytes_.erase(std::unique(by_bytes_.begin(), by_bytes_.end(), again), by_bytes_.end());
+  alike_.assign((std::size_t{1} << 16U) + 1, 0);
+  for (const std::uint32_t id : by_bytes_) {
+    beginnings_.push_back(beginning_of(data_.vocabulary[id]));
+    ++alike_[first_two(beginnings_.back()) + 1];
+  }
+  std::partial_sum(alike_.begin(), alike_.end(), alike_.begin());
   for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte) {
     const char single = static_cast<char>(byte);
     if (falls_back(data_.model)) {
@@ -65,8 +107,15 @@ void Tokenizer::index_tokens() {
 }
 
 void Tokenizer::index_merges() {
-  std::vector<std::uint32_t> bytes = data_.byte_tokens;
-  std::ranges::sort(bytes);
+  std::vector<bool> is_part(data_.vocabulary.size());
+  for (std::size_t id = 0; id < is_part.size(); ++id) {
+    is_part[id] = !data_.vocabulary[id].empty();
+  }
+  for (const std::uint32_t id : data_.byte_tokens) {
+    is_part[id] = false;
+  }
+  std::string joined;
+  merges_.reserve(data_.merges.size());
   auto tied = data_.tied.begin();
   std::uint32_t rank = 0;
   for (std::uint32_t number = 0; number < data_.merges.size(); ++number) {
@@ -76,10 +125,8 @@ void Tokenizer::index_merges() {
       rank = number;
     }
     const auto [left, right] = data_.merges[number];
-    const auto merged = find(data_.vocabulary[left] + data_.vocabulary[right]);
-    const bool parts = !data_.vocabulary[left].empty() && !data_.vocabulary[right].empty() &&
-                       !std::ranges::binary_search(bytes, left) && !std::ranges::binary_search(bytes, right);
-    if (!merged || !parts) {
+    const auto merged = find(joined.assign(data_.vocabulary[left]).append(data_.vocabulary[right]));
+    if (!merged || !is_part[left] || !is_part[right]) {
       throw InputError("merge " + std::to_string(number) + ": " + quoted_name(data_.vocabulary[left]) + " " +
                        quoted_name(data_.vocabulary[right]) +
                        ": expected two tokens whose concatenation is a token too");
