@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <mutex>
 
@@ -7,6 +8,7 @@
 #include "opening/opening.hpp"
 
 #include "../tensor/random_values.hpp"
+#include "opening_case.hpp"
 #include "opening_verdict.hpp"
 
 /// \file
@@ -59,6 +61,39 @@ TEST(LongVectors, payload_is_the_same_for_any_number_of_ranks) {
   }
   alone.claims[0][1].value += E::one();
   EXPECT_NE(opening_verdict(alone.payload, alone.oracles, alone.claims), "");
+}
+
+/// Three chunks of 2^15 columns each, as an embedding has a few large ones: threads share the columns of one.
+std::vector<std::uint8_t> prove_large_chunks(Communicator& comm, bool right = true) {
+  const OracleLayout layout({Shape({Dimension::whole(1 << 14), Dimension::tiled(96)})});
+  const auto tensor = filled<std::int16_t>(layout.tensors()[0], {}, 4, comm);
+  const auto store = commit_oracle(layout, long_parameters, std::vector<IntegerTensor>{&tensor}, comm);
+  const std::vector<CommittedOracle> oracles{{layout, long_parameters, store->root()}};
+  std::vector<std::vector<Claim>> claims(1);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    std::vector<E> rows, columns(128);
+    for (std::uint64_t row = 0; row < 1 << 14; ++row) {
+      rows.push_back({F::from_unsigned(row * (i + 3)), F::from_unsigned(row + 1)});
+    }
+    std::copy_n(rows.begin(), 96, columns.begin());
+    const std::vector<Factor> weight{Factor::of(std::move(rows)), Factor::of(std::move(columns))};
+    claims[0].push_back({{0, weight}, OpeningCase::naive_value(&tensor, weight) + (right ? E() : E::one())});
+  }
+  ProverTranscript transcript(opening_seed);
+  prove_opening(transcript, oracles, std::vector<OracleWitness>{{{&tensor}, store.get()}}, claims, comm);
+  EXPECT_EQ(opening_verdict(transcript.payload(), oracles, claims).empty(), right);
+  return transcript.payload();
+}
+
+TEST(LongVectors, large_chunks_are_opened_by_any_number_of_threads) {
+  SelfCommunicator self;
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const std::vector<std::uint8_t> alone = prove_large_chunks(self);
+  omp_set_num_threads(3);
+  EXPECT_TRUE(prove_large_chunks(self) == alone);
+  prove_large_chunks(self, false);
+  omp_set_num_threads(threads);
 }
 
 }  // namespace
