@@ -1,11 +1,11 @@
 #include "arithmetic/tables.hpp"
 
-#include "base/side_by_side.hpp"
-
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
 #include <string>
+
+#include "base/side_by_side.hpp"
 
 namespace tessera {
 namespace {

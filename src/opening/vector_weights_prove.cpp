@@ -59,9 +59,10 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
   for (E& entry : high[0]) {
     entry *= scale;
   }
-  // few chunks, as an embedding has, are large: threads share the columns of each
-  const bool few = shape.chunk_count() < 4 * static_cast<std::size_t>(omp_get_max_threads());
-#pragma omp parallel if (!few)
+  // of few large chunks, as an embedding has, threads share the columns of each
+  const bool large = shape.chunk_size() >> rows.log_rows > columns_of_part &&
+                     shape.chunk_count() < 4 * static_cast<std::size_t>(omp_get_max_threads());
+#pragma omp parallel if (!large && shape.chunk_count() > 1)
   {
     ColumnWeights of_chunk;
 #pragma omp for schedule(static)
@@ -79,7 +80,7 @@ void add_band_weights(const Placed& placed, const LinearForm& claim, std::size_t
       }
       const unsigned log_row = ceil_log2(of_chunk.trailing.size());  // a power of two
       const std::size_t mask = of_chunk.trailing.size() - 1;
-#pragma omp parallel for schedule(static) if (few && of_chunk.size() > columns_of_part)
+#pragma omp parallel for schedule(static) if (large)
       for (std::size_t part = 0; part < of_chunk.size(); part += columns_of_part) {
         const std::size_t end = std::min(part + columns_of_part, of_chunk.size());
         visit_share(share.columns, first + part, first + end, [&](std::size_t place, std::size_t index) {
