@@ -111,7 +111,7 @@ inline std::size_t input_of(const NormLayer& norm) {
     return stream->u.recorded;
   }
   const auto* layer = std::get_if<LayerNormPlan>(&norm);
-  return layer != nullptr ? layer->output() : std::get<RmsNormPlan>(norm).output();
+  return (layer != nullptr ? layer->output() : std::get<RmsNormPlan>(norm).output()).values.number;
 }
 /// q, k, v.
 inline const std::array<RecordedRange<std::int16_t>, 3>& values_of(const QkvLayer& qkv) {

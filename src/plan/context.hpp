@@ -40,7 +40,7 @@ class ClaimLedgerOf {
 };
 using ClaimLedger = ClaimLedgerOf<E>;
 
-/// A claim <w, T> = value on a virtual tensor, still to be reduced. The prover leaves `value` unused.
+/// A claim <w, T> = value on a virtual tensor, still to be reduced. The prover does not use `value`.
 template <class S>
 struct WeightedClaimOf {
   std::vector<Factor> weight;
@@ -101,6 +101,7 @@ using LookupValues = LookupValuesOf<E>;
 /// The verifier's side while it walks through the layers.
 template <class S>
 struct VerifierContext {
+  using Scalar = S;
   const Plan& plan;
   const Statement& statement;
   VerifierView<S>& transcript;
@@ -120,6 +121,10 @@ struct VerifierContext {
   S state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight) {
     return claim(label, oracle, tensor, std::move(weight));
   }
+  /// Receives <w, T> for a tensor that is in no oracle: no claim.
+  S derived(std::string_view label, Derived /*tensor*/, const Shape& /*shape*/, const std::vector<Factor>& /*weight*/) {
+    return transcript.receive(label);
+  }
 
  private:
   S claim(std::string_view label, OracleId oracle, TensorId tensor, std::vector<Factor> weight) {
@@ -128,6 +133,15 @@ struct VerifierContext {
     return value;
   }
 };
+
+/// Layers have one text for both sides where these are alike: `Side` is a VerifierContext or the ProverContext, of
+/// which it uses the same names (sides.hpp).
+template <class Side>
+using ScalarFor = typename Side::Scalar;
+template <class Side>
+using PointClaimFor = PointClaimOf<typename Side::Scalar>;
+template <class Side>
+using WeightedClaimFor = WeightedClaimOf<typename Side::Scalar>;
 
 /// Factors and points from pieces of points.
 Point join(std::span<const E> high, std::span<const E> low);

@@ -25,6 +25,13 @@ E ProverContext::committed(std::string_view label, TensorId tensor, std::vector<
   return value;
 }
 
+E ProverContext::derived(std::string_view label, Derived tensor, const Shape& shape,
+                         const std::vector<Factor>& weight) {
+  const E value = weighted_sum(&witness[tensor], shape, weight, comm);
+  transcript.send(label, value);
+  return value;
+}
+
 E ProverContext::state(std::string_view label, OracleId oracle, StateTensor tensor, std::vector<Factor> weight) {
   const auto& tensors = oracle == past_oracle ? witness.past : witness.kept;
   const E value = weighted_sum(&tensors[tensor], plan.state_layout.tensors()[tensor], weight, comm);

@@ -133,6 +133,26 @@ struct CommittedDerived : Derived {
   RangeId checked;
 };
 
+/// Integers that a sum of the prover's reads, wherever they lie: what inference recorded, or a committed tensor.
+struct Integers {
+  enum class Kind : std::uint8_t { recorded, committed };
+  Kind kind = Kind::recorded;
+  std::size_t number = 0;
+  Integers() = default;
+  Integers(Kind where, std::size_t which) : kind(where), number(which) {}
+  template <class T>
+  Integers(const Recorded<T>& values) : number(values.recorded) {}
+  static Integers committed(TensorId tensor) { return {Kind::committed, tensor}; }
+  static Integers recorded(std::size_t number) { return {Kind::recorded, number}; }
+};
+
+/// A range check and its values.
+struct RangedIntegers : RangeId {
+  Integers values;
+  template <class T>
+  RangedIntegers(const RecordedRange<T>& recorded) : RangeId(recorded), values(recorded) {}
+};
+
 /// A table look-up of pairs: input column a, output b committed.
 struct PairLookup {
   std::size_t column = 0;

@@ -55,6 +55,10 @@ class Witness {
     return recorded[tensor.recorded];
   }
 
+  [[nodiscard]] const IntegerTensor& view(const Integers& integers) const {
+    return (integers.kind == Integers::Kind::recorded ? recorded : tensors)[integers.number];
+  }
+
   /// The entries of a list of exceptions; none if the key allows none.
   [[nodiscard]] std::vector<Exception> exceptions_of(ClampId id) const {
     return id.known() ? exceptions[id.list] : std::vector<Exception>();

@@ -65,7 +65,7 @@ IntegerTensor Witness::source(const Source& source) const {
 
 void Witness::set_input(const PairLookup& pair, const Filler& fill) {
   const IntegerTensor output = source(plan_.witness_sources[pair.output]);
-  const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, output);
+  const Ownership ownership = ownership_of(output);
   columns[pair.column] = {ownership,
                           [fill, output](std::size_t chunk, std::span<std::uint32_t> a, std::span<std::int32_t> b) {
                             std::vector<std::int64_t> values(a.size());
@@ -135,7 +135,7 @@ void Witness::finish(Communicator& comm, OutOfRange out_of_range) {
   for (std::size_t id = 0; id < plan_.ranges.size(); ++id) {
     if (plan_.ranges[id].source.kind != Source::Kind::layer) {
       const IntegerTensor values = source(plan_.ranges[id].source);
-      set_range({id}, std::visit([](const auto* tensor) { return tensor->ownership(); }, values), values_of(values));
+      set_range({id}, ownership_of(values), values_of(values));
     }
   }
   for (std::size_t column = 0; column < columns.size(); ++column) {

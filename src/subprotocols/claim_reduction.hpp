@@ -15,6 +15,7 @@ namespace tessera {
 /// Error: (number of claims + 2*variables)/|E|.
 template <class S>
 struct ReductionInputOf {
+  Integers tensor;
   std::vector<WeightedClaimOf<S>> claims;
 };
 using ReductionInput = ReductionInputOf<E>;
@@ -26,16 +27,21 @@ struct ReducedClaimsOf {
 using ReducedClaims = ReducedClaimsOf<E>;
 
 template <class S>
-ReducedClaimsOf<S> verify_claim_reduction(VerifierView<S>& transcript, const Shape& shape,
-                                          std::type_identity_t<std::span<const ReductionInputOf<S>>> tensors);
-ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, std::span<const IntegerTensor> tensors,
-                                    std::span<const ReductionInput> inputs);
+ReducedClaimsOf<S> reduce_claims(VerifierContext<S>& context, const Shape& shape,
+                                 std::type_identity_t<std::span<const ReductionInputOf<S>>> inputs);
+ReducedClaims reduce_claims(ProverContext& context, const Shape& shape, std::span<const ReductionInput> inputs);
+
+/// The claims on one tensor.
+template <class Side>
+PointClaimFor<Side> reduce_claim(Side& context, const Shape& shape, const ReductionInputOf<ScalarFor<Side>>& input) {
+  auto reduced = reduce_claims(context, shape, std::span(&input, 1));
+  return {std::move(reduced.point), std::move(reduced.values.front())};
+}
 
 /// A committed tensor with a list of exceptions that is checked: the claim that its values are at their limits there
 /// becomes one at a point, which is the last that the opening learns of it. Scope: the list's name.
-template <class S>
-void verify_limits(VerifierContext<S>& context, ClampId list, TensorId tensor);
-void prove_limits(ProverContext& context, ClampId list, TensorId tensor);
+template <class Side>
+void check_limits(Side& context, ClampId list, TensorId tensor);
 
 /// Summand of the reduction: factors T_1..T_n, W_1..W_n.
 struct ReductionRelation {

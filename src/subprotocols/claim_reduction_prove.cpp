@@ -4,8 +4,7 @@
 
 namespace tessera {
 
-ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, std::span<const IntegerTensor> tensors,
-                                    std::span<const ReductionInput> inputs) {
+ReducedClaims reduce_claims(ProverContext& context, const Shape& shape, std::span<const ReductionInput> inputs) {
   const auto scope = context.transcript.scope("reduce");
   std::size_t count = 0;
   for (const ReductionInput& input : inputs) {
@@ -13,8 +12,8 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
   }
   const E gamma = count > 1 ? context.transcript.challenge("gamma") : E::one();
   std::vector<ChunkedFactor> factors;
-  for (const IntegerTensor& tensor : tensors) {
-    factors.push_back(TensorFactor{tensor});
+  for (const ReductionInput& input : inputs) {
+    factors.push_back(TensorFactor{context.witness.view(input.tensor)});
   }
   E power = E::one();
   for (const ReductionInput& input : inputs) {
@@ -25,25 +24,12 @@ ReducedClaims prove_claim_reduction(ProverContext& context, const Shape& shape, 
     }
     factors.push_back(WeightFactor(shape, terms));
   }
-  const Ownership ownership = std::visit([](const auto* tensor) { return tensor->ownership(); }, tensors.front());
+  const Ownership ownership = ownership_of(context.witness.view(inputs.front().tensor));
   const ProvenSumcheck sumcheck = prove_chunked_sumcheck(
-      context.transcript, round_kernel(ReductionRelation{tensors.size()}), shape, ownership, factors, {}, context.comm);
-  const auto values = std::span(sumcheck.factors).first(tensors.size());
+      context.transcript, round_kernel(ReductionRelation{inputs.size()}), shape, ownership, factors, {}, context.comm);
+  const auto values = std::span(sumcheck.factors).first(inputs.size());
   context.transcript.send("values", values);
   return {to_tensor_point(shape, sumcheck.point), {values.begin(), values.end()}};
-}
-
-void prove_limits(ProverContext& context, ClampId list, TensorId tensor) {
-  if (!context.exceptions.checked(list)) {
-    return;
-  }
-  const ClampedTensor& clamped = context.plan.clamped[list.list];
-  const auto scope = context.transcript.scope(clamped.name);
-  ReductionInput input;
-  add_limit_claim(context.exceptions, list, input.claims);
-  const ReducedClaims reduced = prove_claim_reduction(
-      context, clamped.shape, std::span(&context.witness.tensors[tensor], 1), std::span(&input, 1));
-  context.ledger.add(witness_oracle, tensor, weight_at(reduced.point), reduced.values.front());
 }
 
 }  // namespace tessera

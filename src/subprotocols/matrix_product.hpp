@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/context.hpp"
+#include "subprotocols/head_padding.hpp"
 
 namespace tessera {
 
@@ -18,18 +19,37 @@ namespace tessera {
 ///   | 3 | P    | W_k(z_b, r_o, z_i) for all k: claims on parameters                          |
 ///   | 4 | P    | X(z_b, z_i, r_t): returned; V checks the product against the final value    |
 /// Error: (n - 1 + 3*variables)/|E|.
-struct MatrixProductShape {
-  std::vector<ParameterId> weights;
-  unsigned block_bits = 0;
-  unsigned in_bits = 0;
+///
+/// X, integers of (block, in.., token).
+struct MatrixInput {
+  MatrixInput(const Integers& integers, Shape dimensions, const HeadLayout* padded = nullptr)
+      : tensor(integers), shape(std::move(dimensions)), heads(padded) {}
+  Integers tensor;
+  Shape shape;
+  const HeadLayout* heads;              // if in is their features without padding, and X has them padded
+  [[nodiscard]] unsigned bits() const;  // of in
+
+  /// X(., ., r_t) over (block, in), every dimension padded, which the prover made last: products may share it.
+  struct AtToken {
+    Point token;
+    std::vector<E> values;
+  };
+  mutable AtToken made;
 };
 
+/// `weights`: all of one shape. Returns the claim on X.
 template <class S>
-PointClaimOf<S> verify_matrix_product(VerifierContext<S>& context, const MatrixProductShape& product,
-                                      const TensorPoint& at, std::type_identity_t<std::span<const S>> values);
-/// `input_at_token`: X(., ., r_t) over (block, in), every dimension padded.
-PointClaim prove_matrix_product(ProverContext& context, const MatrixProductShape& product, const TensorPoint& at,
-                                std::vector<E> input_at_token);
+PointClaimOf<S> matrix_product(VerifierContext<S>& context, const std::vector<ParameterId>& weights,
+                               const TensorPoint& at, std::type_identity_t<const std::vector<S>&> values,
+                               const MatrixInput& input);
+PointClaim matrix_product(ProverContext& context, const std::vector<ParameterId>& weights, const TensorPoint& at,
+                          const std::vector<E>& values, const MatrixInput& input);
+/// The product with one matrix.
+template <class Side>
+PointClaimFor<Side> matrix_product(Side& context, ParameterId weight, const PointClaimFor<Side>& product,
+                                   const MatrixInput& input) {
+  return matrix_product(context, std::vector{weight}, product.point, std::vector{product.value}, input);
+}
 
 /// The factors of the claim on a weight in step 3.
 std::vector<Factor> matrix_weight(const Shape& weight, const Point& block, const TensorPoint& at, const Point& in);

@@ -23,14 +23,14 @@ struct InverseRoot {
 };
 
 /// Checks both complements at the look-up point of `shape`.
-template <class S>
-void check_complements(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape);
+template <class Side>
+void check_complements(Side& context, const InverseRoot& root, const Shape& shape);
 
 /// At the look-up point t of `shape`, what sum beta(t,.)*(V' - sigma^2 + lambda*I*sigma) is:
 /// (V-sigma^2)(t) - known + lambda*(numerator*Pres - rho_I(t)), V = V' + known.
-template <class S>
-S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::type_identity_t<S> known,
-              std::int64_t numerator, const E& lambda);
+template <class Side>
+ScalarFor<Side> root_target(Side& context, const InverseRoot& root, const Shape& shape, const ScalarFor<Side>& known,
+                            std::int64_t numerator, const E& lambda);
 
 /// The whole of it where V = S2 + epsilon and S2, a sum of squares, is not committed; returns S2(t).
 ///   | # | from | message                                                                                     |
@@ -41,12 +41,9 @@ S root_target(VerifierContext<S>& context, const InverseRoot& root, const Shape&
 ///   |   |      | (V-sigma^2)(t) - V(t) + lambda*(numerator*Pres - rho_I(t)) = sum beta(t,.)*sigma*(lambda*I-sigma) |
 ///   | 3 | P    | sigma, I at its end: claims                                                                 |
 /// Error: (1 + 3*variables)/|E|.
-template <class S>
-S verify_inverse_root(VerifierContext<S>& context, const InverseRoot& root, const Shape& shape, std::int64_t epsilon,
-                      std::int64_t numerator);
-/// Returns I as a dense table in flat order.
-std::vector<E> prove_inverse_root(ProverContext& context, const InverseRoot& root, const Shape& shape,
-                                  Derived square_sum);
+template <class Side>
+ScalarFor<Side> inverse_root(Side& context, const InverseRoot& root, const Shape& shape, Derived square_sum,
+                             std::int64_t epsilon, std::int64_t numerator);
 
 /// Factors sigma, I: sigma*(lambda*I - sigma).
 struct RootRelation {
@@ -89,9 +86,8 @@ struct NormOutput : InverseRoot {
   Derived square_sum;  // sum_f x^2 per token, virtual
 
   void declare_output(Builder& builder, const NormSpec& spec);
-  /// u as a range, and its number among what is recorded, whichever it is.
-  [[nodiscard]] RangeId output_range() const { return is_wide_ ? RangeId(wide_u) : RangeId(u); }
-  [[nodiscard]] std::size_t output() const { return is_wide_ ? wide_u.recorded : u.recorded; }
+  /// u, whichever it is.
+  [[nodiscard]] RangedIntegers output() const { return is_wide_ ? RangedIntegers(wide_u) : RangedIntegers(u); }
 
  private:
   bool is_wide_ = false;
@@ -103,13 +99,7 @@ struct TokenSums {
 };
 TokenSums token_sums(const ChunkedTensor<std::int32_t>& x, const NormSpec& norm, Communicator& comm);
 
-/// A point of (.., feature, token) without its feature coordinates.
-TensorPoint without_feature(const TensorPoint& point);
-
-/// A tensor as a dense table over its padded dimensions, in flat order: replicated per-token columns, vectors of
-/// parameters.
-std::vector<E> dense_table(const IntegerTensor& tensor, const Shape& shape, Communicator& comm);
-/// Which dimensions a broadcast factor over (.., feature, token) keeps.
+/// Dimensions of a sum over (.., feature, token) that what is of a token has, and what is of a feature.
 std::vector<bool> all_but_features(const Shape& activation);
 std::vector<bool> all_but_tokens(const Shape& activation);
 

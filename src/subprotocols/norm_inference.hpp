@@ -50,7 +50,7 @@ void infer_values(const InferenceContext& context, const NormSpec& norm, const N
       remainders[t] = u.remainder;
     }
     settle(context,
-           {output.output_range().clamp, norm.title, bounds, PlaceOfRow(norm.activation, block, f, batch.first),
+           {output.output().clamp, norm.title, bounds, PlaceOfRow(norm.activation, block, f, batch.first),
             features.contains(f)},
            extent, std::span(values).subspan(f * n, n),
            [&](std::size_t t) { return rshift(accumulator(t), norm.shift).quotient; });

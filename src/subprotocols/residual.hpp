@@ -23,9 +23,8 @@ struct ClampedBlock {
 ClampedBlock next_stream(const ResidualEnd& stream, std::size_t block);
 
 /// The update at p, as it was before clamping.
-template <class S>
-S verify_block_update(VerifierContext<S>& context, const ResidualEnd& stream);
-void prove_block_update(ProverContext& context, const ResidualEnd& stream);
+template <class Side>
+ScalarFor<Side> block_update(Side& context, const ResidualEnd& stream);
 
 /// The weight along the block dimension that reads x_in one block later: head[b+1] = beta(point, b) for b < L-1.
 Factor next_block(const Point& block, std::size_t blocks);

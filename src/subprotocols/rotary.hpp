@@ -51,19 +51,17 @@ E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z);
 /// r with half, place and token, and the block where tables differ by it, as a sum-check left them.
 TensorPoint rotation_end(const Rotary& rotary, const TensorPoint& r, std::span<const E> end);
 
+/// Y_k, of which y = rshift(Y_k, S) and the remainder are recorded.
+struct RotatedValues {
+  RangedIntegers value, remainder;
+};
+
 /// `rotated`: claims on Y_k. Returns those on X_k.
 template <class S>
-std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const Rotary& rotary,
-                                             std::type_identity_t<std::span<const PointClaimOf<S>>> rotated);
-/// `values`: Y_k over (R,I,T), or (B,R,I,T), padded, the other dimensions at r_k. X_k follows from it: no rotation
-/// loses anything.
-std::vector<PointClaim> prove_rotation(ProverContext& context, const Rotary& rotary,
-                                       std::span<const TensorPoint> rotated, std::span<const std::vector<E>> values);
-
-/// Y over (R,I,T), or over (B,R,I,T), the other dimensions at the point's, from rshift(Y, S), the exceptions where that
-/// was clamped, and its remainder, whose check this is. Collective.
-std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
-                         const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
-                         const TensorPoint& at, bool by_block);
+std::vector<PointClaimOf<S>> unrotated(VerifierContext<S>& context, const Rotary& rotary,
+                                       std::type_identity_t<std::span<const PointClaimOf<S>>> rotated,
+                                       std::span<const RotatedValues> values);
+std::vector<PointClaim> unrotated(ProverContext& context, const Rotary& rotary, std::span<const PointClaim> rotated,
+                                  std::span<const RotatedValues> values);
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/rotary.hpp"
 #include "plan/prover_context.hpp"
+#include "plan/witness.hpp"
 
 namespace tessera {
 namespace {
@@ -103,11 +104,10 @@ void turn_all_back(const Rotary& rotary, std::size_t rows, std::size_t blocks, s
   }
 }
 
-}  // namespace
-
-std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const IntegerTensor& quotient,
-                         const IntegerTensor& remainder, const std::vector<Exception>& exceptions,
-                         const TensorPoint& at, bool by_block) {
+/// Y over (R,I,T), or over (B,R,I,T), padded, the other dimensions at the point's, from rshift(Y, S), the exceptions
+/// where that was clamped, and its remainder. Collective.
+std::vector<E> unrounded(ProverContext& context, const RotatedValues& of, const TensorPoint& at, bool by_block) {
+  const RangeCheck& check = context.plan.ranges[of.remainder.range];
   std::vector<Axis> axes;
   E present = E::one();
   for (std::size_t j = 0; j + 3 < at.size(); ++j) {
@@ -119,8 +119,8 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
     present *= less_than(at[j], check.shape.dimensions()[j].chunk_count());
   }
   axes.resize(at.size());
-  std::vector<E> values = contract(quotient, check.shape, axes, context.comm);
-  for (const Exception& entry : exceptions) {
+  std::vector<E> values = contract(context.witness.view(of.value.values), check.shape, axes, context.comm);
+  for (const Exception& entry : context.exceptions.entries(of.value.clamp)) {
     const std::vector<std::size_t> indices = place_indices(check.shape, entry.place);
     E weight = E::from_signed(entry.excess);
     std::size_t x = 0;
@@ -133,7 +133,7 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
     }
     values[x] += weight;
   }
-  const std::vector<E> rest = contract(remainder, check.shape, axes, context.comm);
+  const std::vector<E> rest = contract(context.witness.view(of.remainder.values), check.shape, axes, context.comm);
   const F power = two_to_the(check.width);
   const E half = present * two_to_the(check.width - 1);
   const Dimension& rows = check.shape.dimensions().back();
@@ -148,24 +148,30 @@ std::vector<E> unrounded(ProverContext& context, const RangeCheck& check, const 
   return values;
 }
 
-std::vector<PointClaim> prove_rotation(ProverContext& context, const Rotary& rotary,
-                                       std::span<const TensorPoint> rotated, std::span<const std::vector<E>> values) {
+}  // namespace
+
+/// X_k follows from Y_k: no rotation loses anything.
+std::vector<PointClaim> unrotated(ProverContext& context, const Rotary& rotary, std::span<const PointClaim> rotated,
+                                  std::span<const RotatedValues> values) {
   const auto scope = context.transcript.scope("rotary");
   const std::size_t n = rotated.size();
   const std::vector<E> scale = powers(n > 1 ? context.transcript.challenge("lambda") : E::one(), n);
-  const std::size_t rows = std::size_t{1} << rotated.front().back().size();
-  const std::size_t blocks = rotary.by_block() ? std::size_t{1} << rotated.front().front().size() : 1;
-  std::vector<std::vector<E>> tables(values.begin(), values.end());
+  const std::size_t rows = std::size_t{1} << rotated.front().point.back().size();
+  const std::size_t blocks = rotary.by_block() ? std::size_t{1} << rotated.front().point.front().size() : 1;
+  std::vector<std::vector<E>> tables;
+  for (std::size_t k = 0; k < n; ++k) {
+    tables.push_back(unrounded(context, values[k], rotated[k].point, rotary.by_block()));
+  }
   turn_all_back(rotary, rows, blocks, tables);
   for (std::size_t k = 0; k < n; ++k) {
-    tables.push_back(rotation_table(rotary, rotated[k], scale[k], values[k].size()));
+    tables.push_back(rotation_table(rotary, rotated[k].point, scale[k], tables[k].size()));
   }
   const ProvenSumcheck sumcheck =
       prove_dense_sumcheck(context.transcript, round_kernel(ReductionRelation{n}), std::move(tables));
   context.transcript.send("values", std::span(sumcheck.factors).first(n));
   std::vector<PointClaim> claims;
   for (std::size_t k = 0; k < n; ++k) {
-    claims.push_back({rotation_end(rotary, rotated[k], sumcheck.point), sumcheck.factors[k]});
+    claims.push_back({rotation_end(rotary, rotated[k].point, sumcheck.point), sumcheck.factors[k]});
   }
   return claims;
 }

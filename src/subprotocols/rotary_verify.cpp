@@ -71,8 +71,9 @@ E rotation_at(const Rotary& rotary, const TensorPoint& r, const TensorPoint& z) 
 }
 
 template <class S>
-std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>& context, const Rotary& rotary,
-                                             std::type_identity_t<std::span<const PointClaimOf<S>>> rotated) {
+std::vector<PointClaimOf<S>> unrotated(VerifierContext<S>& context, const Rotary& rotary,
+                                       std::type_identity_t<std::span<const PointClaimOf<S>>> rotated,
+                                       std::span<const RotatedValues> /*values*/) {
   VerifierView<S>& transcript = context.transcript;
   const auto scope = transcript.scope("rotary");
   const std::size_t n = rotated.size();
@@ -116,9 +117,9 @@ TensorPoint rotation_end(const Rotary& rotary, const TensorPoint& r, std::span<c
   return point;
 }
 
-#define INSTANTIATE(S)                                                                      \
-  template std::vector<PointClaimOf<S>> verify_rotation(VerifierContext<S>&, const Rotary&, \
-                                                        std::span<const PointClaimOf<S>>);
+#define INSTANTIATE(S)                                                                \
+  template std::vector<PointClaimOf<S>> unrotated(VerifierContext<S>&, const Rotary&, \
+                                                  std::span<const PointClaimOf<S>>, std::span<const RotatedValues>);
 TESSERA_FOR_SCALARS(INSTANTIATE)
 #undef INSTANTIATE
 

@@ -135,5 +135,8 @@ class ChunkedTensor {
 /// A view of any integer tensor, for code that reads committed tensors of several widths.
 using IntegerTensor = std::variant<const ChunkedTensor<std::int16_t>*, const ChunkedTensor<std::uint16_t>*,
                                    const ChunkedTensor<std::int32_t>*, const ChunkedTensor<std::int64_t>*>;
+inline Ownership ownership_of(const IntegerTensor& tensor) {
+  return std::visit([](const auto* values) { return values->ownership(); }, tensor);
+}
 
 }  // namespace tessera

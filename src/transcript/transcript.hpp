@@ -87,6 +87,12 @@ struct Message {
 class ProverTranscript : public Transcript {
  public:
   explicit ProverTranscript(const Digest& seed) : Transcript(seed) {}
+  // What layers whose text is both sides' say to a VerifierView: a prover needs no reasons and checks nothing.
+  using Transcript::challenge;
+  E challenge(std::string_view label, double /*degree*/, std::string_view /*reason*/) { return challenge(label); }
+  void identity(std::size_t /*variables*/, std::string_view /*reason*/) {}
+  void check_equal(const E& /*a*/, const E& /*b*/, std::string_view /*why*/) {}
+
   /// Padded while there are pads.
   void send(std::string_view label, std::span<const E> values);
   void send(std::string_view label, const E& value) { send(label, std::span(&value, 1)); }

@@ -34,7 +34,7 @@ TEST(LlamaVirtualTensors, value_that_the_look_up_sees_is_the_one_in_use) {
       std::string scope;
     };
     const auto norm = [](const char* name, const NormLayer& layer, const char* scope) {
-      return Value{name, rms_norm(layer).output_range(), rms_norm(layer).output(), scope};
+      return Value{name, rms_norm(layer).output(), rms_norm(layer).output().values.number, scope};
     };
     const auto value = [](std::string name, const RecordedRange<std::int16_t>& tensor, std::string scope) {
       return Value{std::move(name), tensor, tensor.recorded, std::move(scope)};

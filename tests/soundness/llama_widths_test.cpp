@@ -90,7 +90,7 @@ TEST(LlamaWidths, final_norm_beyond_its_width) {
       [](Exponents& exponents, int by) { exponents.uf += by; },
       [](TestModel& other, ModelPlan lying) {
         std::get<RmsNormPlan>(lying.norm_final).output_bits.bits += 1;
-        only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output_range(), true);
+        only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output(), true);
       });
 }
 

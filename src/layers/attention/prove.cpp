@@ -148,7 +148,7 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   const Shape& scores = attention.scores;
   // all claims on y become one on O*R at the same point
   const TensorPoint y_point =
-      prove_requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers));
+      requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers)).point;
   // O*R from O and R; R does not depend on the place in the head
   const std::vector<E> inverse = contract(context.witness.tensors[attention.row_inverse.tensor], attention.rows,
                                           std::vector<Axis>(4), context.comm);
@@ -170,11 +170,11 @@ AttentionClaims run(ProverContext& context, const AttentionPlan& attention, std:
   for (std::vector<Factor>& weight : seen_row_weights(attention, at)) {
     context.committed("row_max", attention.row_max.tensor, std::move(weight));
   }
-  prove_limits(context, attention.exponential.clamp, attention.exponential.output);
-  const TensorPoint masked = attention.capped
-                                 ? prove_looked_up(context, attention.capped->clamp,
-                                                   context.witness.view(attention.score), attention.score_remainder)
-                                 : at;
+  check_limits(context, attention.exponential.clamp, attention.exponential.output);
+  const TensorPoint masked =
+      attention.capped
+          ? looked_up(context, attention.capped->clamp, attention.score, attention.score_remainder, E{}).point
+          : at;
   const auto [q, k] = prove_scores(context, attention, prove_masking(context, attention, masked));
   return {q, k, v};
 }

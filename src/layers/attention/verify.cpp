@@ -65,7 +65,7 @@ PointClaimOf<S> verify_scores_taken(VerifierContext<S>& context, const Attention
                                  "capped scores do not match their distances from the maximum");
   const S score =
       context.lookup.input(*attention.capped) - presence_at(scores, at) * two_to_the(cap_table_log_size - 1);
-  return verify_looked_up<S>(context, attention.capped->clamp, attention.score_remainder, score);
+  return looked_up(context, attention.capped->clamp, attention.score, attention.score_remainder, score);
 }
 
 /// Step 7, the mask: Z*A at a point of the scores; returns the claim on A.
@@ -201,7 +201,7 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const Shape& scores = attention.scores;
   // all claims on y become one on O*R at the same point
   const PointClaimOf<S> normalized =
-      verify_requantized_claims<S>(context, attention.y, attention.y_remainder, std::move(y_consumers));
+      requantized_claims(context, attention.y, attention.y_remainder, std::move(y_consumers));
   // O*R from O and R
   const auto normalization = verify_eq_sumcheck(transcript, normalized.value, to_flat_point(heads, normalized.point),
                                                 ProductRelation{}.degree());
@@ -222,7 +222,7 @@ AttentionClaimsOf<S> run(VerifierContext<S>& context, const AttentionPlan& atten
   const S taken = row_max + masked_places(attention, at) * F::from_signed(softmax_infinity) -
                   context.lookup.input(attention.exponential) -
                   context.exceptions.excess_at(attention.exponential.clamp, at);
-  verify_limits(context, attention.exponential.clamp, attention.exponential.output);
+  check_limits(context, attention.exponential.clamp, attention.exponential.output);
   const PointClaimOf<S> masked = verify_scores_taken<S>(context, attention, taken);
   const PointClaimOf<S> product = verify_masking(context, attention, masked.point, masked.value);
   const auto [q, k] = verify_scores(context, attention, product);

@@ -43,9 +43,8 @@ void add_branch(const InferenceContext& context, const Linear& linear, const Pro
 /// `remainder`: of the update without a norm.
 ///   | # | from | message                                                    |
 ///   | 1 | P/V  | the steps of layers/value_norm, where there is a norm      |
-template <class S>
-PointClaimOf<S> verify_branch_end(VerifierContext<S>& context, RangeId remainder, const std::optional<BranchNorm>& norm,
-                                  const TensorPoint& at, std::type_identity_t<const S&> update);
-TensorPoint prove_branch_end(ProverContext& context, const std::optional<BranchNorm>& norm, const TensorPoint& at);
+template <class Side>
+PointClaimFor<Side> branch_end(Side& context, RangeId remainder, const std::optional<BranchNorm>& norm,
+                               const TensorPoint& at, const ScalarFor<Side>& update);
 
 }  // namespace tessera

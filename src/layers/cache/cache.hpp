@@ -58,9 +58,9 @@ using QkvClaimsOf = std::array<std::vector<WeightedClaimOf<S>>, 3>;
 using QkvClaims = QkvClaimsOf<E>;
 
 /// `claims`: at head points, on q and on keys and values of the whole sequence.
-template <class S>
-QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims);
-QkvClaims run(ProverContext& context, const CachePlan& cache, const AttentionClaims& claims);
+template <class Side>
+QkvClaimsOf<ScalarFor<Side>> run(Side& context, const CachePlan& cache,
+                                 const AttentionClaimsOf<ScalarFor<Side>>& claims);
 
 /// The weight along the first `count` of new rows of a claim at `position`, a point on positions: beta(position, past +
 /// i).

@@ -42,9 +42,8 @@ struct EmbeddingPlan : EmbeddingSpec {
 void infer(const InferenceContext& context, const EmbeddingPlan& embedding, std::span<const std::uint32_t> ids,
            Batch& batch);
 
-template <class S>
-void run(VerifierContext<S>& context, const EmbeddingPlan& embedding);
-void run(ProverContext& context, const EmbeddingPlan& embedding);
+template <class Side>
+void run(Side& context, const EmbeddingPlan& embedding);
 
 /// The weight along positions of a point on rows: beta(row, i) at past + i for i < rows; filler behind the last
 /// position has none in a beginning, in a continuation that one's.

@@ -64,8 +64,7 @@ void infer(const InferenceContext& context, const GatedMlpPlan& mlp, std::span<c
 void derive(Witness& witness, const GatedMlpPlan& mlp, Communicator& comm);
 
 /// The claims on u: of W_up, then of W_gate.
-template <class S>
-std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GatedMlpPlan& mlp);
-std::vector<WeightedClaim> run(ProverContext& context, const GatedMlpPlan& mlp);
+template <class Side>
+std::vector<WeightedClaimFor<Side>> run(Side& context, const GatedMlpPlan& mlp);
 
 }  // namespace tessera

@@ -62,9 +62,8 @@ void infer(const InferenceContext& context, const GroupedQkvPlan& qkv, std::size
 void derive(Witness& witness, const GroupedQkvPlan& qkv, Communicator& comm);
 
 /// Three claims on u.
-template <class S>
-std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const GroupedQkvPlan& qkv,
-                                    const QkvClaimsOf<S>& consumers);
-std::vector<WeightedClaim> run(ProverContext& context, const GroupedQkvPlan& qkv, const QkvClaims& consumers);
+template <class Side>
+std::vector<WeightedClaimFor<Side>> run(Side& context, const GroupedQkvPlan& qkv,
+                                        const QkvClaimsOf<ScalarFor<Side>>& consumers);
 
 }  // namespace tessera

@@ -48,13 +48,8 @@ void infer(const InferenceContext& context, const LayerNormPlan& norm, std::size
 void derive(Witness& witness, const LayerNormPlan& norm, Communicator& comm);
 
 /// `consumers`: claims on u besides its look-up.
-template <class S>
-void run(VerifierContext<S>& context, const LayerNormPlan& norm,
-         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
-void run(ProverContext& context, const LayerNormPlan& norm, std::vector<WeightedClaim> consumers);
-
-/// The weight that sums x over all features at a (.., token) point: S1 there.
-std::vector<Factor> feature_sum(const Shape& activation, const TensorPoint& token);
+template <class Side>
+void run(Side& context, const LayerNormPlan& norm, std::vector<WeightedClaimFor<Side>> consumers);
 
 /// Factors mu, S1, sigma, I: d*mu^2 - 2*mu*S1 - sigma^2 + lambda*I*sigma.
 struct TokenRelation {
@@ -77,9 +72,11 @@ struct NormRelation {
   static constexpr std::size_t degree() { return 4; }
   static constexpr std::size_t factors() { return 6; }
   auto operator()(const auto& v) const {
-    const auto &at_u = v[0], &x = v[1], &mu = v[2], &inverse = v[3], &gamma = v[4], &at_token = v[5];
-    return at_u * (x - mu) * (inverse * gamma) + lambda * at_token * (x * x);
+    const auto &at_u = v[0], &x = v[1], &mu = v[2], &at_token = v[5];
+    return at_u * (x - mu) * second_factor(v) + lambda * at_token * (x * x);
   }
+  /// The factor beside x - mu: of degree 2 in hidden values.
+  static auto second_factor(const auto& v) { return v[3] * v[4]; }
 };
 RoundKernel round_kernel(const NormRelation& relation);
 

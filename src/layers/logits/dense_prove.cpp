@@ -21,7 +21,7 @@ void prove_attained(ProverContext& context, const LogitsPlan& logits) {
                                                          witness[plan.weight].ownership(), factors, at, context.comm);
   const TensorPoint end = to_tensor_point(shape, sumcheck.point);
   context.committed("score_weight", plan.weight.output, weight_at(end), sumcheck.factors[0]);
-  prove_requantization(context, plan.excess, end);  // its pieces
+  requantization(context, plan.excess, end, E{});  // its pieces
   context.committed("best", plan.best, weight_at(end), sumcheck.factors[2]);
   const Point g = context.lookup.point(plan.rows)[0];
   context.ledger.add(witness_oracle, plan.best, {Factor::ones(shape.dimensions()[0].bits()), Factor::at(g)},
@@ -36,14 +36,12 @@ void prove_dense_hits(ProverContext& context, const LogitsPlan& logits) {
   for (std::size_t i = 0; i < uniform_limbs; ++i) {
     context.committed("weight_sum", plan.sum, {Factor::of(weights.limb(i))});
   }
-  ReductionInput input;
+  ReductionInput input{Integers::committed(plan.weight.output), {}};
   input.claims.push_back({{Factor::ones(logits.logits.dimensions()[0].bits()), Factor::at(g)}, E::zero()});
   input.claims.push_back({{}, E::zero(), nullptr, &weights.before()});
   input.claims.push_back({{}, E::zero(), nullptr, &weights.with_token()});
-  const IntegerTensor weight = &context.witness[plan.weight];
-  const ReducedClaims reduced =
-      prove_claim_reduction(context, logits.logits, std::span(&weight, 1), std::span(&input, 1));
-  context.ledger.add(witness_oracle, plan.weight.output, weight_at(reduced.point), reduced.values.front());
+  const PointClaim reduced = reduce_claim(context, logits.logits, input);
+  context.ledger.add(witness_oracle, plan.weight.output, weight_at(reduced.point), reduced.value);
 }
 
 }  // namespace

@@ -74,15 +74,15 @@ void check_dense_hits(VerifierContext<S>& context, const LogitsPlan& logits) {
     hit = quotient;
   }
   const E rows = less_than(g, context.plan.generated);
-  ReductionInputOf<S> input;
+  ReductionInputOf<S> input{Integers::committed(plan.weight.output), {}};
   input.claims.push_back({{Factor::ones(logits.logits.dimensions()[0].bits()), Factor::at(g)}, sum});
   input.claims.push_back({{}, hit - lookup.value(plan.low), nullptr, &weights.before()});
   input.claims.push_back({{}, hit + lookup.value(plan.high) + rows, nullptr, &weights.with_token()});
   for (std::size_t i = 0; i < input.claims.size(); ++i) {
     identity();
   }
-  const ReducedClaimsOf<S> reduced = verify_claim_reduction(transcript, logits.logits, std::span(&input, 1));
-  context.ledger.add(witness_oracle, plan.weight.output, weight_at(reduced.point), reduced.values.front());
+  const PointClaimOf<S> reduced = reduce_claim(context, logits.logits, input);
+  context.ledger.add(witness_oracle, plan.weight.output, weight_at(reduced.point), reduced.value);
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ void infer(const InferenceContext& context, const MlpPlan& mlp, std::span<const 
 void derive(Witness& witness, const MlpPlan& mlp, Communicator& comm);
 
 /// The claims on u: one.
-template <class S>
-std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const MlpPlan& mlp);
-std::vector<WeightedClaim> run(ProverContext& context, const MlpPlan& mlp);
+template <class Side>
+std::vector<WeightedClaimFor<Side>> run(Side& context, const MlpPlan& mlp);
 
 }  // namespace tessera

@@ -37,11 +37,6 @@ struct ProjectionPlan : ProjectionSpec {
   RecordedRange<std::uint16_t> remainder;  // where there is no norm behind
   std::optional<BranchNorm> normed;
   static ProjectionPlan declare(Builder& builder, ProjectionSpec spec);
-  /// Coordinates of y's features.
-  [[nodiscard]] unsigned feature_bits() const {
-    return heads.whole() ? heads.head_bits() + ceil_log2(heads.group) + heads.place().bits()
-                         : ceil_log2(heads.features());
-  }
 };
 
 /// x_mid, from the attention's y (features of all heads, batch.size).
@@ -51,8 +46,7 @@ void infer(const InferenceContext& context, const ProjectionPlan& projection, st
 /// What a norm behind needs. Collective.
 void derive(Witness& witness, const ProjectionPlan& projection, Communicator& comm);
 
-template <class S>
-WeightedClaimOf<S> run(VerifierContext<S>& context, const ProjectionPlan& projection);
-WeightedClaim run(ProverContext& context, const ProjectionPlan& projection);
+template <class Side>
+WeightedClaimFor<Side> run(Side& context, const ProjectionPlan& projection);
 
 }  // namespace tessera

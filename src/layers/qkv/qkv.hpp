@@ -66,8 +66,8 @@ void infer(const InferenceContext& context, const QkvPlan& qkv, std::size_t bloc
 void share_keys(const InferenceContext& context, std::size_t heads, std::size_t block, const Batch& batch,
                 QkvCache& cache);
 
-template <class S>
-std::vector<WeightedClaimOf<S>> run(VerifierContext<S>& context, const QkvPlan& qkv, const QkvClaimsOf<S>& consumers);
-std::vector<WeightedClaim> run(ProverContext& context, const QkvPlan& qkv, const QkvClaims& consumers);
+template <class Side>
+std::vector<WeightedClaimFor<Side>> run(Side& context, const QkvPlan& qkv,
+                                        const QkvClaimsOf<ScalarFor<Side>>& consumers);
 
 }  // namespace tessera

@@ -34,10 +34,8 @@ void infer(const InferenceContext& context, const RmsNormPlan& norm, std::size_t
 void derive(Witness& witness, const RmsNormPlan& norm, Communicator& comm);
 
 /// `consumers`: claims on u besides its look-up.
-template <class S>
-void run(VerifierContext<S>& context, const RmsNormPlan& norm,
-         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
-void run(ProverContext& context, const RmsNormPlan& norm, std::vector<WeightedClaim> consumers);
+template <class Side>
+void run(Side& context, const RmsNormPlan& norm, std::vector<WeightedClaimFor<Side>> consumers);
 
 /// Factors beta(r,.), x, I, Gamma, beta(t,.): beta(r,.)*x*I*Gamma + lambda*beta(t,.)*x^2.
 struct RmsNormRelation {

@@ -36,9 +36,7 @@ void infer(const InferenceContext& context, const StreamInput& input, std::size_
 inline void derive(Witness& /*witness*/, const StreamInput& /*input*/, Communicator& /*comm*/) {}
 
 /// `consumers`: claims on u besides its look-up.
-template <class S>
-void run(VerifierContext<S>& context, const StreamInput& input,
-         std::type_identity_t<std::vector<WeightedClaimOf<S>>> consumers);
-void run(ProverContext& context, const StreamInput& input, std::vector<WeightedClaim> consumers);
+template <class Side>
+void run(Side& context, const StreamInput& input, std::vector<WeightedClaimFor<Side>> consumers);
 
 }  // namespace tessera

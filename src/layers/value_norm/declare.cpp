@@ -2,24 +2,19 @@
 
 namespace tessera {
 
-TensorPoint ValueNormSpec::token_of(const TensorPoint& point) const {
-  TensorPoint result;
-  for (std::size_t j = 0; j < point.size(); ++j) {
-    if (keeps(j)) {
-      result.push_back(point[j]);
-    }
+std::vector<bool> ValueNormSpec::of_token() const {
+  std::vector<bool> dimensions(value.dimensions().size());
+  for (std::size_t j = 0; j < dimensions.size(); ++j) {
+    dimensions[j] = keeps(j);
   }
-  return result;
+  return dimensions;
 }
 
-TensorPoint ValueNormSpec::gain_of(const TensorPoint& point) const {
-  TensorPoint result{point.front()};
-  for (std::size_t j = 0; j < point.size(); ++j) {
-    if (!keeps(j)) {
-      result.push_back(point[j]);
-    }
-  }
-  return result;
+std::vector<bool> ValueNormSpec::of_gain() const {
+  std::vector<bool> dimensions = of_token();
+  dimensions.flip();
+  dimensions.front() = true;
+  return dimensions;
 }
 
 template <class T>

@@ -43,12 +43,11 @@ struct ValueNormSpec {
     const std::size_t last = value.dimensions().size() - 1;
     return dimension == last || dimension + normed < last;
   }
-  /// A point of `value` without the normed places.
-  [[nodiscard]] TensorPoint token_of(const TensorPoint& point) const;
   /// Where there is a low piece, Gamma is gamma*2^9 + gamma_low.
   [[nodiscard]] std::optional<ParameterId> gamma_low() const { return low_piece(gamma); }
-  /// A point of `value` as one of gamma.
-  [[nodiscard]] TensorPoint gain_of(const TensorPoint& point) const;
+  /// Dimensions of `value` that are left in `token`, and those of gamma.
+  [[nodiscard]] std::vector<bool> of_token() const;
+  [[nodiscard]] std::vector<bool> of_gain() const;
 };
 
 /// T: int16_t, or int32_t for wider ones.
@@ -75,11 +74,7 @@ template <class T>
 void derive(Witness& witness, const ValueNormPlan<T>& norm, Communicator& comm);
 
 /// `product`: the claim on P. Returns one on A.
-template <class S, class T>
-PointClaimOf<S> run(VerifierContext<S>& context, const ValueNormPlan<T>& norm,
-                    std::type_identity_t<const PointClaimOf<S>&> product);
-/// The value is left empty.
-template <class T>
-PointClaim run(ProverContext& context, const ValueNormPlan<T>& norm, const PointClaim& product);
+template <class Side, class T>
+PointClaimFor<Side> run(Side& context, const ValueNormPlan<T>& norm, const PointClaimFor<Side>& product);
 
 }  // namespace tessera

@@ -1,4 +1,4 @@
-#include "layers/cache/claims.hpp"
+#include "layers/cache/cache.hpp"
 
 namespace tessera {
 
@@ -23,15 +23,5 @@ Factor state_rows(unsigned bits, const Point& position) {
   }
   return weight;
 }
-
-template <class S>
-QkvClaimsOf<S> run(VerifierContext<S>& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims) {
-  const auto rho = [&] { return context.transcript.challenge("rho", 1, "the kept state at a point"); };
-  return cache_claims<S>(context, cache, claims, rho);
-}
-
-#define INSTANTIATE(S) template QkvClaimsOf<S> run(VerifierContext<S>&, const CachePlan&, const AttentionClaimsOf<S>&);
-TESSERA_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
 
 }  // namespace tessera

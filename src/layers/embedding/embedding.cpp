@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "layers/logits/logits.hpp"
-#include "subprotocols/requantization.hpp"
 
 namespace tessera {
 
@@ -37,28 +36,5 @@ EmbeddingWeights embedding_weights(const Plan& plan, const EmbeddingPlan& embedd
   weights.embedding = token_rows(embedding.vocabulary.bits(), row_tokens(plan, statement), token_weights, at[1]);
   return weights;
 }
-
-template <class S>
-void run(VerifierContext<S>& context, const EmbeddingPlan& embedding) {
-  const auto scope = context.transcript.scope("embedding");
-  const Plan& plan = context.plan;
-  const TensorPoint at = embedding_point(embedding, context.lookup);
-  EmbeddingWeights weights = embedding_weights(plan, embedding, context.statement, at);
-  S embedded = context.committed("x_in", embedding.x_in.tensor, std::move(weights.input));
-  if (embedding.position) {
-    embedded = embedded - context.parameter("position", *embedding.position, std::move(weights.position));
-  }
-  if (embedding.shift > 0) {
-    embedded = requantized<S>(embedding.rows, {at[1], at[2]}, embedded, context.lookup.value(embedding.remainder),
-                              static_cast<unsigned>(embedding.shift));
-  }
-  context.transcript.identity(embedding.feature.bits() - embedding.feature.dimensions()[0].bits(),
-                              "identity at the look-up point");
-  context.ledger.add(parameter_oracle, embedding.embedding, std::move(weights.embedding), embedded);
-}
-
-#define INSTANTIATE(S) template void run(VerifierContext<S>&, const EmbeddingPlan&);
-TESSERA_FOR_SCALARS(INSTANTIATE)
-#undef INSTANTIATE
 
 }  // namespace tessera

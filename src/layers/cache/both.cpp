@@ -1,13 +1,13 @@
-#pragma once
-
+#include "plan/sides.hpp"
 #include "layers/cache/cache.hpp"
 #include "subprotocols/head_padding.hpp"
 
 namespace tessera {
 
-/// Both sides: `context` receives or computes and sends, `rho` draws a coordinate.
-template <class S, class Context, class Rho>
-QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const AttentionClaimsOf<S>& claims, Rho&& rho) {
+template <class Side>
+QkvClaimsOf<ScalarFor<Side>> run(Side& context, const CachePlan& cache,
+                                 const AttentionClaimsOf<ScalarFor<Side>>& claims) {
+  using S = ScalarFor<Side>;
   const auto scope = context.transcript.scope("cache");
   const Dimension& new_rows = cache.q.dimensions().back();
   const unsigned position_bits = cache.state[state_keys].dimensions().back().bits();
@@ -35,7 +35,7 @@ QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const Atte
   const auto keep_scope = context.transcript.scope("keep");
   Point flat;
   for (unsigned i = 0; i < cache.state[state_keys].bits(); ++i) {
-    flat.push_back(rho());
+    flat.push_back(context.transcript.challenge("rho", 1, "the kept state at a point"));
   }
   const auto kept = [&](std::string_view label, StateTensor tensor) {
     const TensorPoint at = to_tensor_point(cache.state[tensor], flat);
@@ -51,5 +51,10 @@ QkvClaimsOf<S> cache_claims(Context& context, const CachePlan& cache, const Atte
   result[2].push_back(kept("values", state_values));
   return result;
 }
+
+#define INSTANTIATE(Side) \
+  template QkvClaimsOf<ScalarFor<Side>> run(Side&, const CachePlan&, const AttentionClaimsOf<ScalarFor<Side>>&);
+TESSERA_FOR_SIDES(INSTANTIATE)
+#undef INSTANTIATE
 
 }  // namespace tessera

@@ -1,0 +1,17 @@
+#include "subprotocols/norm.hpp"
+
+namespace tessera {
+
+std::vector<bool> all_but_features(const Shape& activation) {
+  std::vector<bool> kept(activation.dimensions().size(), true);
+  kept[kept.size() - 2] = false;
+  return kept;
+}
+
+std::vector<bool> all_but_tokens(const Shape& activation) {
+  std::vector<bool> kept(activation.dimensions().size(), true);
+  kept.back() = false;
+  return kept;
+}
+
+}  // namespace tessera
