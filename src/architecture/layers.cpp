@@ -3,10 +3,6 @@
 namespace tessera {
 namespace {
 
-std::int32_t exponent_of(const ModelPlan& plan, ParameterId id) {
-  return plan.exponents.*parameter_row(plan.model, id).exponent;
-}
-
 NormSpec norm_spec(const ModelPlan& plan, const NormOfModel& place) {
   const bool final = place.gamma == gammaf;
   const char* const kind = plan.model.rms() ? "RMS" : "layer";
@@ -17,7 +13,7 @@ NormSpec norm_spec(const ModelPlan& plan, const NormOfModel& place) {
   norm.token = final ? plan.shapes.token : plan.shapes.block_token;
   norm.x = place.x;
   norm.gamma = place.gamma;
-  norm.shift = Exponents::shift_norm(exponent_of(plan, place.gamma), place.output, plan.widths);
+  norm.shift = plan.shifts.of(place.gamma);
   if (final && plan.model.rotary()) {
     norm.output_bits = {plan.widths.final_bits, "w_f"};
   }
@@ -34,7 +30,7 @@ ResidualEnd residual_end(const ModelPlan& plan) {
 }
 
 /// What the MLP's branch reads.
-std::size_t mlp_input(const ModelPlan& plan) {
+Integers mlp_input(const ModelPlan& plan) {
   return input_of(plan.model.layers.branches == Branches::shared_norm ? plan.norm_1 : plan.norm_2);
 }
 
@@ -64,35 +60,34 @@ ValueNormSpec head_norm(const ModelPlan& plan, HeadNormOf of, const Shape& value
 }
 
 QkvPlan declare_unrotated(Builder& builder, const ModelPlan& plan) {
-  const Exponents& e = plan.exponents;
+  const Shifts& shifts = plan.shifts;
   QkvSpec spec;
   spec.feature = plan.shapes.block_feature;
   spec.qkv = plan.shapes.qkv[0];
   spec.heads = plan.heads();
   spec.weight = {wq, wk, wv};
   spec.bias = {bq, bk, bv};
-  spec.shift = {e.shift_q(), e.shift_k(), e.shift_v()};
-  spec.bias_shift = {e.bias_q(), e.bias_k(), e.bias_v()};
+  spec.shift = {shifts.to(scales::q), shifts.to(scales::k), shifts.to(scales::v)};
+  spec.bias_shift = {shifts.of_bias(bq), shifts.of_bias(bk), shifts.of_bias(bv)};
   spec.u = input_of(plan.norm_1);
   return QkvPlan::declare(builder, std::move(spec));
 }
 
 GroupedQkvPlan declare_rotated(Builder& builder, const ModelPlan& plan, const VerifyingKey& key) {
-  const Exponents& e = plan.exponents;
-  const bool normed = plan.model.head_norm;
+  const Shifts& shifts = plan.shifts;
   GroupedQkvSpec spec;
   spec.feature = plan.shapes.block_feature;
   spec.shape = plan.shapes.qkv;
   spec.weight = {wq, wk, wv};
   if (plan.model.qkv_bias) {
     spec.bias = {bq, bk, bv};
-    spec.bias_shift = {e.bias_q(), e.bias_k(), e.bias_v()};
+    spec.bias_shift = {shifts.of_bias(bq), shifts.of_bias(bk), shifts.of_bias(bv)};
   }
-  if (normed) {
-    spec.norm = {head_norm(plan, HeadNormOf::queries, spec.shape[0], e.shift_hq(), key.epsilon_q),
-                 head_norm(plan, HeadNormOf::keys, spec.shape[1], e.shift_hk(), key.epsilon_k)};
+  if (plan.model.head_norm) {
+    spec.norm = {head_norm(plan, HeadNormOf::queries, spec.shape[0], shifts.to(scales::hq), key.epsilon_q),
+                 head_norm(plan, HeadNormOf::keys, spec.shape[1], shifts.to(scales::hk), key.epsilon_k)};
   }
-  spec.shift = {e.shift_rotated_q(normed), e.shift_rotated_k(normed), e.shift_v()};
+  spec.shift = {shifts.to(scales::q), shifts.to(scales::k), shifts.to(scales::v)};
   spec.rotary = {std::make_shared<const std::vector<std::int16_t>>(key.rotary_table), plan.model.n_positions,
                  plan.model.head_size() / 2, plan.past, plan.model.rotation_of_block};
   spec.u = input_of(plan.norm_1);
@@ -100,7 +95,7 @@ GroupedQkvPlan declare_rotated(Builder& builder, const ModelPlan& plan, const Ve
 }
 
 MlpPlan declare_plain(Builder& builder, const ModelPlan& plan, std::size_t table) {
-  const Exponents& e = plan.exponents;
+  const Shifts& shifts = plan.shifts;
   MlpSpec spec;
   static_cast<ResidualEnd&>(spec) = residual_end(plan);
   spec.inner = plan.shapes.block_inner;
@@ -109,27 +104,27 @@ MlpPlan declare_plain(Builder& builder, const ModelPlan& plan, std::size_t table
   if (plan.model.layers.bias) {
     spec.b1 = b1;
     spec.b2 = b2;
-    spec.bias_shift_1 = e.bias_1();
-    spec.bias_shift_2 = e.bias_2();
+    spec.bias_shift_1 = shifts.of_bias(b1);
+    spec.bias_shift_2 = shifts.of_bias(b2);
   }
-  spec.shift_1 = e.shift_1();
-  spec.shift_2 = e.shift_2();
+  spec.shift_1 = shifts.of(w1);
+  spec.shift_2 = shifts.of(w2);
   spec.table = table;
   spec.u = mlp_input(plan);
   return MlpPlan::declare(builder, std::move(spec));
 }
 
 GatedMlpPlan declare_gated(Builder& builder, const ModelPlan& plan, const VerifyingKey& key, std::size_t table) {
-  const Exponents& e = plan.exponents;
+  const Shifts& shifts = plan.shifts;
   GatedMlpSpec spec;
   static_cast<ResidualEnd&>(spec) = residual_end(plan);
   spec.inner = plan.shapes.block_inner;
   spec.gate = w_gate;
   spec.up = w_up;
   spec.down = w_down;
-  spec.shift_gate = e.shift_gate();
-  spec.shift_product = e.shift_product();
-  spec.shift_down = e.shift_down();
+  spec.shift_gate = shifts.of(w_gate);
+  spec.shift_product = shifts.of(w_up);
+  spec.shift_down = shifts.of(w_down);
   spec.product_bits = plan.widths.product_bits;
   spec.gate_bits = plan.widths.gate_bits;
   spec.table = table;
@@ -146,7 +141,7 @@ NormLayer declare_norm(Builder& builder, const ModelPlan& plan, const NormOfMode
     input.name = "u" + std::string(place.number);
     input.feature = plan.shapes.block_feature;
     input.x = place.x;
-    input.shift = plan.exponents.residual - place.output;
+    input.shift = plan.shifts.to(place.output);
     input.bits = {plan.widths.stream_bits, "w_s"};
     return StreamInput::declare(builder, std::move(input));
   }
@@ -156,7 +151,7 @@ NormLayer declare_norm(Builder& builder, const ModelPlan& plan, const NormOfMode
   LayerNormSpec norm;
   static_cast<NormSpec&>(norm) = norm_spec(plan, place);
   norm.beta = place.beta;
-  norm.bias_shift = Exponents::bias_norm(exponent_of(plan, place.gamma), exponent_of(plan, place.beta), plan.widths);
+  norm.bias_shift = plan.shifts.of_bias(place.beta);
   norm.residual_bits = plan.constants.residual_bits;
   return LayerNormPlan::declare(builder, std::move(norm));
 }
@@ -176,7 +171,6 @@ std::optional<BranchNormSpec> branch_norm(const ModelPlan& plan, const Verifying
     return std::nullopt;
   }
   const bool attention = gamma == gamma_o;
-  const Exponents& e = plan.exponents;
   BranchNormSpec norm;
   norm.name = attention ? "o_norm" : "mlp_norm";
   norm.title = attention ? "norm behind attention" : "norm behind MLP";
@@ -184,13 +178,13 @@ std::optional<BranchNormSpec> branch_norm(const ModelPlan& plan, const Verifying
   norm.token = plan.shapes.block_token;
   norm.normed = 1;
   norm.gamma = gamma;
-  norm.shift = attention ? e.shift_ho() : e.shift_hm(plan.model.gated());
+  norm.shift = plan.shifts.to(attention ? scales::ho : scales::hm);
   norm.bits = {plan.widths.branch_bits, "w_h"};
   norm.features = plan.model.n_embd;
   norm.epsilon = attention ? key.epsilon_o : key.epsilon_m;
   norm.inverse_bits = branch_inverse_bits(plan.model, norm.epsilon);
   norm.norm_numerator = branch_norm_numerator(plan.model);
-  norm.out_shift = e.shift_after(attention ? e.gamma_o : e.gamma_m);
+  norm.out_shift = plan.shifts.of(gamma);
   norm.remainder_name = attention ? "o_remainder" : "mlp_out_remainder";
   return norm;
 }

@@ -9,7 +9,7 @@ struct NormOfModel {
   const char* number;  // in names: "layer_norm_<number>" or "rms_norm_<number>"
   CommittedValue<std::int32_t> x;
   ParameterId gamma, beta;
-  std::int32_t output;  // exponent
+  ScaleId output;
 };
 
 // Which layers a model's description makes, declared in the plan's order.

@@ -117,6 +117,7 @@ ModelPlan::ModelPlan(const VerifyingKey& key, const PassShape& shape, const Divi
       model(key.shape),
       exponents(key.exponents),
       widths(key.widths),
+      shifts(key.shape, key.widths, key.exponents),
       constants(IntegerConstants::of(key.shape, key.epsilon, key.widths)) {
   check_score_tiles(key, passes);
   shapes = ModelShapes::of(model, passes, generated, division);
@@ -159,22 +160,20 @@ void ModelPlan::declare_stream(Builder& builder) {
   x_in = builder.committed_value<std::int32_t>("x_in", shapes.block_feature, by_feature, bits, true);
   x_mid = builder.committed_value<std::int32_t>("x_mid", shapes.block_feature, by_feature, bits, true);
   x_end = builder.committed_value<std::int32_t>("x_end", shapes.feature, {0}, bits, true);
-  const Exponents& e = exponents;
   const bool after = model.norm_after();
-  const int shift_mlp = model.gated() ? e.shift_down() : e.shift_2();
-  const int shift_out = after ? e.shift_after(e.gamma_m) : shift_mlp;
+  const int shift_out = shifts.of(after ? gamma_m : model.gated() ? w_down : w2);
   builder.clamp(x_in.checked, shift_out, ClampedTensor::Kind::later_blocks);
-  builder.clamp(x_mid.checked, after ? e.shift_after(e.gamma_o) : e.shift_o());
+  builder.clamp(x_mid.checked, shifts.of(after ? gamma_o : wo));
   builder.clamp(x_end.checked, shift_out);
 }
 
 void ModelPlan::declare_norms(Builder& builder) {
-  norm_1 = declare_norm(builder, *this, {"1", x_in, gamma1, beta1, exponents.u1});
+  norm_1 = declare_norm(builder, *this, {"1", x_in, gamma1, beta1, scales::u1});
   if (model.layers.branches != Branches::shared_norm) {
     const bool parallel = model.layers.branches == Branches::parallel;
-    norm_2 = declare_norm(builder, *this, {"2", parallel ? x_in : x_mid, gamma2, beta2, exponents.u2});
+    norm_2 = declare_norm(builder, *this, {"2", parallel ? x_in : x_mid, gamma2, beta2, scales::u2});
   }
-  norm_final = declare_norm(builder, *this, {"final", x_end, gammaf, betaf, exponents.uf});
+  norm_final = declare_norm(builder, *this, {"final", x_end, gammaf, betaf, scales::uf});
 }
 
 void ModelPlan::declare_logits(Builder& builder, const VerifyingKey& key, std::size_t weights) {
@@ -192,7 +191,7 @@ void ModelPlan::declare_logits(Builder& builder, const VerifyingKey& key, std::s
   }
   if (model.head_bias) {
     spec.bias = head_bias;
-    spec.bias_shift = exponents.bias_head();
+    spec.bias_shift = shifts.of_bias(head_bias);
   }
   logits = LogitsPlan::declare(builder, std::move(spec));
 }
@@ -221,7 +220,7 @@ void ModelPlan::declare_attention(Builder& builder, std::size_t exp_table, std::
   spec.table = exp_table;
   spec.cap_table = cap_table;
   spec.kappa = constants.kappa;
-  spec.score_shift = exponents.shift_score(model.score_cap);
+  spec.score_shift = shifts.of(scales::q);
   spec.key_bits = ceil_log2(keys());
   spec.q = values_of(qkv)[0];
   spec.k = cache.keys;
@@ -237,10 +236,10 @@ void ModelPlan::declare_projection(Builder& builder, const VerifyingKey& key) {
   spec.weight = wo;
   if (model.layers.bias) {
     spec.bias = bo;
-    spec.bias_shift = exponents.bias_o();
+    spec.bias_shift = shifts.of_bias(bo);
   }
   spec.norm = branch_norm(*this, key, gamma_o);
-  spec.shift = exponents.shift_o();
+  spec.shift = shifts.of(wo);
   spec.residual_bits = constants.residual_bits;
   spec.x_in = x_in;
   spec.x_mid = x_mid;
@@ -256,7 +255,7 @@ void ModelPlan::declare_embedding(Builder& builder) {
   if (!model.rotary()) {
     spec.position = tessera::position;
   } else {
-    spec.shift = exponents.shift_embedding();
+    spec.shift = shifts.of(tessera::embedding);
   }
   spec.vocabulary = division.rows(ParameterAxis::vocabulary, model);
   spec.positions = division.rows(ParameterAxis::place, model);

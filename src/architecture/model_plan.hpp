@@ -57,6 +57,7 @@ struct ModelPlan : Plan {
   ModelShape model;
   Exponents exponents;
   Widths widths;
+  Shifts shifts;
   IntegerConstants constants;
   ModelShapes shapes;
 
@@ -105,13 +106,13 @@ struct ModelPlan : Plan {
   void declare_embedding(Builder& builder);
 };
 
-/// What the branch behind a norm reads: its number among what is recorded.
-inline std::size_t input_of(const NormLayer& norm) {
+/// What the branch behind a norm reads.
+inline Integers input_of(const NormLayer& norm) {
   if (const auto* stream = std::get_if<StreamInput>(&norm)) {
-    return stream->u.recorded;
+    return stream->u;
   }
   const auto* layer = std::get_if<LayerNormPlan>(&norm);
-  return (layer != nullptr ? layer->output() : std::get<RmsNormPlan>(norm).output()).values.number;
+  return (layer != nullptr ? layer->output() : std::get<RmsNormPlan>(norm).output()).values;
 }
 /// q, k, v.
 inline const std::array<RecordedRange<std::int16_t>, 3>& values_of(const QkvLayer& qkv) {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "parameters/shape.hpp"
+#include "parameters/scales.hpp"
 
 namespace tessera {
 namespace {
@@ -183,7 +183,7 @@ struct Direction {
 /// floor(2^14 * x + 1/2). Errors of `value` stay below 2^13 * 2^-85 + 2^13 * 2^-117 < 2^-71, in units of an entry
 /// 2^-57.
 std::int16_t rounded(const Signed& value) {
-  constexpr unsigned shift = fraction_bits - Exponents::rotary;
+  constexpr unsigned shift = fraction_bits - rotation_exponent;
   constexpr Unsigned ambiguity = Unsigned{1} << (shift - 52);
   const Unsigned sum = value.magnitude + (Unsigned{1} << (shift - 1));
   const Unsigned fraction = sum & ((Unsigned{1} << shift) - 1);
@@ -241,7 +241,7 @@ std::vector<std::int16_t> rotary_table(const Rope& rope, std::size_t half, std::
   std::vector<Direction> at(half);
   for (std::size_t position = 0; position < positions; ++position) {
     std::fill_n(table.begin() + static_cast<std::ptrdiff_t>(position * half), half,
-                std::int16_t{1} << Exponents::rotary);
+                std::int16_t{1} << rotation_exponent);
     for (std::size_t i = 0; i < turned; ++i) {
       table[position * half + i] = rounded(at[i].cos);
       table[(positions + position) * half + i] = rounded(at[i].sin);

@@ -37,7 +37,7 @@ struct Rope {
 double yarn_share(const Rope& rope, std::size_t i);
 
 /// cos and sin of position * f_i, f_i = theta^(-i/min(half, turned)) as scaled, 0 from rope.turned on, times 2^14
-/// (Exponents::rotary), for positions below `positions` and i < half (half of a head): all cos, (position, i)
+/// (rotation_exponent), for positions below `positions` and i < half (half of a head): all cos, (position, i)
 /// row-major, then all sin. Rounding of the real values; the same on every machine, because nothing but integers is
 /// computed with. Throws std::invalid_argument unless 1 <= theta <= 2^32, 2^-10 <= factors <= 2^32, low_frequency <
 /// high_frequency, 1 <= half <= 256 and 1 <= positions <= 2^13; std::runtime_error for an entry that is too close to a

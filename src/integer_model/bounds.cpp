@@ -38,8 +38,7 @@ void BoundList::norms(const std::string& name, double mean) {
 }
 
 void BoundList::scores() {
-  shift("scores", static_cast<double>(shape_.head_size()) * 0x1p30, exponents_.shift_score(shape_.score_cap),
-        int16_limit);
+  shift("scores", static_cast<double>(shape_.head_size()) * 0x1p30, shifts_.of(scales::q), int16_limit);
 }
 
 void BoundList::softmax() {
@@ -93,12 +92,12 @@ ModelConstants ModelConstants::of(const ModelShape& shape, double epsilon, const
   ModelConstants constants;
   constants.widths = widths;
   if (shape.head_norm) {
-    constants.epsilon_q = head_epsilon(shape, HeadNormOf::queries, epsilon, exponents.hq);
-    constants.epsilon_k = head_epsilon(shape, HeadNormOf::keys, epsilon, exponents.hk);
+    constants.epsilon_q = head_epsilon(shape, HeadNormOf::queries, epsilon, exponents[scales::hq]);
+    constants.epsilon_k = head_epsilon(shape, HeadNormOf::keys, epsilon, exponents[scales::hk]);
   }
   if (shape.norm_after()) {
-    constants.epsilon_o = branch_epsilon(shape, epsilon, exponents.ho);
-    constants.epsilon_m = branch_epsilon(shape, epsilon, exponents.hm);
+    constants.epsilon_o = branch_epsilon(shape, epsilon, exponents[scales::ho]);
+    constants.epsilon_m = branch_epsilon(shape, epsilon, exponents[scales::hm]);
   }
   return constants;
 }

@@ -19,10 +19,11 @@ class BoundList {
   static double pow2(int exponent) { return std::ldexp(1.0, exponent); }
 
   BoundList(const ModelShape& shape, const IntegerConstants& constants, const Exponents& exponents,
-            const ParameterMaxima& maxima)
-      : shape_(shape), constants_(constants), exponents_(exponents), maxima_(maxima) {}
+            const Widths& widths, const ParameterMaxima& maxima)
+      : shape_(shape), constants_(constants), shifts_(shape, widths, exponents), maxima_(maxima) {}
 
   [[nodiscard]] double maximum(ParameterId id) const { return static_cast<double>(maxima_[id]); }
+  [[nodiscard]] const Shifts& shifts() const { return shifts_; }
   /// What |x| stays below in the residual stream.
   [[nodiscard]] double residual() const { return pow2(static_cast<int>(constants_.residual_bits) - 1); }
 
@@ -45,7 +46,7 @@ class BoundList {
  private:
   const ModelShape& shape_;
   const IntegerConstants& constants_;
-  const Exponents& exponents_;
+  Shifts shifts_;
   const ParameterMaxima& maxima_;
   std::vector<Bound> bounds_;
 };

@@ -137,7 +137,7 @@ void compare_scores(const IntegerScores& integer, const std::vector<double>& ori
 LogitScale logit_scale(const IntegerModel& model) {
   const VerifyingKey& key = model.key;
   const ParameterRow matrix = parameter_row(key.shape, key.shape.tied ? embedding : head);
-  return {std::ldexp(1.0, -(key.exponents.*matrix.exponent + key.exponents.uf)), model.logit_cap};
+  return {std::ldexp(1.0, -(key.exponents[matrix.scale(key.shape)] + key.exponents[scales::uf])), model.logit_cap};
 }
 
 }  // namespace

@@ -50,18 +50,38 @@ double FittingExponents::range(const std::string& kind) const {
   return bound == bounds_.end() ? seen : std::min(seen, bound->second);
 }
 
+int StepFit::finest_result(ParameterId weight) const {
+  const ScaledStep& step = Shifts::step_of(steps_, weight);
+  const auto least = static_cast<int>(limit_of(step.limit).least);
+  return step.left(exponents_) - exponents_[weight] + fits_.weight(weight) - least;
+}
+
+void StepFit::fit_weight(ParameterId weight, std::optional<int> most) {
+  const ScaledStep& step = Shifts::step_of(steps_, weight);
+  const int others = step.left(exponents_) - exponents_[weight];
+  const int largest = most.value_or(static_cast<int>(limit_of(step.limit).most));
+  exponents_[weight] = std::min(fits_.weight(weight), largest + exponents_[*step.result] - others);
+}
+
+void StepFit::fit_bias(ParameterId bias) {
+  const ScaledStep& step = Shifts::step_with(steps_, bias);
+  exponents_[bias] = std::min(fits_.weight(bias), step.left(exponents_) - step.after_bias);
+}
+
 void fit_score_exponents(const FloatModel& model, const FittingExponents& fits, Exponents& x) {
   const bool capped = model.shape.score_cap;
-  x.score = fits.activation("score", max_score_exponent);
+  x[scales::score] = fits.activation("score", max_score_exponent);
   if (capped) {
-    x.score = std::min(x.score, fitting_exponent(model.caps.scores, max_score_exponent, capped_score_bits));
-    x.uncapped = fits.activation("uncapped", static_cast<int>(limit_of("uncapped").most));
+    x[scales::score] =
+        std::min(x[scales::score], fitting_exponent(model.caps.scores, max_score_exponent, capped_score_bits));
+    x[scales::uncapped] = fits.activation("uncapped", static_cast<int>(limit_of("uncapped").most));
   }
-  while (x.shift_score(capped) > 16) {
-    --(x.q >= x.k ? x.q : x.k);
+  const ScaledStep scores = Shifts::step_of(scaled_steps(model.shape), scales::q);
+  while (scores.shift(x) > limit_of(scores.limit).most) {
+    --(x[scales::q] >= x[scales::k] ? x[scales::q] : x[scales::k]);
   }
-  std::int32_t& rounded = capped ? x.uncapped : x.score;
-  rounded = std::min(rounded, x.q + x.k - 1);
+  std::int32_t& rounded = capped ? x[scales::uncapped] : x[scales::score];
+  rounded = std::min(rounded, x[scales::q] + x[scales::k] - 1);
 }
 
 Exponents choose_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {

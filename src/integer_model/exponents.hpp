@@ -33,6 +33,26 @@ class FittingExponents {
   std::map<std::string, double> bounds_;  // of kinds that have one
 };
 
+/// What a model's steps leave to choose: shifts stay within their limits.
+class StepFit {
+ public:
+  StepFit(const FloatModel& model, const FittingExponents& fits, const Widths& widths, Exponents& exponents)
+      : fits_(fits), steps_(scaled_steps(model.shape, widths)), exponents_(exponents) {}
+
+  /// The finest exponent of a step's result: beyond it even the finest `weight`, the step's own factor, would make the
+  /// shift too small.
+  [[nodiscard]] int finest_result(ParameterId weight) const;
+  /// A weight gives way where the shift would be above `most`, or above its limit.
+  void fit_weight(ParameterId weight, std::optional<int> most = {});
+  /// A bias is no finer than what it is added to.
+  void fit_bias(ParameterId bias);
+
+ private:
+  const FittingExponents& fits_;
+  std::vector<ScaledStep> steps_;
+  Exponents& exponents_;
+};
+
 /// Chooses that of the scores, before and after their cap if they have one, and lowers it and those of q and k until
 /// the scores' shift is 1 to 16.
 void fit_score_exponents(const FloatModel& model, const FittingExponents& fits, Exponents& exponents);

@@ -19,6 +19,8 @@ constexpr int update_exponent = 12;
 // Exponents of the gate and of logits from which rounding no longer shows in the divergence.
 constexpr int fine_gate = 10;
 constexpr double fine_logits = 5e-7;  // nats a token
+// Gains are so coarse that a norm's shift stays below this one, the final norm's as well.
+constexpr int most_norm_shift = 32;
 // The exponent of the activation, whose values nothing ranges over: rounding it is then nothing beside rounding t.
 constexpr int fine_activation = 14;
 
@@ -95,7 +97,7 @@ std::uint32_t norm_shift(const FloatModel& model, const FittingExponents& fits, 
   const int final_shift = fits.weight(gammaf) - fits.activation("uf", FittingExponents::largest, final_bits);
   const auto fitting = [&](const Widths& widths) {
     return std::llround(stream_epsilon(model, residual)) >= IntegerConstants::least_epsilon(model.shape, widths) &&
-           (!model.shape.tied || Exponents::normalized(widths) + final_shift <= 32);
+           (!model.shape.tied || normalized_exponent(widths) + final_shift <= most_norm_shift);
   };
   Widths widths{.norm_shift = static_cast<std::uint32_t>(limit.most)};
   while (widths.norm_shift > limit.least && !fitting(widths)) {
@@ -105,121 +107,115 @@ std::uint32_t norm_shift(const FloatModel& model, const FittingExponents& fits, 
 }
 
 /// Exponents of queries, keys and scores, and of what they are made from.
-void fit_scores(const FloatModel& model, const FittingExponents& fits, Exponents& x) {
-  const auto weight = [&](ParameterId id) { return fits.weight(id); };
+void fit_scores(const FloatModel& model, const FittingExponents& fits, StepFit& steps, Exponents& x) {
   const ModelShape& shape = model.shape;
   // Outputs give way where even the finest weights would make a shift below 1; weights where it would be too wide.
   const auto head_norm_input = [&](const char* kind, ParameterId w, HeadNormOf of) {
-    int a = std::min(fits.activation(kind), weight(w) + x.u1 - 1);
+    int a = std::min(fits.activation(kind), steps.finest_result(w));
     while (head_epsilon(shape, of, model.layer_norm_epsilon, a) > max_epsilon) {
       --a;
     }
     return a;
   };
   if (shape.head_norm) {
-    constexpr int normed = Exponents::head_norm + Exponents::rotary;
-    x.hq = head_norm_input("hq", wq, HeadNormOf::queries);
-    x.hk = head_norm_input("hk", wk, HeadNormOf::keys);
-    x.q = std::min(fits.activation("q"), normed + weight(gamma_q) - 1);
-    x.k = std::min(fits.activation("k"), normed + weight(gamma_k) - 1);
-  } else {
-    x.q = std::min(fits.activation("q"), weight(wq) + x.u1 + Exponents::rotary - 1);
-    x.k = std::min(fits.activation("k"), weight(wk) + x.u1 + Exponents::rotary - 1);
+    x[scales::hq] = head_norm_input("hq", wq, HeadNormOf::queries);
+    x[scales::hk] = head_norm_input("hk", wk, HeadNormOf::keys);
   }
+  x[scales::q] = std::min(fits.activation("q"), steps.finest_result(shape.head_norm ? gamma_q : wq));
+  x[scales::k] = std::min(fits.activation("k"), steps.finest_result(shape.head_norm ? gamma_k : wk));
   fit_score_exponents(model, fits, x);
+  steps.fit_weight(wq);
+  steps.fit_weight(wk);
   if (shape.head_norm) {
-    x.wq = std::min(weight(wq), 16 + x.hq - x.u1);
-    x.wk = std::min(weight(wk), 16 + x.hk - x.u1);
-    x.gamma_q = std::min(weight(gamma_q), 40 - Exponents::head_norm - Exponents::rotary + x.q);
-    x.gamma_k = std::min(weight(gamma_k), 40 - Exponents::head_norm - Exponents::rotary + x.k);
-  } else {
-    x.wq = std::min(weight(wq), 32 - Exponents::rotary + x.q - x.u1);
-    x.wk = std::min(weight(wk), 32 - Exponents::rotary + x.k - x.u1);
+    steps.fit_weight(gamma_q);
+    steps.fit_weight(gamma_k);
   }
   if (shape.qkv_bias) {
-    x.bq = std::min(weight(bq), x.wq + x.u1);
-    x.bk = std::min(weight(bk), x.wk + x.u1);
+    steps.fit_bias(bq);
+    steps.fit_bias(bk);
   }
 }
 
 /// Exponents of the norms over features: of gains so that shifts fit, of what they read and make.
-void fit_norms(const FloatModel& model, const FittingExponents& fits, const Widths& widths, Exponents& x) {
+void fit_norms(const FloatModel& model, const Widths& widths, StepFit& steps, Exponents& x) {
   const ModelShape& shape = model.shape;
-  const int normalized = Exponents::normalized(widths);
-  const auto fit = [&](ParameterId gamma, ParameterId beta, int u, std::int32_t& a_gamma, std::int32_t& a_beta) {
-    a_gamma = std::min(fits.weight(gamma), 32 - normalized + u);
+  const auto fit = [&](ParameterId gamma, ParameterId beta) {
+    steps.fit_weight(gamma, most_norm_shift);
     if (!shape.rms()) {
-      constexpr int most_left_shift = 46;
-      a_beta = std::min(fits.weight(beta), normalized + a_gamma);
-      a_gamma = std::min(a_gamma, most_left_shift - normalized + a_beta);
+      steps.fit_bias(beta);
+      const auto most_left_shift = static_cast<int>(limit_of("left shift").most);
+      x[gamma] = std::min(x[gamma], most_left_shift - normalized_exponent(widths) + x[beta]);
     }
   };
   if (shape.norm_before()) {
-    fit(gamma1, beta1, x.u1, x.gamma1, x.beta1);
+    fit(gamma1, beta1);
   }
   if (shape.second_norm()) {
-    fit(gamma2, beta2, x.u2, x.gamma2, x.beta2);
+    fit(gamma2, beta2);
   }
-  fit(gammaf, betaf, x.uf, x.gammaf, x.betaf);
+  fit(gammaf, betaf);
 }
 
-/// What a branch's last matrix makes: an exponent of its own before a norm, that of the stream else.
+/// A branch's last matrix, and what it makes: an exponent of its own before a norm, that of the stream else.
 struct BranchFit {
   const char* kind;
   ParameterId weight, gamma;
-  int input;  // exponent
+  ScaleId output;
 };
 
-/// Returns the exponent of the branch's last matrix.
-int fit_branch(const FloatModel& model, const FittingExponents& fits, const Widths& widths, const BranchFit& branch,
-               std::int32_t& output, std::int32_t& a_gamma, int residual) {
-  const int weight = fits.weight(branch.weight);
-  if (!model.shape.norm_after()) {
-    return std::min(weight, 16 + residual - branch.input);
+void fit_branch(const FloatModel& model, const FittingExponents& fits, const Widths& widths, const BranchFit& branch,
+                StepFit& steps, Exponents& x) {
+  if (model.shape.norm_after()) {
+    std::int32_t& output = x[branch.output];
+    output = std::min(fits.activation(branch.kind, FittingExponents::largest, widths.branch_bits),
+                      steps.finest_result(branch.weight));
+    while (branch_epsilon(model.shape, model.layer_norm_epsilon, output) > max_epsilon) {
+      --output;
+    }
+    steps.fit_weight(branch.gamma);
   }
-  output =
-      std::min(fits.activation(branch.kind, FittingExponents::largest, widths.branch_bits), weight + branch.input - 1);
-  while (branch_epsilon(model.shape, model.layer_norm_epsilon, output) > max_epsilon) {
-    --output;
-  }
-  a_gamma = std::min(fits.weight(branch.gamma), most_shift_after - Exponents::norm_after + residual);
-  return std::min(weight, 16 + output - branch.input);
+  steps.fit_weight(branch.weight);
 }
 
-void fit_gated_mlp(const FloatModel& model, const FittingExponents& fits, const Widths& widths, Exponents& x) {
+void fit_gated_mlp(const FloatModel& model, const FittingExponents& fits, const Widths& widths, StepFit& steps,
+                   Exponents& x) {
   const auto weight = [&](ParameterId id) { return fits.weight(id); };
   const ModelShape& shape = model.shape;
   const auto gate_bits = static_cast<int>(widths.gate_bits);
-  x.mlp = std::min(fits.activation("mlp", gate_bits - 1, widths.gate_bits), weight(w_gate) + x.u2 - 1);
-  x.w_gate = std::min(weight(w_gate), 16 + x.mlp - x.u2);
+  x[scales::mlp] = std::min(fits.activation("mlp", gate_bits - 1, widths.gate_bits), steps.finest_result(w_gate));
+  steps.fit_weight(w_gate);
   const int finest = fits.activation("product", FittingExponents::largest, widths.product_bits);
+  const auto most_shift = static_cast<int>(limit_of("shift").most);
   if (shape.norm_after()) {
     // t gives way to W_down where the sum of both would be finer than what they make may be
     const int output = fits.activation("hm", FittingExponents::largest, widths.branch_bits);
-    x.product = std::min(finest, 16 + output - weight(w_down));
+    x[scales::product] = std::min(finest, most_shift + output - weight(w_down));
   } else {
     // t gives way to W_down as long as its rounding stays 4 times below what is tolerated, then W_down to t.
-    const int ample = std::max(16 + x.residual - weight(w_down), needed_product_exponent(model) + 2);
-    x.product = std::min(finest, ample);
+    const int ample = std::max(most_shift + x[scales::residual] - weight(w_down), needed_product_exponent(model) + 2);
+    x[scales::product] = std::min(finest, ample);
   }
   // |ACT| is at most the gate; it gives way to w_up, both to t
   const int most =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_activation(shape, widths)))) - gate_bits;
-  x.gelu = std::min({fine_activation, most + x.mlp, std::max(x.mlp, 32 + x.product - weight(w_up) - x.u2)});
-  x.product = std::min(x.product, x.gelu + weight(w_up) + x.u2 - 1);
-  x.w_up = std::min(weight(w_up), 32 + x.product - x.gelu - x.u2);
-  x.w_down = fit_branch(model, fits, widths, {"hm", w_down, gamma_m, x.product}, x.hm, x.gamma_m, x.residual);
+  const auto most_of_product = static_cast<int>(limit_of("shift of a product").most);
+  x[scales::gelu] =
+      std::min({fine_activation, most + x[scales::mlp],
+                std::max(x[scales::mlp], most_of_product + x[scales::product] - weight(w_up) - x[scales::u2])});
+  x[scales::product] = std::min(x[scales::product], steps.finest_result(w_up));
+  steps.fit_weight(w_up);
+  fit_branch(model, fits, widths, {"hm", w_down, gamma_m, scales::hm}, steps, x);
 }
 
-void fit_plain_mlp(const FloatModel& model, const FittingExponents& fits, const Widths& widths, Exponents& x) {
-  const auto weight = [&](ParameterId id) { return fits.weight(id); };
-  x.mlp = std::min(fits.activation("mlp", max_mlp_exponent), weight(w1) + x.u2 - 1);
-  x.gelu = std::min(fits.activation("gelu"), x.mlp);
-  x.w1 = std::min(weight(w1), 16 + x.mlp - x.u2);
-  x.w2 = fit_branch(model, fits, widths, {"hm", w2, gamma_m, x.gelu}, x.hm, x.gamma_m, x.residual);
+void fit_plain_mlp(const FloatModel& model, const FittingExponents& fits, const Widths& widths, StepFit& steps,
+                   Exponents& x) {
+  x[scales::mlp] = std::min(fits.activation("mlp", max_mlp_exponent), steps.finest_result(w1));
+  x[scales::gelu] = std::min(fits.activation("gelu"), x[scales::mlp]);
+  steps.fit_weight(w1);
+  fit_branch(model, fits, widths, {"hm", w2, gamma_m, scales::hm}, steps, x);
   if (model.shape.layers.bias) {
-    x.b1 = std::min(weight(b1), x.w1 + x.u2);
-    x.b2 = std::min(weight(b2), x.w2 + x.gelu);
+    steps.fit_bias(b1);
+    steps.fit_bias(b2);
   }
 }
 
@@ -256,36 +252,37 @@ Widths choose_widths(const FloatModel& model, const Calibration& calibration, st
 
 Exponents rotary_exponents(const FloatModel& model, const Calibration& calibration, const Widths& widths) {
   const FittingExponents fits(model, calibration);
-  const auto weight = [&](ParameterId id) { return fits.weight(id); };
   const ModelShape& shape = model.shape;
   Exponents x;
-  x.residual = std::min(residual_exponent(model, fits), finest_residual(widths.norm_shift));
-  x.embedding = std::clamp(weight(embedding), x.residual, x.residual + 16);
+  StepFit steps(model, fits, widths, x);
+  x[scales::residual] = std::min(residual_exponent(model, fits), finest_residual(widths.norm_shift));
+  x[embedding] = std::clamp(fits.weight(embedding), x[scales::residual], x[scales::residual] + 16);
   if (shape.norm_before()) {
-    x.u1 = fits.activation("u1");
-    x.u2 = shape.second_norm() ? fits.activation("u2") : 0;
+    x[scales::u1] = fits.activation("u1");
+    x[scales::u2] = shape.second_norm() ? fits.activation("u2") : 0;
   } else {
-    x.u1 = x.u2 = std::min(fits.activation("residual", FittingExponents::largest, widths.stream_bits), x.residual - 1);
+    x[scales::u1] = x[scales::u2] =
+        std::min(fits.activation("residual", FittingExponents::largest, widths.stream_bits), x[scales::residual] - 1);
   }
   complete(shape, x);
-  x.uf = fits.activation("uf", FittingExponents::largest, widths.final_bits);
-  fit_scores(model, fits, x);
-  x.v = std::min({fits.activation("v"), fits.activation("y"), weight(wv) + x.u1 - 1});
-  x.wv = std::min(weight(wv), 16 + x.v - x.u1);
+  x[scales::uf] = fits.activation("uf", FittingExponents::largest, widths.final_bits);
+  fit_scores(model, fits, steps, x);
+  x[scales::v] = std::min({fits.activation("v"), fits.activation("y"), steps.finest_result(wv)});
+  steps.fit_weight(wv);
   if (shape.qkv_bias) {
-    x.bv = std::min(weight(bv), x.wv + x.u1);
+    steps.fit_bias(bv);
   }
-  x.wo = fit_branch(model, fits, widths, {"ho", wo, gamma_o, x.v}, x.ho, x.gamma_o, x.residual);
+  fit_branch(model, fits, widths, {"ho", wo, gamma_o, scales::ho}, steps, x);
   if (shape.layers.bias) {
-    x.bo = std::min(weight(bo), x.wo + x.v);
+    steps.fit_bias(bo);
   }
-  shape.gated() ? fit_gated_mlp(model, fits, widths, x) : fit_plain_mlp(model, fits, widths, x);
-  fit_norms(model, fits, widths, x);
+  shape.gated() ? fit_gated_mlp(model, fits, widths, steps, x) : fit_plain_mlp(model, fits, widths, steps, x);
+  fit_norms(model, widths, steps, x);
   if (!shape.tied) {
-    x.head = weight(head);
+    x[head] = fits.weight(head);
   }
   if (shape.head_bias) {
-    x.head_bias = std::min(weight(head_bias), x.uf + x.head);
+    steps.fit_bias(head_bias);
   }
   return x;
 }

@@ -17,11 +17,11 @@ VerifyingKey make_verifying_key(const Model& model, std::uint64_t hiding_proofs)
   key.shape = model.shape;
   key.epsilon = constants.epsilon;
   key.exponents = model.exponents;
-  key.exp_table = exp_table(model.exponents.score, constants.kappa);
-  key.gelu_table =
-      activation_table(model.activation, model.exponents.mlp, model.exponents.gelu, model.widths.gate_bits);
+  key.exp_table = exp_table(model.exponents[scales::score], constants.kappa);
+  key.gelu_table = activation_table(model.activation, model.exponents[scales::mlp], model.exponents[scales::gelu],
+                                    model.widths.gate_bits);
   if (model.shape.score_cap) {
-    key.cap_table = cap_table(model.caps.scores, model.exponents.uncapped, model.exponents.score);
+    key.cap_table = cap_table(model.caps.scores, model.exponents[scales::uncapped], model.exponents[scales::score]);
   }
   key.widths = model.widths;
   if (model.shape.rotary()) {

@@ -142,10 +142,10 @@ bool quantize_flat(const Rounding& rounding, std::span<const float> values, std:
 /// The rounding of each parameter, with the factors of gains that may be gone when its turn comes.
 std::vector<Rounding> roundings(const FloatModel& model, const std::vector<ParameterRow>& rows,
                                 const Exponents& exponents) {
-  const auto exponent_of = [&](ParameterId id) { return exponents.*parameter_row(model.shape, id).exponent; };
+  const auto exponent_of = [&](ParameterId id) { return exponents[parameter_row(model.shape, id).scale(model.shape)]; };
   std::vector<Rounding> made;
   for (const ParameterRow& row : rows) {
-    Rounding rounding{row, model.divisor(row), std::ldexp(1.0, exponents.*row.exponent), {}, {}, {}};
+    Rounding rounding{row, model.divisor(row), std::ldexp(1.0, exponents[row.scale(model.shape)]), {}, {}, {}};
     if (const auto gain = folded_gain(model.shape, row.id)) {
       rounding.factors = gain_mantissas(model, *gain, -exponent_of(*gain));
     } else if (is_folded_gain(model.shape, row.id)) {
@@ -173,7 +173,7 @@ void quantize_parameter(const FloatModel& model, const Rounding& rounding, const
                     : rounding.factors.empty() ? quantize_flat(rounding, values, integers)
                                                : quantize_rows(rounding, values, extents, integers);
   if (!fits) {
-    refuse_parameter(rounding, values, extents, exponents.*rounding.row.exponent);
+    refuse_parameter(rounding, values, extents, exponents[rounding.row.scale(model.shape)]);
   }
 }
 

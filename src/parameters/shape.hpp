@@ -101,68 +101,6 @@ struct Widths {
   friend bool operator==(const Widths&, const Widths&) = default;
 };
 
-/// Quantization exponents: real value = integer * 2^-exponent; one per kind of tensor, the same in all blocks.
-/// Parameters are int16, gains of norms behind branches two of them. Left sides of an rshift have the exponent sum of
-/// their factors.
-struct Exponents {
-  std::int32_t residual = 12;                                   // the residual stream; GPT-2's, with E and P: 12
-  std::int32_t u1 = 0, u2 = 0, uf = 0;                          // norms' outputs: before attention, before MLP, final
-  std::int32_t q = 0, k = 0, v = 0;                             // y (attention output) has v's
-  std::int32_t score = 0;                                       // what soft-max takes, <= 12
-  std::int32_t uncapped = 0;                                    // scores before a cap, where there is one
-  std::int32_t mlp = 0, gelu = 0;                               // z and g of the MLP, GPT-2: gelu <= mlp
-  std::int32_t wq = 0, wk = 0, wv = 0, wo = 0, w1 = 0, w2 = 0;  // weights (1/sqrt(m) folded into wq, bq)
-  std::int32_t bq = 0, bk = 0, bv = 0, bo = 0, b1 = 0, b2 = 0;  // biases
-  std::int32_t gamma1 = 0, beta1 = 0, gamma2 = 0, beta2 = 0, gammaf = 0, betaf = 0;  // norms' parameters
-  // with rotary positions alone; mlp and gelu of a gated MLP are those of the gate before and after the activation
-  std::int32_t embedding = 12;                              // E, >= residual
-  std::int32_t hq = 0, hk = 0, gamma_q = 0, gamma_k = 0;    // norms on q and k: inputs, gains
-  std::int32_t product = 0;                                 // t = a*U, the gated product
-  std::int32_t w_gate = 0, w_up = 0, w_down = 0, head = 0;  // weights
-  std::int32_t head_bias = 0;
-  std::int32_t ho = 0, hm = 0, gamma_o = 0, gamma_m = 0;  // norms behind W_O and the MLP: inputs, gains
-  friend bool operator==(const Exponents&, const Exponents&) = default;
-
-  static constexpr int rotary = 14;      // cos and sin
-  static constexpr int head_norm = 24;   // h*I of a norm on q or k: 2^24*sqrt(m)*h/sigma
-  static constexpr int norm_after = 30;  // h*I of a norm behind a branch: 2^30*sqrt(d)*h/sigma
-  // Shifts S of rshift(A, S) and left shifts b of biases (bias*2^b), all derived:
-  [[nodiscard]] int shift_q() const { return wq + u1 - q; }
-  [[nodiscard]] int shift_k() const { return wk + u1 - k; }
-  [[nodiscard]] int shift_v() const { return wv + u1 - v; }
-  [[nodiscard]] int shift_score(bool capped) const { return q + k - (capped ? uncapped : score); }
-  [[nodiscard]] int shift_o() const { return wo + v - residual; }
-  [[nodiscard]] int shift_1() const { return w1 + u2 - mlp; }
-  [[nodiscard]] int shift_2() const { return w2 + gelu - residual; }
-  [[nodiscard]] int bias_q() const { return wq + u1 - bq; }
-  [[nodiscard]] int bias_k() const { return wk + u1 - bk; }
-  [[nodiscard]] int bias_v() const { return wv + u1 - bv; }
-  [[nodiscard]] int bias_o() const { return wo + v - bo; }
-  [[nodiscard]] int bias_1() const { return w1 + u2 - b1; }
-  [[nodiscard]] int bias_2() const { return w2 + gelu - b2; }
-  [[nodiscard]] int shift_embedding() const { return embedding - residual; }
-  [[nodiscard]] int shift_hq() const { return wq + u1 - hq; }
-  [[nodiscard]] int shift_hk() const { return wk + u1 - hk; }
-  [[nodiscard]] int shift_rotated_q(bool normed) const { return (normed ? head_norm + gamma_q : wq + u1) + rotary - q; }
-  [[nodiscard]] int shift_rotated_k(bool normed) const { return (normed ? head_norm + gamma_k : wk + u1) + rotary - k; }
-  [[nodiscard]] int shift_gate() const { return w_gate + u2 - mlp; }
-  [[nodiscard]] int shift_product() const { return gelu + w_up + u2 - product; }
-  [[nodiscard]] int shift_down() const { return w_down + product - residual; }
-  [[nodiscard]] int shift_ho() const { return wo + v - ho; }
-  [[nodiscard]] int shift_hm(bool gated) const { return (gated ? w_down + product : w2 + gelu) - hm; }
-  [[nodiscard]] int shift_after(int gamma) const { return norm_after + gamma - residual; }
-  [[nodiscard]] int bias_head() const { return uf + head - head_bias; }
-  /// (x - mu)*I has exponent 16 + xi whatever that of x is: I = 2^(16+xi)*sqrt(d)/sigma, sigma =
-  /// 2^residual*sqrt(d)*std.
-  static constexpr int normalized(const Widths& widths) { return 16 + static_cast<int>(widths.norm_shift); }
-  static constexpr int shift_norm(int gamma, int u, const Widths& widths = {}) {
-    return normalized(widths) + gamma - u;
-  }
-  static constexpr int bias_norm(int gamma, int beta, const Widths& widths = {}) {
-    return normalized(widths) + gamma - beta;
-  }
-};
-
 /// Powers of two that import moved between adjacent weights, by place (equalised_places()), each block after block:
 /// what is divided by 2^power stands first in the place's text, what is multiplied second. They are no part of what a
 /// proof says, but let an auditor's import reproduce the parameters.

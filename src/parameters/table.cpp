@@ -13,7 +13,6 @@ namespace tessera {
 namespace {
 
 using enum ParameterAxis;
-using X = Exponents;
 
 constexpr bool block = true, model = false;  // how often there is one
 constexpr bool mine = true, all = false;     // rows that a rank keeps
@@ -23,37 +22,37 @@ constexpr SyntheticValues gain{1, 0.1}, offset{0, 0.05};
 
 // clang-format off
 constexpr ParameterRow rows_of_all[] = {
-    {embedding, "embedding", model, vocabulary, feature, mine, &X::embedding, plain, {0, 0.14}},
-    {position, "position", model, place, feature, mine, &X::residual, plain, {0, 0.04}},
-    {wq, "wq", block, query, feature, mine, &X::wq, fold, weight},
-    {wk, "wk", block, key, feature, mine, &X::wk, plain, weight},
-    {wv, "wv", block, value, feature, mine, &X::wv, plain, weight},
-    {wo, "wo", block, feature, mixed, mine, &X::wo, plain, update},
-    {w1, "w1", block, inner, feature, mine, &X::w1, plain, weight},
-    {w2, "w2", block, feature, inner, mine, &X::w2, plain, update},
-    {w_gate, "w_gate", block, inner, feature, mine, &X::w_gate, plain, weight},
-    {w_up, "w_up", block, inner, feature, mine, &X::w_up, plain, weight},
-    {w_down, "w_down", block, feature, inner, mine, &X::w_down, plain, update},
-    {bq, "bq", block, query, none, all, &X::bq, fold, bias},
-    {bk, "bk", block, key, none, all, &X::bk, plain, bias},
-    {bv, "bv", block, value, none, all, &X::bv, plain, bias},
-    {bo, "bo", block, feature, none, all, &X::bo, plain, bias},
-    {b1, "b1", block, inner, none, all, &X::b1, plain, bias},
-    {b2, "b2", block, feature, none, all, &X::b2, plain, bias},
-    {gamma_q, "gamma_q", block, rotated, none, all, &X::gamma_q, fold, gain},
-    {gamma_k, "gamma_k", block, rotated, none, all, &X::gamma_k, plain, gain},
-    {gamma_o, "gamma_o", block, feature, none, all, &X::gamma_o, plain, gain},
-    {gamma_o_low, "gamma_o_low", block, feature, none, all, &X::gamma_o, plain, {}},
-    {gamma_m, "gamma_m", block, feature, none, all, &X::gamma_m, plain, gain},
-    {gamma_m_low, "gamma_m_low", block, feature, none, all, &X::gamma_m, plain, {}},
-    {gamma1, "gamma1", block, feature, none, all, &X::gamma1, plain, gain},
-    {beta1, "beta1", block, feature, none, all, &X::beta1, plain, offset},
-    {gamma2, "gamma2", block, feature, none, all, &X::gamma2, plain, gain},
-    {beta2, "beta2", block, feature, none, all, &X::beta2, plain, offset},
-    {gammaf, "gammaf", model, feature, none, all, &X::gammaf, plain, gain},
-    {betaf, "betaf", model, feature, none, all, &X::betaf, plain, offset},
-    {head, "head", model, vocabulary, feature, mine, &X::head, plain, weight},
-    {head_bias, "head_bias", model, vocabulary, none, all, &X::head_bias, plain, bias},
+    {embedding, "embedding", model, vocabulary, feature, mine, plain, {0, 0.14}},
+    {position, "position", model, place, feature, mine, plain, {0, 0.04}},
+    {wq, "wq", block, query, feature, mine, fold, weight},
+    {wk, "wk", block, key, feature, mine, plain, weight},
+    {wv, "wv", block, value, feature, mine, plain, weight},
+    {wo, "wo", block, feature, mixed, mine, plain, update},
+    {w1, "w1", block, inner, feature, mine, plain, weight},
+    {w2, "w2", block, feature, inner, mine, plain, update},
+    {w_gate, "w_gate", block, inner, feature, mine, plain, weight},
+    {w_up, "w_up", block, inner, feature, mine, plain, weight},
+    {w_down, "w_down", block, feature, inner, mine, plain, update},
+    {bq, "bq", block, query, none, all, fold, bias},
+    {bk, "bk", block, key, none, all, plain, bias},
+    {bv, "bv", block, value, none, all, plain, bias},
+    {bo, "bo", block, feature, none, all, plain, bias},
+    {b1, "b1", block, inner, none, all, plain, bias},
+    {b2, "b2", block, feature, none, all, plain, bias},
+    {gamma_q, "gamma_q", block, rotated, none, all, fold, gain},
+    {gamma_k, "gamma_k", block, rotated, none, all, plain, gain},
+    {gamma_o, "gamma_o", block, feature, none, all, plain, gain},
+    {gamma_o_low, "gamma_o_low", block, feature, none, all, plain, {}},
+    {gamma_m, "gamma_m", block, feature, none, all, plain, gain},
+    {gamma_m_low, "gamma_m_low", block, feature, none, all, plain, {}},
+    {gamma1, "gamma1", block, feature, none, all, plain, gain},
+    {beta1, "beta1", block, feature, none, all, plain, offset},
+    {gamma2, "gamma2", block, feature, none, all, plain, gain},
+    {beta2, "beta2", block, feature, none, all, plain, offset},
+    {gammaf, "gammaf", model, feature, none, all, plain, gain},
+    {betaf, "betaf", model, feature, none, all, plain, offset},
+    {head, "head", model, vocabulary, feature, mine, plain, weight},
+    {head_bias, "head_bias", model, vocabulary, none, all, plain, bias},
 };
 // clang-format on
 
@@ -110,7 +109,6 @@ ParameterRow adapted(ParameterRow row, const ModelShape& shape) {
     const bool of_heads = row.rows == query || row.rows == key || row.rows == value;
     row.rows = of_heads ? head_feature : row.rows;
     row.columns = row.columns == mixed ? feature : row.columns;
-    row.exponent = row.id == embedding ? &X::residual : row.exponent;
     return row;
   }
   // 1/sqrt(m) is folded into the last scale before the scores
@@ -297,6 +295,11 @@ Range ParameterRow::held_rows(const ModelShape& shape, int rank, const Division&
   return hull({heads.first * shape.head_size(), heads.last * shape.head_size()}, owned);
 }
 
+ScaleId ParameterRow::scale(const ModelShape& shape) const {
+  const bool of_stream = id == tessera::position || (id == embedding && !shape.rotary());
+  return of_stream ? ScaleId{scales::residual} : ScaleId{piece_of(id).value_or(id)};
+}
+
 double ParameterRow::divisor(const ModelShape& shape) const {
   return folded ? std::sqrt(static_cast<double>(shape.head_size())) : 1.0;
 }
@@ -327,12 +330,6 @@ std::vector<std::uint32_t> kinds_of(const std::vector<std::uint32_t>& of_block) 
     }
   }
   return kinds;
-}
-
-void complete(const ModelShape& shape, Exponents& exponents) {
-  if (!shape.second_input()) {
-    exponents.u2 = exponents.u1;
-  }
 }
 
 std::vector<EqualisedPlace> equalised_places(const ModelShape& shape) {

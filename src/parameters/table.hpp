@@ -7,59 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "parameters/shape.hpp"
+#include "parameters/scales.hpp"
 #include "tensor/chunked_tensor.hpp"
 
 namespace tessera {
-
-/// The parameter tensors of all models: names for the rows of parameter_table(). Norm 1 is before attention, 2 before
-/// the MLP, o behind W_O, m behind the MLP, f the final one; gamma_q and gamma_k are the gains of norms on queries and
-/// keys. A gain of a norm behind a branch is gamma*2^9 + gamma_low.
-enum ParameterId : std::size_t {
-  embedding,
-  position,
-  wq,
-  wk,
-  wv,
-  wo,
-  w1,
-  w2,
-  bq,
-  bk,
-  bv,
-  bo,
-  b1,
-  b2,
-  gamma1,
-  beta1,
-  gamma2,
-  beta2,
-  gammaf,
-  betaf,
-  w_gate,
-  w_up,
-  w_down,
-  gamma_q,
-  gamma_k,
-  head,
-  head_bias,
-  gamma_o,
-  gamma_m,
-  gamma_o_low,
-  gamma_m_low,
-  parameter_count
-};
-
-/// Bits of gamma_o_low and gamma_m_low: so many that h*I*gain stays below 2^62 with any int16 pieces.
-inline constexpr int gain_piece_bits = 9;
-/// The parameter that holds the low bits of another one's values, if there is one; and the one whose bits it holds. A
-/// checkpoint has their sum alone, under the latter's id; both have the exponent of the sum.
-constexpr std::optional<ParameterId> low_piece(ParameterId id) {
-  return id == gamma_o ? std::optional(gamma_o_low) : id == gamma_m ? std::optional(gamma_m_low) : std::nullopt;
-}
-constexpr std::optional<ParameterId> piece_of(ParameterId id) {
-  return id == gamma_o_low ? std::optional(gamma_o) : id == gamma_m_low ? std::optional(gamma_m) : std::nullopt;
-}
 
 /// One value for each parameter; what a model does not have keeps its default.
 template <class T>
@@ -132,8 +83,7 @@ struct ParameterRow {
   ParameterAxis rows;     // out
   ParameterAxis columns;  // in; none for vectors
   bool sharded;           // a rank keeps its rows; otherwise all
-  std::int32_t Exponents::*exponent;
-  bool folded;  // divided by sqrt(m) at import
+  bool folded;            // divided by sqrt(m) at import
   SyntheticValues synthetic;
 
   [[nodiscard]] ParameterExtents extents(const ModelShape& shape) const;
@@ -145,6 +95,8 @@ struct ParameterRow {
   /// computes with. Where heads straddle chunks, those of its heads too: a few rows are then kept and computed twice.
   /// Of a head's team every rank keeps the head's rows.
   [[nodiscard]] Range held_rows(const ModelShape& shape, int rank, const Division& division) const;
+  /// Which exponent its values have: its own, or with learned positions an embedding that of the residual stream.
+  [[nodiscard]] ScaleId scale(const ModelShape& shape) const;
   /// What a checkpoint's values are divided by at import: sqrt(m) if folded.
   [[nodiscard]] double divisor(const ModelShape& shape) const;
 };
@@ -242,35 +194,12 @@ void for_each_width(const ModelShape& shape, W& widths, Visitor&& visit) {
 /// Learned positions and the embedding beside them have that of the residual stream.
 template <class X, class Visitor>
 void for_each_exponent(const ModelShape& shape, X& exponents, Visitor&& visit) {
-  visit(std::string_view("residual"), exponents.residual);
-  visit(std::string_view("u1"), exponents.u1);
-  if (shape.second_input()) {
-    visit(std::string_view("u2"), exponents.u2);
-  }
-  visit(std::string_view("uf"), exponents.uf);
-  if (shape.head_norm) {
-    visit(std::string_view("hq"), exponents.hq);
-    visit(std::string_view("hk"), exponents.hk);
-  }
-  visit(std::string_view("q"), exponents.q);
-  visit(std::string_view("k"), exponents.k);
-  visit(std::string_view("v"), exponents.v);
-  visit(std::string_view("score"), exponents.score);
-  if (shape.score_cap) {
-    visit(std::string_view("uncapped"), exponents.uncapped);
-  }
-  visit(std::string_view(shape.gated() ? "gate" : "mlp"), exponents.mlp);
-  visit(std::string_view(shape.rotary() ? "activation" : "gelu"), exponents.gelu);
-  if (shape.gated()) {
-    visit(std::string_view("product"), exponents.product);
-  }
-  if (shape.norm_after()) {
-    visit(std::string_view("ho"), exponents.ho);
-    visit(std::string_view("hm"), exponents.hm);
+  for (const NamedScale& scale : activation_scales(shape)) {
+    visit(scale.name, exponents[scale.id]);
   }
   for (const ParameterRow& row : parameter_table(shape)) {
-    if (row.exponent != &Exponents::residual && !piece_of(row.id)) {
-      visit(row.name, exponents.*row.exponent);
+    if (row.scale(shape) == row.id) {
+      visit(row.name, exponents[row.id]);
     }
   }
 }
@@ -280,9 +209,5 @@ std::string layers_text(const ModelShape& shape);
 
 /// Different values of a list by block, in the order in which blocks have them.
 std::vector<std::uint32_t> kinds_of(const std::vector<std::uint32_t>& of_block);
-
-/// Gives the exponent that for_each_exponent() does not visit its value: that of what the second branch reads where it
-/// is what the first one reads.
-void complete(const ModelShape& shape, Exponents& exponents);
 
 }  // namespace tessera

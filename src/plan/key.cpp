@@ -177,7 +177,7 @@ void check_rotary_table(const VerifyingKey& key) {
     refuse_key("rotary_table", std::to_string(rotary_entries(key.shape)) + " entries",
                std::to_string(key.rotary_table.size()));
   }
-  constexpr std::int32_t one = std::int32_t{1} << Exponents::rotary;
+  constexpr std::int32_t one = std::int32_t{1} << rotation_exponent;
   const std::size_t half = key.rotary_table.size() / (2 * std::size_t{key.shape.rotations});
   for (std::size_t first = 0; first < key.rotary_table.size(); first += 2 * half) {
     for (std::size_t i = first; i < first + half; ++i) {

@@ -106,86 +106,21 @@ void check_grouped_heads(const ModelShape& shape) {
   }
 }
 
-/// u_f*2^S stays below 2^62 as well.
-void check_final_shift(const Exponents& e, const Widths& widths) {
-  const int shift = Exponents::shift_norm(e.gammaf, e.uf, widths);
-  check_limit("shift of the final norm", shift, "shift_norm of uf");
-  if (const int most = 62 - static_cast<int>(widths.final_bits); shift > most) {
-    throw InputError("shift_norm of uf: expected at most " + std::to_string(most) +
-                     " with final_bits = " + std::to_string(widths.final_bits) + ", found " + std::to_string(shift));
+/// Shifts of all steps, and u_f*2^S, which stays below 2^62 as well.
+void check_steps(const ModelShape& shape, const Exponents& exponents, const Widths& widths) {
+  for (const ScaledStep& step : scaled_steps(shape, widths)) {
+    if (step.result) {
+      check_limit(step.limit, step.shift(exponents), step.name);
+    }
+    if (step.bias) {
+      check_limit(step.bias_limit, step.bias_shift(exponents), step.bias_name);
+    }
+    const int most = 62 - static_cast<int>(widths.final_bits);
+    if (shape.rotary() && step.result == scales::uf && step.shift(exponents) > most) {
+      throw InputError(step.name + ": expected at most " + std::to_string(most) + " with final_bits = " +
+                       std::to_string(widths.final_bits) + ", found " + std::to_string(step.shift(exponents)));
+    }
   }
-}
-
-/// Shifts of queries and keys, of what they are made of and of their biases.
-void check_head_shifts(const ModelShape& shape, const Exponents& e) {
-  if (shape.head_norm) {
-    check_limit("shift", e.shift_hq(), "shift_hq");
-    check_limit("shift", e.shift_hk(), "shift_hk");
-  }
-  const auto rotation = shape.head_norm ? "shift of a normed rotation" : "shift of a product";
-  check_limit(shape.rotary() ? rotation : "shift", shape.rotary() ? e.shift_rotated_q(shape.head_norm) : e.shift_q(),
-              "shift_q");
-  check_limit(shape.rotary() ? rotation : "shift", shape.rotary() ? e.shift_rotated_k(shape.head_norm) : e.shift_k(),
-              "shift_k");
-  check_limit("shift", e.shift_v(), "shift_v");
-  if (shape.qkv_bias) {
-    const auto left = shape.rotary() && !shape.head_norm ? "rotated left shift" : "left shift";
-    check_limit(left, e.bias_q(), "bias_q");
-    check_limit(left, e.bias_k(), "bias_k");
-    check_limit("left shift", e.bias_v(), "bias_v");
-  }
-}
-
-/// Shifts of what the branches add to the residual stream.
-void check_branch_shifts(const ModelShape& shape, const Exponents& e) {
-  if (shape.norm_after()) {
-    check_limit("shift", e.shift_ho(), "shift_ho");
-    check_limit("shift", e.shift_hm(shape.gated()), "shift_hm");
-    check_limit("shift of a norm after", e.shift_after(e.gamma_o), "shift of gamma_o");
-    check_limit("shift of a norm after", e.shift_after(e.gamma_m), "shift of gamma_m");
-  } else {
-    check_limit("shift", e.shift_o(), "shift_o");
-    check_limit("shift", shape.gated() ? e.shift_down() : e.shift_2(), shape.gated() ? "shift_down" : "shift_2");
-  }
-  if (shape.gated()) {
-    check_limit("shift", e.shift_gate(), "shift_gate");
-    check_limit("shift of a product", e.shift_product(), "shift_product");
-  } else {
-    check_limit("shift", e.shift_1(), "shift_1");
-  }
-  if (shape.layers.bias) {
-    check_limit("left shift", e.bias_o(), "bias_o");
-    check_limit("left shift", e.bias_1(), "bias_1");
-    check_limit("left shift", e.bias_2(), "bias_2");
-  }
-}
-
-/// Shifts of the norms over features.
-void check_norm_shifts(const ModelShape& shape, const Exponents& e, const Widths& widths) {
-  if (shape.norm_before()) {
-    check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma1, e.u1, widths), "shift_norm of u1");
-  } else {
-    check_limit("shift", e.residual - e.u1, "shift of u1");
-    check_limit("shift", e.residual - e.u2, "shift of u2");
-  }
-  if (shape.second_norm()) {
-    check_limit("shift of a layer norm", Exponents::shift_norm(e.gamma2, e.u2, widths), "shift_norm of u2");
-  }
-  if (shape.rotary()) {
-    check_final_shift(e, widths);
-  } else {
-    check_limit("shift of a layer norm", Exponents::shift_norm(e.gammaf, e.uf), "shift_norm of uf");
-  }
-  if (shape.rms()) {
-    return;
-  }
-  if (shape.norm_before()) {
-    check_limit("left shift", Exponents::bias_norm(e.gamma1, e.beta1, widths), "bias_norm of beta1");
-  }
-  if (shape.second_norm()) {
-    check_limit("left shift", Exponents::bias_norm(e.gamma2, e.beta2, widths), "bias_norm of beta2");
-  }
-  check_limit("left shift", Exponents::bias_norm(e.gammaf, e.betaf, widths), "bias_norm of betaf");
 }
 
 [[noreturn]] void refuse_layers(std::string_view field, std::string_view expected, std::string_view found) {
@@ -289,23 +224,24 @@ namespace {
 
 /// Exponents with limits of their own.
 void check_scales(const ModelShape& shape, const Exponents& e, const Widths& widths) {
-  check_limit("residual", e.residual);
-  if (const std::int32_t fixed = Exponents{}.residual; !shape.rotary() && e.residual != fixed) {
+  check_limit("residual", e[scales::residual]);
+  if (const std::int32_t fixed = Exponents{}[scales::residual]; !shape.rotary() && e[scales::residual] != fixed) {
     throw InputError("residual: expected " + std::to_string(fixed) + " with learned positions, found " +
-                     std::to_string(e.residual));
+                     std::to_string(e[scales::residual]));
   }
-  check_limit("score", e.score);
+  check_limit("score", e[scales::score]);
   if (shape.score_cap) {
-    check_limit("uncapped", e.uncapped);
+    check_limit("uncapped", e[scales::uncapped]);
   }
-  check_limit("mlp", e.mlp);
-  if (std::cmp_greater_equal(e.mlp, widths.gate_bits)) {
+  check_limit("mlp", e[scales::mlp]);
+  if (std::cmp_greater_equal(e[scales::mlp], widths.gate_bits)) {
     throw InputError("mlp: expected below gate_bits = " + std::to_string(widths.gate_bits) + ", found " +
-                     std::to_string(e.mlp));
+                     std::to_string(e[scales::mlp]));
   }
-  check_limit("gelu", e.gelu);
-  if (!shape.gated() && e.gelu > e.mlp) {
-    throw InputError("gelu: expected at most mlp = " + std::to_string(e.mlp) + ", found " + std::to_string(e.gelu));
+  check_limit("gelu", e[scales::gelu]);
+  if (!shape.gated() && e[scales::gelu] > e[scales::mlp]) {
+    throw InputError("gelu: expected at most mlp = " + std::to_string(e[scales::mlp]) + ", found " +
+                     std::to_string(e[scales::gelu]));
   }
 }
 
@@ -319,16 +255,7 @@ void check_exponents(const ModelShape& shape, const Exponents& e, const Widths& 
   if (completed != e) {
     throw InputError("exponents: expected those of what branches read to be complete, found others");
   }
-  check_head_shifts(shape, e);
-  check_limit("shift", e.shift_score(shape.score_cap), "shift_score");
-  check_branch_shifts(shape, e);
-  check_norm_shifts(shape, e, widths);
-  if (shape.rotary()) {
-    check_limit("shift of the embedding", e.shift_embedding(), "shift_embedding");
-  }
-  if (shape.head_bias) {
-    check_limit("left shift", e.bias_head(), "bias_head");
-  }
+  check_steps(shape, e, widths);
 }
 
 void check_epsilon(const ModelShape& shape, std::int64_t epsilon, const Widths& widths) {

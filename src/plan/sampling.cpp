@@ -46,7 +46,8 @@ void check_dense(const VerifyingKey& key, const Sampling& sampling, const std::s
 /// rounding, 2^S*(M - d - x) + rem - 2^(S-1), are equal as integers because they are less than |F| apart.
 void check_dense_sides(const VerifyingKey& key, const Sampling& sampling, const SampledWidths& widths,
                        const std::string& prefix) {
-  const u128 bias = key.shape.head_bias ? u128{1} << (15 + key.exponents.bias_head()) : 0;
+  const u128 bias =
+      key.shape.head_bias ? u128{1} << (15 + Shifts(key.shape, key.widths, key.exponents).of_bias(head_bias)) : 0;
   const auto less_than_field = [&](unsigned tempering) {
     const u128 product = ((static_cast<u128>(key.shape.n_embd) << (key.widths.final_bits + 14)) + bias) << tempering;
     const u128 rounded = (u128{1} << (widths.logit_bits + tempering + 1)) + (u128{1} << (widths.shift + 17));
@@ -125,11 +126,13 @@ SampledWidths check_sampling(const VerifyingKey& key, const Sampling& sampling, 
   }
   const ParameterRow matrix = parameter_row(key.shape, key.shape.tied ? embedding : head);
   SampledWidths widths;
-  widths.shift = key.exponents.uf + key.exponents.*matrix.exponent;
+  widths.shift = key.exponents[scales::uf] + key.exponents[matrix.scale(key.shape)];
   check(sampling.dense() ? "shift of dense sampling" : "shift of sampling", widths.shift);
   // of any int16 rows and biases: products up to 2^(products + 14), biases up to 2^(15 + b)
   const unsigned products = ceil_log2(key.shape.n_embd) + key.widths.final_bits;
-  const unsigned biases = key.shape.head_bias ? static_cast<unsigned>(key.exponents.bias_head()) + 1 : 0;
+  const unsigned biases =
+      key.shape.head_bias ? static_cast<unsigned>(Shifts(key.shape, key.widths, key.exponents).of_bias(head_bias)) + 1
+                          : 0;
   const unsigned worst = std::max(products, biases) + 16;
   widths.logit_bits = std::min(logit_limit_bits, worst);
   const unsigned tempered = widths.logit_bits + ceil_log2(sampling.inverse_temperature);

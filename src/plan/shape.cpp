@@ -32,7 +32,8 @@ std::int64_t IntegerConstants::least_epsilon(const ModelShape& shape, const Widt
 
 IntegerConstants IntegerConstants::of(const ModelShape& shape, double layer_norm_epsilon, const Exponents& exponents,
                                       const Widths& widths) {
-  const double epsilon = static_cast<double>(shape.n_embd) * std::ldexp(layer_norm_epsilon, 2 * exponents.residual);
+  const double epsilon =
+      static_cast<double>(shape.n_embd) * std::ldexp(layer_norm_epsilon, 2 * exponents[scales::residual]);
   return of(shape, std::max(least_epsilon(shape, widths), std::int64_t{std::llround(epsilon)}), widths);
 }
 

@@ -61,16 +61,16 @@ void expect_constants(const VerifyingKey& key, double epsilon) {
     const double least = std::floor(std::ldexp(c, shift - 31)) + 1;
     return std::max(least * least, scaled(d, exponent));
   };
-  EXPECT_EQ(static_cast<double>(key.epsilon), of_width(static_cast<int>(key.widths.norm_shift), e.residual));
+  EXPECT_EQ(static_cast<double>(key.epsilon), of_width(static_cast<int>(key.widths.norm_shift), e[scales::residual]));
   if (shape.head_norm) {
     const double q = shape.norm_across_heads ? m * static_cast<double>(shape.n_head) : m;
     const double k = shape.norm_across_heads ? m * static_cast<double>(shape.kv_heads()) : m;
-    EXPECT_EQ(static_cast<double>(key.epsilon_q), std::max(1.0, scaled(q, e.hq)));
-    EXPECT_EQ(static_cast<double>(key.epsilon_k), std::max(1.0, scaled(k, e.hk)));
+    EXPECT_EQ(static_cast<double>(key.epsilon_q), std::max(1.0, scaled(q, e[scales::hq])));
+    EXPECT_EQ(static_cast<double>(key.epsilon_k), std::max(1.0, scaled(k, e[scales::hk])));
   }
   if (shape.norm_after()) {
-    EXPECT_EQ(static_cast<double>(key.epsilon_o), of_width(14, e.ho));
-    EXPECT_EQ(static_cast<double>(key.epsilon_m), of_width(14, e.hm));
+    EXPECT_EQ(static_cast<double>(key.epsilon_o), of_width(14, e[scales::ho]));
+    EXPECT_EQ(static_cast<double>(key.epsilon_m), of_width(14, e[scales::hm]));
   }
 }
 

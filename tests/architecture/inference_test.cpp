@@ -57,17 +57,17 @@ Statement statement_of(const Trace& trace) {
 /// Where nothing is computed, padding and masked places, a trace holds what rshift makes of 0.
 std::int64_t padding_of(const std::string& name, const Exponents& e) {
   const std::map<std::string, int> shifts = {
-      {"layer_norm_1/u_remainder", 30 + e.gamma1 - e.u1},
-      {"layer_norm_2/u_remainder", 30 + e.gamma2 - e.u2},
-      {"layer_norm_final/u_remainder", 30 + e.gammaf - e.uf},
-      {"q_remainder", e.wq + e.u1 - e.q},
-      {"k_remainder", e.wk + e.u1 - e.k},
-      {"v_remainder", e.wv + e.u1 - e.v},
-      {"score_remainder", e.q + e.k - e.score},
+      {"layer_norm_1/u_remainder", 30 + e[gamma1] - e[scales::u1]},
+      {"layer_norm_2/u_remainder", 30 + e[gamma2] - e[scales::u2]},
+      {"layer_norm_final/u_remainder", 30 + e[gammaf] - e[scales::uf]},
+      {"q_remainder", e[wq] + e[scales::u1] - e[scales::q]},
+      {"k_remainder", e[wk] + e[scales::u1] - e[scales::k]},
+      {"v_remainder", e[wv] + e[scales::u1] - e[scales::v]},
+      {"score_remainder", e[scales::q] + e[scales::k] - e[scales::score]},
       {"y_remainder", 46},
-      {"o_remainder", e.wo + e.v - e.residual},
-      {"mlp_remainder", e.w1 + e.u2 - e.mlp},
-      {"mlp_out_remainder", e.w2 + e.gelu - e.residual},
+      {"o_remainder", e[wo] + e[scales::v] - e[scales::residual]},
+      {"mlp_remainder", e[w1] + e[scales::u2] - e[scales::mlp]},
+      {"mlp_out_remainder", e[w2] + e[scales::gelu] - e[scales::residual]},
   };
   EXPECT_EQ(shifts.contains(name), name.ends_with("_remainder")) << name;
   return shifts.contains(name) ? std::int64_t{1} << (shifts.at(name) - 1) : 0;
@@ -126,8 +126,8 @@ TEST_P(InferenceCases, equals_naive_inference) {
   const Exponents& e = model_.exponents;
   const double epsilon = static_cast<double>(model_.shape.n_embd) * model_.layer_norm_epsilon * 16777216.0;
   EXPECT_EQ(integers_.key.epsilon, std::max<std::int64_t>(1, std::llround(epsilon)));
-  EXPECT_EQ(integers_.key.exp_table, exp_table(e.score, plan_.constants.kappa));
-  EXPECT_EQ(integers_.key.gelu_table, gelu_table(e.mlp, e.gelu));
+  EXPECT_EQ(integers_.key.exp_table, exp_table(e[scales::score], plan_.constants.kappa));
+  EXPECT_EQ(integers_.key.gelu_table, gelu_table(e[scales::mlp], e[scales::gelu]));
   const Trace trace = run_inference(integers_, plan_, prompt_, self_);
   EXPECT_EQ(trace.prompt_length, prompt_.size());
   EXPECT_EQ(trace.generated, GetParam().generate);
@@ -340,7 +340,7 @@ TEST(Inference, refuses_bad_statements) {
   EXPECT_THROW(infer(integers, Tokens{1}, 16, self), InputError);
   EXPECT_THROW(infer(integers, Tokens{1}, static_cast<std::size_t>(-1), self), InputError);
   Model wrong = model;
-  wrong.exponents.q = wrong.exponents.wq + wrong.exponents.u1;
+  wrong.exponents[scales::q] = wrong.exponents[wq] + wrong.exponents[scales::u1];
   EXPECT_THROW(integer_model(wrong), InputError);
   wrong = model;
   ModelShape narrow = model.shape;

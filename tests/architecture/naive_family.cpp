@@ -24,7 +24,7 @@ class Family {
         embedded[f][t] = p_[embedding].values()[ids_[t] * s_.n_embd + f];
       }
     }
-    Matrix x = rshift("", "embedding_remainder", embedded, e_.embedding - e_.residual);
+    Matrix x = rshift("", "embedding_remainder", embedded, e_[embedding] - e_[scales::residual]);
     record("excess of x_in", zeros(s_.n_embd));
     for (block_ = 0; block_ < s_.n_layer; ++block_) {
       record("x_in", x);
@@ -38,9 +38,9 @@ class Family {
     }
     block_ = 0;
     record("x_end", x);
-    const Matrix u = norm(x, "final", gammaf, betaf, e_.gammaf, e_.betaf, e_.uf);
+    const Matrix u = norm(x, "final", gammaf, betaf, e_[gammaf], e_[betaf], e_[scales::uf]);
     Sums logits = product(s_.tied ? embedding : head, u, s_.n_vocab);
-    bias(s_.head_bias, logits, head_bias, e_.uf + e_.head - e_.head_bias);
+    bias(s_.head_bias, logits, head_bias, e_[scales::uf] + e_[head] - e_[head_bias]);
     for (const auto& row : logits) {
       for (std::size_t g = 0; g < generated; ++g) {
         values_["logits"].push_back(static_cast<std::int64_t>(row[first_chosen + g]));
@@ -122,17 +122,17 @@ class Family {
   /// What a branch reads of the stream.
   Matrix input(const Matrix& x, int number) {
     const bool first = number == 1;
-    const int u = first ? e_.u1 : e_.u2;
+    const int u = first ? e_[scales::u1] : e_[scales::u2];
     if (s_.layers.norm_place != NormPlace::after) {
       return norm(x, std::to_string(number), first ? gamma1 : gamma2, first ? beta1 : beta2,
-                  first ? e_.gamma1 : e_.gamma2, first ? e_.beta1 : e_.beta2, u);
+                  first ? e_[gamma1] : e_[gamma2], first ? e_[beta1] : e_[beta2], u);
     }
     Sums stream = sums(x.size());
     for (std::size_t f = 0; f < x.size(); ++f) {
       std::ranges::copy(x[f], stream[f].begin());
     }
     const std::string name = "u" + std::to_string(number);
-    return rshift(name, name + "_remainder", stream, e_.residual - u, key_.widths.stream_bits);
+    return rshift(name, name + "_remainder", stream, e_[scales::residual] - u, key_.widths.stream_bits);
   }
 
   Matrix norm(const Matrix& x, const std::string& place, ParameterId gain, ParameterId offset, int gain_exponent,
@@ -187,14 +187,16 @@ class Family {
 
   /// x += what a branch adds, A its last product.
   void add(Matrix& x, const Sums& a, bool attention) {
-    const int exponent = attention ? e_.wo + e_.v : s_.gated() ? e_.w_down + e_.product : e_.w2 + e_.gelu;
+    const int exponent = attention    ? e_[wo] + e_[scales::v]
+                         : s_.gated() ? e_[w_down] + e_[scales::product]
+                                      : e_[w2] + e_[scales::gelu];
     const std::string name = attention ? "o" : "mlp", remainder = attention ? "o_remainder" : "mlp_out_remainder";
     Matrix update;
     if (s_.layers.norm_place == NormPlace::before) {
-      update = rshift("", remainder, a, exponent - e_.residual);
+      update = rshift("", remainder, a, exponent - e_[scales::residual]);
     } else {
-      const Matrix h = rshift(name + "_norm/h", name + "_norm/h_remainder", a, exponent - (attention ? e_.ho : e_.hm),
-                              key_.widths.branch_bits);
+      const Matrix h = rshift(name + "_norm/h", name + "_norm/h_remainder", a,
+                              exponent - (attention ? e_[scales::ho] : e_[scales::hm]), key_.widths.branch_bits);
       const Row inverse = inverse_root(name + "_norm", h, attention ? key_.epsilon_o : key_.epsilon_m,
                                        times_power(rounded_root(x.size()), 14));
       const auto high = p_[attention ? gamma_o : gamma_m].values().subspan(block_ * x.size());
@@ -205,7 +207,7 @@ class Family {
           scaled[f][t] = Wide{h[f][t]} * inverse[t] * (512 * high[f] + low[f]);
         }
       }
-      update = rshift("", remainder, scaled, 30 + (attention ? e_.gamma_o : e_.gamma_m) - e_.residual);
+      update = rshift("", remainder, scaled, 30 + (attention ? e_[gamma_o] : e_[gamma_m]) - e_[scales::residual]);
     }
     for (std::size_t f = 0; f < x.size(); ++f) {
       std::ranges::transform(x[f], update[f], x[f].begin(), std::plus());
@@ -218,13 +220,13 @@ class Family {
   Matrix turned(const Matrix& u, bool query) {
     const std::string name = query ? "q" : "k";
     const std::size_t m = s_.head_size(), heads = query ? s_.n_head : s_.kv_heads();
-    const int exponent = (query ? e_.wq : e_.wk) + e_.u1, own = query ? e_.q : e_.k;
+    const int exponent = (query ? e_[wq] : e_[wk]) + e_[scales::u1], own = query ? e_[scales::q] : e_[scales::k];
     Sums rows = product(query ? wq : wk, u, heads * m);
-    bias(s_.qkv_bias, rows, query ? bq : bk, exponent - (query ? e_.bq : e_.bk));
+    bias(s_.qkv_bias, rows, query ? bq : bk, exponent - (query ? e_[bq] : e_[bk]));
     int shift = exponent + 14 - own;
     if (s_.head_norm) {
-      const Matrix h =
-          rshift(name + "_norm/h", name + "_norm/h_remainder", rows, exponent - (query ? e_.hq : e_.hk), 16);
+      const Matrix h = rshift(name + "_norm/h", name + "_norm/h_remainder", rows,
+                              exponent - (query ? e_[scales::hq] : e_[scales::hk]), 16);
       const std::size_t together = s_.norm_across_heads ? heads * m : m;
       for (std::size_t first = 0; first < h.size(); first += together) {
         const Matrix part(h.begin() + static_cast<std::ptrdiff_t>(first),
@@ -238,7 +240,7 @@ class Family {
           }
         }
       }
-      shift = 24 + (query ? e_.gamma_q : e_.gamma_k) + 14 - own;
+      shift = 24 + (query ? e_[gamma_q] : e_[gamma_k]) + 14 - own;
     }
     return rshift(name, name + "_remainder", rotated(rows), shift, 16);
   }
@@ -264,15 +266,15 @@ class Family {
     const std::size_t m = s_.head_size();
     const Matrix q = turned(u, true), k = turned(u, false);
     Sums sum = product(wv, u, s_.kv_heads() * m);
-    bias(s_.qkv_bias, sum, bv, e_.wv + e_.u1 - e_.bv);
-    const Matrix v = rshift("v", "v_remainder", sum, e_.wv + e_.u1 - e_.v, 16);
+    bias(s_.qkv_bias, sum, bv, e_[wv] + e_[scales::u1] - e_[bv]);
+    const Matrix v = rshift("v", "v_remainder", sum, e_[wv] + e_[scales::u1] - e_[scales::v], 16);
     Sums y = sums(s_.n_head * m);
     for (std::size_t j = 0; j < s_.n_head; ++j) {
       attend(q, k, v, j, y);
     }
     const Matrix means = rshift("y", "y_remainder", y, 46);
     Sums result = product(wo, means, s_.n_embd);
-    bias(s_.layers.bias, result, bo, e_.wo + e_.v - e_.bo);
+    bias(s_.layers.bias, result, bo, e_[wo] + e_[scales::v] - e_[bo]);
     return result;
   }
 
@@ -292,7 +294,8 @@ class Family {
         }
       }
     }
-    Matrix z = rshift("score", "score_remainder", products, e_.q + e_.k - (s_.score_cap ? e_.uncapped : e_.score),
+    Matrix z = rshift("score", "score_remainder", products,
+                      e_[scales::q] + e_[scales::k] - (s_.score_cap ? e_[scales::uncapped] : e_[scales::score]),
                       s_.score_cap ? 16 : 0);
     if (s_.score_cap) {
       for (Row& row : z) {
@@ -333,8 +336,8 @@ class Family {
 
   /// W_down*t.
   Sums gated(const Matrix& u) {
-    const Matrix z = rshift("gate", "gate_remainder", product(w_gate, u, s_.n_inner), e_.w_gate + e_.u2 - e_.mlp,
-                            key_.widths.gate_bits);
+    const Matrix z = rshift("gate", "gate_remainder", product(w_gate, u, s_.n_inner),
+                            e_[w_gate] + e_[scales::u2] - e_[scales::mlp], key_.widths.gate_bits);
     const Sums up = product(w_up, u, s_.n_inner);
     Matrix activation = z, up_sum = z;
     Sums gating = up;
@@ -349,16 +352,16 @@ class Family {
     record("activation", activation);
     record("up_sum", up_sum);
     return product(w_down,
-                   rshift("product", "product_remainder", gating, e_.gelu + e_.w_up + e_.u2 - e_.product,
-                          key_.widths.product_bits),
+                   rshift("product", "product_remainder", gating,
+                          e_[scales::gelu] + e_[w_up] + e_[scales::u2] - e_[scales::product], key_.widths.product_bits),
                    s_.n_embd);
   }
 
   /// W_2*g and its bias.
   Sums plain(const Matrix& u) {
     Sums sum = product(w1, u, s_.n_inner);
-    bias(s_.layers.bias, sum, b1, e_.w1 + e_.u2 - e_.b1);
-    Matrix g = rshift("mlp", "mlp_remainder", sum, e_.w1 + e_.u2 - e_.mlp, 16);
+    bias(s_.layers.bias, sum, b1, e_[w1] + e_[scales::u2] - e_[b1]);
+    Matrix g = rshift("mlp", "mlp_remainder", sum, e_[w1] + e_[scales::u2] - e_[scales::mlp], 16);
     for (Row& row : g) {
       std::ranges::transform(row, row.begin(), [&](std::int64_t value) {
         return key_.gelu_table[static_cast<std::size_t>(value + 32768)];
@@ -366,7 +369,7 @@ class Family {
     }
     record("gelu", g);
     Sums result = product(w2, g, s_.n_embd);
-    bias(s_.layers.bias, result, b2, e_.w2 + e_.gelu - e_.b2);
+    bias(s_.layers.bias, result, b2, e_[w2] + e_[scales::gelu] - e_[b2]);
     return result;
   }
 

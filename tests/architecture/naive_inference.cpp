@@ -47,23 +47,23 @@ class Inference {
     }
     for (std::size_t b = 0; b < shape_.n_layer; ++b) {
       say(Stage::x_in, b);
-      norm(layer_norm(plan_.norm_1), plan_.x_in, b, p_[gamma1].values(), p_[beta1].values(), 30 + e_.gamma1 - e_.u1,
-           30 + e_.gamma1 - e_.beta1, Stage::mu1);
+      norm(layer_norm(plan_.norm_1), plan_.x_in, b, p_[gamma1].values(), p_[beta1].values(),
+           30 + e_[gamma1] - e_[scales::u1], 30 + e_[gamma1] - e_[beta1], Stage::mu1);
       qkv(b);
       attention(b);
       const std::size_t m = shape_.head_size();
-      residual(plan_.x_in, plan_.x_mid, b, b, wo, bo, d, e_.wo + e_.v - e_.residual, e_.wo + e_.v - e_.bo,
-               plan_.projection.remainder, [&](std::size_t i, std::size_t t) {
+      residual(plan_.x_in, plan_.x_mid, b, b, wo, bo, d, e_[wo] + e_[scales::v] - e_[scales::residual],
+               e_[wo] + e_[scales::v] - e_[bo], plan_.projection.remainder, [&](std::size_t i, std::size_t t) {
                  return head_row(trace_[plan_.attention.y], b * shape_.n_head + i / m, i % m)[t];
                });
       say(Stage::x_mid, b);
-      norm(layer_norm(plan_.norm_2), plan_.x_mid, b, p_[gamma2].values(), p_[beta2].values(), 30 + e_.gamma2 - e_.u2,
-           30 + e_.gamma2 - e_.beta2, Stage::mu2);
+      norm(layer_norm(plan_.norm_2), plan_.x_mid, b, p_[gamma2].values(), p_[beta2].values(),
+           30 + e_[gamma2] - e_[scales::u2], 30 + e_[gamma2] - e_[beta2], Stage::mu2);
       mlp(b);
     }
     say(Stage::x_end, 0);
-    norm(layer_norm(plan_.norm_final), plan_.x_end, 0, p_[gammaf].values(), p_[betaf].values(), 30 + e_.gammaf - e_.uf,
-         30 + e_.gammaf - e_.betaf, Stage::muf);
+    norm(layer_norm(plan_.norm_final), plan_.x_end, 0, p_[gammaf].values(), p_[betaf].values(),
+         30 + e_[gammaf] - e_[scales::uf], 30 + e_[gammaf] - e_[betaf], Stage::muf);
     for (std::size_t g = 0; g < trace_.generated; ++g) {
       for (std::size_t v = 0; v < shape_.n_vocab; ++v) {
         std::int64_t sum = 0;
@@ -154,9 +154,9 @@ class Inference {
       }
       say(stage, b);
     };
-    project(0, wq, bq, e_.wq + e_.u1 - e_.q, e_.wq + e_.u1 - e_.bq, Stage::q);
-    project(1, wk, bk, e_.wk + e_.u1 - e_.k, e_.wk + e_.u1 - e_.bk, Stage::k);
-    project(2, wv, bv, e_.wv + e_.u1 - e_.v, e_.wv + e_.u1 - e_.bv, Stage::v);
+    project(0, wq, bq, e_[wq] + e_[scales::u1] - e_[scales::q], e_[wq] + e_[scales::u1] - e_[bq], Stage::q);
+    project(1, wk, bk, e_[wk] + e_[scales::u1] - e_[scales::k], e_[wk] + e_[scales::u1] - e_[bk], Stage::k);
+    project(2, wv, bv, e_[wv] + e_[scales::u1] - e_[scales::v], e_[wv] + e_[scales::u1] - e_[bv], Stage::v);
   }
 
   /// Calls visit(block*heads + head, head, query).
@@ -190,7 +190,7 @@ class Inference {
         for (std::size_t c = h * m; c < (h + 1) * m; ++c) {
           sum += Wide{row(plan.q, b, c)[i]} * row(plan.k, b, c)[j];
         }
-        rshift(sum, e_.q + e_.k - e_.score, score_at(score, outer, i, j),
+        rshift(sum, e_[scales::q] + e_[scales::k] - e_[scales::score], score_at(score, outer, i, j),
                score_at(trace_[plan.score_remainder], outer, i, j));
       }
     });
@@ -252,8 +252,9 @@ class Inference {
     const auto input = [&](std::size_t i, std::size_t t) { return row(layer_norm(plan_.norm_2).u, b, i)[t]; };
     for (std::size_t o = 0; o < inner; ++o) {
       for (std::size_t t = 0; t < tokens_; ++t) {
-        rshift(product(w1, b1, b * inner + o, shape_.n_embd, e_.w1 + e_.u2 - e_.b1, input, t), e_.w1 + e_.u2 - e_.mlp,
-               row(gpt2_mlp(plan_.mlp).z, b, o)[t], row(gpt2_mlp(plan_.mlp).remainder, b, o)[t]);
+        rshift(product(w1, b1, b * inner + o, shape_.n_embd, e_[w1] + e_[scales::u2] - e_[b1], input, t),
+               e_[w1] + e_[scales::u2] - e_[scales::mlp], row(gpt2_mlp(plan_.mlp).z, b, o)[t],
+               row(gpt2_mlp(plan_.mlp).remainder, b, o)[t]);
       }
     }
     say(Stage::mlp, b);
@@ -266,7 +267,8 @@ class Inference {
     say(Stage::gelu, b);
     const bool last = b + 1 == shape_.n_layer;
     residual(plan_.x_mid, last ? plan_.x_end : plan_.x_in, b, last ? 0 : b + 1, w2, b2, inner,
-             e_.w2 + e_.gelu - e_.residual, e_.w2 + e_.gelu - e_.b2, gpt2_mlp(plan_.mlp).out_remainder,
+             e_[w2] + e_[scales::gelu] - e_[scales::residual], e_[w2] + e_[scales::gelu] - e_[b2],
+             gpt2_mlp(plan_.mlp).out_remainder,
              [&](std::size_t i, std::size_t t) { return row(gpt2_mlp(plan_.mlp).gelu, b, i)[t]; });
     say(Stage::x_out, b);
   }

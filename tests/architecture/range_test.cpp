@@ -51,19 +51,19 @@ std::vector<std::string> words(const std::string& tensor, std::vector<std::strin
 }
 
 TEST(Range, layer_norm_outputs) {
-  expect_range_error([](Model& m) { raise(m.parameters[beta1].values(), 35), m.exponents.beta1 = 8; },
+  expect_range_error([](Model& m) { raise(m.parameters[beta1].values(), 35), m.exponents[beta1] = 8; },
                      words("layer norm 1"));
-  expect_range_error([](Model& m) { raise(m.parameters[beta2].values(), 0), m.exponents.beta2 = 8; },
+  expect_range_error([](Model& m) { raise(m.parameters[beta2].values(), 0), m.exponents[beta2] = 8; },
                      words("layer norm 2"));
-  expect_range_error([](Model& m) { raise(m.parameters[betaf].values(), 17), m.exponents.betaf = 8; },
+  expect_range_error([](Model& m) { raise(m.parameters[betaf].values(), 17), m.exponents[betaf] = 8; },
                      {"final layer norm:", "[-32768, 32767]"});
 }
 
 TEST(Range, projections) {
-  expect_range_error([](Model& m) { raise(m.parameters[bq].values(), 13), m.exponents.bq = 10; }, words("q"));
-  expect_range_error([](Model& m) { raise(m.parameters[bk].values(), 35), m.exponents.bk = 10; }, words("k"));
-  expect_range_error([](Model& m) { raise(m.parameters[bv].values(), 0), m.exponents.bv = 10; }, words("v"));
-  expect_range_error([](Model& m) { raise(m.parameters[b1].values(), 143), m.exponents.b1 = 10; }, words("MLP z"));
+  expect_range_error([](Model& m) { raise(m.parameters[bq].values(), 13), m.exponents[bq] = 10; }, words("q"));
+  expect_range_error([](Model& m) { raise(m.parameters[bk].values(), 35), m.exponents[bk] = 10; }, words("k"));
+  expect_range_error([](Model& m) { raise(m.parameters[bv].values(), 0), m.exponents[bv] = 10; }, words("v"));
+  expect_range_error([](Model& m) { raise(m.parameters[b1].values(), 143), m.exponents[b1] = 10; }, words("MLP z"));
 }
 
 TEST(Range, scores) {
@@ -74,16 +74,16 @@ TEST(Range, scores) {
         for (std::size_t place = 24; place < 36; ++place) {
           m.parameters[bq].values()[36 + place] = 20000;
         }
-        m.exponents.bq = m.exponents.score = 12;
+        m.exponents[bq] = m.exponents[scales::score] = 12;
       },
       words("attention score, distance from the largest", {"[0, 131071]"}));
 }
 
 TEST(Range, residual_stream) {
   const std::vector<std::string> bounds = {"[-67108864, 67108863]"};
-  expect_range_error([](Model& m) { raise(m.parameters[bo].values(), 1), m.exponents.bo = 0; },
+  expect_range_error([](Model& m) { raise(m.parameters[bo].values(), 1), m.exponents[bo] = 0; },
                      words("residual stream after attention", bounds));
-  expect_range_error([](Model& m) { raise(m.parameters[b2].values(), 34), m.exponents.b2 = 0; },
+  expect_range_error([](Model& m) { raise(m.parameters[b2].values(), 34), m.exponents[b2] = 0; },
                      words("residual stream after MLP", bounds));
 }
 

@@ -175,8 +175,8 @@ TEST(ModelFile, refuses_unsupported_shapes_and_exponents) {
   EXPECT_NO_THROW(load_changed([](Model&) {}));
   EXPECT_THROW(load_changed([](Model& m) { m.shape.n_head = 5; }), InputError);
   EXPECT_THROW(load_changed([](Model& m) { m.shape.n_head = 0; }), InputError);
-  EXPECT_THROW(load_changed([](Model& m) { m.exponents.wq = 40; }), InputError);
-  EXPECT_THROW(load_changed([](Model& m) { m.exponents.residual = 13; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.exponents[wq] = 40; }), InputError);
+  EXPECT_THROW(load_changed([](Model& m) { m.exponents[scales::residual] = 13; }), InputError);
   EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = -1; }), InputError);
   EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = std::nan(""); }), InputError);
   EXPECT_THROW(load_changed([](Model& m) { m.layer_norm_epsilon = 300; }), InputError);

@@ -11,14 +11,14 @@ inline ModelShape small_shape() { return {2, 12, 3, 20, 30, 16}; }
 /// Exponents whose shifts are all in range.
 inline Exponents valid_exponents() {
   Exponents e;
-  e.u1 = e.u2 = e.uf = 11;
-  e.q = e.k = e.v = 10;
-  e.score = 8;
-  e.mlp = e.gelu = 10;
-  e.wq = e.wk = e.wv = e.wo = e.w1 = e.w2 = 14;
-  e.bq = e.bk = e.bv = e.bo = e.b1 = e.b2 = 12;
-  e.gamma1 = e.gamma2 = e.gammaf = 12;
-  e.beta1 = e.beta2 = e.betaf = 12;
+  e[scales::u1] = e[scales::u2] = e[scales::uf] = 11;
+  e[scales::q] = e[scales::k] = e[scales::v] = 10;
+  e[scales::score] = 8;
+  e[scales::mlp] = e[scales::gelu] = 10;
+  e[wq] = e[wk] = e[wv] = e[wo] = e[w1] = e[w2] = 14;
+  e[bq] = e[bk] = e[bv] = e[bo] = e[b1] = e[b2] = 12;
+  e[gamma1] = e[gamma2] = e[gammaf] = 12;
+  e[beta1] = e[beta2] = e[betaf] = 12;
   return e;
 }
 
@@ -50,7 +50,7 @@ inline VerifyingKey small_key() {
   key.exponents = model.exponents;
   const unsigned kappa = IntegerConstants::of(model.shape, 1e-5).kappa;
   for (int d = 0; d < 1 << 16; ++d) {
-    const double real = std::exp(-d * std::exp2(-model.exponents.score));
+    const double real = std::exp(-d * std::exp2(-model.exponents[scales::score]));
     key.exp_table.push_back(static_cast<std::int32_t>(std::llround(32768 * real) << kappa) + (d == 0 ? 1 : 0));
     key.gelu_table.push_back(static_cast<std::int16_t>(std::max(0, d - (1 << 15))));
   }

@@ -53,8 +53,8 @@ TEST(RotaryTable, entries_are_those_of_the_formula) {
     for (std::size_t i = 0; i < half; ++i) {
       const double angle = static_cast<double>(position) * std::pow(theta, -static_cast<double>(i) / half);
       const std::size_t at = position * half + i;
-      ASSERT_NEAR(table[at], std::ldexp(std::cos(angle), Exponents::rotary), 0.5 + 1e-6) << position << ' ' << i;
-      ASSERT_NEAR(table[positions * half + at], std::ldexp(std::sin(angle), Exponents::rotary), 0.5 + 1e-6)
+      ASSERT_NEAR(table[at], std::ldexp(std::cos(angle), rotation_exponent), 0.5 + 1e-6) << position << ' ' << i;
+      ASSERT_NEAR(table[positions * half + at], std::ldexp(std::sin(angle), rotation_exponent), 0.5 + 1e-6)
           << position << ' ' << i;
     }
   }

@@ -31,14 +31,14 @@ std::vector<Handed> on_output(const LayerCase& data, const NormLayer& norm, cons
                               std::vector<WeightedClaim> claims) {
   std::vector<Handed> result;
   for (WeightedClaim& claim : claims) {
-    result.push_back({data.witness.recorded[input_of(norm)], &shape, std::move(claim)});
+    result.push_back({data.witness.view(input_of(norm)), &shape, std::move(claim)});
   }
   return result;
 }
 
 Layer norm_layer(const char* name, NormLayer ModelPlan::*norm, Shape ModelShapes::*shape) {
   const auto consumers = [=](const LayerCase& data) {
-    return claims_on(data, Recorded<std::int16_t>{input_of(data.plan.*norm)}, data.plan.shapes.*shape);
+    return claims_on(data, Recorded<std::int16_t>{input_of(data.plan.*norm).number}, data.plan.shapes.*shape);
   };
   return {name, [=](ProverContext& context, const LayerCase& data) { run(context, data.plan.*norm, consumers(data)); },
           [=](VerifierContext<E>& context, const LayerCase& data) -> std::vector<Handed> {

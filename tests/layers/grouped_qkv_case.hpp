@@ -62,7 +62,7 @@ struct GroupedQkvAlone : Plan {
     spec.bias_shift = {10, 9, 8};
     spec.rotary = {std::make_shared<std::vector<std::int16_t>>(rotary_table({.theta = 1e3}, size.half, size.positions)),
                    size.positions, size.half, past};
-    spec.u = u.recorded;
+    spec.u = u;
     qkv = GroupedQkvPlan::declare(builder, std::move(spec));
     builder.finish_tables();
     const Dimension all = Dimension::whole(size.positions);

@@ -162,7 +162,7 @@ TEST(GroupedQkv, another_rotation_is_rejected) {
       {"not turned",
        [&](Rotary& rotary) {
          with_table(rotary, [](auto& table) {
-           std::fill_n(table.begin(), table.size() / 2, std::int16_t{1 << Exponents::rotary});
+           std::fill_n(table.begin(), table.size() / 2, std::int16_t{1 << rotation_exponent});
            std::fill_n(table.begin() + static_cast<std::ptrdiff_t>(table.size() / 2), table.size() / 2,
                        std::int16_t{0});
          });

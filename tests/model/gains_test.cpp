@@ -51,7 +51,7 @@ class Gains : public ::testing::TestWithParam<std::size_t> {
     const ParameterExtents extents = weight.extents(shape_);
     const double w = found[id].values()[(block * extents.rows + row) * extents.columns + column];
     const double g = found[gain].values()[block * extents.columns + column];
-    return std::ldexp(w, -(x.*weight.exponent)) * weight.divisor(shape_) * std::ldexp(g, -(x.*norm.exponent));
+    return std::ldexp(w, -(x[weight.scale(shape_)])) * weight.divisor(shape_) * std::ldexp(g, -(x[norm.scale(shape_)]));
   }
 
   ModelShape shape_;
@@ -82,7 +82,7 @@ TEST_P(Gains, are_powers_of_two_whose_mantissas_are_in_the_columns) {
       const std::size_t block = i / (extents.rows * extents.columns);
       const double g = model_.parameters[*gain].values()[block * extents.columns + column];
       const double expected = g * model_.parameters[row.id].values()[i];
-      const double unit = std::ldexp(std::abs(g) / std::sqrt(0.5), -(x.*row.exponent)) * row.divisor(shape_);
+      const double unit = std::ldexp(std::abs(g) / std::sqrt(0.5), -(x[row.scale(shape_)])) * row.divisor(shape_);
       const std::size_t of_block = i / extents.columns % extents.rows;
       ASSERT_NEAR(together(found, x, row.id, *gain, block, of_block, column), expected,
                   unit / 2 + std::ldexp(1e-9, -10) + (g < 1e-4 ? 1e-6 : 0))
@@ -114,7 +114,8 @@ TEST_P(Gains, maxima_are_those_of_what_is_rounded) {
   const ByParameter<double> maxima = parameter_maxima(model_);
   const ParameterMaxima found = parameter_maxima(quantize(model_, integers_.exponents));
   for (const ParameterRow& row : parameter_table(shape_)) {
-    EXPECT_NEAR(std::ldexp(maxima[row.id], integers_.exponents.*row.exponent), static_cast<double>(found[row.id]), 0.51)
+    EXPECT_NEAR(std::ldexp(maxima[row.id], integers_.exponents[row.scale(integers_.shape)]),
+                static_cast<double>(found[row.id]), 0.51)
         << row.name;
   }
 }
@@ -128,7 +129,7 @@ TEST_P(Gains, that_are_folded_have_no_factors) {
   const Parameters plain = quantize(model_, integers_.exponents);
   model_.factors[head] = 0.25;
   Exponents finer = integers_.exponents;
-  finer.head += 2;
+  finer[head] += 2;
   EXPECT_TRUE(quantize(model_, finer)[head] == plain[head]);
   model_.factors[gammaf] = 0.5;
   EXPECT_THROW(quantize(model_, integers_.exponents), std::logic_error);

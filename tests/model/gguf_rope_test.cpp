@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "checkpoints/checkpoint.hpp"
+#include "checkpoints/families/family.hpp"
 #include "checkpoints/gguf/config.hpp"
 
 #include "gguf_builder.hpp"
@@ -55,6 +56,10 @@ class GgufRope : public testing::Test {
     const std::filesystem::path path = folder_.path() / "x.gguf";
     write_file(path, builder.build());
     return read_gguf_config(GgufFile(path));
+  }
+  /// What each block's scores are multiplied with, of the file that was read last; empty: all with the parameter's.
+  [[nodiscard]] std::vector<double> factors_of_blocks() const {
+    return read_gguf_family(GgufFile(folder_.path() / "x.gguf"), {}).names.score_factors;
   }
   [[nodiscard]] CheckpointConfig folder(const json& scaling) const {
     json config = {{"model_type", "llama"},  {"hidden_size", 80},        {"intermediate_size", 176},
@@ -132,8 +137,9 @@ TEST_F(GgufRope, other_yarn_is_refused_by_name) {
                  "rope.scaling.yarn_beta_fast: expected a number between 0 and");
 }
 
-/// Cosines and sines that are multiplied with a factor scale scores, of blocks that turn and by whole heads alone.
-TEST_F(GgufRope, scores_of_all_blocks_are_scaled_alike) {
+/// Cosines and sines that are multiplied with a factor scale scores, of blocks that turn by them and by whole heads.
+TEST_F(GgufRope, scores_are_scaled_where_blocks_turn_by_scaled_angles) {
+  const double factor = std::pow(1 + 0.1 * std::log(4.0), 2);
   architecture_ = "phi3";
   turned_ = 10;
   expect_refused({{"factor", 4.0F}},
@@ -141,11 +147,18 @@ TEST_F(GgufRope, scores_of_all_blocks_are_scaled_alike) {
   EXPECT_EQ(file({{"factor", 1.0F}}).ropes.front().turned, 5U);
   architecture_ = "smollm3";
   turned_ = 20;
-  expect_refused({{"factor", 4.0F}}, "rope.scaling.type: expected none that scales the scores where block 3 turns");
+  EXPECT_EQ(file({{"factor", 4.0F}}).ropes.back().turned, 0U);
+  EXPECT_EQ(factors_of_blocks(), (std::vector<double>{factor, factor, factor, 1}));
   architecture_ = "olmo2";
-  EXPECT_EQ(file({{"factor", 4.0F}}).ropes.front().scaling, RopeScaling::yarn);
-  window_ = 40;
-  expect_refused({{"factor", 4.0F}}, "rope.scaling.type: expected none that scales the scores where block 0 turns");
+  EXPECT_EQ(file({{"factor", 4.0F}}).factors[gamma_q], factor);
+  EXPECT_EQ(factors_of_blocks(), std::vector<double>());
+  window_ = 40;  // OLMo 3: blocks that have one turn by plain angles
+  const CheckpointConfig config = file({{"factor", 4.0F}});
+  EXPECT_EQ(config.ropes.size(), 2U);
+  EXPECT_EQ(config.ropes.front().scaling, RopeScaling::none);
+  EXPECT_EQ(config.ropes.back().scaling, RopeScaling::yarn);
+  EXPECT_EQ(config.factors[gamma_q], 1);
+  EXPECT_EQ(factors_of_blocks(), (std::vector<double>{1, 1, 1, factor}));
 }
 
 TEST_F(GgufRope, other_scalings_are_refused_by_name) {
@@ -188,14 +201,18 @@ TEST_F(GgufRope, smollm3_s_still_blocks_have_no_factor) {
     write_file(folder_.path() / "config.json", config.dump());
     return read_checkpoint_config(folder_.path() / "config.json");
   };
-  expect_input_error([&] { (void)read(); },
-                     "no_rope_layers: expected 1 for every layer where positions scale the scores");
+  const double factor = std::pow(1 + 0.1 * std::log(4.0), 2);
+  const auto of_blocks = [&] { return read_family(folder_.path() / "config.json", {}).names.score_factors; };
+  EXPECT_EQ(read().factors[wq], 1);
+  EXPECT_EQ(of_blocks(), (std::vector<double>{factor, factor, factor, 1}));
   config["no_rope_layers"] = {1, 1, 1, 1};
-  EXPECT_DOUBLE_EQ(read().factors[wq], std::pow(1 + 0.1 * std::log(4.0), 2));
+  EXPECT_DOUBLE_EQ(read().factors[wq], factor);
+  EXPECT_EQ(of_blocks(), std::vector<double>());
   config["no_rope_layers"] = {1, 1, 1, 0};
   config["rope_scaling"]["attention_factor"] = 1;
   EXPECT_EQ(read().factors[wq], 1);
   EXPECT_EQ(read().ropes.size(), 2U);
+  EXPECT_EQ(of_blocks(), std::vector<double>());
 }
 
 }  // namespace

@@ -43,9 +43,10 @@ class Import : public testing::TestWithParam<std::string> {
 
   void expect_in_range(const Ids& tokens, const std::string& what) const {
     const Exponents& x = imported().model.exponents;
-    const std::map<std::string, int> exponents = {{"u1", x.u1},       {"u2", x.u2},    {"uf", x.uf}, {"q", x.q},
-                                                  {"k", x.k},         {"v", x.v},      {"y", x.v},   {"mlp", x.mlp},
-                                                  {"score", x.score}, {"gelu", x.gelu}};
+    const std::map<std::string, int> exponents = {
+        {"u1", x[scales::u1]},       {"u2", x[scales::u2]},    {"uf", x[scales::uf]}, {"q", x[scales::q]},
+        {"k", x[scales::k]},         {"v", x[scales::v]},      {"y", x[scales::v]},   {"mlp", x[scales::mlp]},
+        {"score", x[scales::score]}, {"gelu", x[scales::gelu]}};
     const auto found = maxima_of(tokens);
     for (const auto& [kind, exponent] : exponents) {
       EXPECT_LE(std::ldexp(found.at(kind), exponent), 32000.0) << kind << " of " << what;
@@ -75,10 +76,10 @@ TEST_P(Import, given_exponents_need_no_calibration) {
   const ImportedModel again = import_model(model_folder(GetParam()), options);
   EXPECT_EQ(again.model.parameters, imported().model.parameters);
   EXPECT_TRUE(again.model.calibration.maxima.empty());
-  options.choices->exponents.w1 += 20;
+  options.choices->exponents[w1] += 20;
   expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "shift_1: expected 1 to 16");
   options.choices->exponents = imported().model.exponents;
-  options.choices->exponents.bo += 8;
+  options.choices->exponents[bo] += 8;
   expect_input_error([&] { import_model(model_folder(GetParam()), options); }, "bo");
   expect_input_error([&] { import_model(model_folder(GetParam()), {.product_bits = 20}); }, "width of t");
 }
@@ -89,8 +90,9 @@ TEST_P(Import, parameters_are_the_rounded_weights) {
   const Exponents& x = imported().model.exponents;
   const double root = std::sqrt(static_cast<double>(imported().model.shape.head_size()));
   for (std::size_t i = 0; i < integers[wq].values().size(); ++i) {
-    ASSERT_LE(std::abs(integers[wq].values()[i] - std::ldexp(static_cast<double>(floats[wq].values()[i]) / root, x.wq)),
-              0.5);
+    ASSERT_LE(
+        std::abs(integers[wq].values()[i] - std::ldexp(static_cast<double>(floats[wq].values()[i]) / root, x[wq])),
+        0.5);
   }
   for (std::size_t i = 0; i < integers[embedding].values().size(); ++i) {
     ASSERT_LE(
@@ -108,7 +110,7 @@ TEST_P(Import, rounding_the_parameters_keeps_the_perplexity) {
   for (const ParameterRow& row : parameter_table(model.shape)) {
     const bool folded = row.id == wq || row.id == bq;
     const double root = folded ? std::sqrt(static_cast<double>(model.shape.head_size())) : 1.0;
-    const int exponent = model.exponents.*row.exponent;
+    const int exponent = model.exponents[row.scale(model.shape)];
     std::ranges::transform(model.parameters[row.id].values(), rounded.parameters[row.id].values().begin(),
                            [&](std::int16_t value) { return static_cast<float>(root * std::ldexp(value, -exponent)); });
   }

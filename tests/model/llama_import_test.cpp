@@ -70,7 +70,7 @@ TEST_P(LlamaImport, choices_of_a_key_give_the_same_parameters) {
   EXPECT_EQ(same.gelu_table, key.gelu_table);
   EXPECT_EQ(same.epsilon_q, key.epsilon_q);
   // other powers, with room for them
-  options.choices->exponents.wo -= 1;
+  options.choices->exponents[wo] -= 1;
   const Parameters coarser = import_model(best_model_folder(GetParam()), options).model.parameters;
   options.choices->equalisation["value"][0] += 1;
   EXPECT_NE(import_model(best_model_folder(GetParam()), options).model.parameters, coarser);
@@ -90,7 +90,7 @@ TEST_P(LlamaImport, context_and_width_can_be_chosen) {
   EXPECT_EQ(chosen.model.shape.n_positions, 48U);
   EXPECT_EQ(chosen.model.widths.product_bits, 20U);
   EXPECT_EQ(chosen.model.rotary_table.size(), rotary_entries(chosen.model.shape));
-  EXPECT_GE(chosen.model.exponents.product, imported().model.exponents.product);
+  EXPECT_GE(chosen.model.exponents[scales::product], imported().model.exponents[scales::product]);
 }
 
 TEST_P(LlamaImport, rounding_the_parameters_keeps_the_perplexity) {
@@ -132,10 +132,19 @@ TEST_P(LlamaImport, texts_stay_inside_the_calibrated_ranges) {
     static_cast<void>(transformer.extend({&cache, 1}, std::span(tokens).subspan(begin, length), &found));
   }
   const Exponents& x = imported().model.exponents;
-  const std::map<std::string, int> exponents = {
-      {"u1", x.u1},       {"u2", x.u2},     {"uf", x.uf},          {"q", x.q},   {"k", x.k},
-      {"v", x.v},         {"y", x.v},       {"mlp", x.mlp},        {"hq", x.hq}, {"hk", x.hk},
-      {"score", x.score}, {"gelu", x.gelu}, {"product", x.product}};
+  const std::map<std::string, int> exponents = {{"u1", x[scales::u1]},
+                                                {"u2", x[scales::u2]},
+                                                {"uf", x[scales::uf]},
+                                                {"q", x[scales::q]},
+                                                {"k", x[scales::k]},
+                                                {"v", x[scales::v]},
+                                                {"y", x[scales::v]},
+                                                {"mlp", x[scales::mlp]},
+                                                {"hq", x[scales::hq]},
+                                                {"hk", x[scales::hk]},
+                                                {"score", x[scales::score]},
+                                                {"gelu", x[scales::gelu]},
+                                                {"product", x[scales::product]}};
   const Widths& widths = imported().model.widths;
   const std::map<std::string, unsigned> bits = {
       {"product", widths.product_bits}, {"mlp", widths.gate_bits}, {"uf", widths.final_bits}, {"gelu", 22}};

@@ -76,12 +76,12 @@ TEST_P(LlamaQuantization, satisfies_all_conditions_for_extreme_models) {
 TEST_P(LlamaQuantization, embeddings_have_an_exponent_of_their_own) {
   FloatModel model = float_model_of(model_);
   std::ranges::fill(model.parameters[embedding].values(), 0.01F);
-  EXPECT_EQ(choose_exponents(model, even_calibration(1)).embedding, 21);
+  EXPECT_EQ(choose_exponents(model, even_calibration(1))[embedding], 21);
   // the stream gives way to them, down to its least exponent
   std::ranges::fill(model.parameters[embedding].values(), 9.0F);
   const Exponents x = choose_exponents(model, even_calibration(1));
-  EXPECT_EQ(x.embedding, 11);
-  EXPECT_EQ(x.residual, 11);
+  EXPECT_EQ(x[embedding], 11);
+  EXPECT_EQ(x[scales::residual], 11);
   EXPECT_EQ(quantize(model, x)[embedding].values()[0], 9 << 11);
   std::ranges::fill(model.parameters[embedding].values(), 1e7F);
   expect_input_error([&] { choose_exponents(model, even_calibration(1)); }, "residual stream: expected");
@@ -96,11 +96,11 @@ TEST_P(LlamaQuantization, the_product_is_as_wide_as_its_outliers_need) {
   Calibration calibration = even_calibration(1);
   calibration.maxima["product"] = 32767 / std::ldexp(2.0, needed);
   EXPECT_EQ(choose_product_bits(model, calibration), 16U);
-  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 16}).product, needed);
+  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 16})[scales::product], needed);
   calibration.maxima["product"] *= 1.001;
   EXPECT_EQ(choose_product_bits(model, calibration), 28U);
-  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 28}).product, needed);
-  EXPECT_LT(choose_exponents(model, calibration, {.product_bits = 16}).product, needed);
+  EXPECT_GE(choose_exponents(model, calibration, {.product_bits = 28})[scales::product], needed);
+  EXPECT_LT(choose_exponents(model, calibration, {.product_bits = 16})[scales::product], needed);
 }
 
 TEST_P(LlamaQuantization, widths_are_those_whose_rounding_does_not_show) {
@@ -112,12 +112,12 @@ TEST_P(LlamaQuantization, widths_are_those_whose_rounding_does_not_show) {
   calibration.maxima["mlp"] = 40;
   widths = choose_widths(model, calibration, 20);
   EXPECT_EQ(widths.gate_bits, 18U);
-  EXPECT_EQ(choose_exponents(model, calibration, widths).mlp, 10);
+  EXPECT_EQ(choose_exponents(model, calibration, widths)[scales::mlp], 10);
   // half the variance of a logit: |row|^2*4^-exponent/24
   const ParameterId logits = shape_.tied ? embedding : head;
   for (const float weight : {1e-3F, 0.9F}) {
     std::ranges::fill(model.parameters[logits].values(), weight);
-    const int exponent = choose_exponents(model, calibration, {.norm_shift = 14}).uf;
+    const int exponent = choose_exponents(model, calibration, {.norm_shift = 14})[scales::uf];
     const double added = std::ldexp(static_cast<double>(shape_.n_embd) * weight * weight / 24, -2 * exponent);
     EXPECT_EQ(choose_widths(model, calibration, 20).final_bits, added > 5e-7 ? 24U : 16U) << weight;
   }
@@ -131,7 +131,7 @@ TEST_P(LlamaQuantization, the_inverse_of_norms_is_as_fine_as_epsilon_allows) {
     calibration.maxima["residual"] = std::ldexp(0.999, static_cast<int>(bits) - 2 - residual);
     const Widths widths = choose_widths(model, calibration, 16);
     const Exponents x = choose_exponents(model, calibration, widths);
-    EXPECT_EQ(x.residual, residual);
+    EXPECT_EQ(x[scales::residual], residual);
     const auto epsilon = std::llround(static_cast<double>(shape_.n_embd) * std::ldexp(1e-5, 2 * residual));
     if (widths.norm_shift > 14) {
       EXPECT_LE(IntegerConstants::least_epsilon(shape_, widths), epsilon) << "the model's own";
@@ -151,18 +151,18 @@ TEST_P(LlamaQuantization, ranges_are_the_proven_ones_where_those_are_less) {
   const int expected = static_cast<int>(std::floor(std::log2(32767 / bound)));
   for (const double seen : {1.9, 100.0}) {
     const Exponents x = choose_exponents(model, even_calibration(seen));
-    EXPECT_EQ(x.u1, expected);
-    EXPECT_EQ(x.u2, expected);
-    EXPECT_EQ(x.uf, expected);
+    EXPECT_EQ(x[scales::u1], expected);
+    EXPECT_EQ(x[scales::u2], expected);
+    EXPECT_EQ(x[scales::uf], expected);
   }
-  EXPECT_EQ(choose_exponents(model, even_calibration(0.1)).u1, 17);
+  EXPECT_EQ(choose_exponents(model, even_calibration(0.1))[scales::u1], 17);
 }
 
 TEST_P(LlamaQuantization, the_residual_stream_has_the_exponent_of_its_range) {
   Calibration calibration = even_calibration(1);
   const auto chosen = [&](double largest) {
     calibration.maxima["residual"] = largest;
-    return choose_exponents(float_model_of(model_), calibration).residual;
+    return choose_exponents(float_model_of(model_), calibration)[scales::residual];
   };
   const unsigned bits =
       IntegerConstants::of(shape_, 1e-5).residual_bits;  // times 5/4: a quarter of the margin's part above 1
@@ -190,7 +190,8 @@ TEST_P(LlamaQuantization, the_widest_product_has_room) {
   const auto bounds = derived_bounds(shape, IntegerConstants::of(shape, 1e-5), model_.exponents, large, llama);
   const auto found = std::ranges::find(bounds, "mlp update accumulator", &Bound::name);
   ASSERT_NE(found, bounds.end());
-  EXPECT_EQ(found->value, 0x1p58 + std::ldexp(1.0, model_.exponents.shift_down() - 1));
+  const Exponents& x = model_.exponents;
+  EXPECT_EQ(found->value, 0x1p58 + std::ldexp(1.0, (x[w_down] + x[scales::product] - x[scales::residual]) - 1));
   EXPECT_LT(found->value, found->limit);
 }
 
@@ -214,11 +215,11 @@ TEST_P(LlamaQuantization, logits_are_bound_by_the_sums_of_their_rows) {
 
 TEST_P(LlamaQuantization, activations_leave_room_for_the_product) {
   Model model = RandomModel(4).make(shape_, {.gate_bits = 18});
-  model.exponents.gelu = 18;  // 2^21 at most
-  model.exponents.w_up = 10;
+  model.exponents[scales::gelu] = 18;  // 2^21 at most
+  model.exponents[w_up] = 10;
   std::ranges::fill(model.parameters[w_up].values(), std::int16_t{1});
   EXPECT_NO_THROW(check_bounds(model, parameter_maxima(model.parameters)));
-  ++model.exponents.gelu;
+  ++model.exponents[scales::gelu];
   expect_input_error([&] { check_bounds(model, parameter_maxima(model.parameters)); }, "derived bound: activation");
 }
 
@@ -227,8 +228,10 @@ TEST_P(LlamaQuantization, a_gated_product_must_stay_below_2_to_62) {
   const auto bound = [&](std::string_view name) { return std::ranges::find(bounds, name, &Bound::name)->value; };
   const auto up = static_cast<double>(maxima()[w_up]) * static_cast<double>(shape_.n_embd) * 0x1p15;
   EXPECT_EQ(bound("up product (exact in float64)"), up);
-  const double activation = std::ldexp(1.0, model_.exponents.gelu - model_.exponents.mlp + 15);
-  EXPECT_EQ(bound("product a*U accumulator"), up * activation + std::ldexp(1.0, model_.exponents.shift_product() - 1));
+  const double activation = std::ldexp(1.0, model_.exponents[scales::gelu] - model_.exponents[scales::mlp] + 15);
+  const Exponents& x = model_.exponents;
+  EXPECT_EQ(bound("product a*U accumulator"),
+            up * activation + std::ldexp(1.0, (x[scales::gelu] + x[w_up] + x[scales::u2] - x[scales::product]) - 1));
   ParameterMaxima large = maxima();
   model_.shape.n_embd = 1 << 14;
   model_.layer_norm_epsilon = 1e-2;
@@ -243,21 +246,22 @@ TEST_P(LlamaQuantization, rotations_count_twice_the_exponent_of_their_table) {
   const Exponents& x = model_.exponents;
   double side = static_cast<double>(maxima()[wq]) * static_cast<double>(shape_.n_embd) * 0x1p15;
   if (shape_.qkv_bias) {
-    side += static_cast<double>(maxima()[bq]) * std::ldexp(1.0, x.bias_q());
+    side += static_cast<double>(maxima()[bq]) * std::ldexp(1.0, x[wq] + x[scales::u1] - x[bq]);
   }
   if (shape_.head_norm) {
     side =
         static_cast<double>(head_norm_numerator(shape_, HeadNormOf::queries)) * static_cast<double>(maxima()[gamma_q]);
   }
-  EXPECT_EQ(found->value, side * 0x1p15 + std::ldexp(1.0, x.shift_rotated_q(shape_.head_norm) - 1));
+  const int made = shape_.head_norm ? 24 + x[gamma_q] : x[wq] + x[scales::u1];
+  EXPECT_EQ(found->value, side * 0x1p15 + std::ldexp(1.0, made + 14 - x[scales::q] - 1));
 }
 
 TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
   if (!shape_.head_norm) {
     GTEST_SKIP();
   }
-  model_.exponents.hq = 16;
-  model_.exponents.wq = 20;
+  model_.exponents[scales::hq] = 16;
+  model_.exponents[wq] = 20;
   model_.layer_norm_epsilon = 0.9;
   ModelConstants constants = ModelConstants::of(shape_, 0.9, model_.exponents, {});
   EXPECT_GT(constants.epsilon_q, max_epsilon);
@@ -269,7 +273,7 @@ TEST_P(LlamaQuantization, epsilon_too_large_for_a_head) {
   model.layer_norm_epsilon = 0.9;
   Calibration calibration = even_calibration(1e-3);
   const Exponents x = choose_exponents(model, calibration);
-  EXPECT_LE(head_epsilon(shape_, HeadNormOf::queries, 0.9, x.hq), max_epsilon);
+  EXPECT_LE(head_epsilon(shape_, HeadNormOf::queries, 0.9, x[scales::hq]), max_epsilon);
 }
 
 TEST_P(LlamaQuantization, keys_have_everything) {
@@ -279,7 +283,7 @@ TEST_P(LlamaQuantization, keys_have_everything) {
   EXPECT_EQ(key.equalisation, model_.equalisation);
   EXPECT_EQ(key.gelu_table[32768 + 4096], 1497);  // silu(1) = 0.7310586, exponents 12 and 11
   const std::int64_t epsilon =
-      shape_.head_norm ? head_epsilon(shape_, HeadNormOf::queries, 1e-5, model_.exponents.hq) : 1;
+      shape_.head_norm ? head_epsilon(shape_, HeadNormOf::queries, 1e-5, model_.exponents[scales::hq]) : 1;
   EXPECT_EQ(key.epsilon_q, epsilon);
 }
 
@@ -304,17 +308,19 @@ TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
            {"final_bits: expected 16 to 24, found 25", [](K& k) { k.widths.final_bits = 25; }},
            {"norm_shift: expected 14 to 18, found 19", [](K& k) { k.widths.norm_shift = 19; }},
            {"norm_shift: expected 14 to 18, found 13", [](K& k) { k.widths.norm_shift = 13; }},
-           {"residual: expected -8 to 16, found 17", [](K& k) { k.exponents.residual = 17; }},
-           {"residual: expected -8 to 16, found -9", [](K& k) { k.exponents.residual = -9; }},
+           {"residual: expected -8 to 16, found 17", [](K& k) { k.exponents[scales::residual] = 17; }},
+           {"residual: expected -8 to 16, found -9", [](K& k) { k.exponents[scales::residual] = -9; }},
            {"mlp: expected below gate_bits = 16, found 16",
-            [](K& k) { k.exponents.mlp = 16, k.widths.gate_bits = 16; }},
-           {"gelu: expected 0 to 22, found 23", [](K& k) { k.exponents.gelu = 23; }},
+            [](K& k) { k.exponents[scales::mlp] = 16, k.widths.gate_bits = 16; }},
+           {"gelu: expected 0 to 22, found 23", [](K& k) { k.exponents[scales::gelu] = 23; }},
            {"epsilon: expected at least ",
             [](K& k) { k.epsilon = IntegerConstants::least_epsilon(k.shape, k.widths) - 1; }},
-           {"shift_norm of u1: expected 1 to 32, found 33", [](K& k) { k.exponents.gamma1 = k.exponents.u1 + 1; }},
-           {"shift_norm of uf: expected 1 to 40, found 41", [](K& k) { k.exponents.gammaf = k.exponents.uf + 9; }},
+           {"shift_norm of u1: expected 1 to 32, found 33",
+            [](K& k) { k.exponents[gamma1] = k.exponents[scales::u1] + 1; }},
+           {"shift_norm of uf: expected 1 to 40, found 41",
+            [](K& k) { k.exponents[gammaf] = k.exponents[scales::uf] + 9; }},
            {"shift_norm of uf: expected at most 38 with final_bits = 24, found 39",
-            [](K& k) { k.exponents.gammaf = k.exponents.uf + 7; }},
+            [](K& k) { k.exponents[gammaf] = k.exponents[scales::uf] + 7; }},
            {"activation_table: expected -2097152 to 2097152 at 5, found 2097153",
             [&](K& k) { k.gelu_table[5] = static_cast<std::int32_t>(most + 1); }},
            {"activation_table: expected 0 at 65536", [](K& k) { k.gelu_table[1 << 16] = 1; }},
@@ -325,7 +331,7 @@ TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
   }
   // at their limits
   VerifyingKey key = good;
-  key.exponents.gammaf = key.exponents.uf + 6;
+  key.exponents[gammaf] = key.exponents[scales::uf] + 6;
   key.epsilon = IntegerConstants::least_epsilon(shape_, key.widths);
   key.gelu_table[5] = static_cast<std::int32_t>(-most);
   EXPECT_NO_THROW(VerifyingKey::decode(key.encode()));
@@ -337,12 +343,14 @@ TEST_P(LlamaQuantization, widths_and_scales_of_keys_have_limits) {
 TEST_P(LlamaQuantization, epsilon_is_large_enough_for_inverses) {
   for (const std::uint32_t norm_shift : {14U, 16U, 18U}) {
     const Widths widths{.norm_shift = norm_shift};
-    const Exponents coarse{.residual = -8};
+    Exponents coarse;
+    coarse[scales::residual] = -8;
     const IntegerConstants constants = IntegerConstants::of(shape_, 1e-5, coarse, widths);
     EXPECT_EQ(constants.epsilon, IntegerConstants::least_epsilon(shape_, widths));
     EXPECT_EQ(constants.inverse_bits, 31U);
     EXPECT_EQ(IntegerConstants::of(shape_, constants.epsilon - 1, widths).inverse_bits, 32U);
-    const Exponents fine{.residual = 16};
+    Exponents fine;
+    fine[scales::residual] = 16;
     EXPECT_EQ(IntegerConstants::of(shape_, 1e-5, fine, widths).epsilon,
               std::llround(static_cast<double>(shape_.n_embd) * 1e-5 * 0x1p32));
   }

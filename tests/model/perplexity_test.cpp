@@ -60,7 +60,7 @@ TEST(Comparison, equals_a_plain_computation) {
   const ImportedModel imported = import_model(model_folder("odd-40k"));
   const IntegerModel integers = integer_model(imported.model);
   const FloatTransformer original(imported.float_model);
-  const auto scale = std::ldexp(1.0, -(integers.key.exponents.residual + integers.key.exponents.uf));
+  const auto scale = std::ldexp(1.0, -(integers.key.exponents[scales::residual] + integers.key.exponents[scales::uf]));
   const std::vector<std::uint32_t> tokens =
       sample_sequences(SingleTransformer(imported.float_model), std::vector<std::uint32_t>{0}, 48 + 20).front();
   double divergence = 0;

@@ -35,7 +35,7 @@ Calibration unit_calibration() {
 TEST(Quantization, rounds_to_nearest_with_ties_up) {
   FloatModel model = tiny_model();
   Exponents exponents = choose_exponents(model, unit_calibration());
-  const float unit = std::ldexp(1.0F, -exponents.b1);
+  const float unit = std::ldexp(1.0F, -exponents[b1]);
   std::ranges::copy(
       std::vector{0.5F * unit, -0.5F * unit, 1.5F * unit, -1.5F * unit, 0.49F * unit, -0.51F * unit, 2 * unit},
       model.parameters[b1].values().begin());
@@ -48,9 +48,9 @@ TEST(Quantization, folds_the_root_of_the_head_size_into_queries_only) {
   const FloatModel model = tiny_model();  // head size 4
   const Exponents x = choose_exponents(model, unit_calibration());
   const Parameters parameters = quantize(model, x);
-  EXPECT_EQ(parameters[wq].values()[0], static_cast<int>(std::ldexp(0.125, x.wq)));
-  EXPECT_EQ(parameters[bq].values()[0], static_cast<int>(std::ldexp(0.125, x.bq)));
-  EXPECT_EQ(parameters[wk].values()[0], static_cast<int>(std::ldexp(0.25, x.wk)));
+  EXPECT_EQ(parameters[wq].values()[0], static_cast<int>(std::ldexp(0.125, x[wq])));
+  EXPECT_EQ(parameters[bq].values()[0], static_cast<int>(std::ldexp(0.125, x[bq])));
+  EXPECT_EQ(parameters[wk].values()[0], static_cast<int>(std::ldexp(0.25, x[wk])));
   EXPECT_EQ(parameter_maxima(model)[wq], 0.125);
 }
 
@@ -68,9 +68,9 @@ TEST(Exponents, fill_the_range_without_leaving_it) {
   const FloatModel model = tiny_model();
   Calibration calibration = unit_calibration();
   calibration.maxima["mlp"] = 32767.0 / 2 / 2048;  // with the margin exactly at the bound
-  EXPECT_EQ(choose_exponents(model, calibration).mlp, 11);
+  EXPECT_EQ(choose_exponents(model, calibration)[scales::mlp], 11);
   calibration.maxima["mlp"] = std::nextafter(32767.0 / 2 / 2048, 100.0);
-  EXPECT_EQ(choose_exponents(model, calibration).mlp, 10);
+  EXPECT_EQ(choose_exponents(model, calibration)[scales::mlp], 10);
 }
 
 TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
@@ -104,26 +104,26 @@ TEST(Exponents, satisfy_all_conditions_for_extreme_models) {
 TEST(Exponents, every_condition_is_checked) {
   const FloatModel model = tiny_model();
   const Exponents good = choose_exponents(model, unit_calibration());
-  const auto refused = [&](std::int32_t Exponents::*field, int value, const std::string& part) {
+  const auto refused = [&](ScaleId field, int value, const std::string& part) {
     Exponents bad = good;
-    bad.*field = value;
+    bad[field] = value;
     expect_input_error([&] { check_exponents(model.shape, bad); }, part);
   };
-  refused(&Exponents::residual, 11, "residual");
-  refused(&Exponents::score, 13, "score");
-  refused(&Exponents::gelu, good.mlp + 1, "gelu");
-  refused(&Exponents::wq, good.q - good.u1, "shift_q: expected 1 to 16, found 0");
-  refused(&Exponents::wk, good.k - good.u1 + 17, "shift_k: expected 1 to 16, found 17");
-  refused(&Exponents::wv, good.v - good.u1, "shift_v");
-  refused(&Exponents::wo, good.residual - good.v, "shift_o");
-  refused(&Exponents::w1, good.mlp - good.u2, "shift_1");
-  refused(&Exponents::w2, good.residual - good.gelu, "shift_2");
-  refused(&Exponents::score, -20, "score: expected 0 to 12");
-  refused(&Exponents::q, good.score - good.k, "shift_q");
-  refused(&Exponents::bq, good.wq + good.u1 + 1, "bias_q: expected 0 to 46, found -1");
-  refused(&Exponents::gamma1, good.u1 + 3, "shift_norm of u1: expected 1 to 32, found 33");
-  refused(&Exponents::beta2, good.gamma2 + 31, "bias_norm of beta2");
-  refused(&Exponents::b1, 2000000000, "b1: expected -64 to 64");
+  refused(scales::residual, 11, "residual");
+  refused(scales::score, 13, "score");
+  refused(scales::gelu, good[scales::mlp] + 1, "gelu");
+  refused(wq, good[scales::q] - good[scales::u1], "shift_q: expected 1 to 16, found 0");
+  refused(wk, good[scales::k] - good[scales::u1] + 17, "shift_k: expected 1 to 16, found 17");
+  refused(wv, good[scales::v] - good[scales::u1], "shift_v");
+  refused(wo, good[scales::residual] - good[scales::v], "shift_o");
+  refused(w1, good[scales::mlp] - good[scales::u2], "shift_1");
+  refused(w2, good[scales::residual] - good[scales::gelu], "shift_2");
+  refused(scales::score, -20, "score: expected 0 to 12");
+  refused(scales::q, good[scales::score] - good[scales::k], "shift_q");
+  refused(bq, good[wq] + good[scales::u1] + 1, "bias_q: expected 0 to 46, found -1");
+  refused(gamma1, good[scales::u1] + 3, "shift_norm of u1: expected 1 to 32, found 33");
+  refused(beta2, good[gamma2] + 31, "bias_norm of beta2");
+  refused(b1, 2000000000, "b1: expected -64 to 64");
 }
 
 class Bounds : public testing::Test {
@@ -148,12 +148,12 @@ TEST_F(Bounds, hold_for_an_ordinary_model) {
 }
 
 TEST_F(Bounds, bias_shifted_too_far) {
-  exponents_.bq = exponents_.wq + exponents_.u1 - 55;
+  exponents_[bq] = exponents_[wq] + exponents_[scales::u1] - 55;
   expect_refused("bias_q: expected 0 to 46, found 55");
 }
 
 TEST_F(Bounds, layer_norm_bias_shifted_too_far) {
-  exponents_.betaf = exponents_.gammaf + Exponents::normalized({}) - 50;
+  exponents_[betaf] = exponents_[gammaf] + normalized_exponent({}) - 50;
   expect_refused("bias_norm of betaf: expected 0 to 46, found 50");
 }
 

@@ -41,14 +41,14 @@ inline FloatModel float_model_of(const Model& model) {
       continue;
     }
     if (const auto low = low_piece(row.id)) {
-      const int exponent = model.exponents.*row.exponent;
+      const int exponent = model.exponents[row.scale(model.shape)];
       std::ranges::transform(model.parameters[row.id].values(), model.parameters[*low].values(),
                              result.parameters[row.id].values().begin(), [&](int high, int piece) {
                                return static_cast<float>(std::ldexp(high * (1 << gain_piece_bits) + piece, -exponent));
                              });
       continue;
     }
-    const int exponent = model.exponents.*row.exponent;
+    const int exponent = model.exponents[row.scale(model.shape)];
     std::ranges::transform(model.parameters[row.id].values(), result.parameters[row.id].values().begin(),
                            [&](std::int16_t value) {
                              return static_cast<float>(row.divisor(model.shape) * std::ldexp(value, -exponent));
@@ -85,94 +85,94 @@ class RandomModel {
   /// Exponents that fit these parameters; all different where they may be, so that none can be taken for another.
   static Exponents exponents() {
     Exponents e;
-    e.u1 = 12;
-    e.u2 = 11;
-    e.uf = 12;
-    e.q = 12;
-    e.k = 11;
-    e.v = 12;
-    e.score = 10;
-    e.mlp = 12;
-    e.gelu = 11;
-    e.wq = e.w1 = 15;
-    e.wk = e.wo = e.w2 = 14;
-    e.wv = 13;
-    e.bq = 14;
-    e.bk = e.bo = 13;
-    e.bv = e.b2 = 12;
-    e.b1 = 15;
-    e.gamma1 = 13;
-    e.gamma2 = 12;
-    e.gammaf = 13;
-    e.beta1 = 14;
-    e.beta2 = e.betaf = 13;
+    e[scales::u1] = 12;
+    e[scales::u2] = 11;
+    e[scales::uf] = 12;
+    e[scales::q] = 12;
+    e[scales::k] = 11;
+    e[scales::v] = 12;
+    e[scales::score] = 10;
+    e[scales::mlp] = 12;
+    e[scales::gelu] = 11;
+    e[wq] = e[w1] = 15;
+    e[wk] = e[wo] = e[w2] = 14;
+    e[wv] = 13;
+    e[bq] = 14;
+    e[bk] = e[bo] = 13;
+    e[bv] = e[b2] = 12;
+    e[b1] = 15;
+    e[gamma1] = 13;
+    e[gamma2] = 12;
+    e[gammaf] = 13;
+    e[beta1] = 14;
+    e[beta2] = e[betaf] = 13;
     return e;
   }
 
   static Exponents llama_exponents(const ModelShape& shape, const Widths& widths, std::int32_t residual) {
     const int finer = static_cast<int>(widths.norm_shift) - 14;
     Exponents e;
-    e.residual = residual;
-    e.embedding = 14;
-    e.u1 = 12;
-    e.u2 = 11;
-    e.uf = 12 + static_cast<int>(widths.final_bits - 16) / 4;
-    e.q = e.v = 12;
-    e.k = 11;
-    e.score = 10;
-    e.mlp = 12 + static_cast<int>(widths.gate_bits - 16);
-    e.gelu = widths.gate_bits > 16 ? 15 : 11;
-    e.product = 10 + static_cast<int>(widths.product_bits - 16) / 2;
-    e.wq = e.w_gate = 15;
-    e.wk = e.wo = 14;
-    e.w_down = std::min(14, 16 + residual - e.product);
-    e.wv = e.w_up = 13;
+    e[scales::residual] = residual;
+    e[embedding] = 14;
+    e[scales::u1] = 12;
+    e[scales::u2] = 11;
+    e[scales::uf] = 12 + static_cast<int>(widths.final_bits - 16) / 4;
+    e[scales::q] = e[scales::v] = 12;
+    e[scales::k] = 11;
+    e[scales::score] = 10;
+    e[scales::mlp] = 12 + static_cast<int>(widths.gate_bits - 16);
+    e[scales::gelu] = widths.gate_bits > 16 ? 15 : 11;
+    e[scales::product] = 10 + static_cast<int>(widths.product_bits - 16) / 2;
+    e[wq] = e[w_gate] = 15;
+    e[wk] = e[wo] = 14;
+    e[w_down] = std::min(14, 16 + residual - e[scales::product]);
+    e[wv] = e[w_up] = 13;
     if (shape.qkv_bias) {
-      e.bq = 14;
-      e.bk = 13;
-      e.bv = 12;
+      e[bq] = 14;
+      e[bk] = 13;
+      e[bv] = 12;
     }
     if (shape.head_norm) {
-      e.hq = 11;
-      e.hk = 12;
-      e.gamma_q = 14;
-      e.gamma_k = 12;
+      e[scales::hq] = 11;
+      e[scales::hk] = 12;
+      e[gamma_q] = 14;
+      e[gamma_k] = 12;
     }
-    e.gamma1 = 13 - finer;
-    e.gamma2 = 12 - finer;
-    e.gammaf = 13;
-    e.head = shape.tied ? 0 : 14;
+    e[gamma1] = 13 - finer;
+    e[gamma2] = 12 - finer;
+    e[gammaf] = 13;
+    e[head] = shape.tied ? 0 : 14;
     if (!shape.rms()) {
-      e.beta1 = 14;
-      e.beta2 = e.betaf = 13;
+      e[beta1] = 14;
+      e[beta2] = e[betaf] = 13;
     }
     if (!shape.gated()) {
-      e.w1 = 15;
-      e.w2 = 14;
+      e[w1] = 15;
+      e[w2] = 14;
     }
     if (shape.layers.bias) {
-      e.bo = 13;
-      e.b1 = 15;
-      e.b2 = 12;
+      e[bo] = 13;
+      e[b1] = 15;
+      e[b2] = 12;
     }
-    e.head_bias = shape.head_bias ? 13 : 0;
-    e.uncapped = shape.score_cap ? 11 : 0;
+    e[head_bias] = shape.head_bias ? 13 : 0;
+    e[scales::uncapped] = shape.score_cap ? 11 : 0;
     if (shape.norm_after()) {
-      e.ho = 13;
-      e.hm = 12;
-      e.gamma_o = 12;
-      e.gamma_m = 13;
+      e[scales::ho] = 13;
+      e[scales::hm] = 12;
+      e[gamma_o] = 12;
+      e[gamma_m] = 13;
     }
     if (!shape.norm_before()) {
-      e.u1 = 11;
-      e.u2 = 10;
+      e[scales::u1] = 11;
+      e[scales::u2] = 10;
     }
     if (shape.norm_after() || !shape.rms()) {  // values are larger than Llama's here
-      e.v = 11;
-      e.hq = e.hk = shape.norm_before() ? 11 : 10;
-      e.mlp = shape.gated() ? 10 : 11;
-      e.gelu = 10;
-      e.product = 8;
+      e[scales::v] = 11;
+      e[scales::hq] = e[scales::hk] = shape.norm_before() ? 11 : 10;
+      e[scales::mlp] = shape.gated() ? 10 : 11;
+      e[scales::gelu] = 10;
+      e[scales::product] = 8;
     }
     complete(shape, e);
     return e;
@@ -209,7 +209,7 @@ class RandomModel {
         deviation *= 2;
       }
       const double divisor = row.folded ? root : 1;
-      int exponent = model.exponents.*row.exponent;
+      int exponent = model.exponents[row.scale(model.shape)];
       if (piece_of(row.id)) {
         exponent = gain_piece_bits;
         deviation = 0.1;
@@ -230,26 +230,26 @@ class RandomModel {
     const double inner_spread = 1.0 / std::sqrt(static_cast<double>(shape.n_inner));
     const double query_spread = 2.0 * spread / std::sqrt(static_cast<double>(shape.head_size()));
     Parameters& p = model.parameters = Parameters(shape);
-    normal(p[embedding].values(), 0.7, e.residual);
-    normal(p[position].values(), 0.3, e.residual);
-    normal(p[gamma1].values(), 0.3, e.gamma1, 1.0);
-    normal(p[beta1].values(), 0.2, e.beta1);
-    normal(p[gamma2].values(), 0.3, e.gamma2, 1.0);
-    normal(p[beta2].values(), 0.2, e.beta2);
-    normal(p[gammaf].values(), 0.3, e.gammaf, 1.0);
-    normal(p[betaf].values(), 0.2, e.betaf);
-    normal(p[wq].values(), query_spread, e.wq);
-    normal(p[wk].values(), spread, e.wk);
-    normal(p[wv].values(), spread, e.wv);
-    normal(p[wo].values(), spread, e.wo);
-    normal(p[w1].values(), spread, e.w1);
-    normal(p[w2].values(), inner_spread, e.w2);
-    normal(p[bq].values(), 0.2, e.bq);
-    normal(p[bk].values(), 0.2, e.bk);
-    normal(p[bv].values(), 0.2, e.bv);
-    normal(p[bo].values(), 0.1, e.bo);
-    normal(p[b1].values(), 0.2, e.b1);
-    normal(p[b2].values(), 0.1, e.b2);
+    normal(p[embedding].values(), 0.7, e[scales::residual]);
+    normal(p[position].values(), 0.3, e[scales::residual]);
+    normal(p[gamma1].values(), 0.3, e[gamma1], 1.0);
+    normal(p[beta1].values(), 0.2, e[beta1]);
+    normal(p[gamma2].values(), 0.3, e[gamma2], 1.0);
+    normal(p[beta2].values(), 0.2, e[beta2]);
+    normal(p[gammaf].values(), 0.3, e[gammaf], 1.0);
+    normal(p[betaf].values(), 0.2, e[betaf]);
+    normal(p[wq].values(), query_spread, e[wq]);
+    normal(p[wk].values(), spread, e[wk]);
+    normal(p[wv].values(), spread, e[wv]);
+    normal(p[wo].values(), spread, e[wo]);
+    normal(p[w1].values(), spread, e[w1]);
+    normal(p[w2].values(), inner_spread, e[w2]);
+    normal(p[bq].values(), 0.2, e[bq]);
+    normal(p[bk].values(), 0.2, e[bk]);
+    normal(p[bv].values(), 0.2, e[bv]);
+    normal(p[bo].values(), 0.1, e[bo]);
+    normal(p[b1].values(), 0.2, e[b1]);
+    normal(p[b2].values(), 0.1, e[b2]);
     return model;
   }
 

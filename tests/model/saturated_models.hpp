@@ -10,12 +10,12 @@ namespace tessera::test {
 inline Model saturated_gpt2() {
   Model model = RandomModel(23).make({2, 36, 3, 144, 300, 48});
   Exponents& e = model.exponents;
-  e.u1 = e.u2 = e.uf = e.v = e.mlp = 14;
-  e.q = 15;
-  e.k = 13;
-  e.score = 12;
-  e.wo = 1;
-  e.w2 = 2;
+  e[scales::u1] = e[scales::u2] = e[scales::uf] = e[scales::v] = e[scales::mlp] = 14;
+  e[scales::q] = 15;
+  e[scales::k] = 13;
+  e[scales::score] = 12;
+  e[wo] = 1;
+  e[w2] = 2;
   model.parameters[bk].values()[5] = model.parameters[bk].values()[36 + 17] = 32767;  // 4: the edge of k
   return model;
 }
@@ -26,7 +26,7 @@ inline Model distant_gpt2() {
   for (std::size_t place = 24; place < 36; ++place) {
     model.parameters[bq].values()[36 + place] = 20000;
   }
-  model.exponents.bq = model.exponents.score = 12;
+  model.exponents[bq] = model.exponents[scales::score] = 12;
   return model;
 }
 
@@ -36,16 +36,16 @@ inline Model saturated_llama(std::size_t kind) {
   const auto bits = static_cast<std::uint32_t>(16 + 4 * kind);
   Model model = RandomModel(300 + kind).make(shape, Widths{bits});
   Exponents& e = model.exponents;
-  e.u1 = e.u2 = e.uf = e.v = e.mlp = 14;
-  e.q = e.k = 14;
-  e.score = 12;
-  e.wo = 1;
-  e.product = static_cast<int>(bits) - 1;
-  e.w_down = -1;
+  e[scales::u1] = e[scales::u2] = e[scales::uf] = e[scales::v] = e[scales::mlp] = 14;
+  e[scales::q] = e[scales::k] = 14;
+  e[scales::score] = 12;
+  e[wo] = 1;
+  e[scales::product] = static_cast<int>(bits) - 1;
+  e[w_down] = -1;
   model.parameters[gammaf].values()[2] = 32767;  // 4
   if (shape.head_norm) {
-    e.hq = 13;
-    e.hk = 14;
+    e[scales::hq] = 13;
+    e[scales::hk] = 14;
     model.parameters[gamma_q].values()[1] = model.parameters[gamma_k].values()[1] = 32767;  // 2 and 8
   }
   if (shape.qkv_bias) {
@@ -63,24 +63,24 @@ inline Model saturated_family(FamilyKind kind) {
   Model model = random_family(kind);
   const ModelShape& shape = model.shape;
   Exponents& e = model.exponents;
-  e.u1 = e.u2 = shape.norm_before() ? 14 : 11;  // without norms they are the stream
-  e.uf = e.v = e.q = e.k = e.mlp = 14;
-  e.wo = 1;
-  (shape.score_cap ? e.uncapped : e.score) = shape.score_cap ? 14 : 12;
+  e[scales::u1] = e[scales::u2] = shape.norm_before() ? 14 : 11;  // without norms they are the stream
+  e[scales::uf] = e[scales::v] = e[scales::q] = e[scales::k] = e[scales::mlp] = 14;
+  e[wo] = 1;
+  (shape.score_cap ? e[scales::uncapped] : e[scales::score]) = shape.score_cap ? 14 : 12;
   if (shape.gated()) {
-    e.product = 15;
-    e.w_down = 1;
+    e[scales::product] = 15;
+    e[w_down] = 1;
   } else {
-    e.w2 = 3;
+    e[w2] = 3;
   }
   if (shape.head_norm) {
-    e.hq = e.hk = 14;
-    e.gamma_q = e.gamma_k = 12;
+    e[scales::hq] = e[scales::hk] = 14;
+    e[gamma_q] = e[gamma_k] = 12;
   }
   if (shape.norm_after()) {  // whose inputs have 20 bits
-    e.wo = e.w_down = 10;
-    e.ho = e.hm = 18;
-    e.gamma_o = e.gamma_m = 0;
+    e[wo] = e[w_down] = 10;
+    e[scales::ho] = e[scales::hm] = 18;
+    e[gamma_o] = e[gamma_m] = 0;
   }
   return model;
 }
@@ -89,10 +89,10 @@ inline Model saturated_family(FamilyKind kind) {
 inline Model distant_family(FamilyKind kind) {
   Model model = random_family(kind);
   Exponents& e = model.exponents;
-  (model.shape.head_norm ? e.gamma_q : e.wq) -= 4;
-  e.bq -= model.shape.qkv_bias ? 4 : 0;
-  e.q -= 4;
-  e.score = 12;
+  (model.shape.head_norm ? e[gamma_q] : e[wq]) -= 4;
+  e[bq] -= model.shape.qkv_bias ? 4 : 0;
+  e[scales::q] -= 4;
+  e[scales::score] = 12;
   return model;
 }
 

@@ -59,6 +59,10 @@ FAMILIES = {
     "mistral": ("mistral", LLAMA | WINDOW | {"head_dim": 24}),
     "olmo2": ("olmo2", LLAMA | rope(5e5)),
     "olmo3": ("olmo3", LLAMA | WINDOW | {"layer_types": PLACES}),
+    "olmo3_yarn": ("olmo3", LLAMA | WINDOW | {"layer_types": PLACES, "rope_parameters": {
+        "full_attention": {"rope_theta": 5e5, "rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64,
+                           "attention_factor": 1.2079441541679836, "beta_fast": 32.0, "beta_slow": 1.0},
+        "sliding_attention": {"rope_theta": 5e5, "rope_type": "default"}}}),
     "opt": ("opt", {"hidden_size": 80, "word_embed_proj_dim": 80, "ffn_dim": 176, "num_hidden_layers": 4,
                     "num_attention_heads": 4, "max_position_embeddings": 256}),
     "phi": ("phi", EVERY | {"intermediate_size": 320} | rope(partial_rotary_factor=0.5)),
@@ -70,6 +74,8 @@ FAMILIES = {
     "qwen3": ("qwen3", LLAMA | rope(1e6) | {"head_dim": 24, "tie_word_embeddings": True}),
     "smollm3": ("smollm3", LLAMA | rope(2e6) | {"no_rope_layers": [1, 1, 1, 0], "tie_word_embeddings": True}),
     "smollm3_listed": ("smollm3", LLAMA | rope(2e6) | {"no_rope_layers": [1, 0, 0, 1], "tie_word_embeddings": True}),
+    "smollm3_yarn": ("smollm3", LLAMA | rope(2e6, "yarn", factor=4.0, original_max_position_embeddings=64) | {
+        "no_rope_layers": [1, 1, 1, 0]}),
     "stablelm": ("stablelm", GROUPED | rope(partial_rotary_factor=0.5) | {"use_qkv_bias": True}),
     "starcoder2": ("starcoder2", GROUPED | {"sliding_window": None, "tie_word_embeddings": True}),
     "starcoder2_window": ("starcoder2", GROUPED | WINDOW),

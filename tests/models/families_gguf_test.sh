@@ -6,8 +6,8 @@
 set -u
 programs=$(realpath "$1") source=$(realpath "$2") python=$(realpath -s "$3") folder=$(realpath "$4")
 export PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1
-names=(gemma gemma2 gemma3_text gpt2 gpt_neox gpt_neox_sequential granite granite_untied llama_llama3 llama_yarn olmo2 olmo3 phi
-  phi3 phi3_longrope qwen2 qwen3 smollm3 stablelm starcoder2)
+names=(gemma gemma2 gemma3_text gpt2 gpt_neox gpt_neox_sequential granite granite_untied llama_llama3 llama_yarn olmo2 olmo3 olmo3_yarn phi
+  phi3 phi3_longrope qwen2 qwen3 smollm3 smollm3_yarn stablelm starcoder2)
 # What files cannot say, so that they are other models than the folders: windows of llama and starcoder2, other blocks
 # without rotation than SmolLM 3's, another scale of Gemma 3's scores than 1/sqrt(head size); of yarn mscale, truncate and
 # a factor that follows from the contexts. opt has no architecture.

@@ -1,6 +1,7 @@
 // Compares the float model of a folder with what the reference implementation computes in float64 (families.py truth):
-// float_logits FOLDER. Prints the largest differences over all prompts and positions, of logits relative to the
-// position's largest one, of logarithms of sums of exponentials relative to themselves. Exit code 1 beyond 1e-9.
+// float_logits FOLDER [LIMIT]. Prints the largest differences over all prompts and positions, of logits relative to the
+// position's largest one, of logarithms of sums of exponentials relative to themselves. Exit code 1 beyond the limit,
+// 1e-9.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,8 +14,6 @@
 #include "float_model/float_model.hpp"
 
 namespace {
-
-constexpr double limit = 1e-9;
 
 struct Differences {
   double logits = 0, logsumexp = 0;
@@ -34,7 +33,7 @@ void compare(std::span<const double> found, std::span<const double> expected, do
   take(worst.logsumexp, std::abs(top + std::log(sum) - logsumexp) / std::abs(logsumexp));
 }
 
-int run(const std::filesystem::path& folder) {
+int run(const std::filesystem::path& folder, double limit) {
   const nlohmann::json truth = nlohmann::json::parse(std::ifstream(folder / "truth.json"));
   std::ifstream file(folder / "logits.f64", std::ios::binary);
   const tessera::FloatTransformer model(tessera::load_checkpoint(folder, {}));
@@ -65,12 +64,12 @@ int run(const std::filesystem::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: float_logits FOLDER\n";
+  if (argc != 2 && argc != 3) {
+    std::cerr << "usage: float_logits FOLDER [LIMIT]\n";
     return 2;
   }
   try {
-    return run(argv[1]);
+    return run(argv[1], argc == 3 ? std::stod(argv[2]) : 1e-9);
   } catch (const std::exception& error) {
     std::cerr << "float_logits: " << error.what() << '\n';
     return 2;

@@ -15,14 +15,14 @@ VerifyingKey key_of(const ModelShape& shape) {
   key.shape = shape;
   key.epsilon = IntegerConstants::of(shape, 1e-5).epsilon;
   Exponents& e = key.exponents;
-  e.u1 = e.u2 = e.uf = 11;
-  e.q = e.k = e.v = 10;
-  e.score = 8;
-  e.mlp = e.gelu = 10;
-  e.wq = e.wk = e.wv = e.wo = e.w1 = e.w2 = 14;
-  e.bq = e.bk = e.bv = e.bo = e.b1 = e.b2 = 12;
-  e.gamma1 = e.gamma2 = e.gammaf = e.beta1 = e.beta2 = e.betaf = 12;
-  key.exp_table = exp_table(e.score, ceil_log2(shape.n_positions) + 1);
+  e[scales::u1] = e[scales::u2] = e[scales::uf] = 11;
+  e[scales::q] = e[scales::k] = e[scales::v] = 10;
+  e[scales::score] = 8;
+  e[scales::mlp] = e[scales::gelu] = 10;
+  e[wq] = e[wk] = e[wv] = e[wo] = e[w1] = e[w2] = 14;
+  e[bq] = e[bk] = e[bv] = e[bo] = e[b1] = e[b2] = 12;
+  e[gamma1] = e[gamma2] = e[gammaf] = e[beta1] = e[beta2] = e[betaf] = 12;
+  key.exp_table = exp_table(e[scales::score], ceil_log2(shape.n_positions) + 1);
   key.gelu_table.resize(std::size_t{1} << 16);
   return key;
 }

@@ -48,7 +48,7 @@ TEST_P(Families, are_what_their_keys_say) {
   const VerifyingKey again = VerifyingKey::decode(key.encode());
   EXPECT_EQ(again.shape, key.shape);
   EXPECT_EQ(again.widths, key.widths);
-  EXPECT_EQ(again.exponents.uncapped, key.exponents.uncapped);
+  EXPECT_EQ(again.exponents[scales::uncapped], key.exponents[scales::uncapped]);
   EXPECT_EQ(again.cap_table, key.cap_table);
   EXPECT_EQ(again.digest(), key.digest());
 }
@@ -67,9 +67,9 @@ TEST(CappedKeys, are_checked_field_by_field) {
        [](VerifyingKey& k) { k.cap_table[0] = -(1 << 19); }},
       {"cap_table: expected 2^16 rows, found 65535", [](VerifyingKey& k) { k.cap_table.pop_back(); }},
       {"cap_table: expected none without capped scores", [](VerifyingKey& k) { k.shape.score_cap = false; }},
-      {"uncapped: expected 0 to 15, found 16", [](VerifyingKey& k) { k.exponents.uncapped = 16; }},
-      {"uncapped: expected 0 to 15, found -1", [](VerifyingKey& k) { k.exponents.uncapped = -1; }},
-      {"shift_score: expected 1 to 16, found 17", [](VerifyingKey& k) { k.exponents.uncapped = 6; }}};
+      {"uncapped: expected 0 to 15, found 16", [](VerifyingKey& k) { k.exponents[scales::uncapped] = 16; }},
+      {"uncapped: expected 0 to 15, found -1", [](VerifyingKey& k) { k.exponents[scales::uncapped] = -1; }},
+      {"shift_score: expected 1 to 16, found 17", [](VerifyingKey& k) { k.exponents[scales::uncapped] = 6; }}};
   ASSERT_NO_THROW(check_key(good));
   for (const Case& wrong : cases) {
     VerifyingKey key = good;

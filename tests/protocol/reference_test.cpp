@@ -31,7 +31,8 @@ class Reference : public testing::TestWithParam<const char*> {
     transformer.append(ids);
     std::vector<double> logits;
     for (const std::int64_t value : transformer.logits({0, ids.size()})) {
-      logits.push_back(std::ldexp(static_cast<double>(value), -(model.exponents.residual + model.exponents.uf)));
+      logits.push_back(
+          std::ldexp(static_cast<double>(value), -(model.exponents[scales::residual] + model.exponents[scales::uf])));
     }
     return logits;
   }

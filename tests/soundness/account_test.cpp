@@ -147,7 +147,7 @@ struct TooLarge {
   Statement statement{{0}, std::vector<std::uint32_t>(1024)};
   TooLarge() {
     key.shape = {1, 128, 1, 4, max_vocabulary, 2048};
-    key.exp_table = exp_table(key.exponents.score, IntegerConstants::of(key.shape, key.epsilon).kappa);
+    key.exp_table = exp_table(key.exponents[scales::score], IntegerConstants::of(key.shape, key.epsilon).kappa);
     key.parameter_oracle = {4, 8};
   }
 };

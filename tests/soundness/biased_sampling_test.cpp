@@ -134,13 +134,12 @@ TEST(BiasedSampling, logits_are_as_wide_as_their_biases) {
   VerifyingKey key = biased_model().key;
   const auto width = [&] { return check_sampling(key, some_sampling(0), 1).logit_bits; };
   const unsigned products = ceil_log2(key.shape.n_embd) + key.widths.final_bits + 16;
-  key.exponents.head_bias = key.exponents.uf + key.exponents.head;
-  EXPECT_EQ(key.exponents.bias_head(), 0);
+  key.exponents[head_bias] = key.exponents[scales::uf] + key.exponents[head];
   EXPECT_EQ(width(), products);
   const auto even = static_cast<std::int32_t>(products) - 17;  // both are as large
-  key.exponents.head_bias -= even;
+  key.exponents[head_bias] -= even;
   EXPECT_EQ(width(), products);
-  --key.exponents.head_bias;
+  --key.exponents[head_bias];
   EXPECT_EQ(width(), products + 1);
 }
 

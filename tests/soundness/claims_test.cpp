@@ -153,15 +153,16 @@ TEST(Claims, widths_are_exact) {
     expect_width(range, 16, true);
   }
   const Exponents& e = plan.exponents;
-  expect_width(plan.attention.row_max.checked, 4 + 32 - static_cast<unsigned>(e.shift_score(false)),
-               true);  // 12 places
-  expect_width(gpt2_qkv(plan.qkv).remainder[0], static_cast<unsigned>(e.shift_q()), false);
-  expect_width(gpt2_qkv(plan.qkv).remainder[1], static_cast<unsigned>(e.shift_k()), false);
-  expect_width(gpt2_qkv(plan.qkv).remainder[2], static_cast<unsigned>(e.shift_v()), false);
-  expect_width(plan.attention.score_remainder, static_cast<unsigned>(e.shift_score(false)), false);
-  expect_width(plan.projection.remainder, static_cast<unsigned>(e.shift_o()), false);
-  expect_width(gpt2_mlp(plan.mlp).remainder, static_cast<unsigned>(e.shift_1()), false);
-  expect_width(gpt2_mlp(plan.mlp).out_remainder, static_cast<unsigned>(e.shift_2()), false);
+  const auto bits = [](int shift) { return static_cast<unsigned>(shift); };
+  const unsigned score_shift = bits(e[scales::q] + e[scales::k] - e[scales::score]);
+  expect_width(plan.attention.row_max.checked, 4 + 32 - score_shift, true);  // 12 places
+  expect_width(gpt2_qkv(plan.qkv).remainder[0], bits(e[wq] + e[scales::u1] - e[scales::q]), false);
+  expect_width(gpt2_qkv(plan.qkv).remainder[1], bits(e[wk] + e[scales::u1] - e[scales::k]), false);
+  expect_width(gpt2_qkv(plan.qkv).remainder[2], bits(e[wv] + e[scales::u1] - e[scales::v]), false);
+  expect_width(plan.attention.score_remainder, score_shift, false);
+  expect_width(plan.projection.remainder, bits(e[wo] + e[scales::v] - e[scales::residual]), false);
+  expect_width(gpt2_mlp(plan.mlp).remainder, bits(e[w1] + e[scales::u2] - e[scales::mlp]), false);
+  expect_width(gpt2_mlp(plan.mlp).out_remainder, bits(e[w2] + e[scales::gelu] - e[scales::residual]), false);
   expect_width(plan.attention.y_remainder, 46, false);
   expect_width(plan.attention.row_inverse.checked, 46 - 7 - 15, false);
   expect_width(plan.attention.division_remainder, 16 + 7 + 4, false);

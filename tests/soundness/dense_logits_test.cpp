@@ -25,7 +25,7 @@ TestModel& loud_model() {
       model.tokenizer.vocabulary.emplace_back(1, static_cast<char>('a' + id));
     }
     model.tokenizer.end_of_text = loud_vocabulary - 1;
-    model.exponents.uf = model.exponents.gammaf + 9;
+    model.exponents[scales::uf] = model.exponents[gammaf] + 9;
     Parameters& p = model.parameters;
     std::ranges::fill(p[embedding].values(), std::int16_t{4000});
     std::ranges::fill(p[wo].values(), std::int16_t{0});
@@ -132,7 +132,7 @@ TEST(DenseLogits, whose_biases_could_leave_the_field_are_refused) {
   key.shape.head_bias = true;
   const Sampling sampling{greatest_inverse_temperature, 0, top_p_unit, max_cutoff, {}};
   const auto shifted = [&](int shift) {
-    key.exponents.head_bias = key.exponents.uf + key.exponents.head - shift;
+    key.exponents[head_bias] = key.exponents[scales::uf] + key.exponents[head] - shift;
     return check_sampling(key, sampling, 1);
   };
   EXPECT_NO_THROW(shifted(20));

@@ -42,7 +42,7 @@ std::vector<PlanLie> plan_lies() {
   const auto cap = [](double constant) {
     return [=](ModelPlan& plan) {
       const Exponents& e = plan.exponents;
-      const std::vector<std::int32_t> values = cap_table(constant, e.uncapped, e.score);
+      const std::vector<std::int32_t> values = cap_table(constant, e[scales::uncapped], e[scales::score]);
       plan.lookup.tables[*plan.attention.cap_table].values.assign(values.begin(), values.end());
     };
   };
@@ -149,7 +149,7 @@ std::vector<ValueLie> value_lies() {
   // h in the place of what the norm makes of it
   const auto without_norm = [](LlamaRun& run) {
     const BranchNorm& norm = run.plan.projection.normed.value();
-    const int shift = run.plan.exponents.ho - run.plan.exponents.residual;
+    const int shift = run.plan.exponents[scales::ho] - run.plan.exponents[scales::residual];
     for_stream(run, [&](std::int32_t& x, std::size_t f, std::size_t t) {
       const std::int64_t h = block_row(run.trace[norm.norm.h], lied_block, f)[t];
       x = static_cast<std::int32_t>(x_before(run, lied_block, f, t) + (shift > 0 ? rshift(h, shift).quotient : h));
@@ -198,12 +198,12 @@ TEST(FamilyLies, other_parameters_than_the_committed_ones_are_rejected) {
   const auto zero = [](std::int16_t& value) { value = 0; };
   const auto one_more = [](std::int16_t& value) { ++value; };
   const Exponents& e = family_model(norms_around).model.exponents;
-  for (const Lie& lie : {Lie{norms_around, gamma_o, without_one(e.gamma_o - gain_piece_bits)},
-                         {norms_around, gamma_m, without_one(e.gamma_m - gain_piece_bits)},
+  for (const Lie& lie : {Lie{norms_around, gamma_o, without_one(e[gamma_o] - gain_piece_bits)},
+                         {norms_around, gamma_m, without_one(e[gamma_m] - gain_piece_bits)},
                          {norms_around, gamma_o_low, zero},
                          {norms_after, gamma_m_low, one_more},
-                         {norms_around, gamma_q, without_one(e.gamma_q)},
-                         {norms_around, gammaf, without_one(e.gammaf)},
+                         {norms_around, gamma_q, without_one(e[gamma_q])},
+                         {norms_around, gammaf, without_one(e[gammaf])},
                          {norms_after, gamma_k, zero},
                          {shared_norm, head_bias, zero},
                          {parallel_norms, b1, zero},

@@ -306,9 +306,9 @@ TEST(LlamaLies, other_flags_are_rejected) {
       model.shape.*flag = !(model.shape.*flag);
       VerifyingKey other = llama_model(kind).key;
       other.shape = model.shape;
-      other.exponents.hq = other.exponents.hk = 11;
-      other.exponents.gamma_q = other.exponents.gamma_k = 12;
-      other.exponents.head = model.shape.tied ? 0 : 14;
+      other.exponents[scales::hq] = other.exponents[scales::hk] = 11;
+      other.exponents[gamma_q] = other.exponents[gamma_k] = 12;
+      other.exponents[head] = model.shape.tied ? 0 : 14;
       other.epsilon_q = make_verifying_key(llama_model(normed).model).epsilon_q;
       other.epsilon_k = make_verifying_key(llama_model(normed).model).epsilon_k;
       EXPECT_FALSE(verify_inference(other, first(kind).statement, first(kind).payload).accepted);

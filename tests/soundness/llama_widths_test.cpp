@@ -87,7 +87,7 @@ void one_bit_beyond(std::initializer_list<LlamaKind> kinds, unsigned Widths::*bi
 TEST(LlamaWidths, final_norm_beyond_its_width) {
   one_bit_beyond(
       {biased, normed}, &Widths::final_bits, [](const ModelPlan& plan) { return rms_norm(plan.norm_final).wide_u; },
-      [](Exponents& exponents, int by) { exponents.uf += by; },
+      [](Exponents& exponents, int by) { exponents[scales::uf] += by; },
       [](TestModel& other, ModelPlan lying) {
         std::get<RmsNormPlan>(lying.norm_final).output_bits.bits += 1;
         only_width_catches(other, llama_inference(other, lying), rms_norm(lying.norm_final).output(), true);
@@ -98,8 +98,8 @@ TEST(LlamaWidths, gated_product_beyond_its_width) {
   one_bit_beyond(
       {plain, biased, normed}, &Widths::product_bits, [](const ModelPlan& plan) { return gated_mlp(plan).product; },
       [](Exponents& exponents, int by) {
-        exponents.product += by;
-        exponents.w_down -= by;
+        exponents[scales::product] += by;
+        exponents[w_down] -= by;
       },
       [](TestModel& other, ModelPlan lying) {
         std::get<GatedMlpPlan>(lying.mlp).product_bits += 1;
@@ -111,7 +111,7 @@ TEST(LlamaWidths, gated_product_beyond_its_width) {
 TEST(LlamaWidths, gate_beyond_its_width) {
   one_bit_beyond(
       {plain, biased, normed}, &Widths::gate_bits, [](const ModelPlan& plan) { return gated_mlp(plan).z; },
-      [](Exponents& exponents, int by) { exponents.mlp += by; },
+      [](Exponents& exponents, int by) { exponents[scales::mlp] += by; },
       [](TestModel& other, ModelPlan lying) {
         std::get<GatedMlpPlan>(lying.mlp).gate_bits += 1;
         expect_rejected(verdict_on_llama(other, llama_plan(other.key), llama_inference(other, lying)), lookup_scope);

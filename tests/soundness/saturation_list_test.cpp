@@ -120,10 +120,11 @@ TEST(Saturation, malformed_lists_are_rejected) {
   expect(run, proof, "mlp", "an exception within the range", [](auto& list) { list[0].excess = 0; });
   expect(run, proof, "mlp", "an exception outside its tensor", [](auto& list) { list.push_back({2 * 144 * 16, 1}); });
   expect(run, proof, "x_in", "an exception outside its tensor", [](auto& list) { list.insert(list.begin(), {3, 1}); });
+  const Exponents& e = saturated().model.exponents;
+  const int shift = e[wq] + e[scales::u1] - e[scales::q];
   for (const std::int64_t side : {1, -1}) {
-    expect(run, proof, "q", "an exception beyond what rounding leaves", [&](auto& list) {
-      list[0].excess = side * ((std::int64_t{1} << (62 - saturated().model.exponents.shift_q())) + 1);
-    });
+    expect(run, proof, "q", "an exception beyond what rounding leaves",
+           [&](auto& list) { list[0].excess = side * ((std::int64_t{1} << (62 - shift)) + 1); });
   }
   expect(run, proof, "mlp", "more exceptions than the key allows", [](auto& list) {
     list.clear();

@@ -39,21 +39,20 @@ TEST(Saturation, one_list_alone) {
   struct Damage {
     std::string list;
     ParameterId bias;
-    std::int32_t Exponents::*exponent;
     int value;
     std::size_t block;                // whose bias is large
     std::optional<ParameterId> pull;  // what takes the residual stream away from its limit in block 1
   };
-  for (const Damage& damage : {Damage{"layer_norm_1/u", beta1, &Exponents::beta1, 8, 1, {}},
-                               {"layer_norm_2/u", beta2, &Exponents::beta2, 8, 1, {}},
-                               {"layer_norm_final/u", betaf, &Exponents::betaf, 8, 0, {}},
-                               {"q", bq, &Exponents::bq, 10, 1, {}},
-                               {"k", bk, &Exponents::bk, 10, 0, {}},
-                               {"v", bv, &Exponents::bv, 10, 1, {}},
-                               {"mlp", b1, &Exponents::b1, 10, 1, {}},
-                               {"x_mid", bo, &Exponents::bo, 0, 1, b2},
-                               {"x_in", b2, &Exponents::b2, 0, 0, bo},
-                               {"x_end", b2, &Exponents::b2, 0, 1, {}}}) {
+  for (const Damage& damage : {Damage{"layer_norm_1/u", beta1, 8, 1, {}},
+                               {"layer_norm_2/u", beta2, 8, 1, {}},
+                               {"layer_norm_final/u", betaf, 8, 0, {}},
+                               {"q", bq, 10, 1, {}},
+                               {"k", bk, 10, 0, {}},
+                               {"v", bv, 10, 1, {}},
+                               {"mlp", b1, 10, 1, {}},
+                               {"x_mid", bo, 0, 1, b2},
+                               {"x_in", b2, 0, 0, bo},
+                               {"x_end", b2, 0, 1, {}}}) {
     SCOPED_TRACE(damage.list);
     Model model = RandomModel(11).make({2, 36, 3, 144, 300, 48});
     const std::span<std::int16_t> values = model.parameters[damage.bias].values();
@@ -66,7 +65,7 @@ TEST(Saturation, one_list_alone) {
     for (const ParameterId gain : {gamma1, gamma2, gammaf}) {  // so that a large feature is none when it is normalised
       model.parameters[gain].values().back() = 2048;
     }
-    model.exponents.*damage.exponent = damage.value;
+    model.exponents[damage.bias] = damage.value;
     TestModel test(std::move(model));
     Told run(test, saturated_prompt);
     const std::size_t listed = run.entries(damage.list).size();

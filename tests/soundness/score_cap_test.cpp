@@ -91,7 +91,7 @@ TEST(ScoreCap, caps_what_the_tests_are_about) {
     const std::int32_t z = forgery.trace[attention.score].values()[x];
     const std::int32_t capped = forgery.trace[*attention.capped].values()[x];
     EXPECT_EQ(capped, cap_of(z));
-    bent += std::abs(std::ldexp(z, -e.uncapped) - std::ldexp(capped, -e.score)) > 0.1 ? 1 : 0;
+    bent += std::abs(std::ldexp(z, -e[scales::uncapped]) - std::ldexp(capped, -e[scales::score])) > 0.1 ? 1 : 0;
   }
   EXPECT_GT(bent, 20U);
   expect_accepted(verdict_of(forgery, true_plan()));
@@ -128,7 +128,7 @@ TEST(ScoreCap, scores_that_are_not_capped_are_rejected) {
   const AttentionPlan& attention = true_plan().attention;
   ModelPlan without = true_plan();
   const std::vector<std::int32_t> line =
-      cap_table(500, test_model().model.exponents.uncapped, test_model().model.exponents.score);
+      cap_table(500, test_model().model.exponents[scales::uncapped], test_model().model.exponents[scales::score]);
   without.lookup.tables[*attention.cap_table].values.assign(line.begin(), line.end());
   LlamaLie told = llama_inference(test_model(), without);
   const ChunkedTensor<std::int32_t> taken = told.trace[*attention.capped];
@@ -194,7 +194,7 @@ TEST(ScoreCap, a_listed_score_is_at_its_limit) {
 TestModel& saturated_scores() {
   static TestModel test([] {
     Model model = test_model().model;
-    model.exponents.uncapped = 14;
+    model.exponents[scales::uncapped] = 14;
     return model;
   }());
   return test;

@@ -202,7 +202,8 @@ TEST(Softmax, unmasked_future_is_rejected) {
           sum += std::int64_t{block_row(trace[gpt2_qkv(odd_plan().qkv).value[0]], lied_block, c)[query]} *
                  block_row(trace[gpt2_qkv(odd_plan().qkv).value[1]], lied_block, c)[key];
         }
-        const int shift = odd_model().model.exponents.shift_score(false);
+        const Exponents& e = odd_model().model.exponents;
+        const int shift = e[scales::q] + e[scales::k] - e[scales::score];
         sum += std::int64_t{1} << (shift - 1);
         score = static_cast<std::int32_t>(sum >> shift);
         score_at(trace[odd_plan().attention.score], outer(), query, key) = score;

@@ -249,6 +249,14 @@ ScaledRope FamilyReader::read_rope(ConfigFields from, double theta) {
   return scaled;
 }
 
+void FamilyModel::scale_scores(const std::vector<double>& by_block) {
+  if (std::ranges::adjacent_find(by_block, std::ranges::not_equal_to{}) == by_block.end()) {
+    config.scale_scores(by_block.front());
+  } else {
+    names.score_factors = by_block;
+  }
+}
+
 void FamilyReader::turn(const std::vector<ScaledRope>& by_block) {
   std::vector<double> factors;
   for (const ScaledRope& scaled : by_block) {
@@ -256,12 +264,9 @@ void FamilyReader::turn(const std::vector<ScaledRope>& by_block) {
     factors.push_back(scaled.attention * scaled.attention);  // scores are products of two vectors that it scales
   }
   config().settle_rotations();
-  if (std::ranges::adjacent_find(factors, std::ranges::not_equal_to{}) == factors.end()) {
-    config().scale_scores(factors.front());
-  } else {
-    names().score_factors = factors;
-  }
-  const std::size_t turned = by_block.front().rope.turned;
+  model_.scale_scores(factors);
+  const std::size_t turned =
+      std::ranges::max(by_block, {}, [](const ScaledRope& scaled) { return scaled.rope.turned; }).rope.turned;
   names().turned = turned < shape().head_size() / 2 ? 2 * turned : 0;
 }
 
@@ -287,12 +292,17 @@ ScaledRope FamilyReader::read_plain_rope(double theta) {
   return *found;
 }
 
-double FamilyReader::rotation() {
+void FamilyReader::rotation(const std::vector<bool>& turned) {
   const ScaledRope rope = read_plain_rope(fields_.positive("rope_theta", 1e15, 10000));
   fields_.one_of("rope_interleaved", {false});
   fields_.one_of("use_mrope", {false});
-  turn(std::vector<ScaledRope>(shape().n_layer, rope));
-  return rope.attention;
+  Rope still;
+  still.turned = 0;
+  std::vector<ScaledRope> by_block;
+  for (std::size_t block = 0; block < shape().n_layer; ++block) {
+    by_block.push_back(turned.empty() || turned[block] ? rope : ScaledRope{still, 1});
+  }
+  turn(by_block);
 }
 
 void FamilyReader::rotations_by_type(const std::vector<std::string>& types, const std::optional<Rope>& local) {

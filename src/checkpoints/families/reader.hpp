@@ -35,8 +35,8 @@ class FamilyReader {
   void epsilon(const std::string& name, double absent);
   void tied(bool absent);
   void activation(const std::string& name);
-  /// rope_theta, rope_scaling, rope_parameters: of all blocks. Returns what cosines and sines are multiplied with.
-  double rotation();
+  /// rope_theta, rope_scaling, rope_parameters: of all blocks, or of those that turn.
+  void rotation(const std::vector<bool>& turned = {});
   /// Angles of each block by layer_types, whose names rope_parameters may have. `local`: angles of the blocks with a
   /// window where the older form does not say them.
   void rotations_by_type(const std::vector<std::string>& types, const std::optional<Rope>& local);

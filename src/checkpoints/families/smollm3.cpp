@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "checkpoints/families/reader.hpp"
 
 namespace tessera {
@@ -15,7 +13,6 @@ FamilyModel read_smollm3(ConfigFields& fields, std::optional<std::size_t> contex
   reader.activation("hidden_act");
   fields.one_of("attention_bias", {false});
   fields.one_of("mlp_bias", {false});
-  const double attention = reader.rotation();
   const std::size_t blocks = reader.shape().n_layer;
   const std::size_t interval =
       fields.has_value("no_rope_layer_interval") ? fields.count("no_rope_layer_interval") : std::size_t{4};
@@ -35,17 +32,7 @@ FamilyModel read_smollm3(ConfigFields& fields, std::optional<std::size_t> contex
     }
   }
   fields.drop("no_rope_layers");
-  if (attention != 1 && std::ranges::find(turned, false) != turned.end()) {  // which scales no score there
-    fields.refuse("no_rope_layers", "1 for every layer where positions scale the scores", nlohmann::json(turned));
-  }
-  const Rope rope = reader.config().ropes.front();
-  Rope still;
-  still.turned = 0;
-  reader.config().ropes.clear();
-  for (std::size_t block = 0; block < blocks; ++block) {
-    reader.config().turn(turned[block] ? rope : still);
-  }
-  reader.config().settle_rotations();
+  reader.rotation(turned);
   const bool used = fields.boolean("use_sliding_window", false);
   const std::vector<std::string> types = reader.layer_types([&](std::size_t block) { return used && turned[block]; });
   reader.windows(types);

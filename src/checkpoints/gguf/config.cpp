@@ -244,7 +244,6 @@ class RotaryReader {
           key("rope.dimension_count"),
           "all " + std::to_string(shape().head_size()) + " places of a head where positions scale the scores", places);
     }
-    model_.config.scale_scores(attention_ * attention_);
   }
 
   /// Factors of pairs, where there are some for short contexts, and for long ones.
@@ -276,7 +275,6 @@ class RotaryReader {
     if (attention_ != 1 && rope.turned < shape().head_size() / 2) {
       fields_.refuse(key("rope.scaling.attn_factor"), "1 where a part of a head is turned", attention_);
     }
-    model_.config.scale_scores(attention_ * attention_);
     model_.names.ignored.push_back(name);
     model_.names.ignored.emplace_back("rope_factors_long.weight");
   }
@@ -288,16 +286,14 @@ class RotaryReader {
     still.turned = 0;
     Rope local;
     local.theta = fields_.positive(key("rope.freq_base_swa"), 1e15, kind_.name == "gemma3" ? 10000 : rope.theta);
+    std::vector<double> factors;  // scores are products of two vectors that are multiplied with it
     for (std::size_t block = 0; block < shape().n_layer; ++block) {
       const bool still_block = kind_.name == "smollm3" && (block + 1) % 4 == 0;
       const bool other = still_block || (kind_.local_angles && sliding_[block]);
-      if (other && attention_ != 1) {  // which they are not multiplied with
-        fields_.refuse(key("rope.scaling.type"),
-                       "none that scales the scores where block " + std::to_string(block) + " turns by other angles",
-                       "yarn");
-      }
+      factors.push_back(other ? 1 : attention_ * attention_);
       model_.config.turn(!other ? rope : still_block ? still : local);
     }
+    model_.scale_scores(factors);
     model_.config.settle_rotations();
   }
 

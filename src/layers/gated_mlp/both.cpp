@@ -45,7 +45,7 @@ std::vector<WeightedClaimFor<Side>> run(Side& context, const GatedMlpPlan& mlp) 
   const auto out = branch_end(context, mlp.out_remainder, mlp.normed, context.lookup.point(mlp.feature), update);
   const auto t = matrix_product(context, mlp.down, out, {mlp.product, mlp.inner});
   // t is a*U, U is W_up*u
-  const MatrixInput u{Integers::recorded(mlp.u), mlp.feature};
+  const MatrixInput u{mlp.u, mlp.feature};
   const auto up = matrix_product(context, mlp.up, gating(context, mlp, t), u);
   // the activation's input is W_gate*u
   const E offset = presence_at(mlp.inner, context.lookup.point(mlp.inner)) * two_to_the(mlp.gate_bits - 1);

@@ -38,7 +38,7 @@ struct GatedMlpSpec : ResidualEnd {
   unsigned product_bits = 16;               // w_t
   unsigned gate_bits = 16;                  // w_z
   std::size_t table = 0;                    // of the activation
-  std::size_t u = 0;                        // what the branch reads: its number among what is recorded
+  Integers u;                               // what the branch reads
   std::optional<BranchNormSpec> norm = {};  // behind the branch
 };
 

@@ -31,7 +31,7 @@ std::vector<WeightedClaimFor<Side>> run(Side& context, const GroupedQkvPlan& qkv
     const auto part = transcript.scope(qkv_names[i]);
     subtract_bias(context, "bias", qkv.bias[i], qkv.bias_shift[i], qkv.shape[i], sums[i]);
   }
-  const MatrixInput u{Integers::recorded(qkv.u), qkv.feature};  // q and k share its token without norms
+  const MatrixInput u{qkv.u, qkv.feature};  // q and k share its token without norms
   std::vector<WeightedClaimFor<Side>> claims;
   for (std::size_t i = 0; i < 3; ++i) {
     const auto part = transcript.scope(qkv_names[i]);

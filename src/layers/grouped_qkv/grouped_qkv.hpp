@@ -41,7 +41,7 @@ struct GroupedQkvSpec {
   std::array<int, 3> shift{}, bias_shift{};
   std::array<std::optional<ValueNormSpec>, 2> norm;  // of q and k, before the rotation; a model has both or none
   Rotary rotary;
-  std::size_t u = 0;  // what the branch reads: its number among what is recorded
+  Integers u;  // what the branch reads
 };
 
 struct GroupedQkvPlan : GroupedQkvSpec {

@@ -29,7 +29,7 @@ struct LogitsSpec {
   Shape logits, feature;    // (V,G), a generated token a chunk; (F,T)
   ParameterId embedding{};  // (V,F)
   std::size_t n_vocab = 0;
-  std::size_t u = 0;                         // the final norm's output: its number among what is recorded
+  Integers u;                                // the final norm's output
   std::optional<SampledSpec> sampling = {};  // tokens are sampled (sampled.hpp, dense.hpp), not the arg-max
   std::optional<ParameterId> bias = {};      // (V)
   int bias_shift = 0;                        // s

@@ -43,7 +43,7 @@ WeightedClaim run_all_logits(ProverContext& context, const LogitsPlan& logits) {
       contract(context.witness.parameter(logits.embedding), context.plan.parameter_shape(logits.embedding),
                {eq_table(at[0]), Axis{}}, context.comm);
   std::vector<E> selected =
-      contract(context.witness.recorded[logits.u], logits.feature, {Axis{}, rows.table()}, context.comm);
+      contract(context.witness.view(logits.u), logits.feature, {Axis{}, rows.table()}, context.comm);
   const ProvenSumcheck sumcheck =
       prove_dense_sumcheck(transcript, round_kernel(ProductRelation{}), {std::move(row), std::move(selected)});
   context.parameter("embedding", logits.embedding, weight_at({at[0], sumcheck.point}), sumcheck.factors[0]);
@@ -80,7 +80,7 @@ std::vector<WeightedClaim> run(ProverContext& context, const LogitsPlan& logits)
   const std::vector<E> row_weights = eq_table(at[1]);
   std::vector<std::vector<E>> tables(3, std::vector<E>(feature_count * rows));
   const std::vector<E> chosen = embedding_rows(context, logits, tokens);  // (G, feature)
-  const std::vector<E> u = contract(witness.recorded[logits.u], features, {Axis{}, Axis{}}, context.comm);
+  const std::vector<E> u = contract(witness.view(logits.u), features, {Axis{}, Axis{}}, context.comm);
   for (std::size_t f = 0; f < feature_count; ++f) {
     for (std::size_t g = 0; g < rows; ++g) {
       tables[0][f * rows + g] = row_weights[g];

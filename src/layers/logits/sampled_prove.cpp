@@ -72,8 +72,7 @@ std::vector<WeightedClaim> run_sampled(ProverContext& context, const LogitsPlan&
     const std::size_t rows = std::size_t{1} << at[1].size();
     const unsigned feature_bits = logits.feature.dimensions()[0].bits();
     const unsigned token_bits = logits.feature.dimensions()[1].bits();
-    const std::vector<E> u =
-        contract(context.witness.recorded[logits.u], logits.feature, {Axis{}, Axis{}}, context.comm);
+    const std::vector<E> u = contract(context.witness.view(logits.u), logits.feature, {Axis{}, Axis{}}, context.comm);
     std::vector<E> selected(rows << feature_bits);
     for (std::size_t f = 0; f < selected.size() / rows; ++f) {
       for (std::size_t g = 0; g < context.plan.generated; ++g) {

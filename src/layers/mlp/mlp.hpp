@@ -28,7 +28,7 @@ struct MlpSpec : ResidualEnd {
   std::optional<ParameterId> b1, b2;
   int shift_1 = 0, shift_2 = 0, bias_shift_1 = 0, bias_shift_2 = 0;
   std::size_t table = 0;  // of the activation
-  std::size_t u = 0;      // what the branch reads: its number among what is recorded
+  Integers u;             // what the branch reads
 };
 
 struct MlpPlan : MlpSpec {

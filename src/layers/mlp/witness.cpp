@@ -4,7 +4,7 @@
 namespace tessera {
 
 void derive(Witness& witness, const MlpPlan& mlp, Communicator& /*comm*/) {
-  const ChunkedTensor<std::int16_t>& z_of = witness[mlp.z];
+  const auto& z_of = witness[mlp.z];
   witness.set_input(mlp.gelu, [&z_of](std::size_t chunk, std::span<std::int64_t> values) {
     const auto z = z_of.chunk(chunk);
     for (std::size_t x = 0; x < values.size(); ++x) {

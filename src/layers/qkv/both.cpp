@@ -28,8 +28,8 @@ std::vector<WeightedClaimFor<Side>> run(Side& context, const QkvPlan& qkv,
     subtract_bias(context, "bias_" + qkv_names[i], qkv.bias[i], qkv.bias_shift[i], shape, product);
     products.push_back(std::move(product.value));
   }
-  const auto u = matrix_product(context, {qkv.weight.begin(), qkv.weight.end()}, reduced.point, products,
-                                {Integers::recorded(qkv.u), qkv.feature});
+  const auto u =
+      matrix_product(context, {qkv.weight.begin(), qkv.weight.end()}, reduced.point, products, {qkv.u, qkv.feature});
   return {{weight_at(u.point), u.value}};
 }
 

@@ -26,7 +26,7 @@ struct QkvSpec {
   HeadLayout heads;
   std::array<ParameterId, 3> weight{}, bias{};
   std::array<int, 3> shift{}, bias_shift{};
-  std::size_t u = 0;  // what the branch reads: its number among what is recorded
+  Integers u;  // what the branch reads
 };
 
 struct QkvPlan : QkvSpec {
