@@ -203,11 +203,6 @@ void copy_parts(const StoredUse& use, const TensorNames& names, const TensorSour
     if (place.less_one) {
       std::ranges::transform(values, values.begin(), [](float value) { return value + 1.0F; });
     }
-    if (!names.score_factors.empty() && scales_scores(row.id, model.shape)) {
-      std::ranges::transform(values, values.begin(), [factor = names.score_factors[block]](float value) {
-        return static_cast<float>(value * factor);
-      });
-    }
   }
 }
 

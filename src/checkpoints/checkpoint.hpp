@@ -22,6 +22,8 @@ struct CheckpointConfig {
   void settle_rotations();
   /// Scores are multiplied with this: the factors of all that scales_scores().
   void scale_scores(double factor);
+  /// Each block's by its factor: by one of the parameter where blocks agree.
+  void scale_scores(const std::vector<double>& by_block);
   /// Scores and logits are capped; 0: they are not.
   void cap(const SoftCaps& all);
 };

@@ -29,7 +29,6 @@ struct TensorNames {
   std::vector<std::string> block_ignored = {};  // of a block, behind its number
   bool interleaved = false;                     // rows of heads of queries and keys: (place, half), not (half, place)
   std::size_t turned = 0;                       // places of a head that its positions turn, the first ones; 0: all
-  std::vector<double> score_factors = {};       // of each block, which what makes queries takes in; empty: none
 
   /// The name of the tensor that a parameter lies in; `number`: of its block, if it is of blocks.
   [[nodiscard]] std::string of(const ParameterRow& row, std::size_t number) const {

@@ -30,9 +30,13 @@ struct Origin {
 /// Constants of a checkpoint's model that its parameters take in: 1 of most.
 struct ParameterFactors {
   ByParameter<double> values;
+  ByParameter<std::vector<double>> blocks;  // another one for each block; empty: there is none
   ParameterFactors() { values.fill(1.0); }
   [[nodiscard]] double& operator[](ParameterId id) { return values[id]; }
   [[nodiscard]] double operator[](ParameterId id) const { return values[id]; }
+  [[nodiscard]] double of_block(ParameterId id, std::size_t block) const {
+    return blocks[id].empty() ? 1 : blocks[id][block];
+  }
 };
 
 /// c of c*tanh(x/c), which scores before soft-max and logits go through; 0: they do not.
@@ -51,7 +55,8 @@ struct FloatModel {
   ParameterFactors factors = {};
   SoftCaps caps = {};
 
-  /// What a parameter's values are divided by wherever they are used: factors and 1/sqrt(m) folded in.
+  /// What a parameter's values are divided by wherever they are used, but for its blocks' factors: factors and
+  /// 1/sqrt(m) folded in.
   [[nodiscard]] double divisor(const ParameterRow& row) const { return row.divisor(shape) / factors[row.id]; }
 };
 

@@ -152,9 +152,11 @@ BasicTransformer<Real>::BasicTransformer(std::shared_ptr<const FloatModel> model
     factors_[row.id] = factor;
     if (row.columns == ParameterAxis::none) {
       const std::span<const float> values = model_->parameters[row.id].values();
-      vectors_[row.id].resize(values.size());
-      std::ranges::transform(values, vectors_[row.id].begin(),
-                             [factor](float value) { return static_cast<Real>(value * factor); });
+      const std::size_t size = values.size() / row.extents(shape_).blocks;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        vectors_[row.id].push_back(
+            static_cast<Real>(values[i] * (factor * model_->factors.of_block(row.id, i / size))));
+      }
     }
   }
   for (const Rope& rope : model_->ropes) {
@@ -176,7 +178,7 @@ template <class Real>
 FloatMatrix BasicTransformer<Real>::matrix(ParameterId id, std::size_t block) const {
   const std::span<const float> values = model_->parameters[id].values();
   const std::size_t size = values.size() / model_->parameters[id].extents().blocks;
-  return {values.subspan(block * size, size), factors_[id]};
+  return {values.subspan(block * size, size), factors_[id] * model_->factors.of_block(id, block)};
 }
 
 template <class Real>

@@ -23,17 +23,21 @@ struct Rounding {
   std::vector<double> factors;
   std::optional<int> least_power;  // of a folded gain
   std::vector<float> whole;        // of a low piece: what it is a piece of
+  std::vector<double> blocks;      // a factor of each; empty: none
 
+  [[nodiscard]] double divisor_of(std::size_t block) const {
+    return blocks.empty() ? divisor : divisor / blocks[block];
+  }
   [[nodiscard]] double real(std::span<const float> values, const ParameterExtents& extents, std::size_t index) const {
     const double value = values[index];
     if (least_power) {
       return split_gain(values[index], *least_power).power;
     }
-    if (factors.empty()) {
-      return value / divisor;
-    }
     const std::size_t block = index / (extents.rows * extents.columns);
-    return value * factors[block * extents.columns + index % extents.columns] / divisor;
+    if (factors.empty()) {
+      return value / divisor_of(block);
+    }
+    return value * factors[block * extents.columns + index % extents.columns] / divisor_of(block);
   }
 };
 
@@ -122,19 +126,31 @@ bool quantize_rows(const Rounding& rounding, std::span<const float> values, cons
 #pragma omp parallel for schedule(static) reduction(&& : fits) if (values.size() > parallel_work)
   for (std::size_t row = 0; row < values.size() / columns; ++row) {
     fits = quantize_row(values.data() + row * columns, rounding.factors.data() + row / extents.rows * columns,
-                        rounding.divisor, rounding.unit, integers.data() + row * columns, columns) &&
+                        rounding.divisor_of(row / extents.rows), rounding.unit, integers.data() + row * columns,
+                        columns) &&
            fits;
   }
   return fits;
 }
 
-bool quantize_flat(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
+bool quantize_flat(std::span<const float> values, double divisor, double unit, std::span<std::int16_t> integers) {
   bool fits = true;
 #pragma omp parallel for schedule(static) reduction(&& : fits) if (values.size() > parallel_work)
   for (std::size_t first = 0; first < values.size(); first += rounded_at_once) {
     const std::size_t size = std::min(rounded_at_once, values.size() - first);
-    fits =
-        quantize_piece(values.data() + first, rounding.divisor, rounding.unit, integers.data() + first, size) && fits;
+    fits = quantize_piece(values.data() + first, divisor, unit, integers.data() + first, size) && fits;
+  }
+  return fits;
+}
+
+bool quantize_blocks(const Rounding& rounding, std::span<const float> values, std::span<std::int16_t> integers) {
+  const std::size_t parts = std::max<std::size_t>(1, rounding.blocks.size());
+  const std::size_t size = values.size() / parts;
+  bool fits = true;
+  for (std::size_t block = 0; block < parts; ++block) {
+    fits = quantize_flat(values.subspan(block * size, size), rounding.divisor_of(block), rounding.unit,
+                         integers.subspan(block * size, size)) &&
+           fits;
   }
   return fits;
 }
@@ -145,7 +161,8 @@ std::vector<Rounding> roundings(const FloatModel& model, const std::vector<Param
   const auto exponent_of = [&](ParameterId id) { return exponents[parameter_row(model.shape, id).scale(model.shape)]; };
   std::vector<Rounding> made;
   for (const ParameterRow& row : rows) {
-    Rounding rounding{row, model.divisor(row), std::ldexp(1.0, exponents[row.scale(model.shape)]), {}, {}, {}};
+    Rounding rounding{row, model.divisor(row),          std::ldexp(1.0, exponents[row.scale(model.shape)]), {}, {},
+                      {},  model.factors.blocks[row.id]};
     if (const auto gain = folded_gain(model.shape, row.id)) {
       rounding.factors = gain_mantissas(model, *gain, -exponent_of(*gain));
     } else if (is_folded_gain(model.shape, row.id)) {
@@ -170,7 +187,7 @@ void quantize_parameter(const FloatModel& model, const Rounding& rounding, const
   const bool in_pieces = low_piece(rounding.row.id) || piece_of(rounding.row.id);
   const bool fits = rounding.least_power       ? quantize_powers(rounding, values, integers)
                     : in_pieces                ? quantize_pieces(rounding, values, integers)
-                    : rounding.factors.empty() ? quantize_flat(rounding, values, integers)
+                    : rounding.factors.empty() ? quantize_blocks(rounding, values, integers)
                                                : quantize_rows(rounding, values, extents, integers);
   if (!fits) {
     refuse_parameter(rounding, values, extents, exponents[rounding.row.scale(model.shape)]);
@@ -229,7 +246,13 @@ ParameterMaxima parameter_maxima(const Parameters& parameters) { return largest<
 ByParameter<double> parameter_maxima(const FloatModel& model) {
   ByParameter<double> maxima = largest<double>(model.parameters);
   for (const ParameterRow& row : parameter_table(model.shape)) {
-    if (const auto gain = folded_gain(model.shape, row.id)) {
+    if (const std::vector<double>& factors = model.factors.blocks[row.id]; !factors.empty()) {
+      const std::vector<double> columns = column_maxima(model, row.id);
+      maxima[row.id] = 0;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        maxima[row.id] = std::max(maxima[row.id], columns[i] * factors[i * factors.size() / columns.size()]);
+      }
+    } else if (const auto gain = folded_gain(model.shape, row.id)) {
       maxima[row.id] = std::ranges::max(column_maxima(model, row.id));
     } else if (is_folded_gain(model.shape, row.id)) {
       maxima[row.id] = split_gain(static_cast<float>(maxima[row.id]), no_least_power).power;

@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
 #include "checkpoint_fixture.hpp"
 #include "checkpoints/families/family.hpp"
+#include "float_model/float_model.hpp"
+#include "integer_model/quantization.hpp"
 
 namespace tessera::test {
 namespace {
@@ -115,10 +119,47 @@ TEST_F(Olmo3Factors, of_attention_are_those_of_each_block) {
   const FloatModel model = load();
   EXPECT_EQ(model.ropes.size(), 2U);
   EXPECT_EQ(model.factors[gamma_q], 1);
+  EXPECT_EQ(model.factors.blocks[gamma_q], (std::vector<double>{1, 1, 1, 1.5625}));
   for (std::size_t block = 0; block < 4; ++block) {
-    expect_gains(model, gamma_q, block, block == 3 ? 1.5625F : 1);
+    expect_gains(model, gamma_q, block, 1);
     expect_gains(model, gamma_k, block, 1);
   }
+}
+
+/// What a block's factor does is what its values times it do: in floats, in what they are taken to stay below, and in
+/// integers.
+TEST_F(Olmo3Factors, of_blocks_are_taken_in) {
+  const FloatModel model = load();
+  FloatModel multiplied = load();
+  multiplied.factors.blocks[gamma_q].clear();
+  for (float& value : multiplied.parameters[gamma_q].values().last(16)) {
+    value *= 1.5625F;  // exactly
+  }
+  const std::vector<std::uint32_t> ids{1, 5, 7, 3, 30, 2, 9, 11, 4, 8, 12};
+  const auto logits = [&](const FloatModel& of) {
+    const FloatTransformer transformer{FloatModel(of)};
+    KeyValueCache cache(of.shape, ids.size());
+    return transformer.logits(transformer.extend({&cache, 1}, ids));
+  };
+  const auto off = [&](const FloatModel& of) {
+    const std::vector<double> found = logits(model), expected = logits(of);
+    double most = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      most = std::max(most, std::abs(found[i] - expected[i]) / std::abs(expected[i]));
+    }
+    return most;
+  };
+  EXPECT_LT(off(multiplied), 1e-14);
+  FloatModel plain = load();
+  plain.factors.blocks[gamma_q].clear();
+  EXPECT_GT(off(plain), 1e-14);
+  EXPECT_DOUBLE_EQ(parameter_maxima(model)[gamma_q], parameter_maxima(multiplied)[gamma_q]);
+  EXPECT_DOUBLE_EQ(parameter_maxima(model)[gamma_q], 1.5625 * parameter_maxima(plain)[gamma_q]);
+  Exponents exponents;
+  exponents[embedding] = 9;
+  exponents[gamma_q] = 9;
+  EXPECT_TRUE(quantize(model, exponents)[gamma_q] == quantize(multiplied, exponents)[gamma_q]);
+  EXPECT_FALSE(quantize(model, exponents)[gamma_q] == quantize(plain, exponents)[gamma_q]);
 }
 
 /// One factor of all blocks is one of the parameter, whose values stay.
@@ -127,6 +168,7 @@ TEST_F(Olmo3Factors, of_attention_that_all_blocks_have_are_one) {
   const FloatModel model = load();
   EXPECT_EQ(model.ropes.size(), 1U);
   EXPECT_EQ(model.factors[gamma_q], 1.5625);
+  EXPECT_TRUE(model.factors.blocks[gamma_q].empty());
   for (std::size_t block = 0; block < 4; ++block) {
     expect_gains(model, gamma_q, block, 1);
   }

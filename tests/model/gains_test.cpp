@@ -59,6 +59,21 @@ class Gains : public ::testing::TestWithParam<std::size_t> {
   FloatModel model_;
 };
 
+/// Rows whose columns take gains in, and a factor of their block besides.
+TEST_P(Gains, leave_room_for_factors_of_blocks) {
+  leave_room_for_mantissas();
+  FloatModel multiplied = model_;
+  std::vector<double> factors(shape_.n_layer, 1);
+  factors.back() = 0.5;
+  model_.factors.blocks[wq] = factors;
+  const std::span<float> values = multiplied.parameters[wq].values();
+  for (float& value : values.last(values.size() / shape_.n_layer)) {
+    value /= 2;
+  }
+  EXPECT_TRUE(quantize(model_, integers_.exponents)[wq] == quantize(multiplied, integers_.exponents)[wq]);
+  EXPECT_EQ(parameter_maxima(model_)[wq], parameter_maxima(multiplied)[wq]);
+}
+
 TEST_P(Gains, are_powers_of_two_whose_mantissas_are_in_the_columns) {
   leave_room_for_mantissas();
   // tiny, zero and negative ones too

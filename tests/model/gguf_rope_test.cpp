@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "checkpoints/checkpoint.hpp"
-#include "checkpoints/families/family.hpp"
 #include "checkpoints/gguf/config.hpp"
 
 #include "gguf_builder.hpp"
@@ -59,7 +58,8 @@ class GgufRope : public testing::Test {
   }
   /// What each block's scores are multiplied with, of the file that was read last; empty: all with the parameter's.
   [[nodiscard]] std::vector<double> factors_of_blocks() const {
-    return read_gguf_family(GgufFile(folder_.path() / "x.gguf"), {}).names.score_factors;
+    const ParameterFactors factors = read_gguf_config(GgufFile(folder_.path() / "x.gguf")).factors;
+    return factors.blocks[architecture_ == "olmo2" ? gamma_q : wq];
   }
   [[nodiscard]] CheckpointConfig folder(const json& scaling) const {
     json config = {{"model_type", "llama"},  {"hidden_size", 80},        {"intermediate_size", 176},
@@ -77,6 +77,7 @@ class GgufRope : public testing::Test {
   static void expect_equal(const CheckpointConfig& found, const CheckpointConfig& expected) {
     EXPECT_EQ(found.ropes, expected.ropes);
     EXPECT_EQ(found.factors.values, expected.factors.values);
+    EXPECT_EQ(found.factors.blocks, expected.factors.blocks);
     EXPECT_EQ(found.shape, expected.shape);
   }
 
@@ -202,7 +203,7 @@ TEST_F(GgufRope, smollm3_s_still_blocks_have_no_factor) {
     return read_checkpoint_config(folder_.path() / "config.json");
   };
   const double factor = std::pow(1 + 0.1 * std::log(4.0), 2);
-  const auto of_blocks = [&] { return read_family(folder_.path() / "config.json", {}).names.score_factors; };
+  const auto of_blocks = [&] { return read().factors.blocks[wq]; };
   EXPECT_EQ(read().factors[wq], 1);
   EXPECT_EQ(of_blocks(), (std::vector<double>{factor, factor, factor, 1}));
   config["no_rope_layers"] = {1, 1, 1, 1};

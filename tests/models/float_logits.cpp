@@ -1,7 +1,6 @@
 // Compares the float model of a folder with what the reference implementation computes in float64 (families.py truth):
-// float_logits FOLDER [LIMIT]. Prints the largest differences over all prompts and positions, of logits relative to the
-// position's largest one, of logarithms of sums of exponentials relative to themselves. Exit code 1 beyond the limit,
-// 1e-9.
+// float_logits FOLDER. Prints the largest differences over all prompts and positions, of logits relative to the
+// position's largest one, of logarithms of sums of exponentials relative to themselves. Exit code 1 beyond 1e-9.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,6 +13,8 @@
 #include "float_model/float_model.hpp"
 
 namespace {
+
+constexpr double limit = 1e-9;
 
 struct Differences {
   double logits = 0, logsumexp = 0;
@@ -33,7 +34,7 @@ void compare(std::span<const double> found, std::span<const double> expected, do
   take(worst.logsumexp, std::abs(top + std::log(sum) - logsumexp) / std::abs(logsumexp));
 }
 
-int run(const std::filesystem::path& folder, double limit) {
+int run(const std::filesystem::path& folder) {
   const nlohmann::json truth = nlohmann::json::parse(std::ifstream(folder / "truth.json"));
   std::ifstream file(folder / "logits.f64", std::ios::binary);
   const tessera::FloatTransformer model(tessera::load_checkpoint(folder, {}));
@@ -64,12 +65,12 @@ int run(const std::filesystem::path& folder, double limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) {
-    std::cerr << "usage: float_logits FOLDER [LIMIT]\n";
+  if (argc != 2) {
+    std::cerr << "usage: float_logits FOLDER\n";
     return 2;
   }
   try {
-    return run(argv[1], argc == 3 ? std::stod(argv[2]) : 1e-9);
+    return run(argv[1]);
   } catch (const std::exception& error) {
     std::cerr << "float_logits: " << error.what() << '\n';
     return 2;

@@ -13,8 +13,6 @@ namespace tessera {
 struct FamilyModel {
   CheckpointConfig config;
   TensorNames names;
-  /// Multiplies each block's scores with its factor: a factor of the parameter where blocks agree.
-  void scale_scores(const std::vector<double>& by_block);
 };
 
 /// A family of checkpoints: how a configuration is read whose model_type has been taken. Throws InputError naming the

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "checkpoints/rope.hpp"
 #include "plan/limits.hpp"
@@ -249,14 +248,6 @@ ScaledRope FamilyReader::read_rope(ConfigFields from, double theta) {
   return scaled;
 }
 
-void FamilyModel::scale_scores(const std::vector<double>& by_block) {
-  if (std::ranges::adjacent_find(by_block, std::ranges::not_equal_to{}) == by_block.end()) {
-    config.scale_scores(by_block.front());
-  } else {
-    names.score_factors = by_block;
-  }
-}
-
 void FamilyReader::turn(const std::vector<ScaledRope>& by_block) {
   std::vector<double> factors;
   for (const ScaledRope& scaled : by_block) {
@@ -264,7 +255,7 @@ void FamilyReader::turn(const std::vector<ScaledRope>& by_block) {
     factors.push_back(scaled.attention * scaled.attention);  // scores are products of two vectors that it scales
   }
   config().settle_rotations();
-  model_.scale_scores(factors);
+  config().scale_scores(factors);
   const std::size_t turned =
       std::ranges::max(by_block, {}, [](const ScaledRope& scaled) { return scaled.rope.turned; }).rope.turned;
   names().turned = turned < shape().head_size() / 2 ? 2 * turned : 0;

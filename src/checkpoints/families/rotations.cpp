@@ -1,6 +1,7 @@
 #include "checkpoints/checkpoint.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace tessera {
 
@@ -28,6 +29,16 @@ void CheckpointConfig::cap(const SoftCaps& all) {
 void CheckpointConfig::scale_scores(double factor) {
   for (const ParameterId id : {gamma_q, wq, bq}) {
     factors[id] *= scales_scores(id, shape) ? factor : 1;
+  }
+}
+
+void CheckpointConfig::scale_scores(const std::vector<double>& by_block) {
+  if (std::ranges::adjacent_find(by_block, std::ranges::not_equal_to{}) == by_block.end()) {
+    scale_scores(by_block.front());
+    return;
+  }
+  for (const ParameterId id : {gamma_q, wq, bq}) {
+    factors.blocks[id] = scales_scores(id, shape) ? by_block : std::vector<double>();
   }
 }
 

@@ -293,7 +293,7 @@ class RotaryReader {
       factors.push_back(other ? 1 : attention_ * attention_);
       model_.config.turn(!other ? rope : still_block ? still : local);
     }
-    model_.scale_scores(factors);
+    model_.config.scale_scores(factors);
     model_.config.settle_rotations();
   }
 
