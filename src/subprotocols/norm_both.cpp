@@ -28,7 +28,7 @@ template <class Side>
 ScalarFor<Side> inverse_root(Side& context, const InverseRoot& root, const Shape& shape, Derived square_sum,
                              std::int64_t epsilon, std::int64_t numerator) {
   const TensorPoint at = context.lookup.point(shape);
-  const auto sum = context.derived("square_sum", square_sum, shape, weight_at(at));
+  auto sum = context.derived("square_sum", square_sum, shape, weight_at(at));
   const ScalarFor<Side> variance = sum + presence_at(shape, at) * F::from_signed(epsilon);
   check_complements(context, root, shape);
   const RootRelation relation{context.transcript.challenge("lambda", 1, "combination of two identities")};

@@ -12,7 +12,7 @@ ScalarFor<Side> statistics(Side& context, const LayerNormPlan& norm, const Tenso
   auto& transcript = context.transcript;
   const auto& lookup = context.lookup;
   const auto sum = context.committed("sum", norm.x.tensor, feature_sum(norm.activation, token));
-  const auto square_sum = context.derived("square_sum", norm.square_sum, norm.token, weight_at(token));
+  auto square_sum = context.derived("square_sum", norm.square_sum, norm.token, weight_at(token));
   // every remainder against its complement; rho_mu(t) = S1(t) + floor(d/2)*Pres - d*mu(t)
   const E present = presence_at(norm.token, token);
   const auto d = static_cast<std::int64_t>(norm.features);
