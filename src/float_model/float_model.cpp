@@ -152,10 +152,12 @@ BasicTransformer<Real>::BasicTransformer(std::shared_ptr<const FloatModel> model
     factors_[row.id] = factor;
     if (row.columns == ParameterAxis::none) {
       const std::span<const float> values = model_->parameters[row.id].values();
-      const std::size_t size = values.size() / row.extents(shape_).blocks;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        vectors_[row.id].push_back(
-            static_cast<Real>(values[i] * (factor * model_->factors.of_block(row.id, i / size))));
+      const std::size_t blocks = row.extents(shape_).blocks;  // a model may have none
+      for (std::size_t block = 0; block < blocks; ++block) {
+        const double of_block = factor * model_->factors.of_block(row.id, block);
+        for (const float value : values.subspan(block * (values.size() / blocks), values.size() / blocks)) {
+          vectors_[row.id].push_back(static_cast<Real>(value * of_block));
+        }
       }
     }
   }
