@@ -44,7 +44,7 @@ void complete(const ModelShape& shape, Exponents& exponents);
 /// constant), to which a bias may be added, bias*2^b, and rshift(left side, S) has its result's. Shifts, their limits
 /// and what import may choose follow.
 struct ScaledStep {
-  std::vector<ScaleId> factors;  // the first one is the step's own: no other step has it, or it has another result
+  std::vector<ScaleId> factors;  // the first one is the step's own; where two steps share it, the first one counts
   int constant = 0;
   int after_bias = 0;                  // a constant that is none of the bias': of a rotation
   std::optional<ScaleId> result = {};  // none: exact
@@ -55,9 +55,10 @@ struct ScaledStep {
   std::string_view bias_limit = "left shift";
 
   [[nodiscard]] int left(const Exponents& exponents) const;  // the left side's exponent
-  [[nodiscard]] int shift(const Exponents& exponents) const { return left(exponents) - exponents[*result]; }
+  /// S and b, of a step that has a result and a bias.
+  [[nodiscard]] int shift(const Exponents& exponents) const { return left(exponents) - exponents[result.value()]; }
   [[nodiscard]] int bias_shift(const Exponents& exponents) const {
-    return left(exponents) - after_bias - exponents[*bias];
+    return left(exponents) - after_bias - exponents[bias.value()];
   }
 };
 
@@ -70,7 +71,7 @@ class Shifts {
   Shifts(const ModelShape& shape, const Widths& widths, const Exponents& exponents)
       : steps_(scaled_steps(shape, widths)), exponents_(exponents) {}
   /// S of the step whose own factor is `factor`; b of the step that has this bias. Throw std::logic_error if there is
-  /// none.
+  /// no such step, std::bad_optional_access if it is exact.
   [[nodiscard]] int of(ScaleId factor) const { return step_of(steps_, factor).shift(exponents_); }
   [[nodiscard]] int of_bias(ParameterId bias) const { return step_with(steps_, bias).bias_shift(exponents_); }
   /// S of the step whose result is `result`, of which there is one.
