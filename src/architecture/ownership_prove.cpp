@@ -109,11 +109,11 @@ std::vector<OwnedDimension> ownership_of(const ModelPlan& plan, int ranks) {
       }
     }
   }
-  const unsigned log_columns = plan.witness_layout.log_domain(plan.witness_oracle);
-  distribution.list().push_back(
-      {"columns of the witness codeword", "", std::uint64_t{1} << log_columns,
-       std::uint64_t{1} << log_group_of_columns(log_columns, ranks),
-       distribution.boundaries([&](int rank) { return columns_of_rank(log_columns, rank, ranks); })});
+  const WordDomain domain = plan.witness_layout.domain(plan.witness_oracle);
+  const LeafShares leaves(domain, ranks);
+  distribution.list().push_back({"columns of the witness codeword", "", domain.points(),
+                                 std::uint64_t{1} << leaves.log_group(),
+                                 distribution.boundaries([&](int rank) { return leaves.of(rank); })});
   return std::move(distribution.list());
 }
 

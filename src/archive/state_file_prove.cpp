@@ -153,7 +153,7 @@ Past load_state(const std::filesystem::path& directory, const VerifyingKey& key,
   }
   const std::filesystem::path path = directory / state_manifest;
   Manifest stored;
-  const PackedOracle oracle = pack_witness({shapes.begin(), shapes.end()});
+  const PackedOracle oracle = pack_state({shapes.begin(), shapes.end()});
   fail_together(comm, [&] { stored = read_manifest(path, key, compact_nodes(oracle.layout, oracle.parameters)); });
   require_agreement(comm, path.string(), ReadFile(path, state_format).digest());
   Past past{stored.state, {}, std::move(stored.nodes)};

@@ -149,7 +149,7 @@ Json words(const Plan& plan, const VerifyingKey& key) {
     rows.push_back({{"word", name},
                     {"rows", word.rows()},
                     {"columns", word.columns},
-                    {"domain", std::size_t{1} << word.log_domain()},
+                    {"domain", word.domain().points()},
                     {"positions", word.positions},
                     {"segment", word.offset}});
   };

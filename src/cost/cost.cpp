@@ -94,7 +94,7 @@ double leaves(const ModelPlan& plan, const Shares& shares) {
   return result;
 }
 
-double positions(const CommittedWord& word) { return static_cast<double>(std::size_t{1} << word.log_domain()); }
+double positions(const CommittedWord& word) { return static_cast<double>(word.domain().points()); }
 double elements(const CommittedWord& word) { return static_cast<double>(word.leaf_values()) * positions(word); }
 
 /// The words that the job makes, or makes again, and what the opening reads of them.

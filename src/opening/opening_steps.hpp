@@ -78,7 +78,7 @@ std::vector<CodewordStore*> codewords_of(std::span<const OracleWitness> witnesse
 /// What a round's openings claim, and where they are; by word.
 struct RoundOpening {
   std::vector<PowerClaims> claims;
-  std::vector<std::vector<std::size_t>> positions;
+  std::vector<std::vector<std::size_t>> exponents;
 };
 
 /// Steps 3 to 10, from v_0 and its weights on. `stores`: the oracles'.

@@ -77,7 +77,7 @@ std::vector<OpenedColumns> send_openings(ProverTranscript& transcript, std::span
   transcript.grind("work", grinding_bits, comm);
   std::vector<std::vector<std::size_t>> positions;
   for (const CommittedWord& word : words) {
-    positions.push_back(distinct_positions(transcript.positions("positions", word.positions, word.log_domain())));
+    positions.push_back(distinct_positions(transcript.positions("positions", word.positions, word.domain().points())));
   }
   return send_columns(transcript, words, stores, std::move(positions));
 }
@@ -168,8 +168,8 @@ class VectorProver {
     const std::vector<OpenedColumns> opened = send_openings(
         run_.transcript, words, round == 0 ? stores_ : std::span(&store, 1), run_.schedule.grinding_bits, run_.comm);
     RoundOpening opening{power_claims(words, opened, bound_, round), {}};
-    for (const OpenedColumns& columns : opened) {
-      opening.positions.push_back(columns.positions);
+    for (std::size_t j = 0; j < words.size(); ++j) {
+      opening.exponents.push_back(exponents(words[j], opened[j]));
     }
     return opening;
   }
@@ -179,7 +179,7 @@ class VectorProver {
     rounds_.add_to_claim(assign_coefficients(opened.claims, delta, first_coefficient(delta, masking_.terms())));
     const std::span<const CommittedWord> words = run_.schedule.opened_in_round(round);
     for (std::size_t j = 0; j < words.size(); ++j) {
-      add_weights(opened.claims[j], opened.positions[j], words[j].log_domain(), share);
+      add_weights(opened.claims[j], opened.exponents[j], words[j].log_domain(), share);
     }
   }
 

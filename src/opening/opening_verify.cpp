@@ -107,7 +107,7 @@ class Opening {
     const std::span<const CommittedWord> words = schedule_.opened_in_round(round);
     std::vector<std::vector<std::size_t>> drawn;
     for (const CommittedWord& word : words) {
-      drawn.push_back(transcript_.positions("positions", word.positions, word.log_domain(), word.bits(),
+      drawn.push_back(transcript_.positions("positions", word.positions, word.domain().points(), word.bits(),
                                             name(round) + ": " + std::to_string(word.positions) +
                                                 " positions at rate " + std::to_string(word.rate) + "/" +
                                                 std::to_string(rate_unit)));

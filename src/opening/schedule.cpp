@@ -22,14 +22,18 @@ CommittedWord oracle_word(const CommittedOracle& oracle) {
   const auto fits = [&] {
     return parameters.log_inverse_rate >= 1 &&
            oracle.layout.log_columns(parameters) <=
-               F::two_adicity - std::min(F::two_adicity, parameters.log_inverse_rate);
+               F::two_adicity - std::min(F::two_adicity, parameters.log_inverse_rate) &&
+           oracle.layout.domain(parameters).valid();
   };
   if (parameters.log_rows < least_rows || parameters.log_rows > OracleLayout::min_log_chunk || !has_rows(parameters) ||
       !fits()) {
-    throw std::invalid_argument("oracle parameters outside 4 <= log_rows <= 7, log_inverse_rate >= 1, domain <= 2^32");
+    throw std::invalid_argument(
+        "oracle parameters outside 4 <= log_rows <= 7, log_inverse_rate >= 1, domain <= 2^32, "
+        "fewer than half of its pieces absent");
   }
   return {.log_rows = parameters.log_rows,
           .absent = parameters.absent_rows,
+          .absent_pieces = parameters.absent_pieces,
           .log_columns = oracle.layout.log_columns(parameters),
           .log_inverse_rate = parameters.log_inverse_rate,
           .columns = std::uint64_t{oracle.layout.columns(parameters)},
@@ -58,7 +62,7 @@ std::uint64_t deal_segments(std::span<const CommittedOracle> oracles, std::span<
 }
 
 unsigned rate_of(const CommittedWord& word) {
-  const std::uint64_t domain = std::uint64_t{1} << word.log_domain();
+  const std::uint64_t domain = word.domain().points();
   const auto rate = static_cast<unsigned>((word.columns * rate_unit + domain - 1) / domain);
   if (word.log_domain() > F::two_adicity || rate == 0 || rate > rate_unit / 2) {
     throw std::invalid_argument("a word of the opening outside domain <= 2^32, 0 < rate <= 1/2");
@@ -96,7 +100,7 @@ std::uint64_t OpeningSchedule::table_size(std::size_t round) const {
 std::uint64_t OpeningSchedule::row_error(std::size_t round) const {
   std::uint64_t error = hiding ? 3 : 2;  // with masks, a lying prover's round has degree 3
   for (const CommittedWord& word : opened_in_round(round)) {
-    error += std::uint64_t{1} << word.log_domain();
+    error += word.domain().points();
   }
   return error;
 }

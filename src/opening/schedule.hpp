@@ -11,14 +11,15 @@ namespace tessera {
 inline constexpr std::size_t clear_mask_elements = 2;
 
 /// One committed word of the opening: an interleaved Reed-Solomon code of `columns` coefficients a row, evaluated on
-/// 2^log_domain() points; `positions` of its columns are opened.
+/// the points of domain(); `positions` of its columns are opened.
 struct CommittedWord {
-  unsigned log_rows = 0;          ///< variables that number its rows
-  std::size_t absent = 0;         ///< the last ones of 2^log_rows rows, in no leaf
-  unsigned log_columns = 0;       ///< of the table that is encoded, which is zero from column `columns` on
-  unsigned log_inverse_rate = 0;  ///< of that table
-  std::uint64_t columns = 0;      ///< the code's dimension
-  unsigned rate = 0;              ///< columns / 2^log_domain() in units of 1/rate_unit, rounded up (see schedule.cpp)
+  unsigned log_rows = 0;            ///< variables that number its rows
+  std::size_t absent = 0;           ///< the last ones of 2^log_rows rows, in no leaf
+  std::uint32_t absent_pieces = 0;  ///< of the domain
+  unsigned log_columns = 0;         ///< of the table that is encoded, which is zero from column `columns` on
+  unsigned log_inverse_rate = 0;    ///< of that table
+  std::uint64_t columns = 0;        ///< the code's dimension
+  unsigned rate = 0;  ///< columns / domain().points() in units of 1/rate_unit, rounded up (see schedule.cpp)
   std::size_t positions = 0;
   bool extension = false;    ///< entries in E (c0, c1 side by side in a leaf) instead of F
   std::size_t extra = 0;     ///< elements of F that follow the column in its leaf (hiding mode)
@@ -26,6 +27,7 @@ struct CommittedWord {
   std::uint64_t fresh = 0;   ///< of a hiding proof's vectors: columns from here on are masks, then random
 
   [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
+  [[nodiscard]] WordDomain domain() const { return {log_domain(), absent_pieces}; }
   /// -log2 of the chance that all positions miss.
   [[nodiscard]] double bits() const;
   [[nodiscard]] std::size_t rows() const { return (std::size_t{1} << log_rows) - absent; }
@@ -85,7 +87,7 @@ std::size_t positions_for(unsigned rate, unsigned grinding_bits);
 
 /// Throws std::invalid_argument for parameters outside 4 <= log_rows <= 7 (3 if leaves have more than the column),
 /// absent rows that are no multiple of 16 or half of all, 1 <= log_inverse_rate, log_domain <= 32, of the vectors as
-/// well. Sizes have 64 bits wherever the verifier runs.
+/// well, half of the pieces absent or some of a domain below 2^12. Sizes have 64 bits wherever the verifier runs.
 OpeningSchedule opening_schedule(std::span<const CommittedOracle> oracles,
                                  unsigned grinding_bits = OpeningSchedule::default_grinding);
 

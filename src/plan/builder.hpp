@@ -49,10 +49,13 @@ class Builder {
   /// 2^(shift-1), as rshift(0, shift) leaves.
   template <class T>
   RecordedRange<T> remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
-    const Recorded<T> values = record<T>(name, shape, ownership, std::int64_t{1} << (shift - 1));
-    return {
-        range(name, shape, {static_cast<unsigned>(shift), "S"}, false, true, {Source::Kind::recorded, values.recorded}),
-        values};
+    return remainder<T>(name, shape, ownership, shift, true);
+  }
+  /// A remainder of rshift by `shift`, recorded, whose rshift is the difference of committed tensors: it follows from
+  /// these, and all its pieces but the top one are committed.
+  template <class T>
+  RecordedRange<T> update_remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift) {
+    return remainder<T>(name, shape, ownership, shift, false);
   }
 
   /// A remainder of rshift by `shift` that the layer's witness step gives chunk by chunk: it is the sum of its
@@ -104,6 +107,14 @@ class Builder {
   void finish_tables();
 
  private:
+  template <class T>
+  RecordedRange<T> remainder(const std::string& name, const Shape& shape, Ownership ownership, int shift,
+                             bool commit_top) {
+    const Recorded<T> values = record<T>(name, shape, ownership, std::int64_t{1} << (shift - 1));
+    return {range(name, shape, {static_cast<unsigned>(shift), "S"}, false, commit_top,
+                  {Source::Kind::recorded, values.recorded}),
+            values};
+  }
   TensorId commit(const DeclaredTensor& tensor, Source source);
   TensorId append(std::string name, const Shape& shape, Source source);
   RangeId check(TensorId tensor, Source source, Width width, bool is_signed);

@@ -68,7 +68,7 @@ void Plan::pack(std::vector<Shape> parameters, const StateShapes& state) {
   for (std::size_t id = 0; id < std::min(parameters.size(), parameter_index.size()); ++id) {
     parameter_index[id] = id;
   }
-  pack_witness({state.begin(), state.end()}).move_to(state_layout, state_oracle);
+  pack_state({state.begin(), state.end()}).move_to(state_layout, state_oracle);
   parameter_layout = OracleLayout(std::move(parameters), parameter_oracle);
   pack_witness(witness_shapes).move_to(witness_layout, witness_oracle);
   check_oracle(witness_layout, witness_oracle, "length: witness ");
@@ -106,12 +106,30 @@ void check_statement(const VerifyingKey& key, const Statement& statement) {
   }
 }
 
-PackedOracle pack_witness(std::vector<Shape> tensors) {
+PackedOracle pack_state(std::vector<Shape> tensors) {
   const unsigned log_size = ceil_log2(packed_size(tensors));
-  // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large witness is
+  // few rows keep opened columns short, many the first bound vector, which is as long as a row; a large oracle is
   // encoded at rate 1/2 (half the time and memory, a few more opened columns)
   const unsigned rows = log_size >= 30 ? 7 : log_size >= 26 ? 6 : std::clamp(log_size, 19U, 20U) - 15;
   return pack_oracle(std::move(tensors), {rows, log_size >= 23 ? 1U : 2U});
+}
+
+PackedOracle pack_witness(std::vector<Shape> tensors) {
+  constexpr std::uint64_t unit = 32;  // of rates
+  const unsigned log_size = ceil_log2(packed_size(tensors));
+  // the more there is to encode, the more its time counts beside the bytes of columns that are opened
+  const std::uint64_t most_rate = log_size >= 26 ? 15 : log_size >= 23 ? 12 : 6;
+  PackedOracle packed = pack_state(std::move(tensors));
+  const std::uint64_t columns = packed.layout.columns(packed.parameters);
+  const std::uint64_t points = (unit * columns + most_rate - 1) / most_rate;
+  WordDomain domain{std::max(ceil_log2(points), packed.layout.log_columns(packed.parameters) + 1)};
+  if (domain.log_size >= WordDomain::least_in_pieces) {
+    const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();
+    domain.absent_pieces = static_cast<std::uint32_t>(domain.pieces() - (points + piece - 1) / piece);
+  }
+  packed.parameters.log_inverse_rate = domain.log_size - packed.layout.log_columns(packed.parameters);
+  packed.parameters.absent_pieces = domain.absent_pieces;
+  return packed;
 }
 
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding) {

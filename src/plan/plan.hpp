@@ -107,7 +107,9 @@ std::vector<std::uint32_t> prompt_rows(const Statement& statement);
 /// Throws InputError for ids >= V. Lengths are checked where a plan is made.
 void check_statement(const VerifyingKey& key, const Statement& statement);
 
-/// The oracle of a witness or a state without hiding, with rows and rate for its size.
+/// The oracle of a state, with rows and rate for its size, on all roots of unity of an order: its tree outlives proofs.
+PackedOracle pack_state(std::vector<Shape> tensors);
+/// The oracle of a witness without hiding, with rows for its size, on as few pieces of a domain as its rate allows.
 PackedOracle pack_witness(std::vector<Shape> tensors);
 /// Rows and rate of the parameter oracle for its size. Those of a hiding key are all there.
 OracleParameters parameter_oracle_parameters(std::vector<Shape> tensors, bool hiding);

@@ -1,16 +1,22 @@
 #include <algorithm>
 
+#include "base/bits.hpp"
 #include "transcript/verifier.hpp"
 
 namespace tessera {
 
-std::vector<std::size_t> spread_positions(std::size_t count, unsigned log_size) {
-  // every level of a tree over them has as many different nodes above them as it can, hence most siblings
-  const auto distinct = static_cast<std::size_t>(std::min<std::uint64_t>(count, std::uint64_t{1} << log_size));
-  std::vector<std::size_t> positions(distinct);
-  for (std::size_t i = 0; i < distinct; ++i) {
-    positions[i] = static_cast<std::size_t>((std::uint64_t{i} << log_size) / distinct);
+std::vector<std::size_t> spread_positions(std::size_t count, std::uint64_t size) {
+  // in the order of their bits in reverse: every level of a tree over them has as many different nodes above them as it
+  // can, hence most siblings
+  const auto distinct = static_cast<std::size_t>(std::min<std::uint64_t>(count, size));
+  const unsigned bits = ceil_log2(size);
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; positions.size() < distinct; ++i) {
+    if (const std::size_t position = bit_reverse(i, bits); position < size) {
+      positions.push_back(position);
+    }
   }
+  std::ranges::sort(positions);
   return positions;
 }
 
@@ -50,11 +56,11 @@ E AccountingTranscript::challenge(std::string_view label, double degree, std::st
   return {};
 }
 
-std::vector<std::size_t> AccountingTranscript::positions(std::string_view label, std::size_t count, unsigned log_size,
+std::vector<std::size_t> AccountingTranscript::positions(std::string_view label, std::size_t count, std::uint64_t size,
                                                          double bits, std::string_view reason) {
   account_.chances.push_back(
       {account_.messages.size(), path(), std::string(label), std::string(reason), 0, bits, work_});
-  return positions_(count, log_size);
+  return positions_(count, size);
 }
 
 void AccountingTranscript::identity(std::size_t variables, std::string_view reason) {

@@ -72,15 +72,14 @@ E Transcript::challenge(std::string_view label) {
   return {reduce_half(output.data()), reduce_half(output.data() + 16)};
 }
 
-std::vector<std::size_t> Transcript::positions(std::string_view label, std::size_t count, unsigned log_size) {
-  assert(log_size <= 32);
+std::vector<std::size_t> Transcript::positions(std::string_view label, std::size_t count, std::uint64_t size) {
+  assert(size > 0 && size <= std::uint64_t{1} << 32U);
   std::vector<std::size_t> result;
   result.reserve(count);
-  const std::uint64_t mask = (std::uint64_t{1} << log_size) - 1;
   while (result.size() < count) {
     const Digest output = squeeze(label);
     for (std::size_t i = 0; i < 4 && result.size() < count; ++i) {
-      result.push_back(static_cast<std::size_t>(read_little_endian<std::uint64_t>(output.data() + 8 * i) & mask));
+      result.push_back(static_cast<std::size_t>(read_little_endian<std::uint64_t>(output.data() + 8 * i) % size));
     }
   }
   if (listener_.draws) {

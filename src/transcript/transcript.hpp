@@ -48,8 +48,9 @@ class Transcript {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   E challenge(std::string_view label);
-  /// `count` independent uniform positions below 2^log_size (log_size <= 32), with repetition, in drawing order.
-  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size);
+  /// `count` independent uniform positions below `size` (at most 2^32), with repetition, in drawing order. Of a size
+  /// that is no power of two one may be more likely than another by size / 2^64 of its chance.
+  std::vector<std::size_t> positions(std::string_view label, std::size_t count, std::uint64_t size);
 
   /// Seconds spent in each scope path so far (children included).
   [[nodiscard]] const std::map<std::string, double>& timings() const { return timings_; }

@@ -50,7 +50,7 @@ class VerifierView<E> : public Transcript {
   virtual void check_work(std::string_view label, unsigned bits) = 0;
 
   virtual E challenge(std::string_view label, double degree, std::string_view reason) = 0;
-  virtual std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double bits,
+  virtual std::vector<std::size_t> positions(std::string_view label, std::size_t count, std::uint64_t size, double bits,
                                              std::string_view reason) = 0;
   virtual void identity(std::size_t variables, std::string_view reason) = 0;
   virtual void sumcheck(std::size_t rounds, std::size_t degree) = 0;
@@ -97,9 +97,9 @@ class VerifierTranscript : public VerifierView<E> {
   E challenge(std::string_view label, double /*degree*/, std::string_view /*reason*/) override {
     return challenge(label);
   }
-  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double /*bits*/,
+  std::vector<std::size_t> positions(std::string_view label, std::size_t count, std::uint64_t size, double /*bits*/,
                                      std::string_view /*reason*/) override {
-    return positions(label, count, log_size);
+    return positions(label, count, size);
   }
   void identity(std::size_t /*variables*/, std::string_view /*reason*/) override {}
   void sumcheck(std::size_t /*rounds*/, std::size_t /*degree*/) override {}
@@ -112,9 +112,9 @@ class VerifierTranscript : public VerifierView<E> {
 };
 
 /// Where accounting takes positions from: those of one proof, so that lengths of columns and siblings are that proof's.
-using PositionSource = std::function<std::vector<std::size_t>(std::size_t count, unsigned log_size)>;
+using PositionSource = std::function<std::vector<std::size_t>(std::size_t count, std::uint64_t size)>;
 /// Positions of which no others make the proof longer: as even and as many distinct ones as there can be.
-std::vector<std::size_t> spread_positions(std::size_t count, unsigned log_size);
+std::vector<std::size_t> spread_positions(std::size_t count, std::uint64_t size);
 
 /// Reads nothing, checks nothing and writes everything down; received values and challenges are zero.
 class AccountingTranscript : public VerifierView<E> {
@@ -129,7 +129,7 @@ class AccountingTranscript : public VerifierView<E> {
   void check_work(std::string_view label, unsigned bits) override;
 
   E challenge(std::string_view label, double degree, std::string_view reason) override;
-  std::vector<std::size_t> positions(std::string_view label, std::size_t count, unsigned log_size, double bits,
+  std::vector<std::size_t> positions(std::string_view label, std::size_t count, std::uint64_t size, double bits,
                                      std::string_view reason) override;
   void identity(std::size_t variables, std::string_view reason) override;
   void sumcheck(std::size_t rounds, std::size_t degree) override {

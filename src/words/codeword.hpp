@@ -8,47 +8,63 @@
 
 namespace tessera {
 
-/// A committed word and its Merkle tree as plain data. A rank has the columns at its positions, and the tree's levels
-/// above the leaves from first_leaf on; from level `local_levels` on, every rank has them whole.
-struct Codeword {
-  std::size_t leaf_values = 0;    ///< elements of F in a column
-  unsigned log_columns = 0;       ///< the codeword has 2^log_columns columns (leaves)
-  ResidueShares positions;        ///< of this rank
-  RawVector<F> columns;           ///< in the order of ResidueShares::place(); empty: not kept
-  std::size_t first_leaf = 0;     ///< of this rank
-  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}; an empty one follows from the leaves
-  unsigned local_levels = 0;      ///< lower levels begin above first_leaf
-  std::shared_ptr<const LeafExtras> extras = {};
-};
-
 /// Levels from this one on are kept, those between it and the leaves follow from these.
 inline constexpr unsigned upper_levels = 5;
 
-/// log2 of the leaves that stay on one rank: a rank holds whole groups, each with the tree above it, at least as high
-/// as upper_levels. Large ones: what is above them is every rank's work.
-unsigned log_group_of_columns(unsigned log_columns, int ranks);
-/// The leaves that a rank holds: contiguous ranges in rank order.
-Range columns_of_rank(unsigned log_columns, int rank, int ranks);
-int rank_of_column(std::size_t column, unsigned log_columns, int ranks);
+/// How ranks share a word's leaves: neighbouring groups, each with the tree above it, at least as high as upper_levels.
+/// Large groups: what is above them is every rank's work. Of a domain in pieces a piece is a group, which its rank has
+/// encoded, too.
+class LeafShares {
+ public:
+  LeafShares() = default;
+  LeafShares(const WordDomain& domain, int ranks);
+  /// log2 of the leaves of a group: as many levels of the tree a rank has of its own groups alone.
+  [[nodiscard]] unsigned log_group() const { return log_group_; }
+  /// The groups that a rank has, and their leaves.
+  [[nodiscard]] Range groups_of(int rank) const { return contiguous_range(groups_, rank, ranks_); }
+  [[nodiscard]] Range of(int rank) const {
+    const Range groups = groups_of(rank);
+    return {groups.first << log_group_, groups.last << log_group_};
+  }
+  [[nodiscard]] int owner(std::size_t leaf) const { return contiguous_owner(leaf >> log_group_, groups_, ranks_); }
+
+ private:
+  unsigned log_group_ = 0;
+  std::size_t groups_ = 1;
+  int ranks_ = 1;
+};
+
+/// A committed word and its Merkle tree as plain data. A rank has the columns at its positions, and the tree's levels
+/// above the leaves from first_leaf on; from level leaves.log_group() on, every rank has them whole.
+struct Codeword {
+  std::size_t leaf_values = 0;  ///< elements of F in a column
+  ResidueShares positions;      ///< of this rank, of a word whose columns are kept
+  RawVector<F> columns;         ///< in the order of ResidueShares::place(); empty: not kept
+  LeafShares leaves;
+  std::size_t first_leaf = 0;     ///< of this rank
+  std::vector<TreeLevel> levels;  ///< levels[0] = leaves, levels.back() = {root}; an empty one follows from the leaves
+  std::shared_ptr<const LeafExtras> extras = {};
+};
+
+/// All levels of a word's tree from this one on, which has all of its nodes. Nodes above no leaf are zero.
+std::vector<TreeLevel> tree_above(const WordDomain& domain, unsigned level, TreeLevel nodes);
 
 /// Digests of columns that lie one after the other.
 TreeLevel hash_columns(std::span<const F> columns, std::size_t leaf_values);
 
-/// A word that is encoded: columns of `width` elements of F, 2^log_columns of them before they are evaluated on
-/// 2^log_inverse_rate times as many points.
+/// A word that is encoded: columns of `width` elements of F, 2^log_columns of them before they are evaluated.
 struct WordShape {
   std::size_t width = 0;
   unsigned log_columns = 0;
-  unsigned log_inverse_rate = 0;
-  [[nodiscard]] unsigned log_domain() const { return log_columns + log_inverse_rate; }
+  WordDomain domain;
 };
 
 struct RowSink;  // row_groups.hpp
-/// Gives the sink all rows at these positions.
-using EncodeRows = std::function<void(const ResidueShares& positions, const RowSink& sink)>;
+/// Gives each sink all rows at the positions of its list.
+using EncodeRows = std::function<void(std::span<const ResidueShares> shares, std::span<const RowSink> sinks)>;
 
-/// Encodes a word and hashes its columns. A rank keeps its columns if it is told to. Collective; the root does not
-/// depend on ranks, ownership or threads.
+/// Encodes a word and hashes its columns. A rank keeps its columns if it is told to and the domain is whole.
+/// Collective; the root does not depend on ranks, ownership or threads.
 Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& comm,
                      std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode);
 
@@ -57,8 +73,6 @@ Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& co
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
                        std::shared_ptr<const LeafExtras> extras = {});
-/// The tree above the leaves at this rank's positions, in the order of ResidueShares::place(). Collective.
-Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel leaves, Communicator& comm);
 
 /// A vector of E as a matrix of 2^log_rows rows, the low bits of the index. Ranks share its columns; a rank has those
 /// of its classes, in ResidueShares::place() order. Or every rank has all. The last ones may be missing, of every class

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <deque>
 #include "words/codeword.hpp"
 #include "words/leaf_hasher.hpp"
 #include "words/row_groups.hpp"
 #include "field/ntt.hpp"
+#include <stdexcept>
 #include <utility>
 
 namespace tessera {
@@ -32,50 +34,69 @@ std::vector<TreeLevel> merkle_levels(TreeLevel leaves) {
   return levels;
 }
 
-unsigned log_group_of_columns(unsigned log_columns, int ranks) {
+std::vector<TreeLevel> tree_above(const WordDomain& domain, unsigned level, TreeLevel nodes) {
+  std::vector<TreeLevel> levels;
+  while (!domain.whole() && level < domain.log_piece()) {
+    levels.push_back(std::move(nodes));
+    nodes = merkle_parents(levels.back());
+    ++level;
+  }
+  if (!domain.whole()) {
+    nodes.resize(std::size_t{1} << WordDomain::log_pieces);
+    std::fill(nodes.begin() + static_cast<std::ptrdiff_t>(domain.pieces()), nodes.end(), Digest{});
+  }
+  for (TreeLevel& above : merkle_levels(std::move(nodes))) {
+    levels.push_back(std::move(above));
+  }
+  return levels;
+}
+
+LeafShares::LeafShares(const WordDomain& domain, int ranks) : ranks_(ranks) {
+  if (!domain.whole()) {
+    log_group_ = domain.log_piece();
+    groups_ = domain.pieces();
+    return;
+  }
   const auto count = static_cast<std::size_t>(ranks);
   // of uneven shares the largest is one group more than the least
   const unsigned log_groups = ceil_log2(count) + (std::has_single_bit(count) ? 0 : 6);
-  return std::max(log_columns - std::min(log_columns, log_groups), std::min(log_columns, upper_levels));
+  const unsigned log_leaves = domain.log_size;
+  log_group_ = std::max(log_leaves - std::min(log_leaves, log_groups), std::min(log_leaves, upper_levels));
+  groups_ = std::size_t{1} << (log_leaves - log_group_);
 }
 
-Range columns_of_rank(unsigned log_columns, int rank, int ranks) {
-  const unsigned log_group = log_group_of_columns(log_columns, ranks);
-  const Range groups = contiguous_range(std::size_t{1} << (log_columns - log_group), rank, ranks);
-  return {groups.first << log_group, groups.last << log_group};
-}
+namespace {
 
-int rank_of_column(std::size_t column, unsigned log_columns, int ranks) {
-  const unsigned log_group = log_group_of_columns(log_columns, ranks);
-  return contiguous_owner(column >> log_group, std::size_t{1} << (log_columns - log_group), ranks);
-}
-
-Codeword hashed_codeword(std::size_t leaf_values, const ResidueShares& positions, TreeLevel nodes, Communicator& comm) {
-  const unsigned log_columns = positions.log_indices();
-  const Range leaves = columns_of_rank(log_columns, comm.rank(), comm.size());
-  Codeword codeword{
-      leaf_values, log_columns, positions, {}, leaves.first, {}, log_group_of_columns(log_columns, comm.size())};
-  if (comm.size() > 1) {
-    nodes = to_columns(positions, nodes, leaves, comm);
-  }
-  for (unsigned level = 0; level < codeword.local_levels; ++level) {
+/// The tree above this rank's leaves. Collective.
+Codeword hashed_codeword(std::size_t leaf_values, const WordDomain& domain, TreeLevel nodes, Communicator& comm) {
+  const LeafShares leaves(domain, comm.size());
+  Codeword codeword{leaf_values, {}, {}, leaves, leaves.of(comm.rank()).first, {}};
+  for (unsigned level = 0; level < leaves.log_group(); ++level) {
     TreeLevel parents = merkle_parents(nodes);
     std::swap(nodes, parents);
     codeword.levels.push_back(level == 0 || level >= upper_levels ? std::move(parents) : TreeLevel());
   }
   const std::vector<Digest> gathered = comm.all_gather<Digest>(nodes);
-  for (TreeLevel& level : merkle_levels({gathered.begin(), gathered.end()})) {
+  for (TreeLevel& level : tree_above(domain, leaves.log_group(), {gathered.begin(), gathered.end()})) {
     codeword.levels.push_back(std::move(level));
   }
   return codeword;
 }
 
-Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& comm,
-                     std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode) {
+/// Rows are hashed while they are in a cache.
+void hash_blocks(LeafHasher& hasher, RowSink& sink) {
+  sink.before_blocks = [&](Range classes, Range rows) { hasher.begin(classes, rows); };
+  sink.block = [&](std::size_t number, const ValueBlock& block) { hasher.absorb(number, block); };
+  sink.after_blocks = [&](Range classes, Range rows, std::span<F> scratch) { hasher.end(classes, rows, scratch); };
+}
+
+Codeword encode_whole(const WordShape& shape, bool keep_columns, Communicator& comm,
+                      std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode) {
+  const unsigned log_size = shape.domain.log_size;
   // alone, a coset after the other: a rank touches less memory
   const ResidueShares positions = comm.size() == 1 && !keep_columns
-                                      ? ResidueShares::alone(shape.log_domain(), shape.log_inverse_rate)
-                                      : ResidueShares(shape.log_domain(), comm.rank(), comm.size());
+                                      ? ResidueShares::alone(log_size, log_size - shape.log_columns)
+                                      : ResidueShares(log_size, comm.rank(), comm.size());
   RawVector<F> columns(keep_columns ? positions.size() * shape.width : 0);
   LeafHasher hasher(positions, shape.width, extras.get());
   RowSink sink;
@@ -90,23 +111,86 @@ Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& co
     hasher.absorb(classes, rows, values);
   };
   if (!keep_columns) {
-    sink.before_blocks = [&](Range classes, Range rows) { hasher.begin(classes, rows); };
-    sink.block = [&](std::size_t number, const ValueBlock& block) { hasher.absorb(number, block); };
-    sink.after_blocks = [&](Range classes, Range rows, std::span<F> scratch) { hasher.end(classes, rows, scratch); };
+    hash_blocks(hasher, sink);
   }
-  encode(positions, sink);
-  Codeword codeword = hashed_codeword(shape.width, positions, std::move(hasher).leaves(), comm);
+  encode(std::span(&positions, 1), std::span(&sink, 1));
+  TreeLevel leaves = std::move(hasher).leaves();
+  if (comm.size() > 1) {
+    leaves = to_columns(positions, leaves, LeafShares(shape.domain, comm.size()).of(comm.rank()), comm);
+  }
+  Codeword codeword = hashed_codeword(shape.width, shape.domain, std::move(leaves), comm);
+  codeword.positions = positions;
   codeword.columns = std::move(columns);
   codeword.extras = std::move(extras);
   return codeword;
 }
 
+/// Cosets that a rank's neighbouring pieces of a domain make, as few as there can be.
+struct PieceRun {
+  std::size_t first_piece;
+  unsigned log_count;  ///< of its pieces
+};
+
+std::vector<PieceRun> cosets_of(Range pieces) {
+  std::vector<PieceRun> cosets;
+  for (std::size_t first = pieces.first; first < pieces.last;) {
+    const auto aligned = first == 0 ? WordDomain::log_pieces : static_cast<unsigned>(std::countr_zero(first));
+    const auto fits = static_cast<unsigned>(std::bit_width(pieces.last - first)) - 1;
+    cosets.push_back({first, std::min(aligned, fits)});
+    first += std::size_t{1} << cosets.back().log_count;
+  }
+  return cosets;
+}
+
+/// A rank encodes the pieces whose leaves it has: no digest moves.
+Codeword encode_pieces(const WordShape& shape, Communicator& comm, const EncodeRows& encode) {
+  const WordDomain& domain = shape.domain;
+  const LeafShares leaves(domain, comm.size());
+  const Range mine = leaves.groups_of(comm.rank());
+  const std::vector<PieceRun> cosets = cosets_of(mine);
+  std::vector<ResidueShares> shares;
+  for (const PieceRun& coset : cosets) {
+    const unsigned log_modulus = WordDomain::log_pieces - coset.log_count;
+    shares.push_back(
+        ResidueShares::single(domain.log_size, log_modulus, bit_reverse(coset.first_piece, WordDomain::log_pieces)));
+  }
+  std::deque<LeafHasher> hashers;  // sinks keep references
+  std::vector<RowSink> sinks(shares.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    LeafHasher& hasher = hashers.emplace_back(shares[i], shape.width, nullptr);
+    sinks[i].rows = [&hasher](Range classes, Range rows, std::span<F> values) { hasher.absorb(classes, rows, values); };
+    hash_blocks(hasher, sinks[i]);
+  }
+  encode(shares, sinks);
+  TreeLevel digests(mine.size() << domain.log_piece());
+  for (std::size_t i = 0; i < hashers.size(); ++i) {
+    const std::size_t first = (cosets[i].first_piece - mine.first) << domain.log_piece();
+    std::move(hashers[i])
+        .leaves_by_piece(cosets[i].log_count, std::span(digests).subspan(
+                                                  first, std::size_t{1} << (cosets[i].log_count + domain.log_piece())));
+  }
+  return hashed_codeword(shape.width, domain, std::move(digests), comm);
+}
+
+}  // namespace
+
+Codeword encode_word(const WordShape& shape, bool keep_columns, Communicator& comm,
+                     std::shared_ptr<const LeafExtras> extras, const EncodeRows& encode) {
+  if (shape.domain.whole()) {
+    return encode_whole(shape, keep_columns, comm, std::move(extras), encode);
+  }
+  if (extras) {
+    throw std::logic_error("a word in pieces whose leaves have more than its columns");
+  }
+  return encode_pieces(shape, comm, encode);
+}
+
 Codeword encode_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                        std::span<const IntegerTensor> tensors, bool keep_columns, Communicator& comm,
                        std::shared_ptr<const LeafExtras> extras) {
-  return encode_word({parameters.rows(), layout.log_columns(parameters), parameters.log_inverse_rate}, keep_columns,
-                     comm, std::move(extras), [&](const ResidueShares& positions, const RowSink& sink) {
-                       encode_cosets(layout, parameters, tensors, positions, comm, sink);
+  return encode_word({parameters.rows(), layout.log_columns(parameters), layout.domain(parameters)}, keep_columns, comm,
+                     std::move(extras), [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
+                       encode_cosets(layout, parameters, tensors, shares, comm, sinks);
                      });
 }
 

@@ -8,8 +8,9 @@ namespace tessera {
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
                                              std::size_t budget, std::shared_ptr<const LeafExtras> extras) {
-  const std::size_t bytes = parameters.rows() * sizeof(F) << layout.log_domain(parameters);
-  if (bytes / static_cast<std::size_t>(comm.size()) <= budget) {
+  const WordDomain domain = layout.domain(parameters);
+  const std::size_t bytes = parameters.rows() * sizeof(F) * domain.points();
+  if (domain.whole() && bytes / static_cast<std::size_t>(comm.size()) <= budget) {
     return std::make_unique<MemoryCodewordStore>(
         encode_oracle(layout, parameters, tensors, true, comm, std::move(extras)), comm);
   }
@@ -75,10 +76,10 @@ std::vector<F> with_extras(std::span<const F> columns, std::span<const F> blocks
 }
 
 std::vector<Digest> MemoryCodewordStore::nodes(unsigned level, std::span<const std::size_t> indices) {
-  if (level < codeword_.local_levels) {
-    const unsigned below = codeword_.levels[level].empty() ? level : 0;
+  if (level < codeword_.leaves.log_group()) {
+    const unsigned below = level < upper_levels ? level : 0;  // a rank may have no leaves
     const std::vector<Digest> found = from_owners(
-        indices, [&](std::size_t index) { return rank_of_column(index << level, codeword_.log_columns, comm_.size()); },
+        indices, [&](std::size_t index) { return codeword_.leaves.owner(index << level); },
         [&](std::size_t index) { return index - (codeword_.first_leaf >> level); },
         std::span<const Digest>(codeword_.levels[level - below]), std::size_t{1} << below);
     TreeLevel nodes(found.begin(), found.end());

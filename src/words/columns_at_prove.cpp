@@ -18,7 +18,7 @@ std::vector<F> sum_over_ranks(std::span<const F> values, Communicator& comm) {
 
 namespace {
 
-/// The rows of one band at `positions`, by this rank's columns: those of all ranks add up.
+/// The rows of one band at omega^positions, by this rank's columns: those of all ranks add up.
 void add_band(const OracleLayout& layout, const OracleParameters& parameters, std::size_t band,
               std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions, Communicator& comm,
               std::span<F> sums) {
@@ -61,9 +61,15 @@ void add_band(const OracleLayout& layout, const OracleParameters& parameters, st
 std::vector<F> columns_at(const OracleLayout& layout, const OracleParameters& parameters,
                           std::span<const IntegerTensor> tensors, std::span<const std::size_t> positions,
                           Communicator& comm) {
+  const WordDomain domain = layout.domain(parameters);
+  std::vector<std::size_t> exponents;
+  exponents.reserve(positions.size());
+  for (const std::size_t position : positions) {
+    exponents.push_back(domain.exponent(position));
+  }
   std::vector<F> columns(positions.size() * parameters.rows());
   for (std::size_t band = 0; band < parameters.band_count(); ++band) {
-    add_band(layout, parameters, band, tensors, positions, comm, columns);
+    add_band(layout, parameters, band, tensors, exponents, comm, columns);
   }
   return sum_over_ranks(columns, comm);
 }

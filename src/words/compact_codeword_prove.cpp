@@ -21,7 +21,7 @@ void check_columns(std::span<const F> columns, std::span<const std::size_t> posi
 }
 
 std::size_t compact_nodes(const OracleLayout& layout, const OracleParameters& parameters) {
-  return std::size_t{1} << (layout.log_domain(parameters) - 1);
+  return layout.domain(parameters).points() / 2;
 }
 
 CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters parameters,
@@ -29,7 +29,7 @@ CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters
     : layout_(std::move(layout)),
       parameters_(parameters),
       tensors_(std::move(tensors)),
-      upper_(merkle_levels(std::move(nodes))),
+      upper_(tree_above(layout_.domain(parameters_), 1, std::move(nodes))),
       comm_(comm) {
   if (upper_.front().size() != compact_nodes(layout_, parameters_)) {
     throw InputError("commitment: nodes: expected " + std::to_string(compact_nodes(layout_, parameters_)) + ", found " +

@@ -29,6 +29,8 @@ class LeafHasher {
   /// The leaves' digests, in the order of ResidueShares::place(); of a rank that is alone, in that of the tree. What
   /// values were encoded in may be freed before, for leaves of several classes move.
   TreeLevel leaves() &&;
+  /// The digests of a class that is a coset of 2^log_pieces pieces of a domain, piece after piece.
+  void leaves_by_piece(unsigned log_pieces, std::span<Digest> to) &&;
 
  private:
   /// Leaves of some classes, in the order of their transform.
@@ -38,6 +40,9 @@ class LeafHasher {
   };
   void absorb_extras(Range classes, std::span<F> scratch);
   void place(const Part& part, TreeLevel& leaves) const;
+  /// Where the digest of position i of a class goes: to(i, digest). `from`: those of the class.
+  template <class To>
+  void in_order(const Digest* from, const To& to) const;
 
   ResidueShares positions_;
   std::size_t width_;

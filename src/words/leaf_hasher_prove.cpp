@@ -112,28 +112,45 @@ TreeLevel LeafHasher::leaves() && {
   return leaves;
 }
 
+void LeafHasher::leaves_by_piece(unsigned log_pieces, std::span<Digest> to) && {
+  const unsigned log_piece = positions_.log_size() - log_pieces;
+  std::vector<Digest*> pieces;  // by the low bits of a position
+  for (std::size_t low = 0; low >> log_pieces == 0; ++low) {
+    pieces.push_back(to.data() + (bit_reverse(low, log_pieces) << log_piece));
+  }
+  in_order(parts_.front().digests.data(),
+           [&](std::size_t i, const Digest& digest) { pieces[i & (pieces.size() - 1)][i >> log_pieces] = digest; });
+  parts_.clear();
+}
+
 /// Digests of a class stand in the order of its slots, or after blocks slot first + (row << log_distance_) at
 /// first * rows + row.
-void LeafHasher::place(const Part& part, TreeLevel& leaves) const {
+template <class To>
+void LeafHasher::in_order(const Digest* from, const To& to) const {
   constexpr std::size_t tile = 32;
-  const bool all = part.classes.size() == positions_.mine().size();
   const std::size_t size = std::size_t{1} << positions_.log_size();
   const std::size_t firsts = log_distance_ ? std::size_t{1} << *log_distance_ : size;
   const std::size_t rows = size / firsts;
-  for (std::size_t number = 0; number < part.classes.size(); ++number) {
-    const Digest* const from = part.digests.data() + number * size;
-    Digest* const to = leaves.data() + (all ? number * size : part.classes.first);
-    const unsigned log_step = all ? 0 : positions_.log_count();
 #pragma omp parallel for schedule(static)
-    for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {
-      for (std::size_t row_tile = 0; row_tile < rows; row_tile += tile) {
-        for (std::size_t row = row_tile; row < std::min(rows, row_tile + tile); ++row) {
-          for (std::size_t first = first_tile; first < std::min(firsts, first_tile + tile); ++first) {
-            to[(first + row * firsts) << log_step] = from[first * rows + row];
-          }
+  for (std::size_t first_tile = 0; first_tile < firsts; first_tile += tile) {
+    for (std::size_t row_tile = 0; row_tile < rows; row_tile += tile) {
+      for (std::size_t row = row_tile; row < std::min(rows, row_tile + tile); ++row) {
+        for (std::size_t first = first_tile; first < std::min(firsts, first_tile + tile); ++first) {
+          to(first + row * firsts, from[first * rows + row]);
         }
       }
     }
+  }
+}
+
+void LeafHasher::place(const Part& part, TreeLevel& leaves) const {
+  const bool all = part.classes.size() == positions_.mine().size();
+  const std::size_t size = std::size_t{1} << positions_.log_size();
+  const unsigned log_step = all ? 0 : positions_.log_count();
+  for (std::size_t number = 0; number < part.classes.size(); ++number) {
+    Digest* const to = leaves.data() + (all ? number * size : part.classes.first);
+    in_order(part.digests.data() + number * size,
+             [&](std::size_t i, const Digest& digest) { to[i << log_step] = digest; });
   }
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <utility>
+#include "base/bits.hpp"
 #include "words/oracle.hpp"
 #include "tensor/slots.hpp"
 
@@ -84,6 +85,14 @@ Runs deal_to_bands(std::span<const Pieces> tensors, std::size_t used, const Orac
 }
 
 }  // namespace
+
+std::size_t WordDomain::exponent(std::size_t leaf) const {
+  if (whole()) {
+    return leaf;
+  }
+  const std::size_t in_piece = leaf & ((std::size_t{1} << log_piece()) - 1);
+  return (in_piece << log_pieces) + bit_reverse(leaf >> log_piece(), log_pieces);
+}
 
 bool has_rows(const OracleParameters& parameters) {
   return parameters.absent_rows % row_unit == 0 && parameters.absent_rows < (std::size_t{1} << parameters.log_rows) / 2;
@@ -218,7 +227,7 @@ PackedOracle pack_oracle(std::vector<Shape> tensors, OracleParameters parameters
       continue;
     }
     const OracleParameters fewer{parameters.log_rows, parameters.log_inverse_rate,
-                                 static_cast<std::uint32_t>(all - rows)};
+                                 static_cast<std::uint32_t>(all - rows), parameters.absent_pieces};
     if (deal_to_bands(chunks, used, fewer).columns <= columns) {
       return {OracleLayout(std::move(tensors), fewer), fewer};
     }

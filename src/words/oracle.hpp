@@ -15,13 +15,38 @@ struct RowBand {
   [[nodiscard]] std::size_t rows() const { return std::size_t{1} << log_rows; }
 };
 
+/// The points on which rows are evaluated, and the order of the leaves with their values. Of the 2^log_size powers of a
+/// root of unity omega all are there, leaf x at omega^x, or the first of 2^log_pieces pieces: piece p has those whose
+/// exponents end with p's bits in reverse. Neighbouring pieces, 2^k of them from a multiple of 2^k on, are a coset.
+struct WordDomain {
+  static constexpr unsigned log_pieces = 6;
+  unsigned log_size = 0;
+  std::uint32_t absent_pieces = 0;  ///< the last ones; 0: leaves are in the order of their points
+
+  static constexpr unsigned least_in_pieces = 12;  ///< log_size of one that is not whole
+  [[nodiscard]] bool whole() const { return absent_pieces == 0; }
+  /// Whether there is such a domain: with half of its pieces absent it would be one of fewer roots.
+  [[nodiscard]] bool valid() const {
+    return whole() || (log_size >= least_in_pieces && absent_pieces < (std::uint32_t{1} << log_pieces) / 2);
+  }
+  [[nodiscard]] std::size_t pieces() const { return (std::size_t{1} << log_pieces) - absent_pieces; }
+  /// log2 of the points of a piece.
+  [[nodiscard]] unsigned log_piece() const { return log_size - log_pieces; }
+  [[nodiscard]] std::uint64_t points() const {
+    return whole() ? std::uint64_t{1} << log_size : std::uint64_t{pieces()} << log_piece();
+  }
+  /// The point of a leaf is omega to this.
+  [[nodiscard]] std::size_t exponent(std::size_t leaf) const;
+};
+
 /// A committed oracle's public side: a matrix whose rows are coefficient vectors of Reed-Solomon codewords. Its columns
-/// are padded to a power of two, and evaluated on 2^log_inverse_rate times as many roots of unity; Merkle leaf x = the
-/// rows' values at omega^x.
+/// are padded to a power of two, and evaluated on points among 2^log_inverse_rate times as many roots of unity; a
+/// Merkle leaf = the rows' values at its point.
 struct OracleParameters {
   unsigned log_rows = 6;
   unsigned log_inverse_rate = 1;
-  std::uint32_t absent_rows = 0;  ///< the last ones of 2^log_rows, which are zero and in no leaf
+  std::uint32_t absent_rows = 0;    ///< the last ones of 2^log_rows, which are zero and in no leaf
+  std::uint32_t absent_pieces = 0;  ///< of the points
 
   [[nodiscard]] std::size_t rows() const { return (std::size_t{1} << log_rows) - absent_rows; }
   /// The rows as powers of two, largest first: chunks lie in one of these bands.
@@ -76,9 +101,12 @@ class OracleLayout {
   [[nodiscard]] std::size_t columns(const OracleParameters& parameters) const;
   /// log2 of the columns with those that are zero: the next power of two.
   [[nodiscard]] unsigned log_columns(const OracleParameters& parameters) const;
-  /// log2 of the points on which the rows are evaluated.
+  /// log2 of the roots of unity, on all or some of which the rows are evaluated.
   [[nodiscard]] unsigned log_domain(const OracleParameters& parameters) const {
     return log_columns(parameters) + parameters.log_inverse_rate;
+  }
+  [[nodiscard]] WordDomain domain(const OracleParameters& parameters) const {
+    return {log_domain(parameters), parameters.absent_pieces};
   }
   /// log2 of the size of all columns of 2^k rows, if all are there.
   [[nodiscard]] unsigned log_size() const { return log_size_; }

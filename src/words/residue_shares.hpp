@@ -29,6 +29,13 @@ class ResidueShares {
     return shares;
   }
 
+  /// One class of 2^log_count, and nothing else.
+  static ResidueShares single(unsigned log_indices, unsigned log_count, std::size_t number) {
+    ResidueShares shares = alone(log_indices, log_count);
+    shares.mine_ = {number, number + 1};
+    return shares;
+  }
+
   [[nodiscard]] unsigned log_indices() const { return log_indices_; }
   [[nodiscard]] unsigned log_count() const { return log_count_; }
   /// log2 of the indices of a class.

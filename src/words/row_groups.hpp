@@ -25,12 +25,12 @@ struct RowSink {
   std::function<void(Range classes, Range rows, std::span<F> scratch)> after_blocks;  // scratch: may be overwritten
 };
 
-/// Encodes all rows at this rank's `positions` of the domain: those of its share, or, of a rank that is alone, all as 1
-/// or as 2^log_inverse_rate classes. The next classes follow when all rows are done. `tensors`: views of what this rank
-/// holds, in layout order. Ranks exchange the tensors' integers, no value of the codeword. Collective.
+/// Encodes all rows at this rank's positions of the domain, lists that have a sink each. A rank that is alone goes from
+/// class to class when all rows are done, others encode all classes of all lists together. `tensors`: views of what
+/// this rank holds, in layout order. Ranks exchange the tensors' integers, no value of the codeword. Collective.
 void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
-                   std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
-                   const RowSink& sink);
+                   std::span<const IntegerTensor> tensors, std::span<const ResidueShares> shares, Communicator& comm,
+                   std::span<const RowSink> sinks);
 
 /// Encodes all rows at this rank's neighbouring `columns` of the codeword, for `visit`: values[column * rows.size() +
 /// row]. The ranks' columns cover the codeword in rank order. Collective; every value moves once.

@@ -20,10 +20,13 @@ constexpr std::size_t stored_bytes = std::size_t{1} << 26;
 constexpr std::size_t hashed_bytes = std::size_t{1} << 29;
 
 /// As many in all bands: the order in which a transform leaves its values hangs on it.
-std::size_t group_of_rows(const OracleParameters& parameters, const ResidueShares& positions, bool alone, bool hashed) {
-  const std::size_t most = hashed ? hashed_bytes : stored_bytes;
-  const bool two_lines = alone && (alone_rows * sizeof(F)) << positions.log_size() <= most;
-  return std::min(parameters.band(parameters.band_count() - 1).rows(), two_lines ? alone_rows : CosetTransform::lanes);
+std::size_t group_of_rows(const OracleParameters& parameters, std::size_t most = CosetTransform::lanes) {
+  return std::min(parameters.band(parameters.band_count() - 1).rows(), most);
+}
+
+std::size_t group_of_rows_alone(const OracleParameters& parameters, const ResidueShares& positions, bool hashed) {
+  const bool two_lines = (alone_rows * sizeof(F)) << positions.log_size() <= (hashed ? hashed_bytes : stored_bytes);
+  return group_of_rows(parameters, two_lines ? alone_rows : CosetTransform::lanes);
 }
 
 /// A band of an oracle's rows, for a CosetEncoder.
@@ -107,22 +110,59 @@ class ColumnExchange {
 
 }  // namespace
 
-void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
-                   std::span<const IntegerTensor> tensors, const ResidueShares& positions, Communicator& comm,
-                   const RowSink& sink) {
-  const bool alone = comm.size() == 1;
-  const std::size_t rows_at_once = group_of_rows(parameters, positions, alone, bool{sink.block});
-  std::optional<CosetEncoder<BandSource>> encoder;
-  for_classes(positions, alone, [&](Range classes) {
-    for (std::size_t band = 0; band < parameters.band_count(); ++band) {
-      if (!encoder || parameters.band_count() > 1) {
-        encoder.reset();  // before the next one takes memory
-        encoder.emplace(BandSource(layout, parameters, band, tensors, comm), layout.log_columns(parameters), positions,
-                        rows_at_once, parameters.band(band).first);
+namespace {
+
+/// Bands of rows, one after the other, for lists of positions.
+class BandEncoder {
+ public:
+  BandEncoder(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
+              std::span<const ResidueShares> shares, std::size_t rows_at_once, Communicator& comm)
+      : layout_(layout),
+        parameters_(parameters),
+        tensors_(tensors),
+        shares_(shares),
+        rows_at_once_(rows_at_once),
+        comm_(comm) {}
+
+  template <class Encode>
+  void operator()(const Encode& encode) {
+    for (std::size_t band = 0; band < parameters_.band_count(); ++band) {
+      if (!encoder_ || parameters_.band_count() > 1) {
+        encoder_.reset();  // before the next one takes memory
+        encoder_.emplace(BandSource(layout_, parameters_, band, tensors_, comm_), layout_.log_columns(parameters_),
+                         shares_, rows_at_once_, parameters_.band(band).first);
       }
-      encoder->encode(classes, sink);
+      encode(*encoder_);
     }
-  });
+  }
+
+ private:
+  const OracleLayout& layout_;
+  const OracleParameters& parameters_;
+  std::span<const IntegerTensor> tensors_;
+  std::span<const ResidueShares> shares_;
+  std::size_t rows_at_once_;
+  Communicator& comm_;
+  std::optional<CosetEncoder<BandSource>> encoder_;
+};
+
+}  // namespace
+
+void encode_cosets(const OracleLayout& layout, const OracleParameters& parameters,
+                   std::span<const IntegerTensor> tensors, std::span<const ResidueShares> shares, Communicator& comm,
+                   std::span<const RowSink> sinks) {
+  if (comm.size() > 1) {
+    BandEncoder bands(layout, parameters, tensors, shares, group_of_rows(parameters), comm);
+    bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(sinks); });
+    return;
+  }
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const std::size_t rows_at_once = group_of_rows_alone(parameters, shares[i], bool{sinks[i].block});
+    BandEncoder bands(layout, parameters, tensors, shares.subspan(i, 1), rows_at_once, comm);
+    for_classes(shares[i], true, [&](Range classes) {
+      bands([&](CosetEncoder<BandSource>& encoder) { encoder.encode(classes, sinks[i]); });
+    });
+  }
 }
 
 void encode_rows(const OracleLayout& layout, const OracleParameters& parameters, std::span<const IntegerTensor> tensors,
@@ -138,7 +178,7 @@ void encode_rows(const OracleLayout& layout, const OracleParameters& parameters,
       visit(rows, exchange(std::span<const F>(values), rows.size()));
     }
   };
-  encode_cosets(layout, parameters, tensors, positions, comm, sink);
+  encode_cosets(layout, parameters, tensors, std::span(&positions, 1), comm, std::span(&sink, 1));
 }
 
 TreeLevel to_columns(const ResidueShares& positions, const TreeLevel& digests, Range columns, Communicator& comm) {

@@ -113,12 +113,13 @@ std::vector<F> columns_at(const SharedVector& vector, unsigned log_inverse_rate,
 /// Encodes and hashes a vector of which this rank has all, or a part of its columns. Collective.
 std::unique_ptr<CodewordStore> commit_columns(const SharedVector& vector, unsigned log_inverse_rate, bool keep,
                                               Communicator& comm, std::shared_ptr<const LeafExtras> extras) {
-  const WordShape shape{std::size_t{2} << vector.log_rows, vector.columns.log_indices(), log_inverse_rate};
+  const unsigned log_columns = vector.columns.log_indices();
+  const WordShape shape{std::size_t{2} << vector.log_rows, log_columns, {log_columns + log_inverse_rate}};
   const bool alone = comm.size() == 1;
-  const auto encode = [&](const ResidueShares& positions, const RowSink& sink) {
+  const auto encode = [&](std::span<const ResidueShares> shares, std::span<const RowSink> sinks) {
     const std::size_t rows_at_once = std::min(shape.width, (alone ? 2 : 1) * CosetTransform::lanes);
-    CosetEncoder<VectorSource> encoder(VectorSource(vector, comm), shape.log_columns, positions, rows_at_once);
-    for_classes(positions, alone, [&](Range classes) { encoder.encode(classes, sink); });
+    CosetEncoder<VectorSource> encoder(VectorSource(vector, comm), shape.log_columns, shares, rows_at_once);
+    for_classes(shares.front(), alone, [&](Range classes) { encoder.encode(classes, sinks.front()); });
   };
   Codeword codeword = encode_word(shape, keep, comm, std::move(extras), encode);
   MemoryCodewordStore::Columns compute;

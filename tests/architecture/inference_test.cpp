@@ -182,6 +182,37 @@ TEST_P(InferenceCases, ranks_hold_parts_of_one_trace) {
   }
 }
 
+/// Chunks of the vocabulary are divided so that no rank has much more than others: parts of the last one may have no
+/// row.
+TEST(Inference, parts_of_the_vocabulary_without_rows_are_zero) {
+  constexpr int ranks = 2;
+  RandomModel generator(14);
+  const Model model = generator.make({1, 80, 2, 100, 12 * 1024 + 300, 96});
+  const IntegerModel integers = integer_model(model);
+  const std::vector<std::uint32_t> prompt = generator.tokens(20, model.shape.n_vocab);
+  SelfCommunicator self;
+  const ModelPlan undivided = ModelPlan::of(integers.key, prompt.size(), 3);
+  Trace whole = run_inference(integers, undivided, prompt, self);
+  ChunkedTensor<std::int64_t>& all = whole[undivided.logits.values];
+  const Division division = Division::finest(ranks);
+  const ModelPlan plan = ModelPlan::of(integers.key, prompt.size(), 3, division);
+  const Dimension vocabulary = plan.logits.logits.dimensions()[0];
+  ASSERT_GE((vocabulary.chunk_count() - 1) << vocabulary.log_chunk, vocabulary.length);
+  run_ranks(ranks, [&](Communicator& comm) {
+    const Trace part = run_inference(integer_model(part_of(model, comm.rank(), division)), plan, prompt, comm);
+    EXPECT_EQ(part.tokens, whole.tokens);
+    const ChunkedTensor<std::int64_t>& mine = part[plan.logits.values];
+    for (const std::size_t chunk : mine.held()) {
+      const std::size_t first = mine.shape().coordinate(chunk, 0) << vocabulary.log_chunk;
+      for (std::size_t i = 0; i < mine.chunk(chunk).size(); ++i) {
+        const std::size_t g = mine.shape().coordinate(chunk, 1);
+        const bool row = first + i < vocabulary.length;
+        ASSERT_EQ(mine.chunk(chunk)[i], row ? block_row(all, 0, first + i)[g] : 0) << first + i;
+      }
+    }
+  });
+}
+
 /// Rows that are not held are an error, not zeros.
 TEST(Inference, refuses_the_rows_of_another_rank) {
   RandomModel generator(12);

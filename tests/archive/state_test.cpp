@@ -25,7 +25,7 @@ TEST(StateFile, keeps_keys_and_values_of_heads_with_dimensions_of_their_own) {
   const StateShapes shapes{Shape({block, head, Dimension{2, 1}, Dimension::whole(5), position}),
                            Shape({block, head, Dimension::whole(10), position})};
   constexpr std::size_t rows = 30;
-  const PackedOracle oracle = pack_witness({shapes.begin(), shapes.end()});
+  const PackedOracle oracle = pack_state({shapes.begin(), shapes.end()});
   const std::size_t count = compact_nodes(oracle.layout, oracle.parameters);
   const std::vector<Digest> nodes(count, Digest{5});
   const ConversationState state{merkle_levels(TreeLevel(nodes.begin(), nodes.end())).back().front(), 6, 1};

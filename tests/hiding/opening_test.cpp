@@ -44,7 +44,7 @@ struct Drawn {
     bind(schedule.row_variables);
     for (std::size_t round = 0; round < schedule.vectors.size(); ++round) {
       for (const CommittedWord& word : schedule.opened_in_round(round)) {
-        (void)transcript.positions("positions", word.positions, word.log_domain());
+        (void)transcript.positions("positions", word.positions, word.domain().points());
       }
       (void)transcript.challenge("batch columns");
       bind(OpeningSchedule::folding);

@@ -12,9 +12,9 @@
 namespace tessera::test {
 
 /// The model with the parameters that a rank keeps.
-inline Model part_of(const Model& model, int rank, int ranks) {
+inline Model part_of(const Model& model, int rank, const Division& division) {
   Model part = model;
-  part.parameters = Parameters(model.shape, rank, {ranks, 0});
+  part.parameters = Parameters(model.shape, rank, division);
   for (const ParameterRow& row : parameter_table(model.shape)) {
     const Range held = part.parameters[row.id].held();
     for (std::size_t block = 0; block < row.extents(model.shape).blocks; ++block) {
@@ -24,6 +24,8 @@ inline Model part_of(const Model& model, int rank, int ranks) {
   }
   return part;
 }
+
+inline Model part_of(const Model& model, int rank, int ranks) { return part_of(model, rank, {ranks, 0}); }
 
 /// The float model that is quantized to this one.
 inline FloatModel float_model_of(const Model& model) {

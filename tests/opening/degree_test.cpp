@@ -34,7 +34,7 @@ struct Case {
   std::vector<std::vector<Claim>> claims;
 
   /// `last`: every value of chunk number `chunks`, if there is one.
-  explicit Case(std::size_t count, std::int16_t last = 0)
+  explicit Case(std::size_t count, std::int16_t last = 0, const OracleParameters& parameters = degree_parameters)
       : layout(layout_of(count)),
         tensor(filled<std::int16_t>(layout.tensors()[0], {}, 3, comm)),
         claims{{{{0, {Factor::one_hot(13, 5), Factor::ones(7)}}, E::zero()}}} {
@@ -44,8 +44,8 @@ struct Case {
     for (const std::int16_t value : tensor.chunk(5)) {
       claims[0][0].value += E::from_signed(value);
     }
-    store = commit_oracle(layout, degree_parameters, std::vector<IntegerTensor>{&tensor}, comm);
-    oracles = {{layout, degree_parameters, store->root()}};
+    store = commit_oracle(layout, parameters, std::vector<IntegerTensor>{&tensor}, comm);
+    oracles = {{layout, parameters, store->root()}};
     witnesses = {{{&tensor}, store.get()}};
   }
 };
@@ -84,15 +84,30 @@ std::vector<std::uint8_t> prove_with(Case& made, CodewordStore* store, std::span
 }
 
 TEST(Degree, a_coefficient_of_an_oracle_beyond_its_columns_is_rejected) {
-  Case made(degree_chunks);
-  for (const std::int16_t value : std::initializer_list<std::int16_t>{0, 1}) {
-    const Case longer(degree_chunks + 1, value);  // a word of 8 columns more, in which these values stand
-    std::vector<CommittedOracle> oracles = made.oracles;
-    oracles[0].root = longer.oracles[0].root;
-    // rows that are all `value` are bound to it
-    const std::vector<std::uint8_t> payload =
-        prove_with(made, longer.store.get(), std::vector<E>(8, E::from_signed(value)));
-    EXPECT_EQ(opening_verdict(payload, oracles, made.claims), value == 0 ? "" : final_check);
+  for (const OracleParameters& parameters : {degree_parameters, OracleParameters{4, 1, 0, 13}}) {
+    Case made(degree_chunks, 0, parameters);
+    for (const std::int16_t value : std::initializer_list<std::int16_t>{0, 1}) {
+      const Case longer(degree_chunks + 1, value, parameters);  // 8 columns more, in which these values stand
+      std::vector<CommittedOracle> oracles = made.oracles;
+      oracles[0].root = longer.oracles[0].root;
+      // rows that are all `value` are bound to it
+      const std::vector<std::uint8_t> payload =
+          prove_with(made, longer.store.get(), std::vector<E>(8, E::from_signed(value)));
+      EXPECT_EQ(opening_verdict(payload, oracles, made.claims), value == 0 ? "" : final_check);
+    }
+  }
+}
+
+/// A word in pieces is opened at its own points: a verifier that took a leaf's number for its point's would refuse it,
+/// and columns at other points of the same polynomials are others.
+TEST(Degree, leaves_of_a_domain_in_pieces_are_at_their_points) {
+  const OracleParameters in_pieces{4, 1, 0, 13};
+  Case made(degree_chunks, 0, in_pieces);
+  EXPECT_EQ(opening_verdict(prove_with(made, made.store.get(), {}), made.oracles, made.claims), "");
+  std::vector<CommittedOracle> oracles = made.oracles;
+  for (const std::uint32_t absent : {0U, 12U, 14U}) {
+    oracles[0].parameters.absent_pieces = absent;
+    EXPECT_NE(opening_verdict(prove_with(made, made.store.get(), {}), oracles, made.claims), "") << absent;
   }
 }
 

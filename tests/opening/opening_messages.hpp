@@ -52,7 +52,8 @@ inline std::vector<Message> opening_messages(const Digest& seed, std::span<const
     note("work", 8);
     std::vector<std::vector<std::size_t>> positions;
     for (const CommittedWord& word : schedule.opened_in_round(round)) {
-      positions.push_back(distinct_positions(transcript.positions("positions", word.positions, word.log_domain())));
+      positions.push_back(
+          distinct_positions(transcript.positions("positions", word.positions, word.domain().points())));
     }
     for (std::size_t j = 0; j < positions.size(); ++j) {
       const CommittedWord& word = schedule.opened_in_round(round)[j];

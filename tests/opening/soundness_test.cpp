@@ -121,21 +121,22 @@ TEST(Soundness, every_entry_by_hand) {
 
 TEST(Soundness, no_positions_make_a_proof_longer) {
   std::mt19937_64 random(5);
-  for (const unsigned log_domain : {1U, 4U, 9U, 14U}) {
+  for (const WordDomain domain : {WordDomain{1}, WordDomain{4}, WordDomain{9}, WordDomain{14}, WordDomain{12, 1},
+                                  WordDomain{12, 13}, WordDomain{14, 31}}) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{93}, std::size_t{203}}) {
       const auto bytes = [&](std::vector<std::size_t> drawn) {
         const std::vector<std::size_t> positions = distinct_positions(std::move(drawn));
         std::size_t sum = positions.size() << (min_log_rows + 3);
-        for (const auto& level : multiproof_siblings(positions, log_domain)) {
+        for (const auto& level : multiproof_siblings(positions, domain.log_size)) {
           sum += level.size() * sizeof(Digest);
         }
         return sum;
       };
-      const std::size_t most = bytes(spread_positions(count, log_domain));
+      const std::size_t most = bytes(spread_positions(count, domain.points()));
       for (int i = 0; i < 50; ++i) {
         std::vector<std::size_t> drawn(count);
-        std::ranges::generate(drawn, [&] { return random() >> (64 - log_domain); });
-        EXPECT_LE(bytes(drawn), most) << count << " of 2^" << log_domain;
+        std::ranges::generate(drawn, [&] { return random() % domain.points(); });
+        EXPECT_LE(bytes(drawn), most) << count << " of " << domain.points();
       }
     }
   }
@@ -162,9 +163,10 @@ TEST(Soundness, larger_oracle_lies_first_and_ties_keep_the_order) {
 }
 
 TEST(Soundness, parameters_outside_the_range_are_refused) {
-  for (const OracleParameters wrong : {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0},
-                                       OracleParameters{4, 22}, OracleParameters{6, 1, 8}, OracleParameters{6, 1, 32},
-                                       OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16}}) {
+  for (const OracleParameters wrong :
+       {OracleParameters{3, 1}, OracleParameters{8, 1}, OracleParameters{6, 0}, OracleParameters{4, 22},
+        OracleParameters{6, 1, 8}, OracleParameters{6, 1, 32}, OracleParameters{6, 1, 64}, OracleParameters{4, 1, 16},
+        OracleParameters{6, 1, 0, 32}, OracleParameters{6, 1, 0, 1}}) {
     EXPECT_THROW(opening_schedule(std::vector<CommittedOracle>{oracle_of(20, wrong)}), std::invalid_argument);
   }
 }

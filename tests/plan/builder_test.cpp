@@ -110,8 +110,8 @@ struct HugePlan : Plan {
 };
 
 TEST(Builder, a_witness_beyond_the_field_s_roots_of_unity_is_refused) {
-  EXPECT_NO_THROW(HugePlan(38));  // 2^7 rows at rate 1/2: words of 2^32
-  EXPECT_THROW(HugePlan(39), InputError);
+  EXPECT_NO_THROW(HugePlan(37));  // 2^30 columns of 2^7 rows at rate 15/32
+  EXPECT_THROW(HugePlan(38), InputError);
 }
 
 }  // namespace

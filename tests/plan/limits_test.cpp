@@ -80,7 +80,7 @@ TEST(PlanLimits, pass_length) {
 }
 
 TEST(PlanLimits, domain_of_the_witness) {
-  VerifyingKey key = key_of({256, 15360, 4, 4096, 30, 4096});
+  VerifyingKey key = key_of({256, 15360, 8, 4096, 30, 4096});
   key.parameter_oracle = {7, 1};
   EXPECT_THAT(error_of(key, 4096), HasSubstr("length: witness log_domain: expected 0 to 32, found 33"));
 }

@@ -35,7 +35,7 @@ void verify(VerifierView<S>& transcript) {
   transcript.identity(5, "identity");
   (void)transcript.challenge("constant", 0, "no error");
   transcript.check_work("work", 2);
-  (void)transcript.positions("positions", 6, 10, 90.5, "six");
+  (void)transcript.positions("positions", 6, 1024, 90.5, "six");
   transcript.check_nonzero(one, "no check is made");
   transcript.check_public([]() -> bool { throw std::logic_error("no check is made"); }, "");
   (void)transcript.public_value([]() -> E { throw std::logic_error("no value is made"); });
@@ -95,11 +95,11 @@ TEST(Accounting, adds_up_errors) {
 
 TEST(Accounting, takes_positions_from_its_source) {
   AccountingTranscript given(
-      [](std::size_t count, unsigned log_size) { return std::vector<std::size_t>(count, log_size); });
+      [](std::size_t count, std::uint64_t size) { return std::vector<std::size_t>(count, size); });
   EXPECT_EQ(given.positions("p", 2, 7, 1, ""), (std::vector<std::size_t>{7, 7}));
   AccountingTranscript spread;
-  EXPECT_EQ(spread.positions("p", 4, 4, 1, ""), (std::vector<std::size_t>{0, 4, 8, 12}));
-  EXPECT_EQ(spread.positions("p", 9, 2, 1, ""), (std::vector<std::size_t>{0, 1, 2, 3}));
+  EXPECT_EQ(spread.positions("p", 4, 16, 1, ""), (std::vector<std::size_t>{0, 4, 8, 12}));
+  EXPECT_EQ(spread.positions("p", 9, 4, 1, ""), (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 }  // namespace

@@ -77,11 +77,12 @@ TEST(Transcript, absorbing_and_drawing_as_defined) {
 }
 
 TEST(Transcript, positions_as_defined) {
-  for (const unsigned log_size : {0U, 1U, 5U, 20U, 32U}) {
+  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{32}, std::uint64_t{1} << 20U,
+                                   std::uint64_t{51} << 14U, std::uint64_t{1} << 32U}) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{11}}) {
       ProverTranscript transcript(seed);
       NaiveTranscript naive(seed);
-      const std::vector<std::size_t> positions = transcript.positions("draw", count, log_size);
+      const std::vector<std::size_t> positions = transcript.positions("draw", count, size);
       ASSERT_EQ(positions.size(), count);
       std::string output;
       for (std::size_t i = 0; i < count; ++i) {
@@ -90,12 +91,12 @@ TEST(Transcript, positions_as_defined) {
         }
         std::uint64_t word = 0;
         std::memcpy(&word, output.data() + 8 * (i % 4), 8);  // little endian, as all supported machines
-        EXPECT_EQ(positions[i], word % (std::uint64_t{1} << log_size));
+        EXPECT_EQ(positions[i], word % size);
       }
     }
   }
   ProverTranscript transcript(seed);
-  const std::vector<std::size_t> many = transcript.positions("draw", 4000, 3);
+  const std::vector<std::size_t> many = transcript.positions("draw", 4000, 8);
   for (std::size_t value = 0; value < 8; ++value) {
     EXPECT_NEAR(static_cast<double>(std::ranges::count(many, value)), 500.0, 120.0);
   }
@@ -168,7 +169,7 @@ TEST(Transcript, every_input_changes_the_challenge) {
       },
       [](ProverTranscript& t) { (void)t.challenge("m"); },
       [](ProverTranscript& t) { (void)t.challenge("n"); },
-      [](ProverTranscript& t) { (void)t.positions("p", 1, 4); },
+      [](ProverTranscript& t) { (void)t.positions("p", 1, 16); },
       [](ProverTranscript& t) { t.grind("m", 0, self); },
   };
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;

@@ -15,15 +15,33 @@ struct Column {
   std::vector<F> values;
 };
 
+std::size_t points_of(unsigned log_domain, const OracleParameters& parameters) {
+  return (std::size_t{64} - parameters.absent_pieces) << (log_domain - 6);
+}
+
+/// The exponent of a leaf: of a domain in 64 pieces those of piece p end with p's six bits in reverse.
+std::size_t exponent_of(std::size_t leaf, unsigned log_domain, const OracleParameters& parameters) {
+  if (parameters.absent_pieces == 0) {
+    return leaf;
+  }
+  const std::size_t piece = leaf >> (log_domain - 6);
+  std::size_t reversed = 0;
+  for (unsigned bit = 0; bit < 6; ++bit) {
+    reversed |= (piece >> bit & 1U) << (5 - bit);
+  }
+  return 64 * (leaf % (std::size_t{1} << (log_domain - 6))) + reversed;
+}
+
 /// Some columns by definition.
 std::vector<Column> naive_columns(const OracleLayout& layout, const OracleParameters& parameters,
                                   const std::vector<IntegerTensor>& tensors) {
   const std::size_t all = std::size_t{1} << parameters.log_rows;
   const std::vector<F> coefficients = OpeningCase::matrix(layout, parameters, tensors);
   const unsigned log_domain = layout.log_domain(parameters);
+  const std::size_t points = points_of(log_domain, parameters);
   std::vector<Column> columns;
-  for (std::size_t x = 1; x >> log_domain == 0; x += (std::size_t{1} << log_domain) / 12 - 1) {
-    const F point = F::root_of_unity(log_domain).power(x);
+  for (std::size_t x = 1; x < points; x += points / 12 - 1) {
+    const F point = F::root_of_unity(log_domain).power(exponent_of(x, log_domain, parameters));
     Column column{x, std::vector<F>(parameters.rows())};
     F power = F::one();
     for (std::size_t i = 0; i < coefficients.size(); i += all, power *= point) {
@@ -36,13 +54,16 @@ std::vector<Column> naive_columns(const OracleLayout& layout, const OracleParame
   return columns;
 }
 
-std::vector<Digest> level_of(CodewordStore& store, unsigned level, unsigned top) {
-  std::vector<std::size_t> indices(std::size_t{1} << (top - level));
+/// Nodes above no leaf are asked for from the level of pieces on alone, where they are zero.
+std::vector<Digest> level_of(CodewordStore& store, unsigned level, unsigned top, std::size_t points) {
+  std::vector<std::size_t> indices(top - level <= 6 ? std::size_t{1} << (top - level) : points >> level);
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   return store.nodes(level, indices);
 }
 
-void expect_columns(CodewordStore& store, const std::vector<Column>& expected, unsigned log_domain) {
+void expect_columns(CodewordStore& store, const std::vector<Column>& expected, unsigned log_domain,
+                    const OracleParameters& parameters) {
+  const std::size_t points = points_of(log_domain, parameters);
   std::vector<std::size_t> positions;
   std::vector<F> values;
   for (const Column& column : expected) {
@@ -50,14 +71,15 @@ void expect_columns(CodewordStore& store, const std::vector<Column>& expected, u
     values.insert(values.end(), column.values.begin(), column.values.end());
   }
   EXPECT_EQ(store.columns(positions), values);
-  std::vector<Digest> nodes = level_of(store, 0, log_domain);
+  std::vector<Digest> nodes = level_of(store, 0, log_domain, points);
   for (const Column& column : expected) {
     EXPECT_EQ(nodes[column.position], hash_leaf(column.values));
   }
   for (unsigned level = 1; level <= log_domain; ++level) {
-    const std::vector<Digest> parents = level_of(store, level, log_domain);
+    const std::vector<Digest> parents = level_of(store, level, log_domain, points);
     for (std::size_t i = 0; i < parents.size(); ++i) {
-      ASSERT_EQ(parents[i], hash_node(nodes[2 * i], nodes[2 * i + 1])) << level << " " << i;
+      const bool absent = log_domain - level == 6 && parameters.absent_pieces > 0 && i << level >= points;
+      ASSERT_EQ(parents[i], absent ? Digest{} : hash_node(nodes[2 * i], nodes[2 * i + 1])) << level << " " << i;
     }
     nodes = parents;
   }
@@ -81,7 +103,7 @@ TEST(CommittedOracle, agrees_with_the_definition) {
             SCOPED_TRACE(::testing::Message()
                          << ranks << " ranks, " << parameters.rows() << " rows, budget " << budget);
             expect_columns(*commit_oracle(layout, parameters, mine.witnesses[j].tensors, comm, budget), expected,
-                           log_domain);
+                           log_domain, parameters);
           }
         };
         run_ranks(ranks, check);
@@ -97,12 +119,14 @@ TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition)
                                   Shape({Dimension::outer(37), Dimension::whole(2048)}),
                                   Shape({Dimension::outer(5), Dimension::whole(32)})};
   for (const OracleParameters& parameters :
-       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16}}) {
+       {OracleParameters{7, 1}, OracleParameters{4, 2}, OracleParameters{6, 1, 16}, OracleParameters{7, 1, 16},
+        OracleParameters{6, 1, 16, 13}, OracleParameters{7, 2, 16, 31}, OracleParameters{4, 2, 0, 1}}) {
     const OracleLayout layout(shapes, parameters);
     const unsigned log_domain = layout.log_domain(parameters);
     std::vector<Column> expected;
-    for (const int ranks : {1, 3, 4, 16}) {
-      SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << parameters.rows() << " rows");
+    for (const int ranks : {1, 2, 3, 4, 16, 40}) {
+      SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << parameters.rows() << " rows, "
+                                        << parameters.absent_pieces << " pieces absent");
       run_ranks(ranks, [&](Communicator& comm) {
         const auto first = filled<std::int16_t>(shapes[0], Ownership{0}, 1, comm);
         const auto second = filled<std::int32_t>(shapes[1], Ownership{0}, 2, comm);
@@ -112,7 +136,7 @@ TEST(CommittedOracle, opened_columns_of_a_long_oracle_agree_with_the_definition)
           expected = naive_columns(layout, parameters, tensors);
         }
         const auto store = commit_oracle(layout, parameters, tensors, comm, 0);
-        expect_columns(*store, expected, log_domain);
+        expect_columns(*store, expected, log_domain, parameters);
       });
     }
   }
@@ -144,7 +168,7 @@ TEST(CommittedVector, agrees_with_the_transform) {
       for (const int ranks : {1, 3, 4}) {
         run_ranks(ranks, [&](Communicator& comm) {
           expect_columns(*commit_vector({vector, log_rows, ResidueShares(log_columns, 0, 1)}, log_inverse_rate, comm),
-                         expected, log_domain);
+                         expected, log_domain, {});
         });
       }
     }

@@ -11,7 +11,8 @@ EmbeddingPlan EmbeddingPlan::declare(Builder& builder, EmbeddingSpec spec) {
     if (embedding.position) {
       throw std::logic_error("embedding: a shift where there are positions");
     }
-    embedding.remainder = builder.remainder<std::uint16_t>("embedding_remainder", embedding.rows, {0}, embedding.shift);
+    embedding.remainder =
+        builder.update_remainder<std::uint16_t>("embedding_remainder", embedding.rows, {0}, embedding.shift);
   }
   return embedding;
 }

@@ -17,7 +17,8 @@ GatedMlpPlan GatedMlpPlan::declare(Builder& builder, GatedMlpSpec spec) {
   if (mlp.norm) {
     mlp.normed = BranchNorm::declare(builder, *mlp.norm);
   } else {
-    mlp.out_remainder = builder.remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, by_row, mlp.shift_down);
+    mlp.out_remainder =
+        builder.update_remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, by_row, mlp.shift_down);
   }
   return mlp;
 }

@@ -20,7 +20,8 @@ void record_logits(ChunkedTensor<std::int64_t>& tensor, Range vocabulary, std::s
       continue;
     }
     const std::size_t first = shape.coordinate(chunk, 0) << entries.log_chunk;
-    const std::size_t count = std::min(entries.chunk(), vocabulary.last - first);
+    // parts of the last chunk may have no row
+    const std::size_t count = std::min(entries.chunk(), vocabulary.last - std::min(first, vocabulary.last));
     const auto to = tensor.chunk(chunk);
     for (std::size_t i = 0; i < count; ++i) {
       to[i] = rows[(first - vocabulary.first + i) * generated.size() + token - generated.first];

@@ -9,7 +9,7 @@ MlpPlan MlpPlan::declare(Builder& builder, MlpSpec spec) {
   mlp.z = builder.record<std::int16_t>("mlp", mlp.inner, {1});
   builder.clamp(mlp.gelu, "mlp", gelu_table_log_size, mlp.shift_1);
   mlp.remainder = builder.remainder<std::uint16_t>("mlp_remainder", mlp.inner, {1}, mlp.shift_1);
-  mlp.out_remainder = builder.remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, {1}, mlp.shift_2);
+  mlp.out_remainder = builder.update_remainder<std::uint16_t>("mlp_out_remainder", mlp.feature, {1}, mlp.shift_2);
   return mlp;
 }
 

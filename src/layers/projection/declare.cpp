@@ -8,7 +8,8 @@ ProjectionPlan ProjectionPlan::declare(Builder& builder, ProjectionSpec spec) {
   if (projection.norm) {
     projection.normed = BranchNorm::declare(builder, *projection.norm);
   } else {
-    projection.remainder = builder.remainder<std::uint16_t>("o_remainder", projection.feature, {1}, projection.shift);
+    projection.remainder =
+        builder.update_remainder<std::uint16_t>("o_remainder", projection.feature, {1}, projection.shift);
   }
   return projection;
 }
