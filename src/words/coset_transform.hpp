@@ -31,7 +31,7 @@ class CosetTransform {
         lanes_(lanes_at_once) {}
 
   /// coefficients(n, count, to) writes all lanes of `count` neighbouring coefficients from n on, below `present`.
-  /// coefficients.integers(n, count) may give 8 lanes of them as 16-bit integers instead.
+  /// coefficients.integers(n, count, scratch) may give them as 16-bit integers instead, perhaps in `scratch`.
   /// Result: values[place * lanes + lane] at the positions of `classes`, in ResidueShares::place() order, until the
   /// next call.
   template <class Coefficients>
@@ -84,11 +84,27 @@ class CosetTransform {
 
   using Sums = std::array<F, most_lanes * most_neighbours>;
 
+  /// Integers that are added up together, at most one term for each factor.
+  class FoldTerms {
+   public:
+    FoldTerms(std::size_t most_terms, std::size_t integers_of_a_term)
+        : size_(integers_of_a_term), integers_(most_terms * size_) {
+      terms.reserve(most_terms);
+    }
+    /// Room for the integers of the next term.
+    [[nodiscard]] std::uint16_t* scratch() { return integers_.data() + terms.size() * size_; }
+    std::vector<ScaledIntegers> terms;
+
+   private:
+    std::size_t size_;
+    std::vector<std::uint16_t> integers_;
+  };
+
   template <class Coefficients>
   void put(const CoefficientBlock& block, const Coefficients& coefficients, std::size_t present,
            const std::vector<F>& factors) const {
     const std::size_t read = std::size_t{1} << (positions_.log_size() - log_padding_);  // others are zero
-    std::vector<ScaledIntegers> terms;
+    FoldTerms terms(factors.size(), most_neighbours * lanes_);
     Sums sums;
     const unsigned log_count = positions_.log_size() - log_padding_ - block.log_distance;
     for (std::size_t slot = 0; slot >> log_count == 0; ++slot) {  // in the order of slots, which are written
@@ -123,36 +139,41 @@ class CosetTransform {
   /// Adds up coefficients for `count` neighbouring slots from slot `first` on.
   template <class Coefficients>
   void add_up(const Coefficients& coefficients, std::size_t present, const std::vector<F>& factors, std::size_t first,
-              std::size_t count, std::vector<ScaledIntegers>& terms, Sums& sums) const {
-    if (factors.size() <= 1) {  // nothing to add
-      const std::size_t here = std::min(count, present - std::min(present, first));
+              std::size_t count, FoldTerms& terms, Sums& sums) const {
+    const std::size_t here = std::min(count, present - std::min(present, first));
+    if (factors.size() <= 1 || !add_integers(coefficients, first, count, F::one(), terms)) {  // nothing to multiply
       if (here > 0) {
         coefficients(first, here, sums.data());
       }
       std::fill(sums.data() + here * lanes_, sums.data() + count * lanes_, F::zero());
-      return;
+    } else {
+      std::fill_n(sums.data(), count * lanes_, F::zero());
     }
-    std::fill_n(sums.data(), count * lanes_, F::zero());
-    terms.clear();
-    for (std::size_t m = 0; first + (m << positions_.log_size()) < present; ++m) {
+    for (std::size_t m = 1; m < factors.size() && first + (m << positions_.log_size()) < present; ++m) {
       const std::size_t n = first + (m << positions_.log_size());
-      if constexpr (requires { coefficients.integers(n, count); }) {  // none beyond `present`
-        if (std::optional<ScaledIntegers> term = coefficients.integers(n, count)) {
-          term->factor = factors[m];
-          if (terms.size() == ScaledIntegers::max_terms) {
-            add_scaled_integers(terms, count * lanes_, sums.data());
-            terms.clear();
-          }
-          terms.push_back(*term);
-          continue;
-        }
+      if (!add_integers(coefficients, n, count, factors[m], terms)) {
+        Sums values;
+        const std::size_t some = std::min(count, present - n);
+        coefficients(n, some, values.data());
+        add_scaled(factors[m], values.data(), some * lanes_, sums.data());
       }
-      Sums values;
-      const std::size_t here = std::min(count, present - n);
-      coefficients(n, here, values.data());
-      add_scaled(factors[m], values.data(), here * lanes_, sums.data());
     }
-    add_scaled_integers(terms, count * lanes_, sums.data());
+    add_scaled_integers(terms.terms, count * lanes_, sums.data());
+    terms.terms.clear();
+  }
+
+  /// Whether coefficients are integers, which are added later then.
+  template <class Coefficients>
+  static bool add_integers(const Coefficients& coefficients, std::size_t n, std::size_t count, F factor,
+                           FoldTerms& terms) {
+    if constexpr (requires { coefficients.integers(n, count, nullptr); }) {
+      if (std::optional<ScaledIntegers> term = coefficients.integers(n, count, terms.scratch())) {
+        term->factor = factor;
+        terms.terms.push_back(*term);
+        return true;
+      }
+    }
+    return false;
   }
 
   ResidueShares positions_;

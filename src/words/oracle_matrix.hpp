@@ -98,10 +98,11 @@ class OracleMatrix {
   void values(const GatheredRows& gathered, std::size_t column, std::size_t count, F* to) const;
   /// What values() or integers() is going to read.
   void prefetch(const GatheredRows& gathered, std::size_t column, std::size_t count) const;
-  /// The integers of `count` columns from `column` on, without a factor, if every column has eight values of 16 bits,
-  /// all are from one chunk, and lie side by side; else nothing.
+  /// The integers of `count` columns from `column` on, without a factor, if every column has values of 16 bits in all
+  /// gathered rows, and all are from one chunk; else nothing. Those that do not lie side by side are copied to
+  /// `scratch`.
   [[nodiscard]] std::optional<ScaledIntegers> integers(const GatheredRows& gathered, std::size_t column,
-                                                       std::size_t count) const;
+                                                       std::size_t count, std::uint16_t* scratch) const;
 
   /// place(piece.column, values of the piece) for everything that this rank's selection wants, in parallel if the rank
   /// is alone. selection(rank) is the Selection of a rank. Collective.
@@ -247,8 +248,9 @@ struct GatheredCoefficients {
   const GatheredRows& gathered;
   void operator()(std::size_t column, std::size_t count, F* to) const { matrix.values(gathered, column, count, to); }
   void prefetch(std::size_t column, std::size_t count) const { matrix.prefetch(gathered, column, count); }
-  [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count) const {
-    return matrix.integers(gathered, column, count);
+  [[nodiscard]] std::optional<ScaledIntegers> integers(std::size_t column, std::size_t count,
+                                                       std::uint16_t* scratch) const {
+    return matrix.integers(gathered, column, count, scratch);
   }
 };
 

@@ -215,9 +215,9 @@ void OracleMatrix::prefetch(const GatheredRows& gathered, std::size_t column, st
 }
 
 std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathered, std::size_t column,
-                                                     std::size_t count) const {
-  constexpr std::size_t rows = 8;
-  if (comm_.size() == 1 || column + count > present_) {
+                                                     std::size_t count, std::uint16_t* scratch) const {
+  const std::size_t rows = gathered.rows.size();
+  if (column + count > present_) {
     return std::nullopt;
   }
   const std::optional<ColumnStretch> stretch = gathered.stretch(column, count);
@@ -231,7 +231,14 @@ std::optional<ScaledIntegers> OracleMatrix::integers(const GatheredRows& gathere
           return std::nullopt;
         }
         const std::uint16_t flip = std::is_signed_v<T> ? std::uint16_t{1} << 15 : 0;
-        return ScaledIntegers{stretch->bytes, flip, {}};
+        const std::size_t bytes = rows * sizeof(std::uint16_t);
+        if (stretch->step == bytes) {
+          return ScaledIntegers{stretch->bytes, flip, {}};
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+          std::memcpy(scratch + i * rows, stretch->bytes + i * stretch->step, bytes);
+        }
+        return ScaledIntegers{reinterpret_cast<const std::byte*>(scratch), flip, {}};
       },
       tensors_[stretch->tensor]);
 }
