@@ -21,7 +21,9 @@ using S = hn::Vec<Sums>;  // of 32 bits, or of pairs of 16 bits each
 /// Lane by lane sum + a.low*b.low + a.high*b.high.
 HWY_INLINE S add_products_of_pairs(S sum, S a, S b) {
 #if defined(TESSERA_IFMA)
-  return S{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
+  // as an intrinsic gcc moves sums between registers at every step, which takes as long as the products
+  asm("vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  return sum;
 #elif HWY_TARGET <= HWY_AVX3
   return hn::Add(sum, S{_mm512_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_AVX2
