@@ -95,7 +95,13 @@ double leaves(const ModelPlan& plan, const Shares& shares) {
 }
 
 double positions(const CommittedWord& word) { return static_cast<double>(word.domain().points()); }
-double elements(const CommittedWord& word) { return static_cast<double>(word.leaf_values()) * positions(word); }
+
+/// Points of a word on the rank that has most: whole pieces, or evenly.
+double positions_of_rank(const CommittedWord& word, const Shares& shares, int ranks) {
+  const WordDomain domain = word.domain();
+  const std::size_t pieces = (domain.pieces() + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);
+  return domain.whole() ? shares.even(positions(word)) : static_cast<double>(pieces << domain.log_piece());
+}
 
 /// The words that the job makes, or makes again, and what the opening reads of them.
 void add_words(const ModelPlan& plan, const VerifyingKey& key, const JobShape& job, const Shares& shares,
@@ -105,19 +111,21 @@ void add_words(const ModelPlan& plan, const VerifyingKey& key, const JobShape& j
   double opened = 0;
   for (std::size_t j = 0; j < oracles.size(); ++j) {
     const CommittedWord& word = schedule.oracles[j];
-    const double values = shares.even(elements(word)), used = static_cast<double>(oracles[j].layout.used());
+    const double points = positions_of_rank(word, shares, job.ranks);
+    const double values = static_cast<double>(word.leaf_values()) * points;
+    const auto used = static_cast<double>(oracles[j].layout.used());
     const bool given = j == parameter_oracle || (j == past_oracle && plan.past > 0);
-    const bool kept = !given && values * sizeof(F) <= static_cast<double>(job.codeword_budget);
+    const bool kept = !given && word.domain().whole() && values * sizeof(F) <= static_cast<double>(job.codeword_budget);
     opened += shares.even(used) + ((j == parameter_oracle ? job.compact : !kept) ? values : 0);
     cost.activations += j < past_oracle ? 0 : sizeof(std::int16_t) * shares.even(used);  // states
     if (!given) {
       cost.amounts[std::size_t(Phase::commitment)] += values;
-      cost.codewords += sizeof(Digest) * shares.even(positions(word)) + (kept ? sizeof(F) * values : 0);
-      cost.working = std::max(cost.working, (job.ranks > 1 ? 2 : 1) * encoded_bytes * shares.even(positions(word)));
+      cost.codewords += sizeof(Digest) * points + (kept ? sizeof(F) * values : 0);
+      cost.working = std::max(cost.working, (job.ranks > 1 ? 2 : 1) * encoded_bytes * points);
     }
   }
   for (const CommittedWord& vector : schedule.vectors) {
-    opened += shares.even(elements(vector));
+    opened += shares.even(static_cast<double>(vector.leaf_values()) * positions(vector));
   }
   cost.amounts[std::size_t(Phase::opening)] = opened;
   cost.working = std::max(cost.working, vector_bytes * shares.even(static_cast<double>(schedule.table_size(0))));

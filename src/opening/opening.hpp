@@ -34,7 +34,7 @@
 /// Sum-checks bind the index's low bits first, so the bound variables are a point of v_0 and, with alpha_j, of oracle
 /// j.
 ///
-/// Soundness (round by round; the verifier states every line where it draws). C is a code of length n, a power of two,
+/// Soundness (round by round; the verifier states every line where it draws). C is a code of length n, on any points,
 /// and dimension D, the number of columns that the word uses, any number; rate rho = D/n, decoded up to e = n(1-rho)/2
 /// wrong columns, where at most one codeword is that close: a committed word either has one message or none. A state is
 /// bad if a word in play has no message or its message breaks the running claim.

@@ -19,8 +19,8 @@ ZeroedVector<E> claim_weights(const OpeningSchedule& schedule, std::span<const C
 
 /// Adds the form's weights on the vector.
 void add_weights(const PlaceWeights& form, const WeightShare& share);
-/// weights[offset + hi] += sum_i coefficient_i * x_i^hi, x_i = omega^(positions[i]): a transform of a sparse vector.
-void add_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,
+/// weights[offset + hi] += sum_i coefficient_i * x_i^hi, x_i = omega^(exponents[i]): a transform of a sparse vector.
+void add_weights(const PowerClaims& claims, std::span<const std::size_t> exponents, unsigned log_domain,
                  const WeightShare& share);
 
 }  // namespace tessera

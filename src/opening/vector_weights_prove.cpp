@@ -115,11 +115,11 @@ void add_weights(const PlaceWeights& form, const WeightShare& share) {
               [&](std::size_t place, std::size_t index) { share.weights[place] += form.weights[index - first]; });
 }
 
-void add_weights(const PowerClaims& claims, std::span<const std::size_t> positions, unsigned log_domain,
+void add_weights(const PowerClaims& claims, std::span<const std::size_t> exponents, unsigned log_domain,
                  const WeightShare& share) {
   const ResidueShares& columns = share.columns;
-  // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(position*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
-  // side as lanes, one transform over the position mod P
+  // hi = (hi1, hi0): x^hi = x^hi0 * omega_P^(exponent*hi1), P = 2^(log_domain - b): for each hi0 of this rank, side by
+  // side as lanes, one transform over the exponent mod P
   const unsigned low_bits =
       std::min(ceil_log2(claims.length), std::max(5U, OpeningSchedule::folding + columns.log_count()));
   const Range low{columns.log_count() == 0 ? 0 : columns.mine().first * folded_rows,
@@ -135,8 +135,8 @@ void add_weights(const PowerClaims& claims, std::span<const std::size_t> positio
     for (std::size_t high = 0; high < std::size_t{1} << log_length; ++high) {
       std::fill_n(data.data() + 2 * lanes * high, 2 * lanes, F::zero());
     }
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      const std::size_t residue = positions[i] & ((std::size_t{1} << log_length) - 1);
+    for (std::size_t i = 0; i < exponents.size(); ++i) {
+      const std::size_t residue = exponents[i] & ((std::size_t{1} << log_length) - 1);
       F* row = data.data() + bit_reverse(residue, log_length) * 2 * lanes;
       E power = claims.coefficients[i] * claims.points[i].power(first_lane);
       for (std::size_t lane = 0; lane < lanes; ++lane) {

@@ -1,3 +1,5 @@
+#include <stdexcept>
+
 #include "plan/sides.hpp"
 #include "subprotocols/claim_reduction.hpp"
 #include "subprotocols/requantization.hpp"
@@ -15,6 +17,10 @@ ScalarFor<Side> requantized_at_lookup(Side& context, RangeId id, ScalarFor<Side>
 template <class Side>
 ScalarFor<Side> requantization(Side& context, RangeId id, const TensorPoint& at, ScalarFor<Side> value) {
   const RangeCheck& remainder = context.plan.ranges[id.range];
+  if (remainder.committed.size() != remainder.pieces()) {
+    throw std::logic_error(remainder.name +
+                           ": a remainder that is not committed has a value at the look-up point alone");
+  }
   ScalarFor<Side> sum{};
   for (std::size_t i = 0; i < remainder.committed.size(); ++i) {
     const auto piece = context.committed(remainder.name, remainder.committed[i], weight_at(at));

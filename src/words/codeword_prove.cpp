@@ -125,18 +125,19 @@ Codeword encode_whole(const WordShape& shape, bool keep_columns, Communicator& c
   return codeword;
 }
 
-/// Cosets that a rank's neighbouring pieces of a domain make, as few as there can be.
+/// A coset that a rank's neighbouring pieces of a domain make.
 struct PieceRun {
   std::size_t first_piece;
   unsigned log_count;  ///< of its pieces
 };
 
-std::vector<PieceRun> cosets_of(Range pieces) {
+/// As few as there can be, of at most 2^log_most pieces.
+std::vector<PieceRun> cosets_of(Range pieces, unsigned log_most) {
   std::vector<PieceRun> cosets;
   for (std::size_t first = pieces.first; first < pieces.last;) {
     const auto aligned = first == 0 ? WordDomain::log_pieces : static_cast<unsigned>(std::countr_zero(first));
     const auto fits = static_cast<unsigned>(std::bit_width(pieces.last - first)) - 1;
-    cosets.push_back({first, std::min(aligned, fits)});
+    cosets.push_back({first, std::min({aligned, fits, log_most})});
     first += std::size_t{1} << cosets.back().log_count;
   }
   return cosets;
@@ -147,7 +148,9 @@ Codeword encode_pieces(const WordShape& shape, Communicator& comm, const EncodeR
   const WordDomain& domain = shape.domain;
   const LeafShares leaves(domain, comm.size());
   const Range mine = leaves.groups_of(comm.rank());
-  const std::vector<PieceRun> cosets = cosets_of(mine);
+  // none longer than what is evaluated: it would take more memory, and save nothing
+  const unsigned log_most = shape.log_columns - std::min(shape.log_columns, domain.log_piece());
+  const std::vector<PieceRun> cosets = cosets_of(mine, log_most);
   std::vector<ResidueShares> shares;
   for (const PieceRun& coset : cosets) {
     const unsigned log_modulus = WordDomain::log_pieces - coset.log_count;

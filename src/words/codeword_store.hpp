@@ -45,7 +45,7 @@ class LeafExtras {
 };
 
 /// Encodes and hashes the tensors (in layout order; views of what this rank holds, which must outlive the store). Keeps
-/// the codeword if it has at most `budget` bytes a rank. Collective.
+/// the codeword if its domain is whole and it has at most `budget` bytes a rank. Collective.
 std::unique_ptr<CodewordStore> commit_oracle(const OracleLayout& layout, const OracleParameters& parameters,
                                              std::span<const IntegerTensor> tensors, Communicator& comm,
                                              std::size_t budget = default_codeword_budget,

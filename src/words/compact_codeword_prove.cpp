@@ -26,15 +26,12 @@ std::size_t compact_nodes(const OracleLayout& layout, const OracleParameters& pa
 
 CompactCodewordStore::CompactCodewordStore(OracleLayout layout, OracleParameters parameters,
                                            std::vector<IntegerTensor> tensors, TreeLevel nodes, Communicator& comm)
-    : layout_(std::move(layout)),
-      parameters_(parameters),
-      tensors_(std::move(tensors)),
-      upper_(tree_above(layout_.domain(parameters_), 1, std::move(nodes))),
-      comm_(comm) {
-  if (upper_.front().size() != compact_nodes(layout_, parameters_)) {
+    : layout_(std::move(layout)), parameters_(parameters), tensors_(std::move(tensors)), comm_(comm) {
+  if (nodes.size() != compact_nodes(layout_, parameters_)) {
     throw InputError("commitment: nodes: expected " + std::to_string(compact_nodes(layout_, parameters_)) + ", found " +
-                     std::to_string(upper_.front().size()));
+                     std::to_string(nodes.size()));
   }
+  upper_ = tree_above(layout_.domain(parameters_), 1, std::move(nodes));
 }
 
 std::vector<F> CompactCodewordStore::columns(std::span<const std::size_t> positions) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 #include "words/residue_shares.hpp"
@@ -84,27 +85,40 @@ class CosetTransform {
 
   using Sums = std::array<F, most_lanes * most_neighbours>;
 
-  /// Integers that are added up together, at most one term for each factor.
+  /// Integers that are added up together.
   class FoldTerms {
    public:
-    FoldTerms(std::size_t most_terms, std::size_t integers_of_a_term)
-        : size_(integers_of_a_term), integers_(most_terms * size_) {
-      terms.reserve(most_terms);
-    }
+    explicit FoldTerms(std::size_t integers_of_a_term) : size_(integers_of_a_term) {}
     /// Room for the integers of the next term.
-    [[nodiscard]] std::uint16_t* scratch() { return integers_.data() + terms.size() * size_; }
-    std::vector<ScaledIntegers> terms;
+    [[nodiscard]] std::uint16_t* scratch() {
+      if (!integers_) {
+        integers_ = std::make_unique_for_overwrite<std::uint16_t[]>(most * size_);
+      }
+      return integers_.get() + terms_.size() * size_;
+    }
+    void add(const ScaledIntegers& term) { terms_.push_back(term); }
+    [[nodiscard]] bool full() const { return terms_.size() == most; }
+    /// Adds them to the first `count` sums.
+    void add_to(F* sums, std::size_t count) {
+      if (!terms_.empty()) {
+        add_scaled_integers(terms_, count, sums);
+        terms_.clear();
+      }
+    }
 
    private:
+    static constexpr std::size_t most = 64;  // what is copied stays in a cache
+    static_assert(most <= ScaledIntegers::max_terms);
     std::size_t size_;
-    std::vector<std::uint16_t> integers_;
+    std::unique_ptr<std::uint16_t[]> integers_;
+    std::vector<ScaledIntegers> terms_;
   };
 
   template <class Coefficients>
   void put(const CoefficientBlock& block, const Coefficients& coefficients, std::size_t present,
            const std::vector<F>& factors) const {
     const std::size_t read = std::size_t{1} << (positions_.log_size() - log_padding_);  // others are zero
-    FoldTerms terms(factors.size(), most_neighbours * lanes_);
+    FoldTerms terms(most_neighbours * lanes_);
     Sums sums;
     const unsigned log_count = positions_.log_size() - log_padding_ - block.log_distance;
     for (std::size_t slot = 0; slot >> log_count == 0; ++slot) {  // in the order of slots, which are written
@@ -151,6 +165,9 @@ class CosetTransform {
     }
     for (std::size_t m = 1; m < factors.size() && first + (m << positions_.log_size()) < present; ++m) {
       const std::size_t n = first + (m << positions_.log_size());
+      if (terms.full()) {
+        terms.add_to(sums.data(), count * lanes_);
+      }
       if (!add_integers(coefficients, n, count, factors[m], terms)) {
         Sums values;
         const std::size_t some = std::min(count, present - n);
@@ -158,8 +175,7 @@ class CosetTransform {
         add_scaled(factors[m], values.data(), some * lanes_, sums.data());
       }
     }
-    add_scaled_integers(terms.terms, count * lanes_, sums.data());
-    terms.terms.clear();
+    terms.add_to(sums.data(), count * lanes_);
   }
 
   /// Whether coefficients are integers, which are added later then.
@@ -169,7 +185,7 @@ class CosetTransform {
     if constexpr (requires { coefficients.integers(n, count, nullptr); }) {
       if (std::optional<ScaledIntegers> term = coefficients.integers(n, count, terms.scratch())) {
         term->factor = factor;
-        terms.terms.push_back(*term);
+        terms.add(*term);
         return true;
       }
     }

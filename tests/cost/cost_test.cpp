@@ -90,8 +90,8 @@ Done run_job(const Model& model, const PassShape& pass, int ranks) {
         done.tensors += static_cast<double>(bytes_of(witness->tensors[i]));
       }
     }
-    done.codeword = static_cast<double>(
-        encode_oracle(plan.witness_layout, plan.witness_oracle, witness->tensors, true, comm).columns.size());
+    const Codeword encoded = encode_oracle(plan.witness_layout, plan.witness_oracle, witness->tensors, false, comm);
+    done.codeword = static_cast<double>(encoded.leaf_values * encoded.levels.front().size());
   });
   Done most = all.front();
   for (const Done& done : all) {
