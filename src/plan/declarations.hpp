@@ -95,7 +95,7 @@ struct Source {
 
 /// A range-checked tensor: value + offset*Pres = sum_i 2^(16*i) * piece_i, every piece a column of the look-up in a
 /// range table, the top one at its exact remaining width. Of a remainder all pieces are committed, unless it is of what
-/// is added to the stream; else the top one is virtual (what the others leave of the value), so they cannot drift apart.
+/// is added to the stream; else the top one is virtual (what the others leave of it), so they cannot drift apart.
 struct RangeCheck {
   std::string name;
   Shape shape;
