@@ -122,7 +122,7 @@ PackedOracle pack_witness(std::vector<Shape> tensors) {
   PackedOracle packed = pack_state(std::move(tensors));
   const std::uint64_t columns = packed.layout.columns(packed.parameters);
   const std::uint64_t points = (unit * columns + most_rate - 1) / most_rate;
-  WordDomain domain{std::max(ceil_log2(points), packed.layout.log_columns(packed.parameters) + 1)};
+  WordDomain domain{ceil_log2(points)};
   if (domain.log_size >= WordDomain::least_in_pieces) {
     const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();
     domain.absent_pieces = static_cast<std::uint32_t>(domain.pieces() - (points + piece - 1) / piece);
