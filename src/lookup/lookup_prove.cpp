@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include "lookup/integer_evaluation.hpp"
 #include "lookup/level_rounds.hpp"
+#include "memory/storage.hpp"
 #include "sumcheck/sumcheck_prove.hpp"
 
 namespace tessera {
@@ -142,23 +143,13 @@ void check_input(const LookupStructure& structure, std::span<const LookupColumnD
   }
 }
 
-}  // namespace
-
-LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,
-                          std::span<const LookupColumnData> columns,
-                          const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm) {
-  check_input(structure, columns, multiplicities);
-  const Transcript::Scope scope = transcript.scope("lookup");
-  transcript.grind("work", structure.grinding_bits(), comm);
-  const E alpha = transcript.challenge("alpha");
-  const E lambda = transcript.challenge("lambda");
-  // the sum of all fractions is 0/q
-  const LookupInput input{structure, columns, multiplicities, alpha, lambda};
+/// The sum of all fractions is 0/q.
+LookupClaims prove_tree(ProverTranscript& transcript, const LookupInput& input, Communicator& comm) {
   std::vector<Ownership> owners;
-  for (const LookupColumnData& column : columns) {
+  for (const LookupColumnData& column : input.columns) {
     owners.push_back(column.ownership);
   }
-  const NodeOwners nodes(structure, owners, comm.rank(), comm.size());
+  const NodeOwners nodes(input.structure, owners, comm.rank(), comm.size());
   const std::vector<SegmentClass> classes = make_segments(input, nodes.top(), comm);
   FractionTree tree(input, classes, nodes, comm);
   E p;
@@ -186,11 +177,27 @@ LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& s
   }
   // the last level is the leaves, made from columns and tables
   LookupClaims claims = evaluate_claims(input, std::move(point), comm);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
+  for (std::size_t c = 0; c < claims.a.size(); ++c) {
     const E values[2] = {claims.a[c], claims.b[c]};
-    transcript.send("column", std::span(values, input.has_pairs(structure.columns[c].table) ? 2 : 1));
+    transcript.send("column", std::span(values, input.has_pairs(input.structure.columns[c].table) ? 2 : 1));
   }
   transcript.send("multiplicities", claims.multiplicity);
+  return claims;
+}
+
+}  // namespace
+
+LookupClaims prove_lookup(ProverTranscript& transcript, const LookupStructure& structure,
+                          std::span<const LookupColumnData> columns,
+                          const std::vector<std::vector<std::int64_t>>& multiplicities, Communicator& comm) {
+  check_input(structure, columns, multiplicities);
+  const Transcript::Scope scope = transcript.scope("lookup");
+  transcript.grind("work", structure.grinding_bits(), comm);
+  const E alpha = transcript.challenge("alpha");
+  const E lambda = transcript.challenge("lambda");
+  LookupClaims claims = prove_tree(transcript, {structure, columns, multiplicities, alpha, lambda}, comm);
+  // no later step needs as much: kept, the pages would stand beside those of the heap
+  trim_storage(0);
   return claims;
 }
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <stdexcept>
+#include "field/dot_product.hpp"
 #include "opening/weights.hpp"
 
 namespace tessera {
@@ -79,6 +82,8 @@ BandPoint band_point(const RowBand& band, std::span<const E> row_point) {
 
 namespace {
 
+unsigned log_padded_chunk(const Shape& shape) { return std::max(shape.inner_bits(), OracleLayout::min_log_chunk); }
+
 /// The dimensions with several chunks.
 std::vector<std::size_t> cut_dimensions(const Shape& shape) {
   std::vector<std::size_t> cut;
@@ -92,69 +97,82 @@ std::vector<std::size_t> cut_dimensions(const Shape& shape) {
 
 }  // namespace
 
-std::vector<WeightEvaluator::Run> WeightEvaluator::runs_of(const Shape& shape, std::span<const std::size_t> chunks) {
-  std::vector<std::size_t> cut = cut_dimensions(shape);
-  const std::size_t last = cut.empty() ? 0 : cut.back();
-  cut.resize(std::max<std::size_t>(cut.size(), 1) - 1);
-  const auto follows = [&](std::size_t a, std::size_t b) {
-    return shape.coordinate(b, last) == shape.coordinate(a, last) + 1 &&
-           std::ranges::all_of(cut, [&](std::size_t d) { return shape.coordinate(a, d) == shape.coordinate(b, d); });
-  };
-  std::vector<Run> runs;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (i > 0 && follows(chunks[i - 1], chunks[i])) {
-      ++runs.back().end;
-    } else {
-      runs.push_back({chunks[i], i, i + 1});
-    }
-  }
-  return runs;
-}
-
-WeightEvaluator::Part WeightEvaluator::part(std::size_t tensor, std::size_t band,
-                                            std::span<const std::size_t> chunks) const {
+void WeightEvaluator::place(std::size_t tensor, std::size_t band, Part& part) const {
   const RowBand rows = parameters_.band(band);
   const BandPoint inside = band_point(rows, rows_);
   Point point = vector_;
   point.insert(point.end(), inside.rows.begin(), inside.rows.end());
-  const Shape& shape = layout_.tensors()[tensor];
-  const unsigned chunk_bits = std::max(shape.inner_bits(), OracleLayout::min_log_chunk);
+  const unsigned chunk_bits = log_padded_chunk(layout_.tensors()[tensor]);
   const std::size_t high_bits = point.size() - chunk_bits;
   const std::span<const E> high = std::span<const E>(point).first(high_bits);
-  Part part{runs_of(shape, chunks), {}, split_chunk_point(shape, std::span<const E>(point).subspan(high_bits))};
-  // beta over the high bits as an outer product: two small tables instead of one as long as the oracle
+  part.chunk = split_chunk_point(layout_.tensors()[tensor], std::span<const E>(point).subspan(high_bits));
+  // an outer product: two small tables instead of one as long as the oracle
   const std::size_t second = high_bits / 2;
-  const std::vector<E> upper = eq_table(high.first(high_bits - second), part.chunk.padding * inside.scale);
-  const std::vector<E> lower = eq_table(high.subspan(high_bits - second));
-  part.selectors.reserve(chunks.size());
-  for (const std::size_t chunk : chunks) {
-    const std::uint64_t place = ((first_ << rows.log_rows) + layout_.offset(tensor, chunk)) >> chunk_bits;
-    part.selectors.push_back(upper[static_cast<std::size_t>(place >> second)] *
-                             lower[static_cast<std::size_t>(place & (lower.size() - 1))]);
+  part.upper = eq_table(high.first(high_bits - second), part.chunk.padding * inside.scale);
+  part.lower = eq_table(high.subspan(high_bits - second));
+  part.first_place = (first_ << rows.log_rows) >> chunk_bits;
+}
+
+void WeightEvaluator::find_runs(std::size_t tensor, std::vector<Part>& of_bands) const {
+  const Shape& shape = layout_.tensors()[tensor];
+  const std::vector<std::size_t> cut = cut_dimensions(shape);
+  const std::size_t last = cut.empty() ? 0 : cut.back();
+  std::vector<std::size_t> numbers(shape.dimensions().size());
+  numbers[last] = 1;
+  const std::size_t step = shape.outer_place(numbers);
+  numbers[last] = (std::size_t{1} << shape.dimensions()[last].outer_bits()) - 1;
+  const std::size_t others = ~shape.outer_place(numbers);  // bits of an outer index
+  const unsigned chunk_bits = log_padded_chunk(shape);
+  const std::span<const std::size_t> indices = shape.outer_indices();
+  const std::span<const std::size_t> offsets = layout_.offsets(tensor);
+  for (std::size_t chunk = 0, count = 0; chunk < indices.size(); chunk += count) {
+    const std::size_t band = layout_.band(tensor, chunk);
+    const auto follows = [&](std::size_t next) {
+      return indices[next] == indices[next - 1] + step && ((indices[next] ^ indices[next - 1]) & others) == 0 &&
+             offsets[next] == offsets[next - 1] + (std::size_t{1} << chunk_bits) && layout_.band(tensor, next) == band;
+    };
+    count = 1;
+    while (chunk + count < indices.size() && follows(chunk + count)) {
+      ++count;
+    }
+    of_bands[band].runs.push_back({chunk, count, offsets[chunk] >> chunk_bits});
   }
-  return part;
 }
 
 const std::vector<WeightEvaluator::Part>& WeightEvaluator::parts(std::size_t tensor) {
   const auto [entry, is_new] = tensors_.try_emplace(tensor);
+  std::vector<Part>& of_bands = entry->second;
   if (is_new) {
-    std::vector<std::vector<std::size_t>> chunks(parameters_.band_count());
-    for (std::size_t chunk = 0; chunk < layout_.tensors()[tensor].chunk_count(); ++chunk) {
-      chunks[layout_.band(tensor, chunk)].push_back(chunk);
-    }
-    for (std::size_t band = 0; band < chunks.size(); ++band) {
-      if (!chunks[band].empty()) {
-        entry->second.push_back(part(tensor, band, chunks[band]));
+    of_bands.resize(parameters_.band_count());
+    find_runs(tensor, of_bands);
+    for (std::size_t band = 0; band < of_bands.size(); ++band) {
+      if (!of_bands[band].runs.empty()) {
+        place(tensor, band, of_bands[band]);
       }
     }
   }
-  return entry->second;
+  return of_bands;
+}
+
+E WeightEvaluator::Part::weigh(const Run& run, const E* weights) const {
+  const std::uint64_t mask = lower.size() - 1;
+  const auto second = static_cast<unsigned>(std::countr_zero(lower.size()));
+  E sum;
+  for (std::size_t i = 0; i < run.count;) {
+    const std::uint64_t place = first_place + run.place + i;
+    const std::size_t count = std::min<std::size_t>(run.count - i, lower.size() - (place & mask));
+    sum += upper[place >> second] * dot({lower.data() + (place & mask), count}, {weights + i, count});
+    i += count;
+  }
+  return sum;
 }
 
 E WeightEvaluator::evaluate(const LinearForm& claim) {
   E total;
   for (const Part& part : parts(claim.tensor)) {
-    total += evaluate(layout_.tensors()[claim.tensor], part, claim);
+    if (!part.runs.empty()) {
+      total += evaluate(layout_.tensors()[claim.tensor], part, claim);
+    }
   }
   return total;
 }
@@ -169,17 +187,13 @@ E WeightEvaluator::evaluate(const Shape& shape, const Part& part, const LinearFo
   }
   std::vector<std::size_t> cut = cut_dimensions(shape);
   if (cut.empty()) {
-    return constant * part.selectors[0];
+    return constant * part.weigh(part.runs.front(), std::array{E::one()}.data());
   }
   const std::size_t last = cut.back();
   cut.pop_back();
   E total;
   for (const Run& run : part.runs) {
-    const E* const weights = scalars[last].data() + shape.coordinate(run.chunk, last);
-    E sum;
-    for (std::size_t i = run.begin; i < run.end; ++i) {
-      sum += part.selectors[i] * weights[i - run.begin];
-    }
+    E sum = part.weigh(run, scalars[last].data() + shape.coordinate(run.chunk, last));
     for (const std::size_t d : cut) {
       sum *= scalars[d][shape.coordinate(run.chunk, d)];
     }

@@ -44,20 +44,26 @@ class WeightEvaluator {
   E evaluate(const LinearForm& claim);
 
  private:
-  /// Chunks of which only the last cut dimension's coordinates differ, and ascend by one.
+  /// Chunks one behind the other of which only the last cut dimension's coordinates differ, and ascend by one.
   struct Run {
-    std::size_t chunk = 0;           // the first one
-    std::size_t begin = 0, end = 0;  // of their selectors
+    std::size_t chunk = 0;  // the first one
+    std::size_t count = 0;
+    std::uint64_t place = 0;  // of the first one in its band, in chunks
   };
   /// A tensor's chunks in one band of rows.
   struct Part {
     std::vector<Run> runs;
-    std::vector<E> selectors;  ///< beta(high bits of the point, place of the chunk)
+    /// beta(high bits of the point, place) = upper[place / |lower|] * lower[place mod |lower|].
+    std::vector<E> upper, lower;
+    std::uint64_t first_place = 0;
     ChunkPoint chunk;
+    /// The sum over the run's chunks of beta times `weights`.
+    [[nodiscard]] E weigh(const Run& run, const E* weights) const;
   };
   const std::vector<Part>& parts(std::size_t tensor);
-  [[nodiscard]] Part part(std::size_t tensor, std::size_t band, std::span<const std::size_t> chunks) const;
-  [[nodiscard]] static std::vector<Run> runs_of(const Shape& shape, std::span<const std::size_t> chunks);
+  /// What the point is for the tensor's chunks in a band.
+  void place(std::size_t tensor, std::size_t band, Part& part) const;
+  void find_runs(std::size_t tensor, std::vector<Part>& of_bands) const;
   [[nodiscard]] static E evaluate(const Shape& shape, const Part& part, const LinearForm& claim);
 
   const OracleLayout& layout_;

@@ -114,14 +114,27 @@ PackedOracle pack_state(std::vector<Shape> tensors) {
   return pack_oracle(std::move(tensors), {rows, log_size >= 23 ? 1U : 2U});
 }
 
+namespace {
+
+constexpr std::uint64_t witness_rate_unit = 32;
+
+/// The most that a witness's rate may be, in units of 1/32. The more there is to encode, the more its time counts
+/// beside the bytes of columns that are opened; it grows in small steps, so that these do.
+std::uint64_t most_witness_rate(std::uint64_t used) {
+  const auto growth = [&](unsigned log_begin, std::uint64_t most) {
+    const std::uint64_t begin = std::uint64_t{1} << log_begin;
+    return most * (std::clamp(used, begin, 2 * begin) - begin) >> log_begin;
+  };
+  return 6 + growth(21, 6) + growth(24, 3);
+}
+
+}  // namespace
+
 PackedOracle pack_witness(std::vector<Shape> tensors) {
-  constexpr std::uint64_t unit = 32;  // of rates
-  const unsigned log_size = ceil_log2(packed_size(tensors));
-  // the more there is to encode, the more its time counts beside the bytes of columns that are opened
-  const std::uint64_t most_rate = log_size >= 26 ? 15 : log_size >= 23 ? 12 : 6;
+  const std::uint64_t most_rate = most_witness_rate(packed_size(tensors));
   PackedOracle packed = pack_state(std::move(tensors));
   const std::uint64_t columns = packed.layout.columns(packed.parameters);
-  const std::uint64_t points = (unit * columns + most_rate - 1) / most_rate;
+  const std::uint64_t points = (witness_rate_unit * columns + most_rate - 1) / most_rate;
   WordDomain domain{ceil_log2(points)};
   if (domain.log_size >= WordDomain::least_in_pieces) {
     const std::uint64_t piece = std::uint64_t{1} << domain.log_piece();

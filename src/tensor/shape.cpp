@@ -47,7 +47,6 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::vector<s
   if (!windows.empty()) {
     windows_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(windows));
   }
-  std::size_t cube = 1;
   unsigned parts = 0;
   for (std::size_t j = dimensions_.size(); j-- > 0;) {
     const Dimension& dimension = dimensions_[j];
@@ -56,7 +55,6 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::vector<s
     places_[j].part_mask = (std::size_t{1} << dimension.log_parts) - 1;
     parts += dimension.log_parts;
     inner_bits_ += dimension.log_chunk;
-    cube *= dimension.chunk_count() >> dimension.log_parts;
   }
   outer_bits_ = parts;
   for (std::size_t j = dimensions_.size(); j-- > 0;) {
@@ -65,34 +63,56 @@ Shape::Shape(std::vector<Dimension> dimensions, Presence presence, std::vector<s
     places_[j].mask = (std::size_t{1} << bits) - 1;
     outer_bits_ += bits;
   }
+  std::size_t count = 0;
+  each_row([&](std::size_t, Range chunks) { count += chunks.size(); });
   std::vector<std::size_t> present;
-  std::vector<std::size_t> coordinates(dimensions_.size(), 0);  // of chunks, not of their parts
-  for (std::size_t i = 0; i < cube; ++i) {
-    std::size_t index = 0;
-    for (std::size_t j = 0; j < dimensions_.size(); ++j) {
-      index |= coordinates[j] << places_[j].shift;
-    }
-    const std::size_t n = coordinates.size();
-    if (presence_ == Presence::all || has_tile(coordinates.front(), coordinates[n - 2], coordinates[n - 1])) {
+  present.reserve(count << parts);
+  const unsigned shift = places_.empty() ? 0 : places_.back().shift;
+  each_row([&](std::size_t row, Range chunks) {
+    for (std::size_t i = chunks.first; i < chunks.last; ++i) {
       for (std::size_t part = 0; part < std::size_t{1} << parts; ++part) {
-        present.push_back(index | part);
+        present.push_back(row | (i << shift) | part);
       }
     }
-    for (std::size_t j = n; j-- > 0;) {
-      if (++coordinates[j] < dimensions_[j].chunk_count() >> dimensions_[j].log_parts) {
+  });
+  outer_index_ = std::make_shared<const std::vector<std::size_t>>(std::move(present));
+}
+
+void Shape::each_row(const std::function<void(std::size_t, Range)>& visit) const {
+  const std::size_t n = dimensions_.size();
+  if (n == 0) {
+    visit(0, {0, 1});
+    return;
+  }
+  const auto count = [&](std::size_t j) { return dimensions_[j].chunk_count() >> dimensions_[j].log_parts; };
+  std::size_t rows = 1;
+  for (std::size_t j = 0; j + 1 < n; ++j) {
+    rows *= count(j);
+  }
+  std::vector<std::size_t> coordinates(n, 0);  // of chunks, not of their parts
+  for (std::size_t i = 0; i < rows; ++i) {
+    Range chunks{0, count(n - 1)};
+    if (presence_ == Presence::causal) {
+      const Range tiles = tiles_of(coordinates.front(), coordinates[n - 2]);
+      chunks = {std::min(tiles.first, chunks.last), std::min(tiles.last, chunks.last)};
+    }
+    std::size_t row = 0;
+    for (std::size_t j = 0; j + 1 < n; ++j) {
+      row |= coordinates[j] << places_[j].shift;
+    }
+    visit(row, chunks);
+    for (std::size_t j = n - 1; j-- > 0;) {
+      if (++coordinates[j] < count(j)) {
         break;
       }
       coordinates[j] = 0;
     }
   }
-  outer_index_ = std::make_shared<const std::vector<std::size_t>>(std::move(present));
 }
 
-bool Shape::has_tile(std::size_t index, std::size_t query_tile, std::size_t key_tile) const {
-  const Dimension& queries = dimensions_.end()[-2];
-  const Dimension& keys = dimensions_.back();
-  return key_tile < key_tiles(query_tile) &&
-         key_tile >= first_key(index, query_tile << queries.log_chunk) >> keys.log_chunk;
+Range Shape::tiles_of(std::size_t index, std::size_t query_tile) const {
+  const std::size_t first_query = query_tile << dimensions_.end()[-2].log_chunk;
+  return {first_key(index, first_query) >> dimensions_.back().log_chunk, key_tiles(query_tile)};
 }
 
 Range Shape::chunks_beside(std::size_t chunk, std::size_t dimensions) const {

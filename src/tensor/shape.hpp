@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -103,7 +104,10 @@ class Shape {
   [[nodiscard]] std::size_t chunk_size() const { return std::size_t{1} << inner_bits_; }
   /// Number of present chunks.
   [[nodiscard]] std::size_t chunk_count() const { return outer_index_ == nullptr ? 0 : outer_index_->size(); }
-  /// Place of present chunk `chunk` in the padded outer cube (concatenated outer bits).
+  /// Places of the present chunks in the padded outer cube (concatenated outer bits), ascending.
+  [[nodiscard]] std::span<const std::size_t> outer_indices() const {
+    return outer_index_ == nullptr ? std::span<const std::size_t>() : std::span(*outer_index_);
+  }
   [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return (*outer_index_)[chunk]; }
   /// Chunk number in dimension `dimension` of a place in the padded outer cube.
   [[nodiscard]] std::size_t outer_coordinate(std::size_t outer_index, std::size_t dimension) const {
@@ -136,7 +140,10 @@ class Shape {
     unsigned shift = 0, part = 0, log_parts = 0;
   };
 
-  [[nodiscard]] bool has_tile(std::size_t index, std::size_t query_tile, std::size_t key_tile) const;
+  /// The place of every combination of chunk numbers but the last dimension's (there 0), and which of those are present.
+  void each_row(const std::function<void(std::size_t, Range)>& visit) const;
+  /// Causal: the tiles of keys that are there for one of queries.
+  [[nodiscard]] Range tiles_of(std::size_t index, std::size_t query_tile) const;
 
   std::vector<Dimension> dimensions_;
   std::vector<Place> places_;

@@ -93,6 +93,8 @@ class OracleLayout {
   [[nodiscard]] std::vector<std::size_t> bands(std::size_t tensor) const;
   /// Index of the chunk's first value in its band: rows times column.
   [[nodiscard]] std::size_t offset(std::size_t tensor, std::size_t chunk) const { return offsets_[tensor][chunk]; }
+  /// offset() of all chunks.
+  [[nodiscard]] std::span<const std::size_t> offsets(std::size_t tensor) const { return offsets_[tensor]; }
   /// log2 of the most columns that a chunk has: all begin at multiples of theirs.
   [[nodiscard]] unsigned log_most_columns(const OracleParameters& parameters) const;
   /// Values, padding of chunks included.

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "field/dot_product.hpp"
 #include "field/extension.hpp"
 
 namespace tessera::test {
@@ -53,6 +54,25 @@ TEST(Extension, multiplies_as_polynomials_modulo_x_squared_minus_seven) {
   }
   const F top = F::from_signed(-1);
   EXPECT_EQ((E{top, top} * E{top, top}), (E{F::from_canonical(8), F::from_canonical(2)}));
+}
+
+TEST(Extension, dot_products_agree_with_sums_of_products) {
+  std::mt19937_64 random(3);
+  const auto draw = [&] { return F::from_unsigned(random()); };
+  const E top{F::from_signed(-1), F::from_signed(-1)};
+  for (const std::size_t count : {0, 1, 2, 33, 1000}) {
+    std::vector<E> a, b;
+    E sum, sum_of_tops;
+    for (std::size_t i = 0; i < count; ++i) {
+      a.emplace_back(draw(), draw());
+      b.emplace_back(draw(), draw());
+      sum += a.back() * b.back();
+      sum_of_tops += top * top;
+    }
+    EXPECT_EQ(dot(a, b), sum);
+    const std::vector<E> tops(count, top);
+    EXPECT_EQ(dot(tops, tops), sum_of_tops) << "every product carries";
+  }
 }
 
 TEST(Extension, seven_is_a_non_residue) {

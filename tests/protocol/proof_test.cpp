@@ -62,7 +62,7 @@ TEST(DenselySampled, proofs_are_those_of_the_format_and_verified_in_c) {
   Sampling sampling{1000, 0, 1 << 16, 9000, {}};
   sampling.seed.fill(5);
   const Job job = prove_job(bundled(odd).model, prompt_of(odd, 7), 6, 1, 1, 0, sampling);
-  EXPECT_EQ(to_hex(blake2s(job.payload)), "d3fa4fac6dc080c4fb8a785fec0b1cbf25bb27eac8c63236f690e473c7ba4829");
+  EXPECT_EQ(to_hex(blake2s(job.payload)), "3d8a8d6e481356df5cb3665cea25ddcd95bdb2239893211e7842655ef8726be9");
   const std::vector<std::uint8_t> key = job.key.encode();
   const tessera_statement statement{job.statement.prompt.data(),
                                     job.statement.prompt.size(),
