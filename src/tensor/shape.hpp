@@ -140,7 +140,7 @@ class Shape {
     unsigned shift = 0, part = 0, log_parts = 0;
   };
 
-  /// The place of every combination of chunk numbers but the last dimension's (there 0), and which of those are present.
+  /// The place of each combination of chunk numbers but the last dimension's (there 0), and which of them are present.
   void each_row(const std::function<void(std::size_t, Range)>& visit) const;
   /// Causal: the tiles of keys that are there for one of queries.
   [[nodiscard]] Range tiles_of(std::size_t index, std::size_t query_tile) const;
