@@ -71,7 +71,7 @@ constexpr Limit table[] = {
     {"dense vocabulary", 1, 1 << 19, "V where tokens are sampled from all of it: sums of weights stay below 2^42"},
     {"shift of dense sampling", 1, 45, "S of l: distances below 2^17 times 2^S stay below 2^62"},
     {"bits of dense tempered logits", 1, 62, "w_L + ceil(log2 a): both sides of l's rounding are less than p apart"},
-    {"score tiles", 0, 1 << 23, "n_layer*n_head*tiles of queries*tiles of keys: chunks of the scores"},
+    {"score tiles", 0, 1 << 22, "n_layer*n_head*tiles of queries*tiles of keys: chunks of the scores"},
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 namespace tessera {
 namespace {
 
-/// log2 of the entries of a chunk: 36 chunks at most as long as a pass may be so long, since more would take the
+/// log2 of the entries of a chunk: 24 chunks at most as long as a pass may be so long, since more would take the
 /// verifier's time. Short texts have chunks of 2^3, which are padded more where they are committed, if these have fewer
 /// entries in all than chunks of 2^4.
 unsigned log_chunk_of(std::size_t length) {
-  constexpr std::size_t most_chunks = 36;
+  constexpr std::size_t most_chunks = 24;
   constexpr std::size_t longest_short = 96;
   unsigned log_chunk = 4;
   if (length <= longest_short && ((length - 1) & 15U) < 8) {

@@ -59,14 +59,14 @@ TEST(PlanLimits, tokens_of_the_key) {
 }
 
 TEST(PlanLimits, score_tiles) {  // 32 x 32 tiles a head and block
-  EXPECT_THAT(error_of(key_of({205, 80, 40, 20, 30, 4096}), 4096),
-              HasSubstr("score tiles: expected 0 to 8388608, found 8396800"));
+  EXPECT_THAT(error_of(key_of({205, 40, 20, 20, 30, 4096}), 4096),
+              HasSubstr("score tiles: expected 0 to 4194304, found 4198400"));
 }
 
 TEST(PlanLimits, score_tiles_of_passes) {  // 4096/M x 32 tiles of passes of M rows
-  const VerifyingKey key = key_of({8, 40, 10, 20, 30, 4096});
+  const VerifyingKey key = key_of({8, 20, 5, 20, 30, 4096});
   EXPECT_EQ(error_of(key, 4096, 2), "none");
-  EXPECT_THAT(error_of(key, 4096, 1), HasSubstr("score tiles: expected 0 to 8388608, found 10485760"));
+  EXPECT_THAT(error_of(key, 4096, 1), HasSubstr("score tiles: expected 0 to 4194304, found 5242880"));
 }
 
 TEST(PlanLimits, pass_length) {
