@@ -108,7 +108,7 @@ class Shape {
   [[nodiscard]] std::span<const std::size_t> outer_indices() const {
     return outer_index_ == nullptr ? std::span<const std::size_t>() : std::span(*outer_index_);
   }
-  [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return (*outer_index_)[chunk]; }
+  [[nodiscard]] std::size_t outer_index(std::size_t chunk) const { return (*outer_index_)[chunk]; }  // of one
   /// Chunk number in dimension `dimension` of a place in the padded outer cube.
   [[nodiscard]] std::size_t outer_coordinate(std::size_t outer_index, std::size_t dimension) const {
     const Place& place = places_[dimension];
